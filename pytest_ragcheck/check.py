@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
@@ -43,6 +43,26 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PreparedQuestion:
+    """A question with everything that it is evaluated with."""
+
+    question: Question
+    client: Asks
+    judge: Judge | None
+    settings: Settings
+    metrics: Sequence[Metric] = ()
+
+    upload: Callable[[Asks], Awaitable[Asks]] | None = None
+    """Uploads the documents of the run, and returns a client that asks about them; None without documents."""
+
+    complete: Callable[[Record], Awaitable[Record]] | None = None
+    """Adds the evidence of the gate to the record; None without a baseline."""
+
+    is_recorded: bool = False
+    """True if the client repeats a known answer, which costs nothing and takes no slot and no delay."""
+
+
 class _NoLimit:
     """A limiter without a limit."""
 
@@ -63,12 +83,8 @@ _WHY_UNMEASURED = {
 
 
 async def check_question(
-    question: Question,
+    prepared: PreparedQuestion,
     *,
-    client: Asks,
-    judge: Judge | None,
-    metrics: Sequence[Metric],
-    settings: Settings,
     asking: Limiter = NO_LIMIT,
     judging: Limiter = NO_LIMIT,
     dialogues: Sequence[Dialogue] = (),
@@ -84,30 +100,20 @@ async def check_question(
     A failure of the endpoint or the judge ends in a record with the verdict ERROR. Any other exception is a bug,
     ours or one of a user's client or judge, and propagates.
     """
+    question, settings = prepared.question, prepared.settings
     if "judge" not in settings.run.metrics or not question.is_answered:
-        judge = None
+        prepared = replace(prepared, judge=None)
     records: list[Record] = []
     with metered() as uses:
         while len(records) < settings.run.repeats:
             dialogue = dialogues[len(records)] if dialogues else None
-            records.append(
-                await _checked_once(
-                    question,
-                    dialogue=dialogue,
-                    client=client,
-                    judge=judge,
-                    metrics=metrics,
-                    settings=settings,
-                    asking=asking,
-                    judging=judging,
-                )
-            )
+            records.append(await _checked_once(prepared, dialogue, asking=asking, judging=judging))
             if records[-1].verdict is Verdict.ERROR:
                 if dialogue is None or not dialogue.has(question):
                     break
                 # The next turn needs the answers of all repeats, and this turn is an ERROR whatever they are.
-                judge, metrics = None, ()
-    record = records[0] if settings.run.repeats == 1 else combined_record(records, _thresholds(settings, judge))
+                prepared = replace(prepared, judge=None, metrics=())
+    record = records[0] if settings.run.repeats == 1 else combined_record(records, _thresholds(prepared))
     spreads = {metric: spread(values) for metric, values in record.repeated.items()}
     unstable = {metric: by for metric, by in spreads.items() if by > SPREAD_LIMIT}
     asked = record.cost if len(records) == 1 else summed(each.cost for each in records)
@@ -117,28 +123,20 @@ async def check_question(
 
 
 async def _checked_once(
-    question: Question,
-    *,
-    dialogue: Dialogue | None,
-    client: Asks,
-    judge: Judge | None,
-    metrics: Sequence[Metric],
-    settings: Settings,
-    asking: Limiter,
-    judging: Limiter,
+    prepared: PreparedQuestion, dialogue: Dialogue | None, *, asking: Limiter, judging: Limiter
 ) -> Record:
-    clean = settings.redactor
-    record = blank_record(question if dialogue is None else dialogue.recorded_turn(question), client, judge, clean)
+    question, clean = prepared.question, prepared.settings.redactor
+    record = blank_record(prepared)
+    if dialogue is not None:
+        record = replace(record, question=dialogue.recorded_turn(question))
     # The system gets its own answers back unchanged.
     asked = question if dialogue is None else dialogue.next_turn(question)
     try:
-        given = await asking.run(partial(ask, asked, client))
+        given = await asking.run(partial(ask, asked, prepared.client))
     except (IngestionError, ReplayError) as error:  # no request was made
         return replace(record, error_kind=error.kind, reason=clean.text(str(error)))
     except MeasurementError as error:
-        return replace(
-            record, error_kind=error.kind, reason=clean.text(str(error)), top_k=asked_top_k(question, settings)
-        )
+        return replace(record, error_kind=error.kind, reason=clean.text(str(error)), top_k=asked_top_k(prepared))
     # The judge gets redacted texts, since they leave this machine; local metrics use the original ones.
     answer = answer_without_secrets(given, clean)
     if dialogue is not None:
@@ -151,23 +149,17 @@ async def _checked_once(
         server_source_ids=answer.server_source_ids,
         latency_seconds=answer.latency_seconds,
         first_token_seconds=answer.first_token_seconds,
-        top_k=asked_top_k(question, settings),
+        top_k=asked_top_k(prepared),
         cost=system_cost(given.extra),
     )
-    return await _decided(record, given, answer, judge=judge, metrics=metrics, settings=settings, judging=judging)
+    return await _decided(record, given, answer, prepared, judging)
 
 
 async def _decided(
-    record: Record,
-    given: RagAnswer,
-    answer: RagAnswer,
-    *,
-    judge: Judge | None,
-    metrics: Sequence[Metric],
-    settings: Settings,
-    judging: Limiter,
+    record: Record, given: RagAnswer, answer: RagAnswer, prepared: PreparedQuestion, judging: Limiter
 ) -> Record:
     """Return the record of an answer with its judgement, scores and verdict; *answer* is *given* without secrets."""
+    judge, metrics, settings = prepared.judge, prepared.metrics, prepared.settings
     clean, question = settings.redactor, record.question
     measured = partial(_measured, question, given, [metric for metric in metrics if metric.local], judging, clean)
     try:
@@ -181,7 +173,7 @@ async def _decided(
     if overall is not None:
         scores[OVERALL] = overall.score
     scores = _in_order(scores)
-    decision = decide(question, scores, _thresholds(settings, judge))
+    decision = decide(question, scores, _thresholds(prepared))
     said = judgement_without_secrets(judgement, clean)
     return replace(
         record,
@@ -200,28 +192,30 @@ async def _decided(
     )
 
 
-def _thresholds(settings: Settings, judge: Judge | None) -> Thresholds:
+def _thresholds(prepared: PreparedQuestion) -> Thresholds:
+    settings = prepared.settings
     return Thresholds(
         both=settings.gate.threshold,
         minimums=settings.gate.minimums,
         groups=settings.run.metrics,
-        judged=judge is not None,
+        judged=prepared.judge is not None,
         top_k=settings.endpoint.top_k,
     )
 
 
-def asked_top_k(question: Question, settings: Settings) -> int:
+def asked_top_k(prepared: PreparedQuestion) -> int:
     """Return the number of contexts to request for the question, >= 1."""
-    return question.top_k or settings.endpoint.top_k
+    return prepared.question.top_k or prepared.settings.endpoint.top_k
 
 
-def blank_record(question: Question, client: Asks, judge: Judge | None, clean: Redactor) -> Record:
+def blank_record(prepared: PreparedQuestion) -> Record:
     """Return the record of a question without any result: an ERROR with the endpoint and the judge."""
+    clean = prepared.settings.redactor
     return Record(
-        question=question,
+        question=prepared.question,
         verdict=Verdict.ERROR,
-        judge=identity_without_secrets(judge_identity(judge), clean),
-        endpoint=clean.text(endpoint_name(client)),
+        judge=identity_without_secrets(judge_identity(prepared.judge), clean),
+        endpoint=clean.text(endpoint_name(prepared.client)),
     )
 
 

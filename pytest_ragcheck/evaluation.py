@@ -11,9 +11,10 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pytest_ragcheck.check import PreparedQuestion
 from pytest_ragcheck.concurrency.exit_stack import closing
 from pytest_ragcheck.config.settings import Settings
-from pytest_ragcheck.engine.evaluator import PreparedQuestion, evaluate_all
+from pytest_ragcheck.engine.evaluator import evaluate_all
 from pytest_ragcheck.engine.limits.request_limiter import RequestLimiter
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.judging.function_judge import as_judge

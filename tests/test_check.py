@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_ragcheck import GoldPassage, Judgement, RagAnswer, Record
-from pytest_ragcheck.check import check_question
+from pytest_ragcheck.check import PreparedQuestion, check_question
 from pytest_ragcheck.config.settings import Settings
 from pytest_ragcheck.errors import (
     EndpointReplyError,
@@ -49,7 +49,8 @@ def checked(
     client = Answers(answer) if isinstance(answer, RagAnswer | BaseException) else answer
     settings = settings or Settings.of()
     metrics = choose_metrics(settings, by, read_own(own))
-    return asyncio.run(check_question(question, client=client, judge=by, metrics=metrics, settings=settings))
+    prepared = PreparedQuestion(question=question, client=client, judge=by, metrics=metrics, settings=settings)
+    return asyncio.run(check_question(prepared))
 
 
 def unjudged(question: Question, answer: RagAnswer, settings: Settings | None = None) -> Record:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Hashable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Hashable, Iterable, Iterator
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from pytest_ragcheck.check import NO_LIMIT, blank_record
+from pytest_ragcheck.check import NO_LIMIT, PreparedQuestion, blank_record
 from pytest_ragcheck.engine.conversation import EARLIER_TURN, Conversation, by_conversation, conversation_of
 from pytest_ragcheck.engine.limits.request_limiter import PAUSE_SECONDS, RequestLimiter
 from pytest_ragcheck.engine.prefetch import Job, Prefetcher
@@ -18,31 +18,7 @@ if TYPE_CHECKING:
     from pytest_ragcheck.concurrency.limiter import Limiter
     from pytest_ragcheck.config.settings import Settings
     from pytest_ragcheck.engine.budget import Budget
-    from pytest_ragcheck.judging.judgement import Judge
-    from pytest_ragcheck.metrics.metric import Metric
-    from pytest_ragcheck.questions.question import Question
-    from pytest_ragcheck.rag.answer import Asks
     from pytest_ragcheck.verdict.record import Record
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PreparedQuestion:
-    """A question with everything that it is evaluated with."""
-
-    question: Question
-    client: Asks
-    judge: Judge | None
-    settings: Settings
-    metrics: Sequence[Metric] = ()
-
-    upload: Callable[[Asks], Awaitable[Asks]] | None = None
-    """Uploads the documents of the run, and returns a client that asks about them; None without documents."""
-
-    complete: Callable[[Record], Awaitable[Record]] | None = None
-    """Adds the evidence of the gate to the record; None without a baseline."""
-
-    is_recorded: bool = False
-    """True if the client repeats a known answer, which costs nothing and takes no slot and no delay."""
 
 
 class Evaluator:
@@ -94,7 +70,7 @@ class Evaluator:
         conversation.go_to(turn, repeats=prepared.settings.run.repeats)
         stopped_by = conversation.stopped_by()
         if stopped_by is not None:
-            return replace(_blank(prepared), error_kind=EARLIER_TURN, reason=f"turn {stopped_by} was an ERROR")
+            return replace(blank_record(prepared), error_kind=EARLIER_TURN, reason=f"turn {stopped_by} was an ERROR")
         for earlier in question.asked_before[conversation.begun :]:
             conversation.begun += 1
             record = await self._checked(replace(prepared, question=earlier, judge=None, metrics=()), conversation)
@@ -102,25 +78,21 @@ class Evaluator:
             if conversation.stopped_by() is not None:
                 # No item reports the earlier turn, so this one does.
                 reason = f"turn {earlier.turn}, which is asked first, has no answer: {record.reason}"
-                return replace(_blank(prepared), error_kind=record.error_kind, reason=reason, cost=summed(costs))
+                return replace(blank_record(prepared), error_kind=record.error_kind, reason=reason, cost=summed(costs))
         conversation.begun = turn
         record = await self._checked(prepared, conversation)
         return replace(record, cost=summed((record.cost, *costs))) if costs else record
 
     async def _checked(self, prepared: PreparedQuestion, conversation: Conversation | None = None) -> Record:
-        client, budget = prepared.client, self._budget
+        budget = self._budget
         if prepared.upload is not None:
             if budget is not None:
                 budget.check()
-            client = await prepared.upload(client)
+            prepared = replace(prepared, client=await prepared.upload(prepared.client))
         if budget is not None:
             budget.check()
         record = await self.progress.check(
-            prepared.question,
-            client=client,
-            judge=prepared.judge,
-            metrics=prepared.metrics,
-            settings=prepared.settings,
+            prepared,
             asking=NO_LIMIT if prepared.is_recorded else self._asking,
             judging=self._judging,
             dialogues=() if conversation is None else conversation.dialogues,
@@ -128,10 +100,6 @@ class Evaluator:
         if budget is not None and not prepared.is_recorded:
             budget.spend(record.cost.system_usd)
         return record
-
-
-def _blank(prepared: PreparedQuestion) -> Record:
-    return blank_record(prepared.question, prepared.client, prepared.judge, prepared.settings.redactor)
 
 
 async def evaluate_all(prepared: Iterable[PreparedQuestion], settings: Settings) -> tuple[Record, ...]:

@@ -16,12 +16,9 @@ from pytest_ragcheck.errors import MeasurementError, QuestionTimeout
 from pytest_ragcheck.rag.http.retry import status_of
 
 if TYPE_CHECKING:
+    from pytest_ragcheck.check import PreparedQuestion
     from pytest_ragcheck.concurrency.limiter import Limiter
-    from pytest_ragcheck.config.settings import Settings
-    from pytest_ragcheck.judging.judgement import Judge
-    from pytest_ragcheck.metrics.metric import Metric
     from pytest_ragcheck.questions.question import Question
-    from pytest_ragcheck.rag.answer import Asks
     from pytest_ragcheck.rag.conversation_state import Dialogue
     from pytest_ragcheck.verdict.record import Record
 
@@ -148,28 +145,21 @@ class ProgressBoard:
 
     async def check(
         self,
-        question: Question,
+        prepared: PreparedQuestion,
         *,
-        client: Asks,
-        judge: Judge | None,
-        settings: Settings,
-        metrics: Sequence[Metric] = (),
         asking: Limiter = NO_LIMIT,
         judging: Limiter = NO_LIMIT,
         dialogues: Sequence[Dialogue] = (),
     ) -> Record:
         """Check the question as `check_question` does; return an ERROR if its time runs out."""
+        settings = prepared.settings
         limit_seconds = settings.endpoint.question_timeout_seconds * settings.run.repeats
-        course = QuestionProgress(question=question, limit_seconds=limit_seconds)
+        course = QuestionProgress(question=prepared.question, limit_seconds=limit_seconds)
         self._under_way[id(course)] = course
         try:
             with course.limit:
                 return await check_question(
-                    question,
-                    client=client,
-                    judge=judge,
-                    metrics=metrics,
-                    settings=settings,
+                    prepared,
                     asking=course.room(asking, Stage.ASKED),
                     judging=course.room(judging, Stage.JUDGED),
                     dialogues=dialogues,
@@ -177,9 +167,9 @@ class ProgressBoard:
         finally:
             del self._under_way[id(course)]
         error = course.timeout()
-        record = blank_record(question, client, judge, settings.redactor)
         # The time starts with the first request, so the question was asked.
-        return replace(record, error_kind=error.kind, reason=str(error), top_k=asked_top_k(question, settings))
+        top_k = asked_top_k(prepared)
+        return replace(blank_record(prepared), error_kind=error.kind, reason=str(error), top_k=top_k)
 
     def line(self, question: Question, *, to_go: int) -> str:
         """

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NoReturn
 
-from pytest_ragcheck.engine.evaluator import PreparedQuestion
+from pytest_ragcheck.check import PreparedQuestion
 from pytest_ragcheck.errors import JudgeError, RecordedError, ReplayError
 from pytest_ragcheck.judging.checked_judgement import judge_identity
 from pytest_ragcheck.judging.judged_material import material_digest

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_ragcheck import EndpointError, Judgement, RagAnswer, Settings, Verdict
+from pytest_ragcheck.check import PreparedQuestion
 from pytest_ragcheck.engine.limits.request_limiter import RequestLimiter
 from pytest_ragcheck.engine.question_progress import ProgressBoard
 from tests.making import a_question
@@ -49,7 +50,8 @@ async def check(
     system: System, board: ProgressBoard, name: str = "terms", *, seconds: float = 600, **rooms: Any
 ) -> Record:
     settings = Settings.of(timeout=seconds / 10)
-    return await board.check(a_question(name), client=system, judge=system, settings=settings, **rooms)
+    prepared = PreparedQuestion(question=a_question(name), client=system, judge=system, settings=settings)
+    return await board.check(prepared, **rooms)
 
 
 @pytest.mark.parametrize(
@@ -143,6 +145,7 @@ def test_the_limit_holds_while_one_of_several_judgements_hangs() -> None:
     async def scenario() -> Record:
         system = Uneven()
         settings = Settings.of(timeout=0.01, judge_repeats=3)
-        return await ProgressBoard().check(a_question("terms"), client=system, judge=system, settings=settings)
+        prepared = PreparedQuestion(question=a_question("terms"), client=system, judge=system, settings=settings)
+        return await ProgressBoard().check(prepared)
 
     assert asyncio.run(scenario()).error_kind == "question_timeout"

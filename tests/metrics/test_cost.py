@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_ragcheck import Judgement, RagAnswer
-from pytest_ragcheck.check import check_question
+from pytest_ragcheck.check import PreparedQuestion, check_question
 from pytest_ragcheck.config.settings import Settings
 from pytest_ragcheck.engine.budget import Budget, OverBudget
 from pytest_ragcheck.engine.limits.request_limiter import RequestLimiter
@@ -130,14 +130,9 @@ ANSWER = RagAnswer(text="30 days", contexts=("30 days",), extra={"metrics": {"co
 
 
 def checked(settings: Settings = PRICED, **rooms: Any) -> Any:
-    return check_question(
-        a_question(expected_answer="30 days"),
-        client=Answers(ANSWER),
-        judge=Metered(),
-        metrics=(),
-        settings=settings,
-        **rooms,
-    )
+    question = a_question(expected_answer="30 days")
+    prepared = PreparedQuestion(question=question, client=Answers(ANSWER), judge=Metered(), settings=settings)
+    return check_question(prepared, **rooms)
 
 
 def test_a_record_says_what_its_question_cost() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from pytest_ragcheck import Judgement, RagAnswer, Settings, Verdict
-from pytest_ragcheck.check import check_question
+from pytest_ragcheck.check import PreparedQuestion, check_question
 from pytest_ragcheck.errors import EndpointTimeout
 from pytest_ragcheck.metrics.metric_choice import choose_metrics
 from pytest_ragcheck.verdict.record import Record
@@ -50,12 +50,10 @@ class ByAnswer:
 def checked(system: InTurn, judge: Any, **settings: Any) -> Record:
     chosen = Settings.of(judge="openai", **settings)
 
-    async def run() -> Record:
-        return await check_question(
-            QUESTION, client=system, judge=judge, metrics=choose_metrics(chosen), settings=chosen
-        )
-
-    return asyncio.run(run())
+    prepared = PreparedQuestion(
+        question=QUESTION, client=system, judge=judge, metrics=choose_metrics(chosen), settings=chosen
+    )
+    return asyncio.run(check_question(prepared))
 
 
 def test_a_question_that_is_asked_once_and_judged_once_has_nothing_repeated():

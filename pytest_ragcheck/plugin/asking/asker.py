@@ -11,8 +11,9 @@ from pytest_ragcheck.engine.prefetch import Prefetcher
 from pytest_ragcheck.plugin.item_records import Evaluated
 
 if TYPE_CHECKING:
+    from pytest_ragcheck.check import PreparedQuestion
     from pytest_ragcheck.engine.conversation import Conversation
-    from pytest_ragcheck.engine.evaluator import Evaluator, PreparedQuestion
+    from pytest_ragcheck.engine.evaluator import Evaluator
     from pytest_ragcheck.engine.store.shared_store import SharedStore
     from pytest_ragcheck.questions.question import Question
     from pytest_ragcheck.verdict.record import Record

@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from pytest_ragcheck.check import PreparedQuestion
 from pytest_ragcheck.concurrency.exit_stack import closing
-from pytest_ragcheck.engine.evaluator import Evaluator, PreparedQuestion
+from pytest_ragcheck.engine.evaluator import Evaluator
 from pytest_ragcheck.judging.same_verdict import SameVerdict
 from pytest_ragcheck.metrics.metric_choice import choose_metrics
 from pytest_ragcheck.plugin.asking.session_loop import close_in_loop, loop_of

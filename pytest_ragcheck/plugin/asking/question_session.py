@@ -33,7 +33,7 @@ from pytest_ragcheck.plugin.workers.transport import NO_DOCUMENTS, NOT_STARTED, 
 from pytest_ragcheck.plugin.workers.worker_info import Part, part_of
 
 if TYPE_CHECKING:
-    from pytest_ragcheck.engine.evaluator import PreparedQuestion
+    from pytest_ragcheck.check import PreparedQuestion
     from pytest_ragcheck.engine.store.shared_store import SharedStore
     from pytest_ragcheck.judging.judgement import Judge
     from pytest_ragcheck.plugin.item_records import Evaluated
