@@ -5,7 +5,12 @@ from __future__ import annotations
 import os
 import sys
 import time
+from collections.abc import Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import struct
 
 if sys.platform == "win32":
     import msvcrt
@@ -59,15 +64,14 @@ class LockedFile:
         """Free a lock that this process holds."""
         _unlock(self._descriptor, _FIRST_LOCK + index)
 
-    def read(self, size: int, offset: int) -> bytes:
-        """Return a number of bytes of the content."""
+    def read(self, numbers: struct.Struct, offset: int) -> tuple[float, ...]:
+        """Return the numbers at the offset; zeros before the first write."""
         os.lseek(self._descriptor, offset, os.SEEK_SET)
-        return os.read(self._descriptor, size)
+        return numbers.unpack(os.read(self._descriptor, numbers.size))
 
-    def write(self, data: bytes, offset: int) -> None:
-        """Write a part of the content."""
-        os.lseek(self._descriptor, offset, os.SEEK_SET)
-        os.write(self._descriptor, data)
+    def write(self, numbers: struct.Struct, offset: int, values: Iterable[float]) -> None:
+        """Write the numbers at the offset."""
+        self._write(numbers.pack(*values), offset)
 
     def grow_to(self, size: int) -> None:
         """Write zeros up to the size, unless another process did."""
@@ -76,10 +80,14 @@ class LockedFile:
         try:
             known = os.fstat(self._descriptor).st_size
             if known < size:
-                self.write(bytes(size - known), known)
+                self._write(bytes(size - known), known)
         finally:
             self.free(0)
 
     def close(self) -> None:
         """Close the file, which frees all locks."""
         os.close(self._descriptor)
+
+    def _write(self, content: bytes, offset: int) -> None:
+        os.lseek(self._descriptor, offset, os.SEEK_SET)
+        os.write(self._descriptor, content)

@@ -13,7 +13,7 @@ from pytest_ragcheck.metrics.cost import usd_of
 
 if TYPE_CHECKING:
     from pytest_ragcheck.concurrency.limiter import Limiter
-    from pytest_ragcheck.engine.limits.slots import SlotTable
+    from pytest_ragcheck.engine.limits.slots import SharedTable
     from pytest_ragcheck.judging.model.usage import TokenUse
 
 T = TypeVar("T")
@@ -45,7 +45,7 @@ class Budget:
     """
 
     def __init__(
-        self, limit_usd: float, own: Mapping[str, tuple[float, float]], *, table: SlotTable | None = None
+        self, limit_usd: float, own: Mapping[str, tuple[float, float]], *, table: SharedTable | None = None
     ) -> None:
         self._limit_usd = limit_usd
         self._own = own
@@ -87,13 +87,9 @@ class Budget:
     def _spent(self) -> dict[Payee, float]:
         return dict(zip(_PAYEES, self._table.read(_AMOUNTS, 0), strict=True))
 
-    def limiter(self, inner: Limiter) -> BudgetedLimiter:
-        """Return the limiter, which starts requests only while there is money left."""
-        return BudgetedLimiter(self, inner)
-
 
 class BudgetedLimiter:
-    """Runs requests in another limiter and adds their cost to the budget."""
+    """Starts requests in another limiter only while there is money left, and adds their cost to the budget."""
 
     def __init__(self, budget: Budget, inner: Limiter) -> None:
         self._budget = budget

@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.check import NO_LIMIT, PreparedQuestion, blank_record
+from pytest_ragcheck.engine.budget import Budget, BudgetedLimiter
 from pytest_ragcheck.engine.conversation import EARLIER_TURN, Conversation, by_conversation, conversation_of
 from pytest_ragcheck.engine.limits.request_limiter import PAUSE_SECONDS, RequestLimiter
 from pytest_ragcheck.engine.prefetch import Job, Prefetcher
@@ -17,7 +18,6 @@ from pytest_ragcheck.metrics.cost import summed
 if TYPE_CHECKING:
     from pytest_ragcheck.concurrency.limiter import Limiter
     from pytest_ragcheck.config.settings import Settings
-    from pytest_ragcheck.engine.budget import Budget
     from pytest_ragcheck.verdict.record import Record
 
 
@@ -36,7 +36,7 @@ class Evaluator:
         """The progress of the questions under way."""
 
         self._asking = asking
-        self._judging = judging if budget is None else budget.limiter(judging)
+        self._judging = judging if budget is None else BudgetedLimiter(budget, judging)
         self._budget = budget
 
     async def evaluate(self, prepared: PreparedQuestion, conversation: Conversation | None = None) -> Record:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 import subprocess
 import sys
 from contextlib import contextmanager
@@ -59,11 +60,12 @@ def test_a_freed_lock_can_be_taken_by_another_process(tmp_path: Path) -> None:
 
 def test_the_content_is_shared_and_grows_once(tmp_path: Path) -> None:
     one, other = LockedFile(tmp_path / "file"), LockedFile(tmp_path / "file")
-    one.grow_to(16)
-    one.write(b"abc", 4)
-    other.grow_to(16)
-    assert other.read(5, 3) == b"\0abc\0"
-    assert (tmp_path / "file").stat().st_size == 16
+    numbers = struct.Struct("=2d")
+    one.grow_to(24)
+    one.write(numbers, 8, (0.5, 2.0))
+    other.grow_to(24)
+    assert (other.read(numbers, 8), other.read(numbers, 0)) == ((0.5, 2.0), (0.0, 0.5))
+    assert (tmp_path / "file").stat().st_size == 24
     one.close()
     other.close()
 

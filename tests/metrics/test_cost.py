@@ -13,7 +13,7 @@ import pytest
 from pytest_ragcheck import Judgement, RagAnswer
 from pytest_ragcheck.check import PreparedQuestion, check_question
 from pytest_ragcheck.config.settings import Settings
-from pytest_ragcheck.engine.budget import Budget, OverBudget
+from pytest_ragcheck.engine.budget import Budget, BudgetedLimiter, OverBudget
 from pytest_ragcheck.engine.limits.request_limiter import RequestLimiter
 from pytest_ragcheck.engine.limits.slots import SharedTable
 from pytest_ragcheck.judging.model.usage import TokenUse, metered, note_use, use_of
@@ -166,7 +166,7 @@ def test_the_summary_adds_up_the_questions_with_a_verdict() -> None:
 
 def test_a_budget_lets_nothing_begin_once_it_is_spent() -> None:
     budget = Budget(1.5 * USD, OWN)
-    room = budget.limiter(RequestLimiter(1))
+    room = BudgetedLimiter(budget, RequestLimiter(1))
 
     async def run() -> None:
         for _ in range(2):

@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import astuple, fields
 from pathlib import Path
-from typing import Protocol
 
 from pytest_ragcheck.concurrency.locked_file import LockedFile
 from pytest_ragcheck.engine.limits.adaptive_limit import AdaptiveLimit
@@ -29,26 +28,8 @@ _WANTED_SECONDS = 0.1
 _SIZE = 512
 
 
-class SlotTable(Protocol):
-    """The locks and the numbers that the processes of a run share for one limit."""
-
-    def take(self, index: int) -> bool:
-        """Take a lock; return True if this process holds it now."""
-        ...
-
-    def free(self, index: int) -> None:
-        """Free a lock that this process holds."""
-        ...
-
-    def read(self, numbers: struct.Struct, offset: int) -> tuple[float, ...]:
-        """Return the numbers at the offset; zeros before the first write."""
-        ...
-
-    def write(self, numbers: struct.Struct, offset: int, values: Iterable[float]) -> None: ...
-
-
 class PrivateTable:
-    """The table of a run with a single process, which needs no locks."""
+    """The locks and the numbers of one limit in a run with a single process, which needs no locks."""
 
     def __init__(self) -> None:
         self._memory = bytearray(_SIZE)
@@ -66,9 +47,9 @@ class PrivateTable:
         numbers.pack_into(self._memory, offset, *values)
 
 
-class SharedTable:
+class SharedTable(LockedFile):
     """
-    A table in a file, for a run with several processes.
+    The table of a run with several processes: a file.
 
     Raises:
         OSError: The file cannot be created, locked or written.
@@ -76,23 +57,9 @@ class SharedTable:
 
     def __init__(self, path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
-        self._file = LockedFile(path)
+        super().__init__(path)
         # A full disk is noticed here, and not at the first refusal.
-        self._file.grow_to(_SIZE)
-
-    def take(self, index: int) -> bool:
-        """Take a lock; return True if this process holds it now."""
-        return self._file.take(index)
-
-    def free(self, index: int) -> None:
-        """Free a lock that this process holds."""
-        self._file.free(index)
-
-    def read(self, numbers: struct.Struct, offset: int) -> tuple[float, ...]:
-        return numbers.unpack(self._file.read(numbers.size, offset))
-
-    def write(self, numbers: struct.Struct, offset: int, values: Iterable[float]) -> None:
-        self._file.write(numbers.pack(*values), offset)
+        self.grow_to(_SIZE)
 
 
 class Slots:
@@ -105,11 +72,11 @@ class Slots:
         table: The table that these processes share; None: this process is the only one.
     """
 
-    def __init__(self, number: int, *, processes: int = 1, table: SlotTable | None = None) -> None:
+    def __init__(self, number: int, *, processes: int = 1, table: PrivateTable | SharedTable | None = None) -> None:
         self.number = number
         self.shared = table is not None
         self._processes = processes
-        self._table: SlotTable = PrivateTable() if table is None else table
+        self._table = PrivateTable() if table is None else table
         self._held: list[int] = []
         self._hung: list[int] = []
         """Marks of slots of this process whose calls hang: locks beyond those of the slots, number + 1 and up."""
