@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_ragcheck.engine.store.verdict_cache import CachingJudge, VerdictCache
+from pytest_ragcheck.engine.store.caching_judge import CachingJudge
+from pytest_ragcheck.engine.store.verdict_cache import VerdictCache
 
 if TYPE_CHECKING:
     from pytest_ragcheck.config.settings import Settings
-    from pytest_ragcheck.engine.store.verdict_cache import Fingerprinted
+    from pytest_ragcheck.engine.store.caching_judge import Fingerprinted
 
 _FOLDER = "ragcheck"
 

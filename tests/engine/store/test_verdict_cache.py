@@ -15,7 +15,8 @@ from typing import Any
 
 import pytest
 
-from pytest_ragcheck.engine.store.verdict_cache import FILE, CachingJudge, VerdictCache
+from pytest_ragcheck.engine.store.caching_judge import CachingJudge
+from pytest_ragcheck.engine.store.verdict_cache import FILE, VerdictCache
 from pytest_ragcheck.errors import JudgeError, JudgeReplyError
 from pytest_ragcheck.judging.judgement import JudgeIdentity, Judgement
 from pytest_ragcheck.judging.model.openai_judge import OpenAIJudge
@@ -34,6 +35,7 @@ SAID = Judgement(
     abstained=False,
     unsupported_claims=("for ever",),
 )
+KEPT = {"groundedness": 0.5, "error_message": "too short", "unsupported_claims": ["for ever"]}
 
 
 LOCK = """
@@ -183,7 +185,7 @@ def test_what_was_not_used_for_longest_goes_first(tmp_path: Path) -> None:
         known = [name for name in names if asyncio.run(cache.take(name)) is not None]
         for name in names:
             if name not in known:
-                asyncio.run(cache.put(name, Judgement(error_message="x" * 1000)))
+                asyncio.run(cache.keep(name, {"error_message": "x" * 1200}))
         asyncio.run(cache.aclose())
         return known
 
@@ -202,16 +204,14 @@ def test_several_processes_fill_and_read_one_file(tmp_path: Path) -> None:
         process.join(60)
     assert [process.exitcode for process in processes] == [0, 0, 0]
     cache = cache_of(tmp_path, "run 2")
-    assert all(
-        asyncio.run(cache.take(f"{number} {n}")) == replace(SAID, cached=True) for number in range(3) for n in range(50)
-    )
+    assert all(asyncio.run(cache.take(f"{number} {n}")) == KEPT for number in range(3) for n in range(50))
     asyncio.run(cache.aclose())
 
 
 def _fill(folder: str, number: int) -> None:
     cache = cache_of(Path(folder), "run 1")
     for n in range(50):
-        asyncio.run(cache.put(f"{number} {n}", SAID))
+        asyncio.run(cache.keep(f"{number} {n}", KEPT))
     asyncio.run(cache.aclose())
     assert not cache.problem
 
@@ -223,16 +223,16 @@ def test_a_damaged_file_is_said_and_started_anew(tmp_path: Path, content: bytes)
     cache = cache_of(tmp_path, "run 1")
     assert cache.problem.startswith(f"{path}: the verdict cache was damaged (")
     assert cache.problem.endswith(") and has been recreated.")
-    asyncio.run(cache.put("k", SAID))
+    asyncio.run(cache.keep("k", KEPT))
     asyncio.run(cache.aclose())
-    assert asyncio.run(cache_of(tmp_path, "run 2").take("k")) == replace(SAID, cached=True)
+    assert asyncio.run(cache_of(tmp_path, "run 2").take("k")) == KEPT
 
 
 def test_damage_that_shows_later_is_met_in_the_same_way(tmp_path: Path) -> None:
     path = tmp_path / FILE
     cache = cache_of(tmp_path, "run 1")
     for n in range(500):
-        asyncio.run(cache.put(f"k{n}", SAID))
+        asyncio.run(cache.keep(f"k{n}", KEPT))
     asyncio.run(cache.aclose())
     content = bytearray(path.read_bytes())
     content[4096:] = b"\xff" * (len(content) - 4096)
@@ -240,7 +240,7 @@ def test_damage_that_shows_later_is_met_in_the_same_way(tmp_path: Path) -> None:
     cache = cache_of(tmp_path, "run 2")
     assert [asyncio.run(cache.take(f"k{n}")) for n in range(3)] == [None, None, None]
     assert "was damaged (database disk image is malformed) and has been recreated" in cache.problem
-    asyncio.run(cache.put("k0", SAID))
+    asyncio.run(cache.keep("k0", KEPT))
     assert asyncio.run(cache_of(tmp_path, "run 3").take("k0")) is not None
     asyncio.run(cache.aclose())
 
@@ -253,7 +253,7 @@ def test_a_cache_that_another_process_locks_waits_and_the_loop_runs_meanwhile(tm
         assert locking.stdout.readline() == "locked\n"
 
         async def scenario() -> None:
-            putting = asyncio.create_task(cache.put("k", SAID))
+            putting = asyncio.create_task(cache.keep("k", KEPT))
             await asyncio.sleep(0.1)
             assert not putting.done()
             locking.communicate("end\n", timeout=60)
@@ -262,7 +262,7 @@ def test_a_cache_that_another_process_locks_waits_and_the_loop_runs_meanwhile(tm
 
         asyncio.run(scenario())
     assert cache.problem == ""
-    assert asyncio.run(cache_of(tmp_path, "run 2").take("k")) == replace(SAID, cached=True)
+    assert asyncio.run(cache_of(tmp_path, "run 2").take("k")) == KEPT
 
 
 @pytest.mark.parametrize("stored", ["no JSON", "[]", '{"score": 1}', "{}", '{"unsupported_claims": 1}'])
@@ -297,10 +297,10 @@ def test_a_cache_that_cannot_be_opened_is_off_and_says_why(tmp_path: Path) -> No
 
 def test_a_cache_that_cannot_be_written_is_off_and_says_why(tmp_path: Path) -> None:
     cache = cache_of(tmp_path, "run 1")
-    asyncio.run(cache.put("k", SAID))
+    asyncio.run(cache.keep("k", KEPT))
     with closing(sqlite3.connect(tmp_path / FILE)) as other, other:
         other.execute("ALTER TABLE verdicts RENAME TO others")
-    asyncio.run(cache.put("l", SAID))
+    asyncio.run(cache.keep("l", KEPT))
     assert "the verdict cache is off: no such table: verdicts" in cache.problem
     assert asyncio.run(cache.take("k")) is None
     asyncio.run(cache.aclose())
@@ -354,14 +354,10 @@ def test_a_judge_over_a_callers_client_has_no_fingerprint() -> None:
 
 
 def test_a_judgement_survives_the_file_whole(tmp_path: Path) -> None:
-    cache = cache_of(tmp_path, "run 1")
-    for key, judgement in {"full": SAID, "bare": Judgement(), "zero": Judgement(groundedness=0.0)}.items():
-        asyncio.run(cache.put(key, judgement))
-        asyncio.run(cache.aclose())
-        cache = cache_of(tmp_path, f"run {key}")
-        assert asyncio.run(cache.take(key)) == replace(judgement, cached=True)
-    asyncio.run(cache.aclose())
-    assert json.dumps(judged(tmp_path, "x").groundedness) == "0.5"
+    for repeat, judgement in enumerate((SAID, Judgement(), Judgement(groundedness=0.0))):
+        judged(tmp_path, "run 1", Fingerprinted(judgement), repeat=repeat)
+        assert judged(tmp_path, "run 2", repeat=repeat) == replace(judgement, cached=True)
+    assert json.dumps(judged(tmp_path, "run 3").groundedness) == "0.5"
 
 
 def test_a_judge_that_is_asked_several_times_has_a_place_for_each(tmp_path: Path) -> None:
