@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NoReturn
 
 from pytest_ragcheck.check import PreparedQuestion
@@ -67,13 +67,16 @@ class Recorded:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recording:
-    """A recorded run."""
+    """A recorded run, which is asked in the place of its system."""
 
     name: str
     """The recording's name in messages."""
 
     rows: Mapping[tuple[str, str], Recorded]
     """The recorded values by dataset name and id."""
+
+    endpoint: str | None = None
+    """The system that answered the question at hand; None for the recording as a whole."""
 
     @property
     def judges(self) -> frozenset[JudgeIdentity | None]:
@@ -128,7 +131,7 @@ class Recording:
             judge = None
         return PreparedQuestion(
             question=question,
-            client=RecordedSystem(self, endpoint=row.endpoint if row else ""),
+            client=replace(self, endpoint=row.endpoint if row else ""),
             judge=judge,
             # Every repeat of a recording gives the same result.
             settings=settings.replace(repeats=1, judge_repeats=1),
@@ -166,24 +169,6 @@ class Unasked:
 
 ANYBODY = JudgeIdentity(kind="recorded")
 """The identity of any judge of a recording."""
-
-
-class RecordedSystem:
-    """
-    A recording in the place of one of its systems.
-
-    Args:
-        recording: The recording.
-        endpoint: The name of the system without secrets; empty if none was asked.
-    """
-
-    def __init__(self, recording: Recording, *, endpoint: str) -> None:
-        self.endpoint = endpoint
-        self._recording = recording
-
-    async def ask(self, question: Question) -> RagAnswer:
-        """Return the recorded answer, or raise ReplayError or RecordedError."""
-        return await self._recording.ask(question)
 
 
 class RecordedJudge:
