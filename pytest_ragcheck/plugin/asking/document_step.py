@@ -6,13 +6,13 @@ import asyncio
 import hashlib
 import os
 import time
-from contextlib import nullcontext, suppress
-from typing import TYPE_CHECKING, Any
+from contextlib import suppress
+from typing import TYPE_CHECKING
 
 from pytest_ragcheck.engine.store.run_once import POLL_SECONDS, Once
 from pytest_ragcheck.errors import EndpointError, UsageError
 from pytest_ragcheck.plugin.asking.document_outcome import finished, note
-from pytest_ragcheck.plugin.asking.session_loop import is_client_of_url, loop_of
+from pytest_ragcheck.plugin.asking.session_loop import is_client_of_url, loop_of, write_line
 from pytest_ragcheck.plugin.asking.shared_run import limits_of
 from pytest_ragcheck.plugin.configuration import settings_of
 from pytest_ragcheck.plugin.run_state import run_of
@@ -26,7 +26,6 @@ from pytest_ragcheck.rag.documents.ingestion import SETTLING_SECONDS, Ingested, 
 from pytest_ragcheck.rag.documents.ledger import Ledger, abandoned, folder_of_documents
 from pytest_ragcheck.rag.documents.uploads import uploads_of
 from pytest_ragcheck.redaction import shown_url
-from pytest_ragcheck.redaction.printable import printable
 
 if TYPE_CHECKING:
     import pytest
@@ -215,12 +214,9 @@ class _Progress:
     """Prints every few seconds how many documents are uploaded."""
 
     def __init__(self, config: pytest.Config, total: int, where: str) -> None:
-        self._reporter: Any = config.pluginmanager.get_plugin("terminalreporter")
-        self._quiet = self._reporter is None or config.get_verbosity() < 0
-        self._capture: Any = config.pluginmanager.get_plugin("capturemanager")
+        self._config = config
         self._total = total
         self._where = where
-        self._said = time.monotonic()
         self._say(f"putting {total:,} documents into {where}")
 
     def tell(self, done: int) -> None:
@@ -230,12 +226,8 @@ class _Progress:
 
     def _say(self, text: str) -> None:
         self._said = time.monotonic()
-        if self._quiet:
-            return
-        # pytest captures the output of a running test.
-        with self._capture.global_and_fixture_disabled() if self._capture is not None else nullcontext():
-            self._reporter.ensure_newline()
-            self._reporter.write_line(printable(f"ragcheck: {text}"))
+        if self._config.get_verbosity() >= 0:
+            write_line(self._config, text)
 
 
 def _routes(client: Asks, name: str) -> DocumentRoutes:
