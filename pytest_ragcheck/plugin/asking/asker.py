@@ -51,11 +51,12 @@ class Asker:
     ) -> None:
         self._evaluator = evaluator
         self._store = store
-        self._prefetcher = Prefetcher(room=room, ahead=ahead, store=store, stopped=stopped)
+        self.prefetcher = Prefetcher(room=room, ahead=ahead, store=store, stopped=stopped)
+        """Evaluates the questions of `begin`."""
 
     async def begin(self, questions: Iterable[tuple[str, PreparedQuestion]]) -> None:
         """Begin the questions, each with its key, in the order of `by_conversation`, as there is room."""
-        await self._prefetcher.add(jobs_of(questions, self._evaluator))
+        await self.prefetcher.add(jobs_of(questions, self._evaluator))
 
     async def take(self, key: str) -> Evaluated | None:
         """
@@ -65,12 +66,8 @@ class Asker:
             PrefetchEnded: The run was stopped.
         """
         before = self._resumed
-        record = await self._prefetcher.take(key)
+        record = await self.prefetcher.take(key)
         return None if record is None else Evaluated(record=record, resumed=self._resumed > before)
-
-    async def drop(self, key: str) -> None:
-        """Forget a question that `begin` was given."""
-        await self._prefetcher.drop(key)
 
     async def ask(
         self, key: str, prepared: PreparedQuestion, why: str, conversation: Conversation | None = None
@@ -90,18 +87,6 @@ class Asker:
         if self._store is not None:
             await self._store.keep(key, record)
         return Evaluated(record=record, on_demand=why)
-
-    async def finish(self, seconds: float) -> None:
-        """Begin no further questions ahead of their items, and wait up to *seconds* for those under way."""
-        await self._prefetcher.finish(seconds)
-
-    async def finish_conversation(self, key: str, seconds: float) -> None:
-        """Wait up to *seconds* for the turns after that of the key, if this process asks them."""
-        await self._prefetcher.finish_unit(key, seconds)
-
-    async def end(self) -> None:
-        """End all questions under way."""
-        await self._prefetcher.close()
 
     async def close(self) -> None:
         if self._store is not None:

@@ -128,7 +128,7 @@ class QuestionSession:
             threading.Thread(target=_import_later, args=[backends.judge], daemon=True).start()
         if step.on_demand:
             if step.key:
-                self._loop.run(self._asker.drop, step.key)
+                self._loop.run(self._asker.prefetcher.drop, step.key)
             return self._asked_now(question, backends, step.on_demand)
         if self._part.is_worker and self._fixtures.in_last_item:
             self._key_of_last_item = step.key
@@ -159,7 +159,7 @@ class QuestionSession:
         # Before the teardown of session fixtures, which closes the client of the questions under way.
         if nextitem is None:
             if self._key_of_last_item:
-                self._loop.run(self._asker.finish_conversation, self._key_of_last_item, self._patience_seconds)
+                self._loop.run(self._asker.prefetcher.finish_unit, self._key_of_last_item, self._patience_seconds)
             self._end_questions()
             self._end_documents()
 
@@ -243,7 +243,7 @@ class QuestionSession:
 
         The wait is bounded, because no time limit of an item bounds it, and a user's client may hang.
         """
-        self._loop.run(self._asker.finish, self._patience_seconds)
+        self._loop.run(self._asker.prefetcher.finish, self._patience_seconds)
 
     @property
     def _patience_seconds(self) -> float:
@@ -254,7 +254,7 @@ class QuestionSession:
         if not self._loop.answers():
             self._abandon()
         self._schedule.clear()
-        self._loop.run(self._asker.end)
+        self._loop.run(self._asker.prefetcher.close)
 
     def _abandon(self) -> None:
         """Leave all questions under way with their event loop."""
@@ -267,7 +267,7 @@ class QuestionSession:
             self._interrupt()
             return
         self._schedule.clear()
-        self._loop.run(self._asker.end)
+        self._loop.run(self._asker.prefetcher.close)
 
     def _end_documents(self) -> None:
         """Delete the documents that only this process can delete."""
