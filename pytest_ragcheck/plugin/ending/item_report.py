@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.concurrency.frames import is_own_failure
+from pytest_ragcheck.plugin.collecting.gate_baseline import baseline_name, row_before, terms_of
 from pytest_ragcheck.plugin.collecting.preconditions import NO_ENDPOINT
-from pytest_ragcheck.plugin.ending.tolerance import tolerate
 from pytest_ragcheck.plugin.guests.allure_report import attach
 from pytest_ragcheck.plugin.guests.junit_properties import add_properties
 from pytest_ragcheck.plugin.guests.traceback_texts import failure_repr, set_crash
@@ -16,6 +16,8 @@ from pytest_ragcheck.plugin.item_records import Evaluated, forget_records, taken
 from pytest_ragcheck.plugin.run_state import OVER_BUDGET, RUN, run_of
 from pytest_ragcheck.plugin.workers.transport import TOLERATED, put_on, take_off
 from pytest_ragcheck.plugin.workers.worker_info import place_of
+from pytest_ragcheck.summary.gate.gate_decision import why_tolerated
+from pytest_ragcheck.summary.gate_rules import COMPARING
 from pytest_ragcheck.verdict.record import QuestionErrored, QuestionFailed, Record
 
 if TYPE_CHECKING:
@@ -48,7 +50,7 @@ def complete_report(item: pytest.Item, call: pytest.CallInfo[None], report: pyte
         put_on(report, luggage, is_sent=is_worker)
     if call.excinfo is not None and isinstance(call.excinfo.value, QuestionErrored | QuestionFailed):
         _make_readable(call.excinfo, report, call.excinfo.value.record)
-        tolerate(item, call, report)
+        _tolerate(item, call.excinfo.value, report)
 
 
 def records_of(report: pytest.TestReport, config: pytest.Config) -> list[Record]:
@@ -121,3 +123,22 @@ def _make_readable(excinfo: pytest.ExceptionInfo[BaseException], report: pytest.
     elif hasattr(report.longrepr, "reprcrash"):
         # A user's own test keeps its traceback; only its line in the short summary gets the scores.
         set_crash(report.longrepr, record)
+
+
+def _tolerate(item: pytest.Item, raised: QuestionErrored | QuestionFailed, report: pytest.TestReport) -> None:
+    """Turn the report of a FAIL that the gate tolerates into that of an expected failure."""
+    # The reason of a marker stays.
+    if report.outcome != "failed" or isinstance(raised, QuestionErrored) or item.get_closest_marker("xfail"):
+        return
+    if reason := _why_tolerated(raised.record, item.config):
+        report.outcome = "skipped"
+        report.wasxfail = reason
+        setattr(report, TOLERATED, True)
+
+
+def _why_tolerated(record: Record, config: pytest.Config) -> str:
+    """Return why the gate tolerates the FAIL; empty if it does not."""
+    terms = terms_of(config)
+    if terms.gate not in COMPARING:
+        return why_tolerated(record, terms, None, baseline="")
+    return why_tolerated(record, terms, row_before(record, config), baseline=baseline_name(config))
