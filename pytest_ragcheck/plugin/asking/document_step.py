@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from pytest_ragcheck.engine.store.run_once import POLL_SECONDS, Once
 from pytest_ragcheck.errors import EndpointError, UsageError
-from pytest_ragcheck.plugin.asking.document_outcome import finished, note
+from pytest_ragcheck.plugin.asking.document_deletion import finished, note
 from pytest_ragcheck.plugin.asking.session_loop import is_client_of_url, loop_of, write_line
 from pytest_ragcheck.plugin.asking.shared_run import limits_of
 from pytest_ragcheck.plugin.configuration import settings_of

@@ -212,7 +212,7 @@ class Recorder:
         if run is None:
             return
         if has_workers(self._config):
-            from pytest_ragcheck.plugin.ending.document_deletion import delete_for_all
+            from pytest_ragcheck.plugin.asking.document_deletion import delete_for_all
 
             delete_for_all(self._config, failed=bool(session.testsfailed))
         self._settle(session, run)

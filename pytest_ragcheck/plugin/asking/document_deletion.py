@@ -1,4 +1,4 @@
-"""Carries the outcome of the documents of a run from the process that deletes them to the summary."""
+"""Deletes the documents of a run at its end, and carries the outcome from the deleting process to the summary."""
 
 from __future__ import annotations
 
@@ -9,12 +9,15 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pytest_ragcheck.engine.limits.request_limiter import RequestLimiter
+from pytest_ragcheck.plugin.asking.session_loop import loop_of
 from pytest_ragcheck.plugin.configuration import settings_of
 from pytest_ragcheck.plugin.run_state import run_of
-from pytest_ragcheck.plugin.workers.worker_info import part_of
-from pytest_ragcheck.rag.documents.deletion import clean_up
+from pytest_ragcheck.plugin.workers.worker_info import part_of, run_id
+from pytest_ragcheck.rag.client import RagClient
+from pytest_ragcheck.rag.documents.deletion import clean_up, give_up
 from pytest_ragcheck.rag.documents.documents_outcome import Documents
-from pytest_ragcheck.rag.documents.ledger import folder_of_documents
+from pytest_ragcheck.rag.documents.ledger import folder_of_documents, ledgers_of
 
 if TYPE_CHECKING:
     import pytest
@@ -51,12 +54,31 @@ def note(config: pytest.Config, done: Documents) -> None:
         (folder / f"{os.getpid()}.json").write_text(json.dumps(asdict(run.documents)), encoding="utf-8")
 
 
-def note_of_workers(config: pytest.Config) -> None:
-    """Add the outcomes that the workers wrote, on the controller of xdist."""
+def delete_for_all(config: pytest.Config, *, failed: bool) -> None:
+    """Delete the documents that no worker has deleted, in the controller of xdist, and add the workers' outcomes."""
     folder = _folder(config)
     for path in sorted(folder.glob("*.json")):
         note(config, Documents.from_row(json.loads(path.read_bytes())))
     shutil.rmtree(folder, ignore_errors=True)
+    settings = settings_of(config)
+    ledgers = [each for each in ledgers_of(settings.run.output, run_id(config)) if not each.read().seen_to]
+    if ledgers:
+        loop_of(config).run(_delete, config, ledgers, failed)
+
+
+async def _delete(config: pytest.Config, ledgers: list[Ledger], failed: bool) -> None:
+    settings = settings_of(config)
+    limiter = RequestLimiter(settings.endpoint.concurrency, retries=settings.endpoint.retries)
+    client = None if settings.endpoint.url is None else RagClient.from_settings(settings)
+    for ledger in ledgers:
+        entries = ledger.read()
+        if client is not None and entries.base == client.documents.shown:
+            routes = client.documents.of_identity(entries.identity)
+            note(config, await finished(ledger, routes, limiter, settings=settings, failed=failed))
+        else:
+            note(config, give_up(ledger))
+    if client is not None:
+        await client.aclose()
 
 
 def _folder(config: pytest.Config) -> Path:
