@@ -40,16 +40,6 @@ class LastRun:
     fingerprint: Mapping[str, str]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OpenedStore:
-    """The open store of the run, with its folder."""
-
-    store: SharedStore
-    folder: Path
-    damaged: str = ""
-    """The error of a damaged file, which was moved aside; empty if the file was intact."""
-
-
 def last_run(home: Path) -> LastRun | None:
     """Return the last run that is over; None without one, or if it cannot be read."""
     for folder in sorted(_runs(home), reverse=True):
@@ -96,7 +86,7 @@ def open_store(
     resume: bool,
     alone: bool,
     on_failure: Callable[[StoreError], None],
-) -> OpenedStore:
+) -> SharedStore:
     """
     Return the store of the run. The first process creates it and removes those of earlier runs.
 
@@ -144,10 +134,10 @@ def _begin(folder: Path, last: LastRun | None, fingerprint: Mapping[str, str]) -
     return last is not None
 
 
-def _intact(folder: Path, opened: partial[SharedStore], *, resumes: bool) -> OpenedStore:
+def _intact(folder: Path, opened: partial[SharedStore], *, resumes: bool) -> SharedStore:
     """Open the store; move its file aside if it is damaged."""
     try:
-        return OpenedStore(store=opened(folder, resumes=resumes), folder=folder)
+        return opened(folder, resumes=resumes)
     except StoreError as error:
         if not (folder / FILE).exists():
             raise
@@ -155,7 +145,7 @@ def _intact(folder: Path, opened: partial[SharedStore], *, resumes: bool) -> Ope
         (folder / FILE).replace(aside)
         for name in FILES[1:]:
             (folder / name).unlink(missing_ok=True)
-        return OpenedStore(store=opened(folder), folder=folder, damaged=f"{error}. It was moved to {aside.name}.")
+        return opened(folder, damaged=f"{error}. It was moved to {aside.name}.")
 
 
 def _take_away(home: Path, run_id: str) -> None:

@@ -37,6 +37,7 @@ class SharedStore:
         alone: True if the run has a single process. Each of several without a store would prefetch every question.
         on_failure: Called once with the error of the file.
         resumes: True to keep the records of an earlier run, but for its ERRORs, to be taken once more.
+        damaged: The error of a damaged file that was moved aside; empty if there was none.
 
     Raises:
         StoreError: The file is damaged, has another layout, cannot be written, and the like. No method raises it.
@@ -50,8 +51,10 @@ class SharedStore:
         alone: bool,
         on_failure: Callable[[StoreError], None],
         resumes: bool = False,
+        damaged: str = "",
     ) -> None:
         self.shared = not alone
+        self.damaged = damaged
         self.resumed = 0
         """The number of records taken from an earlier run."""
 

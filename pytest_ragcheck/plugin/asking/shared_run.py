@@ -39,7 +39,7 @@ def opened_store(config: pytest.Config, part: Part) -> SharedStore | None:
         return None
     settings, run = settings_of(config), run_of(config)
     try:
-        opened = open_store(
+        store = open_store(
             home_of(settings),
             part.run_id,
             fingerprint=fingerprint(settings),
@@ -54,9 +54,9 @@ def opened_store(config: pytest.Config, part: Part) -> SharedStore | None:
     except UsageError as error:
         # The controller of xdist reports it earlier, unless only users' own tests ask questions.
         pytest.fail(f"ragcheck: {error}", pytrace=False)
-    if opened.damaged:
-        run.queue_note(f"the store of the last run is damaged: {opened.damaged} Its questions are asked again.")
-    return opened.store
+    if store.damaged:
+        run.queue_note(f"the store of the last run is damaged: {store.damaged} Its questions are asked again.")
+    return store
 
 
 _OTHER_FILES = 40

@@ -9,12 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_ragcheck.engine.store.last_run import (
-    OpenedStore,
-    check_same,
-    last_run,
-    open_store,
-)
+from pytest_ragcheck.engine.store.last_run import check_same, last_run, open_store
 from pytest_ragcheck.engine.store.run_folder import stop, stop_reason
 from pytest_ragcheck.engine.store.store_file import FILE, finished_keys
 from pytest_ragcheck.errors import StoreError, UsageError
@@ -25,6 +20,7 @@ from tests.making import a_record, an_error
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from pytest_ragcheck.engine.store.shared_store import SharedStore
     from pytest_ragcheck.verdict.record import Record
 
 SAME = {"threshold": "0.7", "top_k": "5"}
@@ -35,7 +31,7 @@ def home(tmp_path: Path) -> Path:
     return tmp_path / "results" / ".ragcheck" / "rag"
 
 
-def opened(home: Path, run_id: str, *, resume: bool = False, **changed: str) -> OpenedStore:
+def opened(home: Path, run_id: str, *, resume: bool = False, **changed: str) -> SharedStore:
     return open_store(
         home,
         run_id,
@@ -47,12 +43,12 @@ def opened(home: Path, run_id: str, *, resume: bool = False, **changed: str) -> 
     )
 
 
-def taken(run: OpenedStore, name: str) -> Record | None:
-    return asyncio.run(run.store.take(name))
+def taken(run: SharedStore, name: str) -> Record | None:
+    return asyncio.run(run.take(name))
 
 
-def keep(run: OpenedStore, name: str, record: Record | None = None) -> None:
-    asyncio.run(run.store.keep(name, record or a_record(name)))
+def keep(run: SharedStore, name: str, record: Record | None = None) -> None:
+    asyncio.run(run.keep(name, record or a_record(name)))
 
 
 def leave(home: Path, run_id: str, *names: str) -> Path:
@@ -60,8 +56,8 @@ def leave(home: Path, run_id: str, *names: str) -> Path:
     run = opened(home, run_id)
     for name in names:
         keep(run, name)
-    run.store.close()
-    return run.folder
+    run.close()
+    return home / run_id
 
 
 def runs(home: Path) -> list[str]:
@@ -70,15 +66,14 @@ def runs(home: Path) -> list[str]:
 
 def test_all_processes_of_a_run_open_one_store(home: Path) -> None:
     run = opened(home, "1")
-    assert run.folder == home / "1"
-    with OtherProcess(run.folder) as other:
+    with OtherProcess(home / "1") as other:
         other("claim", "a")
         other("finish", "a")
         later = opened(home, "1")
-        assert later.folder == run.folder
+        assert runs(home) == ["1"]
         assert taken(later, "a") == a_record("a")
-        later.store.close()
-    run.store.close()
+        later.close()
+    run.close()
 
 
 def test_it_stays_out_of_version_control(home: Path) -> None:
@@ -110,7 +105,7 @@ def test_a_run_that_is_going_on_is_not_resumed(home: Path, name: str) -> None:
     with OtherProcess(folder):
         run = opened(home, "2", resume=True)
         assert taken(run, "a") is None
-        run.store.close()
+        run.close()
     assert (home / name / FILE).exists()
 
 
@@ -118,7 +113,7 @@ def test_a_run_resumes_the_last_one_that_has_ended(home: Path) -> None:
     leave(home, "1", "a")
     run = opened(home, "2", resume=True)
     assert taken(run, "a") == a_record("a")
-    run.store.close()
+    run.close()
     assert runs(home) == ["2"]
 
 
@@ -126,26 +121,26 @@ def test_without_the_option_it_does_not(home: Path) -> None:
     leave(home, "1", "a")
     run = opened(home, "2")
     assert taken(run, "a") is None
-    run.store.close()
+    run.close()
 
 
 def test_a_resumed_run_can_be_resumed_again(home: Path) -> None:
     leave(home, "1", "a")
     second = opened(home, "2", resume=True)
     keep(second, "b")
-    stop(second.folder, "Ctrl-C")
-    second.store.close()
+    stop(home / "2", "Ctrl-C")
+    second.close()
     third = opened(home, "3", resume=True)
     assert [taken(third, name) for name in "ab"] == [a_record("a"), a_record("b")]
-    assert stop_reason(third.folder) is None
-    third.store.close()
+    assert stop_reason(home / "3") is None
+    third.close()
 
 
 def test_a_resumed_run_began_when_its_first_answers_came(home: Path) -> None:
     folder = leave(home, "1", "a")
     said = json.loads((folder / "run.json").read_text(encoding="utf-8"))
     (folder / "run.json").write_text(json.dumps({**said, "began": "2026-01-01T00:00:00+00:00"}), encoding="utf-8")
-    opened(home, "2", resume=True).store.close()
+    opened(home, "2", resume=True).close()
     last = last_run(home)
     assert last is not None
     assert (last.folder.name, last.began) == ("2", "2026-01-01T00:00:00+00:00")
@@ -155,7 +150,7 @@ def test_with_nothing_to_go_on_with_it_begins_anew(home: Path) -> None:
     assert last_run(home) is None
     run = opened(home, "1", resume=True)
     assert taken(run, "a") is None
-    run.store.close()
+    run.close()
 
 
 def test_another_run_is_not_resumed(home: Path) -> None:
@@ -178,8 +173,8 @@ def test_the_finished_questions_of_a_run_that_is_over(home: Path) -> None:
     folder = leave(home, "1", "a", "b")
     run = opened(home, "1")
     keep(run, "c", an_error("c"))
-    asyncio.run(run.store.claim(["d"], 1))
-    run.store.close()
+    asyncio.run(run.claim(["d"], 1))
+    run.close()
     assert sorted(finished_keys(folder)) == ["a", "b"]
     (folder / FILE).unlink()
     with pytest.raises(StoreError, match=r"store\.sqlite: unable to open database file$"):
@@ -217,7 +212,7 @@ def test_a_store_that_had_no_table_yet_is_of_any_version(home: Path) -> None:
     rewritten(folder, "drop table questions", "pragma user_version = 0")
     run = opened(home, "2", resume=True)
     assert (run.damaged, taken(run, "a")) == ("", None)
-    run.store.close()
+    run.close()
 
 
 @pytest.mark.parametrize("content", ["", "{}", "[]"])
@@ -234,9 +229,9 @@ def test_a_damaged_store_is_moved_aside_and_the_run_begins_anew(home: Path) -> N
     assert run.damaged.endswith("store.sqlite: file is not a database. It was moved to damaged-store.sqlite.")
     assert taken(run, "a") is None
     keep(run, "a")
-    assert (run.folder / "damaged-store.sqlite").read_bytes().startswith(b"no database")
-    run.store.close()
-    assert json.loads((run.folder / "run.json").read_text(encoding="utf-8"))["fingerprint"] == SAME
+    assert (home / "2" / "damaged-store.sqlite").read_bytes().startswith(b"no database")
+    run.close()
+    assert json.loads((home / "2" / "run.json").read_text(encoding="utf-8"))["fingerprint"] == SAME
 
 
 def test_a_store_whose_middle_is_damaged_is_moved_aside_too(home: Path) -> None:
@@ -246,7 +241,7 @@ def test_a_store_whose_middle_is_damaged_is_moved_aside_too(home: Path) -> None:
     (folder / FILE).write_bytes(content)
     run = opened(home, "2", resume=True)
     assert "It was moved to damaged-store.sqlite." in run.damaged
-    run.store.close()
+    run.close()
 
 
 def test_a_place_that_cannot_be_written_to_is_reported(tmp_path: Path) -> None:
