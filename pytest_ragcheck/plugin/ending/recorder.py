@@ -10,14 +10,15 @@ import pytest
 from pytest_ragcheck.plugin.configuration import is_dry_run, is_question_of, opening_files, settings_of
 from pytest_ragcheck.plugin.run_state import OVER_BUDGET, RUN, run_of
 from pytest_ragcheck.plugin.workers.transport import (
+    BEGUN,
+    LINE,
     NO_DOCUMENTS,
     NOT_STARTED,
     STOPPED,
     USELESS_JUDGE,
     carries_luggage,
     has_workers,
-    received_begun,
-    received_line,
+    received,
     received_refusal,
 )
 
@@ -90,14 +91,14 @@ class Recorder:
         if (refusal := received_refusal(report)) is not None:
             # Only the controller of xdist can end the run.
             raise pytest.UsageError(refusal)
-        if (begun := received_begun(report)) is not None:
+        if (begun := received(report, BEGUN)) is not None:
             self._begun.append(begun)
             self._merge_begun()
             if self._gate is not None:
                 from pytest_ragcheck.plugin.collecting.gate_baseline import check_baseline
 
                 check_baseline(self._config)
-        if (line := received_line(report)) is not None:
+        if (line := received(report, LINE)) is not None:
             from pytest_ragcheck.plugin.asking.session_loop import show_line
 
             show_line(self._config, line)

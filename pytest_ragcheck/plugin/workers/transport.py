@@ -25,9 +25,13 @@ TOLERATED = "ragcheck_tolerated"
 
 HAS_WORKERS: pytest.StashKey[bool] = pytest.StashKey()
 
+BEGUN = "ragcheck_begun"
+"""Name of the text of `send_begun`."""
+
+LINE = "ragcheck_line"
+"""Name of the text of `send_line`."""
+
 _LUGGAGE = "ragcheck"
-_BEGUN = "ragcheck_begun"
-_LINE = "ragcheck_line"
 _REFUSAL = "ragcheck_refusal"
 
 
@@ -63,22 +67,12 @@ def send_begun(config: pytest.Config, collected: str, *, suffix: str) -> None:
         collected: The questions as one ASCII JSON string.
         suffix: The suffix of this worker's datasets under `--dist each`.
     """
-    _send(config, _BEGUN, collected, longrepr=f"{_LUGGAGE}{suffix}")
-
-
-def received_begun(report: pytest.CollectReport) -> str | None:
-    """Remove and return the text of `send_begun`."""
-    return _received(report, _BEGUN)
+    _send(config, BEGUN, collected, longrepr=f"{_LUGGAGE}{suffix}")
 
 
 def send_line(config: pytest.Config, text: str) -> None:
     """Send a line for the terminal to the controller at once; only the first of several equal ones arrives."""
-    _send(config, _LINE, text, longrepr=text)
-
-
-def received_line(report: pytest.CollectReport) -> str | None:
-    """Remove and return the text of `send_line`."""
-    return _received(report, _LINE)
+    _send(config, LINE, text, longrepr=text)
 
 
 def send_refusal(config: pytest.Config, text: str) -> None:
@@ -115,7 +109,7 @@ def _send(
     config.hook.pytest_collectreport(report=report)
 
 
-def _received(report: pytest.CollectReport, name: str) -> str | None:
+def received(report: pytest.CollectReport, name: str) -> str | None:
     """Remove and return the text under the name. The report then passes, so that no other plugin shows it."""
     text: str | None = report.__dict__.pop(name, None)
     if text is not None:
