@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pytest_ragcheck.engine.store.record_store import MemoryStore
 from pytest_ragcheck.engine.store.run_locks import RunLocks
 from pytest_ragcheck.engine.store.shared_database import opened, when_unlocked
 from pytest_ragcheck.engine.store.store_file import FILE, lay_out
@@ -62,11 +63,10 @@ class SharedStore:
         self._clean = redactor
         self._on_failure = on_failure
         self._works = True
-        self._unstored: dict[Hashable, Record] = {}
+        self._memory = MemoryStore()
+        """The further questions once the file has failed."""
         self._stored: dict[Hashable, Record] = {}
         """The records on disk that this process is about to take, as no other process can."""
-        self._used: set[Hashable] = set()
-        """Taken and discarded questions that the file may not know as such, because it failed."""
         try:
             self._locks = RunLocks(folder)
             try:
@@ -102,7 +102,7 @@ class SharedStore:
 
     async def finish(self, key: Hashable, record: Record) -> None:
         if not await self._store(key, record, taken=False):
-            self._unstored[key] = record
+            await self._memory.finish(key, record)
         elif not self.shared:
             self._stored[key] = record
         self.release(key)
@@ -115,11 +115,8 @@ class SharedStore:
         self._locks.free(key)
 
     async def take(self, key: Hashable) -> Record | None:
-        if key in self._used:
-            return None
-        if key in self._unstored:
-            self._used.add(key)
-            return self._unstored.pop(key)
+        if await self._memory.has(key):
+            return await self._memory.take(key)
         record, resumed = self._stored.pop(key, None), 0
         if record is None:
             record, resumed = await self._read_record(key)
@@ -127,7 +124,7 @@ class SharedStore:
             return None
         marked = await self._write("update questions set taken = 1 where key = ? and taken = 0", key)
         if not self._works:
-            self._used.add(key)
+            await self._memory.discard(key)
         elif not marked:
             return None
         self.resumed += resumed
@@ -149,20 +146,20 @@ class SharedStore:
         return await self.take(key) if known else None
 
     async def discard(self, key: Hashable) -> None:
-        self._unstored.pop(key, None)
         self._stored.pop(key, None)
         if not await self._write(_DISCARD, key):
-            self._used.add(key)
+            await self._memory.discard(key)
 
     async def is_used(self, key: Hashable) -> bool:
-        return key in self._used or bool(await self._read("select 1 from questions where key = ? and taken = 1", key))
+        query = "select 1 from questions where key = ? and taken = 1"
+        return await self._memory.is_used(key) or bool(await self._read(query, key))
 
     async def has(self, key: Hashable) -> bool:
         return not await self._unknown([key])
 
     async def untaken(self) -> int:
         rows = await self._read("select count(*) from questions where taken = 0 and resumed = 0")
-        return len(self._unstored) + (int(rows[0][0]) if rows else 0)
+        return await self._memory.untaken() + (int(rows[0][0]) if rows else 0)
 
     def close(self) -> None:
         """Close the file, and free the claims of this process."""
@@ -174,7 +171,7 @@ class SharedStore:
         # A file that failed may hold records that cannot be read.
         query = _KNOWN if self._works else f"{_KNOWN} and taken = 1"
         known = {key for (key,) in await self._read(query, json.dumps(keys))}
-        return [key for key in keys if key not in known and key not in self._unstored and key not in self._used]
+        return [key for key in keys if key not in known and not await self._memory.has(key)]
 
     def _lock(self, key: Hashable) -> bool:
         try:
