@@ -122,7 +122,7 @@ def _make_readable(excinfo: pytest.ExceptionInfo[BaseException], report: pytest.
         report.longrepr = failure_repr(excinfo, record)
     elif hasattr(report.longrepr, "reprcrash"):
         # A user's own test keeps its traceback; only its line in the short summary gets the scores.
-        set_crash(report.longrepr, record)
+        set_crash(report.longrepr, record.text(), record.question.path, record.question.line)
 
 
 def _tolerate(item: pytest.Item, raised: QuestionErrored | QuestionFailed, report: pytest.TestReport) -> None:

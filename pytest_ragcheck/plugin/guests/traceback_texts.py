@@ -45,18 +45,14 @@ def text_repr(
     try:
         (entry,) = shown.reprtraceback.reprentries
         entry.lines[:] = text.splitlines() if whole else []
-        _set_crash(shown, text, path, line)
+        set_crash(shown, text, path, line)
     except (AttributeError, TypeError, ValueError):
         return text
     return shown
 
 
-def set_crash(shown: Any, record: Record) -> None:
+def set_crash(shown: Any, text: str, path: Path | None, line: int | None) -> None:
     """Show the first line of the text, and the place of the question, in the short summary and in JUnit files."""
-    _set_crash(shown, record.text(), record.question.path, record.question.line)
-
-
-def _set_crash(shown: Any, text: str, path: Path | None, line: int | None) -> None:
     crash = shown.reprcrash
     crash.message = text.partition("\n")[0]
     if path and line:
