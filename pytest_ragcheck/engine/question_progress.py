@@ -103,7 +103,7 @@ class QuestionProgress:
 
 @dataclass(slots=True)
 class _Followed:
-    course: QuestionProgress
+    progress: QuestionProgress
     room: Limiter
     stage: Stage
 
@@ -112,7 +112,7 @@ class _Followed:
 
         def move(stage: Stage | None) -> None:
             nonlocal held
-            self.course.move(leave=held, enter=stage)
+            self.progress.move(leave=held, enter=stage)
             held = stage
 
         async def request() -> T:
@@ -121,7 +121,7 @@ class _Followed:
                 return await operation()
             except BaseException as error:
                 if isinstance(error, MeasurementError):
-                    self.course.refusal = _refusal(error, self.stage)
+                    self.progress.refusal = _refusal(error, self.stage)
                 move(Stage.REFUSED)
                 raise
 
@@ -154,19 +154,19 @@ class ProgressBoard:
         """Check the question as `check_question` does; return an ERROR if its time runs out."""
         settings = prepared.settings
         limit_seconds = settings.endpoint.question_timeout_seconds * settings.run.repeats
-        course = QuestionProgress(question=prepared.question, limit_seconds=limit_seconds)
-        self._under_way[id(course)] = course
+        progress = QuestionProgress(question=prepared.question, limit_seconds=limit_seconds)
+        self._under_way[id(progress)] = progress
         try:
-            with course.limit:
+            with progress.limit:
                 return await check_question(
                     prepared,
-                    asking=course.room(asking, Stage.ASKED),
-                    judging=course.room(judging, Stage.JUDGED),
+                    asking=progress.room(asking, Stage.ASKED),
+                    judging=progress.room(judging, Stage.JUDGED),
                     dialogues=dialogues,
                 )
         finally:
-            del self._under_way[id(course)]
-        error = course.timeout()
+            del self._under_way[id(progress)]
+        error = progress.timeout()
         # The time starts with the first request, so the question was asked.
         top_k = asked_top_k(prepared)
         return replace(blank_record(prepared), error_kind=error.kind, reason=str(error), top_k=top_k)
@@ -179,8 +179,8 @@ class ProgressBoard:
             question: The question whose record is wanted.
             to_go: The number of questions after it.
         """
-        course = next((each for each in self._under_way.copy().values() if each.question == question), None)
-        where = course.where if course is not None else "it has not begun"
+        progress = next((each for each in self._under_way.copy().values() if each.question == question), None)
+        where = progress.where if progress is not None else "it has not begun"
         stages = Counter(each.stage for each in self._under_way.copy().values())
         counts = f"{stages[Stage.ASKED]} being asked, {stages[Stage.JUDGED]} being judged, {to_go} to go"
         return f"waiting for {question.id}: {where} ({counts})"
