@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
 from pytest_ragcheck.errors import ResultsError, UsageError
 from pytest_ragcheck.plugin.collecting.overrides import is_overridden
 from pytest_ragcheck.plugin.configuration import settings_of
 from pytest_ragcheck.plugin.run_state import run_of
+
+if TYPE_CHECKING:
+    from pytest_ragcheck.config.settings import Settings
 
 NO_ENDPOINT = (
     "there is no RAG endpoint to ask: give --rag-url=URL, set RAGCHECK_URL, or override the rag_client fixture"
@@ -33,7 +38,7 @@ def check_preconditions(config: pytest.Config, *, collected: bool) -> None:
     """
     settings = settings_of(config)
     judged = collected and any(question.is_answered for question in run_of(config).questions.selected.values())
-    own_client = is_overridden(config, "rag_client")
+    own_client, own_judge = is_overridden(config, "rag_client"), is_overridden(config, "rag_judge")
     if settings.endpoint.url is None and settings.run.replay is None and not own_client:
         if collected and settings.run.require_endpoint:
             raise pytest.UsageError(f"ragcheck: {NO_ENDPOINT}.")
@@ -54,17 +59,12 @@ def check_preconditions(config: pytest.Config, *, collected: bool) -> None:
             from pytest_ragcheck.summary.calibration.agreement import read_agreements
 
             read_agreements(settings.judge.calibrations)
-        if judged and settings.needs_judge and not is_overridden(config, "rag_judge"):
-            _check_judge(config)
-        # A wrong prompt is an error even if the chosen judge would not read it.
-        if judged and not is_overridden(config, "rag_judge"):
-            from pytest_ragcheck.judging.prompts.judge_prompt import load_prompt
-
-            load_prompt(settings.judge.prompt)
+        if judged and not own_judge:
+            _check_judge(settings)
         if judged and settings.run.max_cost_usd is not None:
             from pytest_ragcheck.plugin.collecting.cost_preview import check_cost_is_known
 
-            check_cost_is_known(settings, own_judge=is_overridden(config, "rag_judge"))
+            check_cost_is_known(settings, own_judge=own_judge)
         from pytest_ragcheck.report.files.output_folder import check_folder
 
         check_folder(settings.run.output)
@@ -72,11 +72,13 @@ def check_preconditions(config: pytest.Config, *, collected: bool) -> None:
         raise pytest.UsageError(f"ragcheck: {error}") from None
 
 
-def _check_judge(config: pytest.Config) -> None:
-    settings = settings_of(config)
-    if settings.judge.name is None and settings.run.replay is None:
-        raise UsageError(f"{NO_JUDGE}.")
+def _check_judge(settings: Settings) -> None:
     from pytest_ragcheck.judging.judge_choice import missing_for
+    from pytest_ragcheck.judging.prompts.judge_prompt import load_prompt
 
-    if settings.run.replay is None and (problem := missing_for(settings)):
-        raise UsageError(f"{problem}.")
+    if settings.needs_judge and settings.run.replay is None:
+        problem = NO_JUDGE if settings.judge.name is None else missing_for(settings)
+        if problem:
+            raise UsageError(f"{problem}.")
+    # A wrong prompt is an error even if the chosen judge would not read it.
+    load_prompt(settings.judge.prompt)
