@@ -17,14 +17,12 @@ from pytest_ragcheck.plugin.workers.worker_info import runs_everything
 
 def resume_lines(config: pytest.Config) -> list[str]:
     """
-    Return the number of questions that the run resumes; empty without `--rag-resume`.
+    Return the number of questions that a run with `--rag-resume` takes from the last one.
 
     Raises:
         pytest.UsageError: The last run had other settings, or another version of this package wrote it.
     """
     settings = settings_of(config)
-    if not settings.run.resume:
-        return []
     if runs_everything(config) and has_workers(config):
         return ["ragcheck: resumed nothing: under --dist each every worker asks every question, and keeps no store"]
     last = last_run(home_of(settings))
