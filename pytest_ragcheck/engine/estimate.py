@@ -61,8 +61,9 @@ def estimate(questions: Sequence[Question], settings: Settings, *, own_judge: bo
     judge_calls = None if own_judge and judged else 0
     if is_model:
         judge_calls = len(judged) * settings.run.repeats * settings.judge.repeats if settings.judged else 0
+    counted = Estimate(questions=len(questions), system_calls=system_calls, judge_calls=judge_calls)
     if not is_model or not judge_calls or not settings.judge.model:
-        return Estimate(questions=len(questions), system_calls=system_calls, judge_calls=judge_calls)
+        return counted
     prompt = load_prompt(settings.judge.prompt)
     text = "x" * ANSWER_CHARACTERS
     characters = 0
@@ -74,10 +75,8 @@ def estimate(questions: Sequence[Question], settings: Settings, *, own_judge: bo
     times = settings.run.repeats * settings.judge.repeats
     tokens = characters * times // CHARACTERS_A_TOKEN
     replies = judge_calls * REPLY_TOKENS
-    return Estimate(
-        questions=len(questions),
-        system_calls=system_calls,
-        judge_calls=judge_calls,
+    return replace(
+        counted,
         input_tokens=tokens,
         output_tokens=replies,
         usd=price_usd(
