@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -109,7 +109,8 @@ class Checker:
         """
         key = (id(backends.settings), id(backends.judge))
         if key not in self._metrics:
-            self._close([each for each, made in self._metrics.items() if not made.lasting][: 1 - _OPEN_METRICS])
+            for each in [each for each, made in self._metrics.items() if not made.lasting][: 1 - _OPEN_METRICS]:
+                self._close(self._metrics.pop(each).metrics)
             chosen = choose_metrics(backends.settings, backends.judge)
             self._metrics[key] = _OpenMetrics(backends, chosen)
         self._metrics[key].lasting |= lasting
@@ -165,16 +166,13 @@ class Checker:
             self._documents = RunDocuments(self._config)
         return await self._documents.asks(client)
 
-    def _close(self, keys: Iterable[tuple[int, int]]) -> None:
-        metrics = [metric for key in keys for metric in self._metrics.pop(key).metrics]
+    def _close(self, metrics: Sequence[Metric]) -> None:
         if any(hasattr(metric, "aclose") for metric in metrics):
             close_in_loop(self._config, closing(*metrics).aclose)
 
     def _close_all(self) -> None:
-        self._close(list(self._metrics))
-        own = own_metrics(self._config)
-        if any(hasattr(metric, "aclose") for metric in own):
-            close_in_loop(self._config, closing(*own).aclose)
+        made = [metric for each in self._metrics.values() for metric in each.metrics]
+        self._close([*own_metrics(self._config), *made])
 
 
 class Answers:
