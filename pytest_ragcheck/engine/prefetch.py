@@ -86,7 +86,8 @@ class Prefetcher:
     bounds the jobs under way, to bound memory. The store keeps finished records.
 
     Args:
-        room: Returns how many jobs may begin, given the number under way. It is called at least every 40 ms.
+        room: Returns how many jobs may begin, given the number under way. It is called whenever a job ends or a record
+            is taken, and every 40 ms if other processes share the store.
         ahead: Number of records of all processes and jobs under way in this one that may wait to be taken, >= 1; None:
             no limit.
         store: Assigns each job to one process and keeps the records; None: a store of this process, in memory.

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pytest_ragcheck.config.settings import Settings
 
 DATASETS_PLUGIN = "ragcheck-datasets"
-"""The name under which `plugin.datasets` is registered in a run with datasets."""
+"""The name of the plugin object that collects datasets, `Datasets`, in a run with any."""
 
 SETTINGS: pytest.StashKey[Settings] = pytest.StashKey()
 

@@ -1,4 +1,4 @@
-"""A recorded run that stands in for the system and its judge."""
+"""Repeats a recorded run in the place of its system and its judge."""
 
 from __future__ import annotations
 

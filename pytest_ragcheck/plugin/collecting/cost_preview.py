@@ -1,4 +1,4 @@
-"""The cost of a run before it begins: the estimate of a dry run, and whether a cost limit can be enforced."""
+"""Estimates the cost of a dry run, and checks that a cost limit can be enforced."""
 
 from __future__ import annotations
 

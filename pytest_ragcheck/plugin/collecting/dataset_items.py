@@ -1,4 +1,4 @@
-"""Collect the datasets of `--rag-dataset` as pytest items."""
+"""Collects the datasets of `--rag-dataset` as pytest items."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The baseline of a run, read once in each process that needs it."""
+"""Reads the baseline of a run, once in each process that needs it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`@pytest.mark.rag_questions(path)` runs a test once for each question of a file."""
+"""Runs a test with `@pytest.mark.rag_questions(path)` once for each question of the file."""
 
 from __future__ import annotations
 

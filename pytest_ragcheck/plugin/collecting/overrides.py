@@ -1,4 +1,4 @@
-"""Find the plugins and conftest.py files that override a fixture of this package."""
+"""Finds the plugins and conftest.py files that override a fixture of this package."""
 
 from __future__ import annotations
 

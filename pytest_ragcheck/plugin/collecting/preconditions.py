@@ -1,4 +1,4 @@
-"""Check before the first question that the run can ask, judge and write."""
+"""Checks before the first question that the run can ask, judge and write."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Collect question files as pytest items, one for each question."""
+"""Collects question files as pytest items, one for each question."""
 
 from __future__ import annotations
 

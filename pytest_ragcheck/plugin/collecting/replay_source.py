@@ -1,4 +1,4 @@
-"""The recording of `--rag-replay`, whose answers replace those of a system."""
+"""Reads the recording of `--rag-replay`, whose answers replace those of a system."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The header lines of a run that resumes the last one."""
+"""Makes the header lines of a run that resumes the last one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The baseline for the processes that ask questions."""
+"""Compares questions with the baseline, in the processes that ask them."""
 
 from __future__ import annotations
 

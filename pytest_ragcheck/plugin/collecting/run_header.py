@@ -1,4 +1,4 @@
-"""The header of a run: the endpoint, the judge, the thresholds, the datasets and the folder of the results."""
+"""Makes the header of a run: endpoint, judge, thresholds, datasets and the folder of the results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""After collection: note which items ask which questions, and refuse a run that could measure nothing."""
+"""Notes after the collection which items ask which questions, and refuses a run that could measure nothing."""
 
 from __future__ import annotations
 

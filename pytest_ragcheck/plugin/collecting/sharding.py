@@ -1,4 +1,4 @@
-"""Split the questions of a run over several machines."""
+"""Splits the questions of a run over several machines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The gate of a run fails an item of its own if the run as a whole is red."""
+"""Fails an item of the gate's own if the run as a whole is red."""
 
 from __future__ import annotations
 

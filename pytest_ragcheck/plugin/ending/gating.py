@@ -1,4 +1,4 @@
-"""The decision of the gate, and its lines in the terminal report."""
+"""Decides the gate, and makes its lines in the terminal report."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The outcomes of a run for its summary, from the questions and results of the process."""
+"""Makes the outcomes of a run for its summary, from the questions and results of the process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The reports of an item, completed where it runs and read where the results are written."""
+"""Completes the reports of an item where it runs, and reads them where the results are written."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The one plugin object that follows a run to its end, in the process that shows and writes the results."""
+"""Follows a run to its end, in the process that shows and writes the results."""
 
 from __future__ import annotations
 

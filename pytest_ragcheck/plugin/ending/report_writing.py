@@ -1,4 +1,4 @@
-"""Write the HTML report and the Markdown summary of a run."""
+"""Writes the HTML report and the Markdown summary of a run."""
 
 from __future__ import annotations
 

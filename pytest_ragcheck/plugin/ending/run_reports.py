@@ -1,4 +1,4 @@
-"""Reports about the run as a whole, in addition to those of its items."""
+"""Makes reports about the run as a whole, in addition to those of its items."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Summarize a run, write its files, and list them in the terminal report."""
+"""Summarizes a run, writes its files, and lists them in the terminal report."""
 
 from __future__ import annotations
 

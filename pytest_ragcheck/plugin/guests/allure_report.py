@@ -1,4 +1,4 @@
-"""The questions of an item in the report of Allure."""
+"""Attaches the questions of an item to the report of Allure."""
 
 from __future__ import annotations
 

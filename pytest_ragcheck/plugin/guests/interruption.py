@@ -1,4 +1,4 @@
-"""SIGTERM and Ctrl-C: both end a run in order, and a second Ctrl-C does not stop the writing of its results."""
+"""Ends a run in order at SIGTERM and Ctrl-C, and writes its results despite a second Ctrl-C."""
 
 from __future__ import annotations
 

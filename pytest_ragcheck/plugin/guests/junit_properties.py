@@ -1,4 +1,4 @@
-"""The scores of a question as properties of its reports, for JUnit files and other reporting plugins."""
+"""Adds the scores of a question to its reports as properties, for JUnit files and other reporting plugins."""
 
 from __future__ import annotations
 

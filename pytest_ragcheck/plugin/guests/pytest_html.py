@@ -1,4 +1,4 @@
-"""The asserted scores of a question in the report of pytest-html."""
+"""Shows the asserted scores of a question in the report of pytest-html."""
 
 from __future__ import annotations
 

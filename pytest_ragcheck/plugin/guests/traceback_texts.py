@@ -1,4 +1,4 @@
-"""Failure texts as the `longrepr` of a report, equal under every supported pytest."""
+"""Makes the `longrepr` of a report from a failure text, equal under every supported pytest."""
 
 from __future__ import annotations
 
