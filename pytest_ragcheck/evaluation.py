@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timezone
-from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -121,14 +120,11 @@ async def evaluate(
             switch='Settings.of(disable="preflight")',
             output=None if output is None else Path(output),
         )
-        prepared = partial(
-            PreparedQuestion,
-            client=system,
-            judge=used,
-            settings=settings,
-            metrics=(*measured, *own),
+        prepared = (
+            PreparedQuestion(question=each, client=system, judge=used, settings=settings, metrics=(*measured, *own))
+            for each in asked
         )
-        records = await evaluate_all((prepared(question=each) for each in asked), settings)
+        records = await evaluate_all(prepared, settings)
     outcomes = outcomes_of(sets, records, settings)
     summary = aggregate(outcomes)
     files = None
