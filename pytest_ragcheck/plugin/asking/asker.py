@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.engine.evaluator import jobs_of
-from pytest_ragcheck.engine.prefetch import Prefetcher
 from pytest_ragcheck.plugin.item_records import Evaluated
 
 if TYPE_CHECKING:
     from pytest_ragcheck.check import PreparedQuestion
     from pytest_ragcheck.engine.conversation import Conversation
     from pytest_ragcheck.engine.evaluator import Evaluator
+    from pytest_ragcheck.engine.prefetch import Prefetcher
     from pytest_ragcheck.engine.store.shared_store import SharedStore
     from pytest_ragcheck.questions.question import Question
     from pytest_ragcheck.verdict.record import Record
@@ -29,30 +29,18 @@ def with_question(stored: Record, question: Question) -> Record:
 
 class Asker:
     """
-    Runs in the private loop.
+    Delivers the records of questions, whether they are prefetched or not. All methods run in the private loop.
 
     Args:
         evaluator: Evaluates the questions.
+        prefetcher: Evaluates the questions of `begin`, with the same store.
         store: The store of the run; None without one.
-        room: Returns how many questions may start, given the number in progress.
-        ahead: Number of records of all processes and questions under way in this one that may wait for their items;
-            None: no limit.
-        stopped: Returns True once the run is stopped; None if only this process can stop it.
     """
 
-    def __init__(
-        self,
-        evaluator: Evaluator,
-        store: SharedStore | None,
-        *,
-        room: Callable[[int], int],
-        ahead: int | None,
-        stopped: Callable[[], bool] | None,
-    ) -> None:
+    def __init__(self, evaluator: Evaluator, prefetcher: Prefetcher, store: SharedStore | None) -> None:
+        self.prefetcher = prefetcher
         self._evaluator = evaluator
         self._store = store
-        self.prefetcher = Prefetcher(room=room, ahead=ahead, store=store, stopped=stopped)
-        """Evaluates the questions of `begin`."""
 
     async def begin(self, questions: Iterable[tuple[str, PreparedQuestion]]) -> None:
         """Begin the questions, each with its key, in the order of `by_conversation`, as there is room."""

@@ -15,6 +15,7 @@ import pytest
 
 from pytest_ragcheck.engine.conversation import EARLIER_TURN, Conversation
 from pytest_ragcheck.engine.fingerprint import means_digest, store_key
+from pytest_ragcheck.engine.prefetch import Prefetcher
 from pytest_ragcheck.errors import EndpointUnreachable, IngestionError, UsageError
 from pytest_ragcheck.plugin.asking.asker import Asker, with_question
 from pytest_ragcheck.plugin.asking.checker import Checker
@@ -172,13 +173,14 @@ class QuestionSession:
 
     def _new_asker(self, store: SharedStore | None) -> Asker:
         limits, part = limits_of(self._config), self._part
-        return Asker(
-            self._checker.evaluator,
-            store,
+        prefetcher = Prefetcher(
+            store=store,
             room=partial(limits.room, processes=part.share),
             ahead=2 * (limits.asking.most + limits.judging.most) if self._config.getoption("maxfail", 0) else None,
+            # Only this process can stop a run without workers.
             stopped=self._waiting.is_stopped if part.is_worker else None,
         )
+        return Asker(self._checker.evaluator, prefetcher, store)
 
     def _asked_now(self, question: Question, backends: Backends, why: str) -> Evaluated:
         prepared = self._preparer(backends)(question)
