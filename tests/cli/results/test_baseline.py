@@ -314,7 +314,8 @@ def test_a_baseline_in_an_output_folder_is_refused(
 def test_the_page_says_how_much_a_baseline_takes(save: Save, tmp_path: Path) -> None:
     page = (DOCS / "how-to" / "gate-on-regressions.md").read_text(encoding="utf-8")
     (stated,) = re.findall(
-        r"1,000 questions take ([\d.]+) MB in .ragcheck-baseline.json. and ([\d.]+) MB in .* adds (\d+) kB", page
+        r"1,000 questions, .* take ([\d.]+) MB in .ragcheck-baseline.json. and ([\d.]+) MB in .*\n.* adds (\d+) kB",
+        page,
     )
     judge = {"kind": "openai", "model": "gpt-5-mini", "url": "https://judge.example/v1", "prompt_version": "en-2"}
     judgement = {
