@@ -8,11 +8,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_ragcheck.config.baseline_place import BASELINE_FILE
+from pytest_ragcheck.config.baseline_place import BASELINE_FILE, BaselinePlace
 from pytest_ragcheck.errors import UsageError
 
 if TYPE_CHECKING:
-    from pytest_ragcheck.config.baseline_place import BaselinePlace
     from pytest_ragcheck.report.files.results_reader import Results
     from pytest_ragcheck.summary.gate.baseline_reader import Baseline
     from pytest_ragcheck.summary.gate_rules import GateRules

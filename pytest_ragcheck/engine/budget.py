@@ -7,14 +7,12 @@ import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Literal, TypeVar
 
-from pytest_ragcheck.engine.limits.slots import PrivateTable
-from pytest_ragcheck.judging.model.usage import metered
+from pytest_ragcheck.engine.limits.slots import PrivateTable, SharedTable
+from pytest_ragcheck.judging.model.usage import TokenUse, metered
 from pytest_ragcheck.metrics.cost import usd_of
 
 if TYPE_CHECKING:
     from pytest_ragcheck.concurrency.limiter import Limiter
-    from pytest_ragcheck.engine.limits.slots import SharedTable
-    from pytest_ragcheck.judging.model.usage import TokenUse
 
 T = TypeVar("T")
 

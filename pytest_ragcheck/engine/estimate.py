@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING
 
 from pytest_ragcheck.judging.prompts.judge_prompt import load_prompt
 from pytest_ragcheck.metrics.cost import EXTRA, has_table, price_usd
-from pytest_ragcheck.questions.question import EarlierTurn
+from pytest_ragcheck.questions.question import EarlierTurn, Question
 from pytest_ragcheck.rag.answer import RagAnswer
 
 if TYPE_CHECKING:
     from pytest_ragcheck.config.settings import Settings
-    from pytest_ragcheck.questions.question import Question
 
 CHARACTERS_A_TOKEN = 4
 """For English text; other scripts have fewer."""

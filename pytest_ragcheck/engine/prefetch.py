@@ -10,10 +10,9 @@ from itertools import chain, groupby, islice
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.concurrency.private_loop import end_tasks
-from pytest_ragcheck.engine.store.record_store import MemoryStore
+from pytest_ragcheck.engine.store.record_store import MemoryStore, Store
 
 if TYPE_CHECKING:
-    from pytest_ragcheck.engine.store.record_store import Store
     from pytest_ragcheck.verdict.record import Record
 
 _CLAIMED_AT_ONCE = 200

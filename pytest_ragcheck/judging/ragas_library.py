@@ -11,7 +11,7 @@ from functools import cache
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from pydantic import create_model
+from pydantic import BaseModel, create_model
 
 from pytest_ragcheck.errors import JudgeError, JudgeReplyError, UsageError
 from pytest_ragcheck.judging.judged_material import grounding_contexts
@@ -20,8 +20,6 @@ from pytest_ragcheck.judging.prompts.fence import Nonces
 from pytest_ragcheck.scores.score import Score
 
 if TYPE_CHECKING:
-    from pydantic import BaseModel
-
     from pytest_ragcheck.judging.embeddings.embeds import Embeds
     from pytest_ragcheck.judging.model.chat import Chat, ExpectedReply
     from pytest_ragcheck.questions.question import Question

@@ -6,14 +6,11 @@ from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pytest_ragcheck.errors import JudgeError
 from pytest_ragcheck.judging.classifier_files import load_classifier
-from pytest_ragcheck.judging.prompts.classifier_windows import Window, classifier_prompt, windows
-
-if TYPE_CHECKING:
-    from pytest_ragcheck.judging.prompts.classifier_windows import ClaimedAnswer
+from pytest_ragcheck.judging.prompts.classifier_windows import ClaimedAnswer, Window, classifier_prompt, windows
 
 LONGEST = 4_096
 """Tokens of an input. LettuceDetect's models are trained up to this length, though ModernBERT takes twice as many."""

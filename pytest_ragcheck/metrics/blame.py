@@ -6,11 +6,10 @@ from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.metrics.gold import found_gold, lacks_ids
-from pytest_ragcheck.questions.question import GENERATION
+from pytest_ragcheck.questions.question import GENERATION, Question
 from pytest_ragcheck.scores.catalogue import RETRIEVAL
 
 if TYPE_CHECKING:
-    from pytest_ragcheck.questions.question import Question
     from pytest_ragcheck.rag.answer import RagAnswer
 
 BLAMES = {

@@ -11,14 +11,13 @@ from pytest_ragcheck.judging.offline.evidence import ContextCache
 from pytest_ragcheck.judging.offline.support import PASS_LINE, groundedness
 from pytest_ragcheck.judging.offline.terms import TermDictionary
 from pytest_ragcheck.judging.prompts.fence import Nonces
-from pytest_ragcheck.metrics.citations import NO_IDS, cited_sentences, quoted, shown
+from pytest_ragcheck.metrics.citations import NO_IDS, CitedSentence, cited_sentences, quoted, shown
 from pytest_ragcheck.rag.cited_answer import cited_answer
 from pytest_ragcheck.scores.catalogue import CITATION_SUPPORT
 from pytest_ragcheck.scores.score import Score
 
 if TYPE_CHECKING:
     from pytest_ragcheck.judging.model.chat import AsksModel
-    from pytest_ragcheck.metrics.citations import CitedSentence
     from pytest_ragcheck.questions.question import Question
     from pytest_ragcheck.rag.answer import RagAnswer
 

@@ -7,12 +7,11 @@ from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.metrics.gold import found_gold, gold_keys, lacks_ids
-from pytest_ragcheck.questions.question import GENERATION
+from pytest_ragcheck.questions.question import GENERATION, Question
 from pytest_ragcheck.scores.catalogue import CUTOFFS, RETRIEVAL
 from pytest_ragcheck.scores.score import Score
 
 if TYPE_CHECKING:
-    from pytest_ragcheck.questions.question import Question
     from pytest_ragcheck.rag.answer import RagAnswer
 
     Retrieved = Sequence[str | Collection[str]]

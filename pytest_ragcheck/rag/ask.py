@@ -9,11 +9,10 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.errors import EndpointError, EndpointReplyError
-from pytest_ragcheck.rag.answer import RagAnswer
+from pytest_ragcheck.rag.answer import Asks, RagAnswer
 
 if TYPE_CHECKING:
     from pytest_ragcheck.questions.question import Question
-    from pytest_ragcheck.rag.answer import Asks
 
 
 async def ask(question: Question, client: Asks) -> RagAnswer:

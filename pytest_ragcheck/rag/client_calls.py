@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.errors import EndpointError
 from pytest_ragcheck.questions.passages import context_of, named
-from pytest_ragcheck.questions.question import GENERATION
+from pytest_ragcheck.questions.question import GENERATION, GoldPassage, Question
 from pytest_ragcheck.rag.conversation_state import NO_CONVERSATION, ConversationState
 
 if TYPE_CHECKING:
-    from pytest_ragcheck.questions.question import GoldPassage, Question
     from pytest_ragcheck.rag.answer import RagAnswer
     from pytest_ragcheck.rag.documents.document_routes import DocumentRoutes
     from pytest_ragcheck.rag.function_endpoint import FunctionEndpoint

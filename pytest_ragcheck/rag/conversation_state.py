@@ -6,12 +6,11 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from pytest_ragcheck.questions.question import EarlierTurn
+from pytest_ragcheck.questions.question import EarlierTurn, Question
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-    from pytest_ragcheck.questions.question import Question
     from pytest_ragcheck.rag.answer import RagAnswer
 
 

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
-from pytest_ragcheck.report.files.results_reader import all_rows
+from pytest_ragcheck.report.files.results_reader import Document, Results, all_rows
 from pytest_ragcheck.summary.predictions_reader import key_of
-
-if TYPE_CHECKING:
-    from pytest_ragcheck.report.files.results_reader import Document, Results
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

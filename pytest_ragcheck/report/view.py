@@ -6,16 +6,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from pytest_ragcheck.report.files.results_reader import all_rows
-from pytest_ragcheck.report.upshot import upshot_of
+from pytest_ragcheck.report.files.results_reader import Document, Results, all_rows
+from pytest_ragcheck.report.upshot import Upshot, upshot_of
 from pytest_ragcheck.scores.catalogue import ABSTAINED
 from pytest_ragcheck.summary.predictions_reader import key_of
 from pytest_ragcheck.verdict.verdict import Verdict
 
 if TYPE_CHECKING:
-    from pytest_ragcheck.report.files.results_reader import Document, Results
     from pytest_ragcheck.report.terminal.findings_lines import NewlyFailing
-    from pytest_ragcheck.report.upshot import Upshot
     from pytest_ragcheck.summary.gate.baseline_reader import BaselineRow
 
 BINS = 10

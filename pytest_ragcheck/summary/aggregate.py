@@ -12,19 +12,17 @@ from pytest_ragcheck.metrics.blame import BLAMES
 from pytest_ragcheck.metrics.cost import total
 from pytest_ragcheck.questions.planted import ATTACKS, plants_of
 from pytest_ragcheck.scores.catalogue import ABSTAINED, METRICS, RETRIEVAL
-from pytest_ragcheck.summary.calibration.agreement import agreements_of
+from pytest_ragcheck.summary.calibration.agreement import Agreement, agreements_of
 from pytest_ragcheck.summary.metric_statistics import MetricStatistics, metric_statistics, percentile
 from pytest_ragcheck.verdict.attack_outcome import attack_outcomes
-from pytest_ragcheck.verdict.repeats import variances
+from pytest_ragcheck.verdict.repeats import Variance, variances
 from pytest_ragcheck.verdict.verdict import Verdict
 
 if TYPE_CHECKING:
-    from pytest_ragcheck.summary.calibration.agreement import Agreement
     from pytest_ragcheck.summary.flaky import Flaky
     from pytest_ragcheck.summary.gate.gate_decision import Decision
     from pytest_ragcheck.summary.run_outcomes import Outcomes
     from pytest_ragcheck.verdict.record import Record
-    from pytest_ragcheck.verdict.repeats import Variance
 
 NO_JUDGE = JudgeIdentity(kind="none")
 

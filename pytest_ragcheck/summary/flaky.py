@@ -6,11 +6,10 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pytest_ragcheck.summary.gate.baseline_reader import looks
+from pytest_ragcheck.summary.gate.baseline_reader import Baseline, looks
 from pytest_ragcheck.verdict.verdict import Verdict
 
 if TYPE_CHECKING:
-    from pytest_ragcheck.summary.gate.baseline_reader import Baseline
     from pytest_ragcheck.verdict.record import Record
 
 

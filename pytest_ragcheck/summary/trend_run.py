@@ -6,16 +6,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from pytest_ragcheck.errors import UsageError
-from pytest_ragcheck.summary.gate.baseline_reader import error_row, measured_row
+from pytest_ragcheck.summary.gate.baseline_reader import BaselineRow, error_row, measured_row
 from pytest_ragcheck.summary.gate.git_revision import InGit, versions
 from pytest_ragcheck.summary.predictions_reader import Fields, Key, Unusable, read_document, rows
 from pytest_ragcheck.verdict.verdict import Verdict
-
-if TYPE_CHECKING:
-    from pytest_ragcheck.summary.gate.baseline_reader import BaselineRow
 
 _GIVE = "Give the {agent}_predictions.json of a run, or a baseline."
 _ANEW = "Run the questions once more to have such a file."

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from pytest_ragcheck.questions.question import GENERATION
+from pytest_ragcheck.questions.question import GENERATION, Question
 from pytest_ragcheck.scores.catalogue import (
     ABSTAINED,
     BOUNDED,
@@ -26,7 +26,6 @@ from pytest_ragcheck.scores.catalogue import (
 )
 
 if TYPE_CHECKING:
-    from pytest_ragcheck.questions.question import Question
     from pytest_ragcheck.scores.score import Score
 
 

@@ -16,13 +16,12 @@ from pytest_ragcheck.cli.arguments import add_headers, settings_as_typed
 from pytest_ragcheck.cli.printing import json_text
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.rag.probe.check_point import Check, CheckOutcome, Point
-from pytest_ragcheck.redaction import shown_url
+from pytest_ragcheck.redaction import Redactor, shown_url
 from pytest_ragcheck.redaction.printable import printable
 
 if TYPE_CHECKING:
     from pytest_ragcheck.config.given import Given
     from pytest_ragcheck.rag.probe.probe_exchange import Target
-    from pytest_ragcheck.redaction import Redactor
 
 _SHAPE_SETTINGS = ("rag_shape", "rag_request", "rag_response")
 _FROM_THE_INI_FILE = ("rag_url", "rag_headers", "rag_top_k", "rag_timeout", *_SHAPE_SETTINGS)

@@ -10,14 +10,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 from pytest_ragcheck.concurrency.tasks import in_task
-from pytest_ragcheck.concurrency.threads import abandoned_calls
+from pytest_ragcheck.concurrency.threads import AbandonedCall, abandoned_calls
 from pytest_ragcheck.engine.limits.abandoned_slot import AbandonedSlot
 from pytest_ragcheck.engine.limits.slots import Slots
 from pytest_ragcheck.errors import MeasurementError, QuestionTimeout
 from pytest_ragcheck.rag.http.retry import LIMITED, is_overload, is_transient, status_of, wait_seconds
 
 if TYPE_CHECKING:
-    from pytest_ragcheck.concurrency.threads import AbandonedCall
     from pytest_ragcheck.engine.limits.adaptive_limit import AdaptiveLimit
 
 T = TypeVar("T")

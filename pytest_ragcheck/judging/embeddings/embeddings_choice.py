@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING
 
 from pytest_ragcheck.config.readers import LOCAL, model_and_url
 from pytest_ragcheck.errors import UsageError
-from pytest_ragcheck.judging.embeddings.embeds import NoEmbeddings
+from pytest_ragcheck.judging.embeddings.embeds import Embeds, NoEmbeddings
 from pytest_ragcheck.scores.catalogue import NO_EMBEDDING_MODEL
 
 if TYPE_CHECKING:
     from pytest_ragcheck.config.settings import Settings
-    from pytest_ragcheck.judging.embeddings.embeds import Embeds
 
 
 def choose_embeddings(settings: Settings) -> Embeds:

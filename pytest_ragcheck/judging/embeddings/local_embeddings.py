@@ -8,12 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.judging.embeddings.local_model import LocalModel, state_of
-from pytest_ragcheck.judging.embeddings.transformers_model import load
+from pytest_ragcheck.judging.embeddings.transformers_model import Loaded, load
 from pytest_ragcheck.judging.judged_material import digest_of
 
 if TYPE_CHECKING:
     from pytest_ragcheck.judging.embeddings.embeds import Vector
-    from pytest_ragcheck.judging.embeddings.transformers_model import Loaded
 
 
 class LocalEmbeddings:

@@ -8,19 +8,17 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.judging.judged_material import digest_of, grounding_contexts
-from pytest_ragcheck.judging.judgement import JudgeIdentity
+from pytest_ragcheck.judging.judgement import JudgeIdentity, Judgement
 from pytest_ragcheck.judging.model.chat import Chat, ExpectedReply
 from pytest_ragcheck.judging.model.model_server import ModelServer
 from pytest_ragcheck.judging.model.reply_schema import reply_schema
 from pytest_ragcheck.judging.model.response_format import RequestFormat
 from pytest_ragcheck.judging.prompts.fence import Nonces
-from pytest_ragcheck.judging.prompts.judge_prompt import load_prompt
+from pytest_ragcheck.judging.prompts.judge_prompt import JudgePrompt, load_prompt
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
-    from pytest_ragcheck.judging.judgement import Judgement
-    from pytest_ragcheck.judging.prompts.judge_prompt import JudgePrompt
     from pytest_ragcheck.questions.question import Question
     from pytest_ragcheck.rag.answer import RagAnswer
 

@@ -11,12 +11,11 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, WithJsonSchema
 
 from pytest_ragcheck.errors import JudgeReplyError
 from pytest_ragcheck.judging.judgement import SentenceSupport
-from pytest_ragcheck.judging.model.chat import ExpectedReply
+from pytest_ragcheck.judging.model.chat import AsksModel, ExpectedReply
 from pytest_ragcheck.judging.model.reply_object import as_bool, as_number, read_object, shown, strict_schema
 from pytest_ragcheck.judging.prompts.judge_prompt import JudgePrompt, frame_of, packaged_prompt
 
 if TYPE_CHECKING:
-    from pytest_ragcheck.judging.model.chat import AsksModel
     from pytest_ragcheck.questions.question import Question
     from pytest_ragcheck.rag.answer import RagAnswer
 

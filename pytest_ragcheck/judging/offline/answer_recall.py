@@ -43,13 +43,12 @@ from pytest_ragcheck.judging.offline.normalized_text import sentences, words
 from pytest_ragcheck.judging.offline.quantities import DATED_OR_MEASURED
 from pytest_ragcheck.judging.offline.quantity_reader import BOUNDS, read_quantities
 from pytest_ragcheck.judging.offline.support import PASS_LINE, scaled
-from pytest_ragcheck.judging.offline.terms import STOP_WORDS, WITHOUT_POLARITY, is_number, numbers_in
+from pytest_ragcheck.judging.offline.terms import STOP_WORDS, WITHOUT_POLARITY, TermDictionary, is_number, numbers_in
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from collections.abc import Set as AbstractSet
 
-    from pytest_ragcheck.judging.offline.terms import TermDictionary
 
 # Each constant has its effect on EVOUNA-NQ, EVOUNA-TQ and NQ301, in this order.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from pytest_ragcheck.judging.offline.measure_words import (
     LANGUAGE_OF,
@@ -33,7 +33,6 @@ from pytest_ragcheck.judging.offline.number_spellings import (
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
-    from typing import TypeVar
 
     T = TypeVar("T")
 

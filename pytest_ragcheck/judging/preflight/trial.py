@@ -11,14 +11,13 @@ from pytest_ragcheck.concurrency.tasks import together
 from pytest_ragcheck.errors import JudgeError, JudgeReplyError
 from pytest_ragcheck.judging.judged_material import digest_of, material_digest
 from pytest_ragcheck.judging.panel import Panel
-from pytest_ragcheck.judging.preflight.canaries import canaries
+from pytest_ragcheck.judging.preflight.canaries import Canary, canaries
 from pytest_ragcheck.judging.prompts.judge_prompt import JudgePrompt
 from pytest_ragcheck.rag.body.excerpt import quoted
 
 if TYPE_CHECKING:
     from pytest_ragcheck.concurrency.limiter import Limiter
     from pytest_ragcheck.judging.judgement import Judge
-    from pytest_ragcheck.judging.preflight.canaries import Canary
 
 KEPT_TRIALS = "ragcheck/preflight"
 """Key of the passed trials in a cache that outlasts the run."""

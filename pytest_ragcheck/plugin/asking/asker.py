@@ -6,13 +6,12 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from pytest_ragcheck.engine.evaluator import jobs_of
+from pytest_ragcheck.engine.evaluator import Evaluator, jobs_of
 from pytest_ragcheck.plugin.item_records import Evaluated
 
 if TYPE_CHECKING:
     from pytest_ragcheck.check import PreparedQuestion
     from pytest_ragcheck.engine.conversation import Conversation
-    from pytest_ragcheck.engine.evaluator import Evaluator
     from pytest_ragcheck.engine.prefetch import Prefetcher
     from pytest_ragcheck.engine.store.shared_store import SharedStore
     from pytest_ragcheck.questions.question import Question

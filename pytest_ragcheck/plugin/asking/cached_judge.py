@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_ragcheck.engine.store.caching_judge import CachingJudge
+from pytest_ragcheck.engine.store.caching_judge import CachingJudge, Fingerprinted
 from pytest_ragcheck.engine.store.verdict_cache import VerdictCache
 
 if TYPE_CHECKING:
     from pytest_ragcheck.config.settings import Settings
-    from pytest_ragcheck.engine.store.caching_judge import Fingerprinted
 
 _FOLDER = "ragcheck"
 

@@ -17,7 +17,7 @@ from pytest_ragcheck.plugin.workers.worker_info import part_of, run_id
 from pytest_ragcheck.rag.client import RagClient
 from pytest_ragcheck.rag.documents.deletion import clean_up, give_up
 from pytest_ragcheck.rag.documents.documents_outcome import Documents
-from pytest_ragcheck.rag.documents.ledger import folder_of_documents, ledgers_of
+from pytest_ragcheck.rag.documents.ledger import Ledger, folder_of_documents, ledgers_of
 
 if TYPE_CHECKING:
     import pytest
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from pytest_ragcheck.concurrency.limiter import Limiter
     from pytest_ragcheck.config.settings import Settings
     from pytest_ragcheck.rag.documents.document_routes import DocumentRoutes
-    from pytest_ragcheck.rag.documents.ledger import Ledger
 
 
 async def finished(

@@ -24,7 +24,7 @@ from pytest_ragcheck.rag.documents.asking_ingested import AsksIngested
 from pytest_ragcheck.rag.documents.deletion import clean_up, take_out
 from pytest_ragcheck.rag.documents.ingestion import SETTLING_SECONDS, Ingested, has, ingest, refused
 from pytest_ragcheck.rag.documents.ledger import Ledger, abandoned, folder_of_documents
-from pytest_ragcheck.rag.documents.uploads import uploads_of
+from pytest_ragcheck.rag.documents.uploads import Upload, uploads_of
 from pytest_ragcheck.redaction import shown_url
 
 if TYPE_CHECKING:
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from pytest_ragcheck.concurrency.limiter import Limiter
     from pytest_ragcheck.rag.answer import Asks
     from pytest_ragcheck.rag.documents.document_routes import DocumentRoutes
-    from pytest_ragcheck.rag.documents.uploads import Upload
 
 _PROGRESS_SECONDS = 5.0
 

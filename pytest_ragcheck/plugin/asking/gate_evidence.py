@@ -14,8 +14,8 @@ from pytest_ragcheck.scores.catalogue import RETRIEVAL
 from pytest_ragcheck.scores.score import measured_values
 from pytest_ragcheck.summary.gate.gate_replies import GateReplies
 from pytest_ragcheck.summary.gate.procedure.candidate import asks_again, examine
-from pytest_ragcheck.summary.gate.procedure.compared_question import KnownRun, Look
-from pytest_ragcheck.summary.gate.procedure.gate_requests import AskAgain
+from pytest_ragcheck.summary.gate.procedure.compared_question import ComparedQuestion, KnownRun, Look, Scores
+from pytest_ragcheck.summary.gate.procedure.gate_requests import AskAgain, Reply, Request
 from pytest_ragcheck.summary.gate.procedure.mean_test import can_be_judged
 from pytest_ragcheck.summary.gate.recorded.rescoring import look_of_today
 from pytest_ragcheck.summary.gate.recorded.saved_answer import answer_digest, text_digest
@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from pytest_ragcheck.plugin.collecting.run_baseline import RunBaseline
     from pytest_ragcheck.rag.answer import RagAnswer
     from pytest_ragcheck.summary.gate.baseline_reader import BaselineRow
-    from pytest_ragcheck.summary.gate.procedure.compared_question import ComparedQuestion, Scores
-    from pytest_ragcheck.summary.gate.procedure.gate_requests import Reply, Request
     from pytest_ragcheck.verdict.record import Record
 
 OTHERWISE = "its labels changed, and the recorded answers cannot be scored under the new ones"

@@ -19,7 +19,7 @@ from pytest_ragcheck.plugin.item_records import Evaluated, keep_record
 from pytest_ragcheck.plugin.run_state import run_of
 from pytest_ragcheck.plugin.workers.worker_info import own_suffix
 from pytest_ragcheck.questions.call import id_of_call, question_of_call
-from pytest_ragcheck.questions.question import END_TO_END
+from pytest_ragcheck.questions.question import END_TO_END, GoldPassage, Question
 from pytest_ragcheck.scores.catalogue import ASSERTABLE
 from pytest_ragcheck.verdict.record import Record
 from pytest_ragcheck.verdict.verdict import Verdict
@@ -27,7 +27,6 @@ from pytest_ragcheck.verdict.verdict import Verdict
 if TYPE_CHECKING:
     from pytest_ragcheck.config.settings import Settings
     from pytest_ragcheck.plugin.asking.plan import Backends
-    from pytest_ragcheck.questions.question import GoldPassage, Question
 
 
 class RagCheck:

@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING
 
 from pytest_ragcheck.engine.conversation import by_conversation, conversation_of
 from pytest_ragcheck.engine.fingerprint import means_digest, store_key
-from pytest_ragcheck.plugin.asking.plan import AGAIN, NARROW, OTHER_BACKENDS
+from pytest_ragcheck.plugin.asking.plan import AGAIN, NARROW, OTHER_BACKENDS, Backends, FixtureHome, Plan
 
 if TYPE_CHECKING:
     import pytest
 
     from pytest_ragcheck.plugin.asking.live_fixtures import LiveFixtures
-    from pytest_ragcheck.plugin.asking.plan import Backends, FixtureHome, Plan
     from pytest_ragcheck.questions.question import Question
 
 

@@ -19,11 +19,10 @@ from pytest_ragcheck.errors import StoreError, UsageError
 from pytest_ragcheck.plugin.configuration import settings_of
 from pytest_ragcheck.plugin.run_state import run_of
 from pytest_ragcheck.plugin.workers.shared_folder import home_of, run_folder
-from pytest_ragcheck.plugin.workers.worker_info import part_of
+from pytest_ragcheck.plugin.workers.worker_info import Part, part_of
 
 if TYPE_CHECKING:
     from pytest_ragcheck.engine.store.shared_store import SharedStore
-    from pytest_ragcheck.plugin.workers.worker_info import Part
 
 _WITHOUT = "Nothing is shared between processes, and --rag-resume cannot resume this run."
 

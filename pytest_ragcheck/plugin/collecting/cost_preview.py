@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from pytest_ragcheck.config.settings import DUMMY_API_KEY
-from pytest_ragcheck.engine.estimate import estimate, estimate_lines, why_no_price
+from pytest_ragcheck.config.settings import DUMMY_API_KEY, Settings
+from pytest_ragcheck.engine.estimate import Estimate, estimate, estimate_lines, why_no_price
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.judging.judge_choice import choose_judge
 from pytest_ragcheck.judging.preflight.trial import KEPT_TRIALS, canaries_for, judges_to_try, trial_key
@@ -19,8 +19,6 @@ from pytest_ragcheck.summary.gate.gate_estimate import gate_estimate
 if TYPE_CHECKING:
     import pytest
 
-    from pytest_ragcheck.config.settings import Settings
-    from pytest_ragcheck.engine.estimate import Estimate
     from pytest_ragcheck.plugin.run_state import Run
     from pytest_ragcheck.questions.question import Question
 

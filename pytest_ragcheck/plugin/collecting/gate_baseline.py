@@ -9,13 +9,12 @@ import pytest
 
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.plugin.configuration import given_options, settings_of
-from pytest_ragcheck.summary.gate.baseline_reader import read_baseline
+from pytest_ragcheck.summary.gate.baseline_reader import Baseline, BaselineRow, read_baseline
 from pytest_ragcheck.summary.gate.git_revision import InGit
 from pytest_ragcheck.summary.gate_rules import COMPARING, GateRules
 
 if TYPE_CHECKING:
     from pytest_ragcheck.config.baseline_place import BaselinePlace
-    from pytest_ragcheck.summary.gate.baseline_reader import Baseline, BaselineRow
     from pytest_ragcheck.verdict.record import Record
 
 _BASELINE: pytest.StashKey[Baseline] = pytest.StashKey()

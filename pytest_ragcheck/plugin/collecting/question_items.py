@@ -18,7 +18,7 @@ from pytest_ragcheck.plugin.configuration import names_of_own_metrics, settings_
 from pytest_ragcheck.plugin.guests.traceback_texts import PYTEST_RICH, failure_repr
 from pytest_ragcheck.plugin.run_state import run_of
 from pytest_ragcheck.questions.collected_questions import renamed
-from pytest_ragcheck.questions.question import Question
+from pytest_ragcheck.questions.question import Question, QuestionSet
 from pytest_ragcheck.questions.reader import read_question_file
 from pytest_ragcheck.questions.tiers import asked_in
 from pytest_ragcheck.redaction.printable import printable
@@ -27,8 +27,6 @@ from pytest_ragcheck.verdict.record import QuestionFailed, Record
 
 if TYPE_CHECKING:
     import os
-
-    from pytest_ragcheck.questions.question import QuestionSet
 
 
 def assert_question_passes(rag_result: Record) -> None:

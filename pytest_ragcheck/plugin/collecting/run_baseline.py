@@ -11,7 +11,7 @@ from pytest_ragcheck.plugin.configuration import settings_of
 from pytest_ragcheck.plugin.run_state import run_of
 from pytest_ragcheck.summary.gate.procedure.gate_session import procedure_for
 from pytest_ragcheck.summary.gate.recorded.saved_answer import EXPECTED, label_digests, text_digest
-from pytest_ragcheck.summary.gate_rules import COMPARING
+from pytest_ragcheck.summary.gate_rules import COMPARING, GateRules
 from pytest_ragcheck.verdict.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     from pytest_ragcheck.questions.question import Question
     from pytest_ragcheck.summary.gate.baseline_reader import Baseline, BaselineRow
-    from pytest_ragcheck.summary.gate_rules import GateRules
     from pytest_ragcheck.verdict.record import Record
 
 DRIFT_SAMPLE = 20

@@ -10,17 +10,15 @@ from pytest_ragcheck.plugin.collecting.collection_scope import CollectionScope
 from pytest_ragcheck.plugin.collecting.gate_baseline import baseline_name, baseline_of
 from pytest_ragcheck.plugin.configuration import settings_of
 from pytest_ragcheck.plugin.ending.item_outcomes import outcomes_of
-from pytest_ragcheck.summary.gate.baseline_comparison import compare
-from pytest_ragcheck.summary.gate.gate_decision import decide
+from pytest_ragcheck.summary.gate.baseline_comparison import Comparison, compare
+from pytest_ragcheck.summary.gate.gate_decision import Decision, decide
 from pytest_ragcheck.summary.gate.git_revision import committed
 
 if TYPE_CHECKING:
     import pytest
 
     from pytest_ragcheck.plugin.run_state import Run
-    from pytest_ragcheck.summary.gate.baseline_comparison import Comparison
     from pytest_ragcheck.summary.gate.baseline_reader import Baseline
-    from pytest_ragcheck.summary.gate.gate_decision import Decision
     from pytest_ragcheck.summary.run_outcomes import Outcomes
 
 

@@ -13,7 +13,7 @@ from pytest_ragcheck.plugin.guests.allure_report import attach
 from pytest_ragcheck.plugin.guests.junit_properties import add_properties
 from pytest_ragcheck.plugin.guests.traceback_texts import failure_repr, set_crash
 from pytest_ragcheck.plugin.item_records import Evaluated, forget_records, taken_records
-from pytest_ragcheck.plugin.run_state import OVER_BUDGET, RUN, run_of
+from pytest_ragcheck.plugin.run_state import OVER_BUDGET, RUN, Run, run_of
 from pytest_ragcheck.plugin.workers.transport import TOLERATED, put_on, take_off
 from pytest_ragcheck.plugin.workers.worker_info import place_of
 from pytest_ragcheck.summary.gate.gate_decision import why_tolerated
@@ -22,8 +22,6 @@ from pytest_ragcheck.verdict.record import QuestionErrored, QuestionFailed, Reco
 
 if TYPE_CHECKING:
     import pytest
-
-    from pytest_ragcheck.plugin.run_state import Run
 
 
 def complete_report(item: pytest.Item, call: pytest.CallInfo[None], report: pytest.TestReport) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_ragcheck.plugin.configuration import is_dry_run, is_question_of, opening_files, settings_of
-from pytest_ragcheck.plugin.run_state import OVER_BUDGET, RUN, run_of
+from pytest_ragcheck.plugin.run_state import OVER_BUDGET, RUN, Run, run_of
 from pytest_ragcheck.plugin.workers.transport import (
     BEGUN,
     LINE,
@@ -24,7 +24,6 @@ from pytest_ragcheck.plugin.workers.transport import (
 
 if TYPE_CHECKING:
     from pytest_ragcheck.plugin.ending.gate_item import GateItem
-    from pytest_ragcheck.plugin.run_state import Run
     from pytest_ragcheck.report.files.rows_ahead import RowsAhead
     from pytest_ragcheck.verdict.record import Record
 

@@ -16,7 +16,7 @@ from pytest_ragcheck.plugin.collecting.gate_baseline import baseline_if_read, te
 from pytest_ragcheck.plugin.collecting.preconditions import NO_ENDPOINT
 from pytest_ragcheck.plugin.configuration import settings_of
 from pytest_ragcheck.plugin.ending.item_outcomes import outcomes_of
-from pytest_ragcheck.plugin.run_state import OVER_BUDGET
+from pytest_ragcheck.plugin.run_state import OVER_BUDGET, GateOutcome, Run
 from pytest_ragcheck.plugin.workers.shared_folder import run_folder
 from pytest_ragcheck.redaction.printable import printable
 from pytest_ragcheck.report.files.result_files import write_results, write_shard
@@ -30,7 +30,6 @@ from pytest_ragcheck.summary.gate.gate_decision import tolerated
 
 if TYPE_CHECKING:
     from pytest_ragcheck.config.settings import Settings
-    from pytest_ragcheck.plugin.run_state import GateOutcome, Run
     from pytest_ragcheck.summary.run_outcomes import Outcomes
     from pytest_ragcheck.verdict.record import Record
 

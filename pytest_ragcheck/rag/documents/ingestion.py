@@ -13,11 +13,10 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.errors import EndpointError
-from pytest_ragcheck.rag.documents.document_routes import may_pass
+from pytest_ragcheck.rag.documents.document_routes import BatchStatus, DocumentRoutes, ServerDocument, may_pass
 
 if TYPE_CHECKING:
     from pytest_ragcheck.concurrency.limiter import Limiter
-    from pytest_ragcheck.rag.documents.document_routes import BatchStatus, DocumentRoutes, ServerDocument
     from pytest_ragcheck.rag.documents.ledger import Ledger
     from pytest_ragcheck.rag.documents.uploads import Upload
 

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.rag.shapes.expression import Expression
 from pytest_ragcheck.rag.shapes.named_shapes import CONTRACT, read_name
 from pytest_ragcheck.rag.shapes.reading import Reading
-from pytest_ragcheck.rag.shapes.request_template import read_template
+from pytest_ragcheck.rag.shapes.request_template import RequestTemplate, read_template
 
 if TYPE_CHECKING:
-    from typing import TypeVar
-
-    from pytest_ragcheck.rag.shapes.request_template import RequestTemplate
-
     T = TypeVar("T")
 
 

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pytest_ragcheck.report.csv_text import csv_text
-from pytest_ragcheck.report.files.results_reader import all_rows
+from pytest_ragcheck.report.files.results_reader import Document, Results, all_rows
 from pytest_ragcheck.summary.predictions_reader import key_of
-
-if TYPE_CHECKING:
-    from pytest_ragcheck.report.files.results_reader import Document, Results
 
 _FIRST = (
     *("dataset_name", "question_id", "question", "expected_answer", "prediction", "verdict", "reason", "error_kind"),

@@ -8,11 +8,10 @@ from urllib.parse import urlencode
 
 from pytest_ragcheck.report.counted import counted
 from pytest_ragcheck.report.html.markup import card, escaped, filled, folded, table
-from pytest_ragcheck.report.view import BINS
+from pytest_ragcheck.report.view import BINS, Figure, MetricView, View
 
 if TYPE_CHECKING:
     from pytest_ragcheck.report.files.results_reader import Document
-    from pytest_ragcheck.report.view import Figure, MetricView, View
 
 _SAME = 0.0005
 """Means closer than the shown digits count as equal."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from datetime import timezone
+from datetime import datetime, timezone
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -12,8 +12,6 @@ from pytest_ragcheck._version import __version__
 from pytest_ragcheck.report.counted import counted
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
     from pytest_ragcheck.judging.judgement import JudgeIdentity
     from pytest_ragcheck.metrics.cost import Cost
     from pytest_ragcheck.summary.calibration.confusion import Confusion, Judged

@@ -12,14 +12,19 @@ from pytest_ragcheck.report.counted import counted
 from pytest_ragcheck.report.terminal.comparison_lines import Writer, accept_advice
 from pytest_ragcheck.report.terminal.drift_lines import drift_lines
 from pytest_ragcheck.summary.gate.gate_replies import evidence_of
-from pytest_ragcheck.summary.gate.procedure.gate_findings import Outcome
+from pytest_ragcheck.summary.gate.procedure.gate_findings import (
+    CountFinding,
+    Examined,
+    GateFindings,
+    MeanFinding,
+    Outcome,
+)
 from pytest_ragcheck.summary.gate.procedure.gate_session import FEWEST_QUESTIONS
 from pytest_ragcheck.verdict.verdict import Verdict
 
 if TYPE_CHECKING:
     from pytest_ragcheck.summary.gate.baseline_comparison import Change, Comparison
     from pytest_ragcheck.summary.gate.gate_decision import Decision
-    from pytest_ragcheck.summary.gate.procedure.gate_findings import CountFinding, Examined, GateFindings, MeanFinding
     from pytest_ragcheck.summary.gate.run_findings import Judging
 
 _UNCONFIRMED = "newly failing, unconfirmed"

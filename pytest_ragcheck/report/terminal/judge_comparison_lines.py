@@ -7,10 +7,9 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.report.counted import counted
-from pytest_ragcheck.report.terminal.calibration_lines import calibration_document
+from pytest_ragcheck.report.terminal.calibration_lines import Measured, calibration_document
 
 if TYPE_CHECKING:
-    from pytest_ragcheck.report.terminal.calibration_lines import Measured
     from pytest_ragcheck.summary.calibration.judge_comparison import JudgeComparison
     from pytest_ragcheck.summary.calibration.score_intervals import RateEstimate
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from pytest_ragcheck.questions.question import GENERATION, RETRIEVAL_ALONE
+from pytest_ragcheck.questions.question import GENERATION, RETRIEVAL_ALONE, Origin, QuestionSet
 from pytest_ragcheck.redaction.printable import printable
 from pytest_ragcheck.report.counted import counted
 from pytest_ragcheck.report.terminal.scorecard import scorecard_lines
@@ -23,7 +23,6 @@ from pytest_ragcheck.verdict.failure_text import cut, some
 
 if TYPE_CHECKING:
     from pytest_ragcheck.config.settings import Settings
-    from pytest_ragcheck.questions.question import Origin, QuestionSet
     from pytest_ragcheck.summary.aggregate import AttackCounts, Repeats, Summary
     from pytest_ragcheck.summary.calibration.agreement import Agreement
     from pytest_ragcheck.summary.run_outcomes import Outcomes

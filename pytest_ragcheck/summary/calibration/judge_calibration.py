@@ -5,14 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import TYPE_CHECKING
 
-from pytest_ragcheck.summary.calibration.confusion import confusion
-from pytest_ragcheck.summary.calibration.score_intervals import RateSample
-
-if TYPE_CHECKING:
-    from pytest_ragcheck.summary.calibration.confusion import Confusion, Judged
-    from pytest_ragcheck.summary.calibration.score_intervals import RateEstimate
+from pytest_ragcheck.summary.calibration.confusion import Confusion, Judged, confusion
+from pytest_ragcheck.summary.calibration.score_intervals import RateEstimate, RateSample
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

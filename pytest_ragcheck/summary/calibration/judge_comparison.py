@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.errors import UsageError
-from pytest_ragcheck.summary.calibration.score_intervals import RateSample, difference
+from pytest_ragcheck.summary.calibration.score_intervals import RateEstimate, RateSample, difference
 
 if TYPE_CHECKING:
     from pytest_ragcheck.summary.calibration.confusion import Judged
-    from pytest_ragcheck.summary.calibration.score_intervals import RateEstimate
 
 _RANKED_BY = ("balanced_accuracy", "accuracy")
 _COMPARED = ("balanced_accuracy", "accuracy", "roc_auc")

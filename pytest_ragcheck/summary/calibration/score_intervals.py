@@ -7,13 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from statistics import StatisticsError, correlation, pvariance
-from typing import TYPE_CHECKING
 
-from pytest_ragcheck.summary.calibration.confusion import Confusion, confusion
+from pytest_ragcheck.summary.calibration.confusion import Confusion, Judged, confusion
 from pytest_ragcheck.summary.intervals import student_quantile, wilson
-
-if TYPE_CHECKING:
-    from pytest_ragcheck.summary.calibration.confusion import Judged
 
 _LARGEST_NUMBER_OF_BLOCKS = 200
 """With more groups than this, the jackknife leaves out several at a time."""

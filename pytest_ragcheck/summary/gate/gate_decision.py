@@ -10,14 +10,13 @@ from pytest_ragcheck.summary.gate.comparability import differences
 from pytest_ragcheck.summary.gate.gate_replies import evidence_of
 from pytest_ragcheck.summary.gate.run_findings import Judging, findings_of, judging_of
 from pytest_ragcheck.summary.gate.world_drift import WorldDrift, world_drift
-from pytest_ragcheck.summary.gate_rules import COMPARING
+from pytest_ragcheck.summary.gate_rules import COMPARING, GateRules
 from pytest_ragcheck.verdict.verdict import Verdict
 
 if TYPE_CHECKING:
     from pytest_ragcheck.summary.gate.baseline_comparison import Comparison
     from pytest_ragcheck.summary.gate.baseline_reader import Baseline, BaselineRow
     from pytest_ragcheck.summary.gate.procedure.gate_findings import GateFindings
-    from pytest_ragcheck.summary.gate_rules import GateRules
     from pytest_ragcheck.summary.predictions_reader import Key
     from pytest_ragcheck.summary.run_outcomes import Outcomes
     from pytest_ragcheck.verdict.record import Record

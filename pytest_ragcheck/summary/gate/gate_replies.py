@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.summary.gate.procedure.candidate import examine
 from pytest_ragcheck.summary.gate.procedure.compared_question import ComparedQuestion, KnownRun, Look, Scores
-from pytest_ragcheck.summary.gate.procedure.gate_requests import drive
+from pytest_ragcheck.summary.gate.procedure.gate_requests import Reply, drive
 
 if TYPE_CHECKING:
     from pytest_ragcheck.summary.gate.procedure.gate_findings import Examined
-    from pytest_ragcheck.summary.gate.procedure.gate_requests import Reply
     from pytest_ragcheck.verdict.record import Record
 
 _ALWAYS_WRITTEN = ("gate", "thresholds", "now", "known", "saved_runs")

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from pytest_ragcheck.scores.score import measured_values
 from pytest_ragcheck.summary.gate.gate_replies import GateReplies, evidence_of
 from pytest_ragcheck.summary.gate.procedure.candidate import examine
-from pytest_ragcheck.summary.gate.procedure.compared_question import KnownRun, Look
-from pytest_ragcheck.summary.gate.procedure.gate_requests import drive
+from pytest_ragcheck.summary.gate.procedure.compared_question import Key, KnownRun, Look, Scores
+from pytest_ragcheck.summary.gate.procedure.gate_requests import JudgeAnew, Reply, Request, drive
 from pytest_ragcheck.summary.gate.procedure.gate_session import procedure_for, weigh
 from pytest_ragcheck.summary.gate.procedure.run_permutation import lower_sum_p
 from pytest_ragcheck.verdict.verdict import Verdict
@@ -19,9 +19,7 @@ from pytest_ragcheck.verdict.verdict import Verdict
 if TYPE_CHECKING:
     from pytest_ragcheck.summary.gate.baseline_comparison import Change
     from pytest_ragcheck.summary.gate.baseline_reader import BaselineRow
-    from pytest_ragcheck.summary.gate.procedure.compared_question import Key, Scores
     from pytest_ragcheck.summary.gate.procedure.gate_findings import Examined, GateFindings
-    from pytest_ragcheck.summary.gate.procedure.gate_requests import JudgeAnew, Reply, Request
     from pytest_ragcheck.summary.gate_rules import GateRules
     from pytest_ragcheck.verdict.record import Record
 

@@ -8,12 +8,11 @@ from statistics import fmean
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.scores.catalogue import ABSTAINED
-from pytest_ragcheck.summary.gate.recorded.saved_answer import text_digest
+from pytest_ragcheck.summary.gate.recorded.saved_answer import SavedAnswer, text_digest
 from pytest_ragcheck.summary.metric_statistics import percentile
 
 if TYPE_CHECKING:
     from pytest_ragcheck.summary.gate.baseline_comparison import Change
-    from pytest_ragcheck.summary.gate.recorded.saved_answer import SavedAnswer
     from pytest_ragcheck.verdict.record import Record
 
 _RENAMED_IDS, _KNOWN_TEXTS = 0.1, 0.5

@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING
 from pytest_ragcheck.judging.checked_judgement import judge_identity
 from pytest_ragcheck.judging.judged_material import material_digest
 from pytest_ragcheck.scores.score import Score, measured_values
-from pytest_ragcheck.summary.gate.recorded.saved_answer import EXPECTED, label_digests
+from pytest_ragcheck.summary.gate.recorded.saved_answer import EXPECTED, SavedAnswer, label_digests
 
 if TYPE_CHECKING:
     from pytest_ragcheck.judging.judgement import Judge, Judgement
     from pytest_ragcheck.metrics.metric import Metric
     from pytest_ragcheck.questions.question import Question
     from pytest_ragcheck.rag.answer import RagAnswer
-    from pytest_ragcheck.summary.gate.recorded.saved_answer import SavedAnswer
     from pytest_ragcheck.verdict.record import Record
 
 

@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from pytest_ragcheck.metrics.metric import measure
+from pytest_ragcheck.metrics.metric import Metric, measure
 from pytest_ragcheck.scores.catalogue import OVERALL
 from pytest_ragcheck.scores.score import Score, measured_values, weighted
 from pytest_ragcheck.summary.gate.procedure.compared_question import Look
-from pytest_ragcheck.summary.gate.recorded.saved_answer import EXPECTED, label_digests
+from pytest_ragcheck.summary.gate.recorded.saved_answer import EXPECTED, SavedAnswer, label_digests
 
 if TYPE_CHECKING:
     from pytest_ragcheck.concurrency.limiter import Limiter
-    from pytest_ragcheck.metrics.metric import Metric
     from pytest_ragcheck.questions.question import Question
-    from pytest_ragcheck.summary.gate.recorded.saved_answer import SavedAnswer
 
 
 async def look_of_today(
