@@ -1,7 +1,8 @@
-"""Adds the pages for `ragcheck docs` and the questions of `ragcheck demo` to a built package, and packs schemas."""
+"""Adds the pages for `ragcheck docs` and the questions of `ragcheck demo` to a built package, and packs its texts."""
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import json
 import shutil
@@ -9,6 +10,15 @@ from pathlib import Path
 
 from setuptools import setup
 from setuptools.command.build_py import build_py
+
+PACKED = (
+    "judging/offline/*.txt",
+    "report/html/*.css",
+    "report/html/*.html",
+    "report/html/*.js",
+    "summary/schemas/*.json",
+)
+"""The files that `pytest_ragcheck.package_text` reads: word lists, parts of the HTML pages, and schemas."""
 
 
 class BuildWithFiles(build_py):
@@ -18,17 +28,15 @@ class BuildWithFiles(build_py):
         """Build the package, and add the files."""
         super().run()
         if not self.editable_mode:
-            docs, archive = Path("docs"), Path(self.build_lib, "pytest_ragcheck", "pages.json.gz")
+            docs, package = Path("docs"), Path(self.build_lib, "pytest_ragcheck")
             pages = {page.relative_to(docs).as_posix(): page.read_text("utf-8") for page in sorted(docs.rglob("*.md"))}
-            # Compressed as one text, the pages take three quarters of a zip archive. No time: equal builds are equal.
-            archive.write_bytes(gzip.compress(json.dumps(pages, ensure_ascii=False).encode(), mtime=0))
-            for schema in Path(self.build_lib, "pytest_ragcheck", "summary", "schemas").glob("*.json"):
-                schema.with_name(f"{schema.name}.gz").write_bytes(gzip.compress(schema.read_bytes(), mtime=0))
-                schema.unlink()
-            questions = "ragcheck.rag.yaml"
-            shutil.copyfile(
-                Path("examples", "first_run", questions), Path(self.build_lib, "pytest_ragcheck", "demo", questions)
-            )
+            # Compressed as one text, the pages take half of a zip archive.
+            (package / "pages.json.bz2").write_bytes(bz2.compress(json.dumps(pages, ensure_ascii=False).encode()))
+            for text in [path for pattern in PACKED for path in package.glob(pattern)]:
+                # Without a time, because equal builds are equal.
+                text.with_name(f"{text.name}.gz").write_bytes(gzip.compress(text.read_bytes(), mtime=0))
+                text.unlink()
+            shutil.copyfile("examples/first_run/ragcheck.rag.yaml", package / "demo" / "ragcheck.rag.yaml")
 
 
 setup(cmdclass={"build_py": BuildWithFiles})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import gzip
+import bz2
 import json
 from pathlib import Path
 
@@ -16,9 +16,9 @@ def shipped_pages() -> dict[str, str]:
 
     The pages are those of the installed package, or of a checkout; empty without both.
     """
-    archive, docs = _PACKAGE / "pages.json.gz", _CHECKOUT / "docs"
+    archive, docs = _PACKAGE / "pages.json.bz2", _CHECKOUT / "docs"
     if archive.is_file():
-        pages: dict[str, str] = json.loads(gzip.decompress(archive.read_bytes()))
+        pages: dict[str, str] = json.loads(bz2.decompress(archive.read_bytes()))
         return pages
     if not (docs / "index.md").is_file():
         return {}

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
-from importlib.resources import files
 from typing import Any
 
+from pytest_ragcheck.package_text import package_text
 from pytest_ragcheck.scores.score import LARGEST
 from pytest_ragcheck.summary.predictions_reader import shown
 
@@ -17,12 +16,8 @@ RESULT_KINDS = ("predictions", "summary")
 
 
 def result_schema_text(kind: str) -> str:
-    """Return the JSON Schema of one of `RESULT_KINDS`, which is compressed in a wheel."""
-    schemas = files("pytest_ragcheck.summary").joinpath("schemas")
-    packed = schemas.joinpath(f"{kind}.schema.json.gz")
-    if packed.is_file():
-        return gzip.decompress(packed.read_bytes()).decode()
-    return schemas.joinpath(f"{kind}.schema.json").read_text(encoding="utf-8")
+    """Return the JSON Schema of one of `RESULT_KINDS`."""
+    return package_text(f"summary/schemas/{kind}.schema.json")
 
 
 def kind_of_document(document: object) -> str | None:

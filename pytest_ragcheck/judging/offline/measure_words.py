@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from pytest_ragcheck.package_text import package_text
 
 
 def _sections() -> dict[str, list[tuple[str, list[str]]]]:
     """The lines of each section of `measure_words.txt`: key and words."""
-    text = Path(__file__).with_suffix(".txt").read_text(encoding="utf-8").replace("\n   ", "")
+    text = package_text("judging/offline/measure_words.txt").replace("\n   ", "")
     found: dict[str, list[tuple[str, list[str]]]] = {}
     for section in text.split("\n[")[1:]:
         title, _, body = section.partition("]\n")

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from itertools import chain
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.judging.offline.normalized_text import listed, normalised
+from pytest_ragcheck.package_text import package_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -49,7 +49,7 @@ PORTUGUESE = listed(
 
 NOT_PORTUGUESE = listed("the is are of to and there el la los las es y en con il gli lo non si della di che")
 
-_PAIRS, _OPPOSITES = Path(__file__).with_name("opposites.txt").read_text(encoding="utf-8").split("\n\n")
+_PAIRS, _OPPOSITES = package_text("judging/offline/opposites.txt").split("\n\n")
 
 PAIRS = [
     [side.split() for side in line.split("~")] for line in normalised(_PAIRS).splitlines() if not line.startswith("#")

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
-from pathlib import Path
 
 from pytest_ragcheck.judging.offline.normalized_text import folded_words, listed, normalised, sentences
+from pytest_ragcheck.package_text import package_text
 
 _AT_WORD = r"\b"
 _NAME = re.compile(r"<([^\W\d_a-zа-я]+)>")
@@ -27,7 +27,7 @@ def _compiled(alternatives: Iterable[str], names: Mapping[str, str]) -> re.Patte
 
 def _sections() -> Iterator[tuple[str, frozenset[str], re.Pattern[str]]]:
     """Yield the title, the trigger words and the pattern of each section of `refusals.txt`."""
-    text = Path(__file__).with_suffix(".txt").read_text(encoding="utf-8").replace("\n    ", "")
+    text = package_text("judging/offline/refusals.txt").replace("\n    ", "")
     common: dict[str, str] = {}
     for section in text.split("\n[")[1:]:
         title, _, body = section.partition("]\n")

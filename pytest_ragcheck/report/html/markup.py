@@ -9,11 +9,11 @@ import json
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
-from importlib.resources import files
 from string import Template
 from typing import Any
 
 from pytest_ragcheck._version import __version__
+from pytest_ragcheck.package_text import package_text
 
 _ESCAPED = re.compile("[<>&\u2028\u2029\ud800-\udfff]")
 """Characters that could close the data's element or end a line in it, and those that UTF-8 cannot encode."""
@@ -76,13 +76,13 @@ def _is_shown(char: str) -> bool:
     return char in "\n\t" or unicodedata.category(char) not in {"Cc", "Cf", "Cs"}
 
 
+def _part(name: str) -> str:
+    return package_text(f"report/html/{name}")
+
+
 def _json(value: Any) -> str:
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     return _ESCAPED.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
-
-
-def _part(name: str) -> str:
-    return files("pytest_ragcheck.report.html").joinpath(name).read_text(encoding="utf-8")
 
 
 def _digest(text: str) -> str:
