@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from pytest_ragcheck.report.html.page import page_of
 from pytest_ragcheck.report.markdown import markdown_of
 from pytest_ragcheck.report.view import view_of
+from pytest_ragcheck.summary.gate.baseline_reader import Baseline, BaselineRow
+from pytest_ragcheck.verdict.verdict import Verdict
 from tests.making import a_question, a_record
 from tests.report.results import ERRORED, FAILED, PASSED, a_baseline, results_of
 
@@ -35,6 +37,18 @@ def test_regressions_come_first_then_failures_then_errors() -> None:
         "contexts  \n  blame: grounding\n"
     ) in text
     assert "| groundedness | 0.600 | 0.7 | 2 | 0.800 | -0.200 |\n" in text
+
+
+def test_equal_scores_are_no_difference_to_the_baseline() -> None:
+    names = [f"q{number}" for number in range(21)]
+    rows = [
+        BaselineRow(dataset_name="billing", id=i, question="?", verdict=Verdict.PASS, metrics={"f1": 0.333333})
+        for i in names
+    ]
+    baseline = Baseline(name="b.json", rows={row.key: row for row in rows})
+    records = [a_record(name, scores={"f1": 0.333333}) for name in names]
+    # Added one by one, these numbers have a mean of 0.33333299999999993.
+    assert "| f1 | 0.333 |  | 21 | 0.333 | +0.000 |\n" in markdown_of(view_of(results_of(*records, baseline=baseline)))
 
 
 def test_a_low_score_is_named_with_its_minimum() -> None:
