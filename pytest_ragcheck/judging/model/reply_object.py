@@ -38,6 +38,9 @@ _DECIMAL = re.compile(r"[0-9]+(?:\.[0-9]+)?|\.[0-9]+")
 _FLAGS = {"true": True, "false": False}
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
+_WANTED = {"tuple_type": "a list", "model_type": "an object"}
+"""The wanted JSON type by pydantic's type of the error, whose own text has the names of Python classes."""
+
 
 class _Pairs(tuple[tuple[str, Any], ...]):
     """A JSON object with repeated names, which a dict would hide."""
@@ -254,5 +257,8 @@ def _named(names: list[str]) -> str:
 
 
 def _problem(error: ErrorDetails) -> str:
-    what = "is missing" if error["type"] == "missing" else error["msg"].removeprefix("Value error, ")
+    if wanted := _WANTED.get(error["type"]):
+        what = f"is {shown(error['input'])}, not {wanted}"
+    else:
+        what = "is missing" if error["type"] == "missing" else error["msg"].removeprefix("Value error, ")
     return f"{'.'.join(map(str, error['loc']))} {what}"

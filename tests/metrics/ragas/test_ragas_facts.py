@@ -43,7 +43,8 @@ def test_no_statements_and_nothing_missing_are_facts_too():
     ("fields", "problem"),
     [
         ({"statements": ...}, "statements is missing"),
-        ({"statements": None}, "statements Input should be a valid tuple"),
+        ({"statements": None}, "statements is null, not a list"),
+        ({"statements": ["It is 30 days."]}, 'statements.0 is "It is 30 days.", not an object'),
         ({"statements": [{"statement": "A."}]}, "statements.0.in_reference is missing"),
         ({"statements": [statement("")]}, "statements.0.statement is empty"),
         ({"statements": [statement(supported="yes")]}, 'statements.0.supported_by_context is "yes", not true or false'),
