@@ -77,6 +77,14 @@ def test_a_damaged_row_is_named(tmp_path: Path, row: dict[str, Any], found: str)
     assert f" has {found}. Take the file as the run wrote it." in str(caught.value)
 
 
+def test_a_damaged_judge_is_named_where_it_is(tmp_path: Path) -> None:
+    judge = {**JUDGE, "prompt_version": 2}
+    path = written(tmp_path / "b.json", answers=[{**ANSWERS[1], "judge": judge}] * 2)
+    with pytest.raises(UsageError) as caught:
+        read_run(path)
+    assert 'predictions[0], under "judge", has 2 under "prompt_version".' in str(caught.value)
+
+
 @pytest.mark.parametrize("timestamp", ["0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-12:00"])
 def test_a_time_outside_the_calendar_of_utc_is_reported(tmp_path: Path, timestamp: str) -> None:
     path = written(tmp_path / "b.json")

@@ -207,6 +207,7 @@ def measured_row(given: Fields) -> BaselineRow:
     """Return a row with a PASS or a FAIL as its latest run left it, without the saved runs."""
     fields = Fields(with_latest_answer(given), given.place)
     said = fields.object_or_null("judgement")
+    judge = judge_of(fields)  # first, because a compact row has its judge's prompt_version
     return BaselineRow(
         dataset_name=fields.text("dataset_name"),
         id=fields.text("question_id"),
@@ -217,7 +218,7 @@ def measured_row(given: Fields) -> BaselineRow:
         metrics=fields.numbers("metrics"),
         thresholds=fields.numbers("thresholds"),
         prompt_version=fields.text_or_null("prompt_version"),
-        judge=judge_of(fields),
+        judge=judge,
         served_by=(said.text_or_null("served_by") or "") if said else "",
         tier=fields.text_or_null("tier"),
         top_k=fields.whole_or_null("top_k"),
