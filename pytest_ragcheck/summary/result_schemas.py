@@ -66,7 +66,11 @@ def _may_differ_by_version(error: Any) -> bool:
 def _validator(kind: str) -> Any:
     from jsonschema import Draft202012Validator
 
-    return Draft202012Validator(json.loads(result_schema_text(kind)))
+    schema = json.loads(result_schema_text(kind))
+    if kind == "shard":
+        # A record has the evidence of its gate in the form of the predictions file.
+        schema["$defs"] |= json.loads(result_schema_text("predictions"))["$defs"]
+    return Draft202012Validator(schema)
 
 
 def _place(path: Iterable[Any]) -> str:

@@ -108,6 +108,18 @@ def test_another_file_is_refused(tmp_path: Path) -> None:
         list(find_shards([tmp_path]))
 
 
+def test_the_place_of_damaged_evidence_is_named(tmp_path: Path) -> None:
+    look = {"answer": "0123456789abcdef", "scores": {"f1": 0.5}, "passed": True}
+    evidence = {"gate": "confirmed", "thresholds": {"f1": 0.3}, "now": look, "known": [[look]], "saved_runs": ["now"]}
+    (path,) = written(tmp_path, part(1, records=(replace(WHOLE.records[0], evidence=evidence),)))
+    assert read_shard(path).outcomes.records[0].evidence == evidence
+    document = json.loads(path.read_text(encoding="utf-8"))
+    del document["records"][0]["evidence"]["now"]["passed"]
+    path.write_text(json.dumps(document), encoding="utf-8")
+    with pytest.raises(UsageError, match=r"json: records\[0\]\.evidence\.now: no 'passed'\. Give the folders"):
+        read_shard(path)
+
+
 def test_a_question_that_two_parts_ran_is_refused(tmp_path: Path) -> None:
     paths = written(tmp_path, part(1), part(2, records=WHOLE.records))
     with pytest.raises(UsageError) as caught:
