@@ -96,7 +96,8 @@ def value_of(cell: Any) -> Any:
         return None
     if stripped[0] in "[{":
         for read in (json.loads, ast.literal_eval):
-            with suppress(ValueError, SyntaxError, RecursionError, MemoryError):
+            # A literal such as {[1]: 2} has a TypeError.
+            with suppress(ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
                 return read(stripped)
     return cell
 

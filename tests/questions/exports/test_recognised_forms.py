@@ -292,6 +292,14 @@ def test_an_export_that_nests_too_deep_is_broken(
     assert capsys.readouterr().err.startswith(f"ragcheck convert: deep: {problem}")
 
 
+def test_a_cell_that_only_looks_like_a_literal_is_a_text(tmp_path: Path) -> None:
+    path = tmp_path / "goldens.csv"
+    path.write_text("input,expected_output\nWhich?,{[1]: 2}\n", encoding="utf-8")
+    assert main(["convert", str(path), "-o", str(tmp_path)]) == 0
+    written = json.loads((tmp_path / "goldens.rag.json").read_text(encoding="utf-8"))
+    assert written["questions"][0]["expected_answer"] == "{[1]: 2}"
+
+
 def test_the_page_has_a_section_about_every_form() -> None:
     sections = PAGE.read_text(encoding="utf-8").split("\n## ")[1:]
     forms = [section.splitlines() for section in sections if "\nOtherwise: " in section]
