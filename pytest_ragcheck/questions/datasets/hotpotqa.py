@@ -22,10 +22,8 @@ def read(rows: Iterable[Row], dataset_name: str) -> Iterator[Question]:
     facts are not used, since some of them point behind the last sentence.
     """
     for row in rows:
-        paragraphs = [
-            (title, _joined(row, sentences)) for title, sentences in row.pairs("context", "title", "sentences")
-        ]
-        supporting = {title for title, _ in row.pairs("supporting_facts", "title", "sent_id")}
+        paragraphs = [(title, _joined(row, sentences)) for title, sentences in _by_title(row, "context", "sentences")]
+        supporting = {title for title, _ in _by_title(row, "supporting_facts", "sent_id")}
         answer = row.text("answer")
         if not answer.strip():
             raise row.unexpected("answer", "an answer", answer)
@@ -41,6 +39,14 @@ def read(rows: Iterable[Row], dataset_name: str) -> Iterator[Question]:
             ),
             metadata={name: row.text(name) for name in ("type", "level") if name in row},
         )
+
+
+def _by_title(row: Row, name: str, second: str) -> tuple[tuple[str, Any], ...]:
+    pairs = row.pairs(name, "title", second)
+    for title, _ in pairs:
+        if not isinstance(title, str):
+            raise row.unexpected(name, "texts as titles", title)
+    return pairs
 
 
 def _joined(row: Row, sentences: Any) -> str:

@@ -65,6 +65,12 @@ def test_the_hub_s_columns_give_the_same_questions(tmp_path: Path) -> None:
             None,
             "expected a list of pairs of title and sent_id under 'supporting_facts', found null",
         ),
+        ("context", [[["A"], ["text"]]], "expected texts as titles under 'context', found a list of 1."),
+        (
+            "supporting_facts",
+            [[{}, 0]],
+            "expected texts as titles under 'supporting_facts', found an object with nothing.",
+        ),
     ],
 )
 def test_a_row_that_is_none_is_refused(tmp_path: Path, name: str, value: object, problem: str) -> None:
