@@ -81,9 +81,11 @@ def _of_tasks(tasks: Sequence[Row]) -> tuple[str, list[Question]]:
     turns = [Question(dataset_name=dataset_name, id="", question=text, thresholds=UNJUDGED) for text in asked]
     for task in tasks:
         users = [message for message in task.rows("input") if message.text("speaker") == "user"]
+        place = len(users) - 1
+        if not 0 <= place < len(turns):
+            raise task.unexpected("input", "the conversation up to a message of the user", task["input"])
         (target,) = task.rows("targets")[:1] or (None,)
         expected = None if target is None else target.optional_text("text")
-        place = len(users) - 1
         turns[place] = _turn(dataset_name, asked[place], task, expected, task.rows("contexts"))
     return dataset_name, turns
 

@@ -141,6 +141,21 @@ def test_passages_that_were_only_retrieved_are_no_gold(tmp_path: Path, ragcheck:
     assert "expected 'feedback' beside 'score', found none. Retrieved passages are no gold: " in errors
 
 
+@pytest.mark.parametrize("speakers", [(), ("agent",), ("user", "user")])
+def test_a_task_beside_its_conversation_ends_with_status_2(
+    tmp_path: Path, ragcheck: Command, speakers: tuple[str, ...]
+) -> None:
+    other = task("c", "Who?", "Ann.", answerability="ANSWERABLE", contexts=passages("d"))
+    other["input"] = [{"speaker": speaker, "text": "Who?"} for speaker in speakers]
+    whole = task("c", "Who?", "Ann.", "Ann who?", answerability="ANSWERABLE", contexts=passages("d"))
+    whole["input"] = [*whole["input"], {"speaker": "agent", "text": "Ann."}]
+    path = tmp_path / "reference.jsonl"
+    path.write_text(f"{json.dumps(whole)}\n{json.dumps(other)}", encoding="utf-8")
+    status, _, errors = ragcheck("convert", str(path), "-o", str(tmp_path / "new"))
+    assert status == 2
+    assert "line 2: expected the conversation up to a message of the user under 'input', found a list of" in errors
+
+
 @pytest.mark.parametrize(
     ("enrichments", "problem"),
     [
