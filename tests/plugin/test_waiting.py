@@ -64,7 +64,7 @@ def test_the_terminal_says_what_is_waited_for_and_keeps_its_lines(hanging: Proje
 
 
 def test_a_run_that_captures_nothing_says_it_too(hanging: Project) -> None:
-    run = hanging.run("-pno:capture", "-orag_timeout=0.04", subprocess=True)
+    run = hanging.run("-pno:capture", "-orag_timeout=0.08", subprocess=True)
     assert run.outcomes == {"passed": 2, "error": 1}
     assert "ragcheck: waiting for prices" in run.text
 
