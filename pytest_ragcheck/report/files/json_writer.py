@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import secrets
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
+from json.encoder import encode_basestring
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +19,15 @@ if TYPE_CHECKING:
     from pytest_ragcheck.redaction import Redactor
 
 DECIMALS = 6
+
+_ENCODED = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
+_SHORT_WAYS: dict[type, Callable[[Any], str]] = {
+    float: repr,
+    int: repr,
+    bool: {True: "true", False: "false"}.__getitem__,
+    type(None): lambda _: "null",
+}
+"""Encodings of the commonest values other than strings, ten times as fast as the encoder."""
 
 
 class EncodedRow(str):
@@ -30,6 +42,7 @@ class JsonWriter:
     def __init__(self, folder: Path, redactor: Redactor) -> None:
         self.folder = folder
         self._redactor = redactor
+        self._key = lru_cache(1_000)(lambda key: encode_basestring(redactor.text(key)))
 
     def write(self, name: str, document: dict[str, Any]) -> Path:
         """
@@ -53,7 +66,7 @@ class JsonWriter:
         """Yield the document's text in the format of `json.dumps` with an indent of two."""
         between = "{"
         for key, value in document.items():
-            yield f"{between}\n  {self._text(key, depth=0)}: "
+            yield f"{between}\n  {self._text(key)}: "
             between = ","
             if not isinstance(value, Iterator):
                 yield self._text(value, depth=1)
@@ -65,10 +78,34 @@ class JsonWriter:
             yield "[]" if before == "[" else "\n  ]"
         yield "{}\n" if between == "{" else "\n}\n"
 
-    def _text(self, value: Any, *, depth: int) -> str:
-        """Return the JSON of the redacted value, whose further lines are indented by *depth* levels more."""
-        text = json.dumps(self._redactor.document(value), ensure_ascii=False, allow_nan=False, indent=2)
-        return text.replace("\n", "\n" + "  " * depth)
+    def _text(self, value: Any, *, depth: int = 0) -> str:
+        return self._indented(value, "\n" + "  " * depth)
+
+    def _indented(self, value: Any, line: str) -> str:
+        """
+        Return the text of `json.dumps` with an indent of two over the redacted value, in one pass.
+
+        Args:
+            value: Any value.
+            line: A line break and the indent of the value's first line.
+        """
+        inner = line + "  "
+        kind = type(value)
+        if kind is str:
+            return encode_basestring(self._redactor.text(value))
+        if kind is dict:
+            # Two keys may be equal once they are redacted.
+            items = {self._key(str(key)): item for key, item in value.items()}
+            begin, end = "{", "}"
+            rows = [f"{key}: {self._indented(item, inner)}" for key, item in items.items()]
+        elif kind is list:
+            begin, rows, end = "[", [self._indented(item, inner) for item in value], "]"
+        elif kind in _SHORT_WAYS and (kind is not float or math.isfinite(value)):
+            return _SHORT_WAYS[kind](value)
+        else:
+            plain = self._redactor.document(value)
+            return self._indented(plain, line) if type(plain) in {dict, list} else _ENCODED(plain)
+        return f"{begin}{inner}{f',{inner}'.join(rows)}{line}{end}" if rows else begin + end
 
 
 def rounded(value: Any) -> Any:
