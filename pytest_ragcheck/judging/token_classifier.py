@@ -162,7 +162,7 @@ class TokenClassifier:
         return self._tokenizer(*texts, return_offsets_mapping=True, split_special_tokens=True, verbose=False, **options)
 
     def _probabilities(self, batch: Sequence[_Input]) -> list[list[float] | JudgeError]:
-        """The result of each input; if a batch fails, such as for want of memory, its inputs are read alone."""
+        """The result of each input. If a batch fails, as without enough memory, its inputs are read one by one."""
         try:
             return [*self._forward(batch)]
         except JudgeError as error:

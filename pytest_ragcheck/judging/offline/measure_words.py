@@ -96,7 +96,7 @@ UNITS_BY_WORD = _measured("units")
 UNIT_WORDS = frozenset(UNITS_BY_WORD)
 
 MONEY = frozenset(("euro", "dollar", "rouble", "franc", "pound", "yen"))
-"""Dimensions of which `money` has the hundredth parts."""
+"""Currencies, whose hundredth parts are in `money`."""
 
 MONTHS_BY_WORD = {word: int(key) for word, key in _by_word("months").items()}
 WEEKDAYS_BY_WORD = {word: int(key) for word, key in _by_word("weekdays").items()}

@@ -41,7 +41,7 @@ _LINE_OF_A_PHRASE, _MOST_TERMS_OF_A_PHRASE = 0.36, 12
 # 0.000, -0.007, 0.000; at 1: -0.016 on MT-RAG, by one row.
 _REFUSAL_IN_OWN_WORDS = 0.5
 _MOST_OWN_WORDS_OF_A_REFUSAL = 4
-# What a short answer gains if the contexts have all its quantities, or join two of its words by "and": its other words
+# A bonus for a short answer if the contexts have all its quantities, or join two of its words by "and": its other words
 # are mostly a paraphrase. In long answers too: 0.000, -0.003, -0.003.
 _KNOWN_QUANTITIES, _MOST_TERMS_OF_A_SHORT_ANSWER = 0.2, 20
 # The highest score of a claim that nearly copies a sentence but changes a detail or denies it, and of an answer with a
@@ -362,7 +362,7 @@ def _supported(each: _Measured, line: float) -> Support:
 
 
 def _score(raw: float, *, line: float, is_contradicted: bool, is_changed: bool) -> float:
-    """The score of the *raw* support, of which *line* becomes `PASS_LINE`."""
+    """The score of the *raw* support, scaled so that *line* becomes `PASS_LINE`."""
     score = scaled(raw - _CONTRADICTION * is_contradicted, line=line)
     if is_changed:
         score = min(score, _HIGHEST_WITH_CHANGE)

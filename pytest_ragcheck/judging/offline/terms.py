@@ -307,7 +307,7 @@ def _by_stem(pairs: Iterable[tuple[str, str]]) -> dict[str, list[tuple[str, str]
 
 
 def _listed(by_stem: dict[str, list[tuple[str, str]]], word: str, own: str) -> str | None:
-    """The value of the listed word of which *word*, with the stem *own*, is a form."""
+    """The value of the listed word that *word*, with the stem *own*, is a form of; None without one."""
     listings: list[tuple[str, str]] = [*by_stem.get(own, ()), *by_stem.get(word, ())]
     for listed, value in listings:
         if (

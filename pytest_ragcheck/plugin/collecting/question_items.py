@@ -70,7 +70,7 @@ class QuestionFile(pytest.Module):
         self.obj = types.ModuleType(self.path.stem)
         self.obj.__file__ = str(self.path)
         self._single: set[Any] = set()
-        """The functions of which pytest makes one item without parameters, under any name."""
+        """The functions that pytest makes into one item without parameters, under any name."""
 
         for conversation, questions in groupby(self.read().questions, key=lambda question: question.conversation):
             if conversation:

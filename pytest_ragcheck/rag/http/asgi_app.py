@@ -33,8 +33,8 @@ class AsgiApp:
     """
     An app that runs in the event loop of the first request, with its lifespan.
 
-    What the startup of an app makes, such as locks, queues and connections, belongs to one event loop. Requests from
-    another loop therefore cross over to it.
+    The startup of an app makes locks, queues and connections, which belong to one event loop. Requests from another
+    loop therefore cross over to it.
 
     Args:
         app: The app, of ASGI version 3.
