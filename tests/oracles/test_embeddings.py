@@ -32,7 +32,7 @@ CASES = 300
 def similarity(model: Path, pairs: list[tuple[str, str]]) -> list[float]:
     """The metric `embedding_similarity` of answers and expected ones, as a run has it."""
     settings = Settings.of(metrics=("semantic",), embedding_model=f"local:{model}")
-    metric, _ = choose_metrics(settings)
+    metric, *_ = choose_metrics(settings)
 
     async def measured() -> list[float]:
         found: list[Any] = []
