@@ -20,6 +20,9 @@ _NO_PROSE = re.compile(
     r"|^[ \t]*(?:[-*+]|\d{1,3}[.)])[ \t]+\[[ xX]\](?=\s)",  # task lists
     re.MULTILINE | re.DOTALL,
 )
+# Found in every text in which `_NO_PROSE` is found, unless that begins with an indent; in a tenth of the time.
+_MAY_BE_NO_PROSE = re.compile(r"[`$\\]|~~~|!\[|[\"']\s*:\s*\[|\n[ \t]|\[[ xX]\]")
+_INDENTS = (" ", "\t")
 _IMAGE_LABEL = re.compile(r"!\[[^\[\]\n]{0,300}\]\[([^\[\]\n]{1,200})\]")
 _DEFINITION = re.compile(
     r"^[ \t]*(?:[-*][ \t]+)?\[\^?(?P<label>[^\[\]\n]{1,50})\]:[ \t]*(?P<text>[^\n]+)$", re.MULTILINE
@@ -51,6 +54,8 @@ class Definition:
 
 def prose_of(text: str) -> str:
     """The text with spaces in place of code, formulas, images, arrays of JSON and the boxes of task lists."""
+    if not _MAY_BE_NO_PROSE.search(text) and text[:1] not in _INDENTS:
+        return text
     return _NO_PROSE.sub(lambda match: " " * len(match[0]), text)
 
 

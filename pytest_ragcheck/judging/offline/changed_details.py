@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import chain, combinations, pairwise, permutations, product
+from itertools import chain, combinations, compress, count, pairwise, permutations, product
 
 from pytest_ragcheck.judging.offline.measure_words import MONTHS_BY_WORD, UNITS_BY_WORD, WEEKDAYS_BY_WORD
 from pytest_ragcheck.judging.offline.negation import NOT, OPPOSITES
@@ -325,9 +325,11 @@ def is_shortened(short: Sequence[str], long: Sequence[str]) -> bool:
     return False
 
 
-def joined_items(terms: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """The content terms before and after each "and"."""
-    for place in [place for place, term in enumerate(terms) if term in _AND]:
+def joined_items(terms: Sequence[str], known: AbstractSet[str]) -> Iterator[tuple[str, str]]:
+    """The content terms before and after each "and", if terms beside it are *known*."""
+    for place in compress(count(), map(_AND.__contains__, terms)):
+        if known.isdisjoint(terms[max(0, place - 3) : place]) or known.isdisjoint(terms[place + 1 : place + 4]):
+            continue
         before = next((each for each in reversed(terms[max(0, place - 3) : place]) if each not in STOP_WORDS), "")
         after = next((each for each in terms[place + 1 : place + 4] if each not in STOP_WORDS), "")
         if before and after:

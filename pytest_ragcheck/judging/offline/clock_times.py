@@ -25,8 +25,9 @@ if TYPE_CHECKING:
 
 _CLOCK = re.compile(r"([01]?\d|2[0-4])[:.]([0-5]\d?)")
 _HALF_HOUR = re.compile(r"(\d|1[01])\.5")
-_HOURS_OF_A_CLOCK = 12
-_PAST, _BEFORE = terms_of("past after over nach na"), terms_of("to before voor vor")
+_HOURS_OF_A_CLOCK, _HOURS_OF_A_DAY = 12, 24
+_PAST = terms_of("past after over nach na")
+_PAST_OR_BEFORE = _PAST | terms_of("to before voor vor")
 _AT = terms_of("um om at a as las alle в tot bis ab vanaf")
 _AT_A_TIME = terms_of("um alle")  # not "at 2.5": a number follows "at" in other senses, too
 _AT_AN_HOUR = terms_of("um om as las alle в")
@@ -43,6 +44,8 @@ PARTS_OF_A_DAY = _MORNING | _EVENING
 
 _PARTS_WITHOUT_HOUR = PARTS_OF_A_DAY - terms_of("дня")
 _MINUS = terms_of("menos moins meno")
+_PLUS_OR_MINUS = AND | _MINUS
+_BEFORE_MINUTES = BEFORE_NUMBER | ARTICLES
 _MINUTE = UNITS[term_of("minute")]
 _PORTUGUESE_TO = term_of("para")
 _MINUTES_OF_HOUR, _RUSSIAN_QUARTER = term_of("минут"), term_of("четверть")
@@ -87,7 +90,10 @@ def in_day(found: Quantity, terms: Sequence[str], *, is_after: bool = False) -> 
 
 def _digital_time(terms: Sequence[str], place: int) -> Quantity | None:
     term, following = terms[place], terms[place + 1 : place + 3]
-    written = _CLOCK.fullmatch(term)
+    is_whole_hour = is_small(term) and int(term) <= _HOURS_OF_A_DAY
+    written = None if is_whole_hour else _CLOCK.fullmatch(term)
+    if not (is_whole_hour or written):
+        return None
     is_hour = bool(following) and (following[0] in CLOCK_UNITS)
     noon = (
         12
@@ -102,11 +108,11 @@ def _digital_time(terms: Sequence[str], place: int) -> Quantity | None:
     )
     if written and (":" in term or is_timed or noon is not None):
         hour, minute = int(written[1]), int(written[2].ljust(2, "0"))
-    elif is_small(term) and int(term) <= 24 and (noon is not None or following[:1] == ["uhr"]):
-        hour, minute = int(term), 0
-    elif is_small(term) and int(term) <= 24 and is_hour and _is_minute(following[1:]):
-        hour, minute = int(term), 0  # "21 h 40"
-    elif is_small(term) and int(term) <= 24 and is_hour and is_after_at and terms[place - 1] in _AT_AN_HOUR:
+    elif is_whole_hour and (
+        noon is not None
+        or following[:1] == ["uhr"]
+        or (is_hour and (_is_minute(following[1:]) or (is_after_at and terms[place - 1] in _AT_AN_HOUR)))  # "21 h 40"
+    ):
         hour, minute = int(term), 0
     else:
         return None
@@ -145,11 +151,11 @@ def _spoken_time(terms: Sequence[str], place: int) -> Quantity | None:
 def _minutes_after(terms: Sequence[str], place: int, end: int) -> tuple[int, int] | None:
     """The minutes that "y veinte" or "moins le quart" after the hour at *place* adds, and the place after them."""
     is_hour = end > place + 1 or (place > 0 and terms[place - 1] in _BEFORE_HOURS)
-    if not is_hour or end >= len(terms) or terms[end] not in AND | _MINUS:
+    if not is_hour or end >= len(terms) or terms[end] not in _PLUS_OR_MINUS:
         return None
     sign = -1 if terms[end] in _MINUS else 1
     at = end + 1
-    while at < len(terms) and terms[at] in BEFORE_NUMBER | ARTICLES:
+    while at < len(terms) and terms[at] in _BEFORE_MINUTES:
         at += 1
     minutes = _minutes_at(terms, at)
     return None if minutes is None else (sign * minutes, at + 1)
@@ -189,7 +195,7 @@ def _minutes_before(terms: Sequence[str], place: int) -> tuple[int, int] | None:
         return None
     if is_portuguese:  # um quarto para as oito
         return -minutes, at
-    return (minutes if before in _PAST else -minutes, at) if before in _PAST | _BEFORE else None
+    return (minutes if before in _PAST else -minutes, at) if before in _PAST_OR_BEFORE else None
 
 
 def _is_time_of_day(terms: Sequence[str], start: int, hour: int) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from functools import cached_property, reduce
 from itertools import chain, compress, count, filterfalse, islice, pairwise, repeat
@@ -87,10 +87,10 @@ class ReadContext:
         "_foci",
         "_quantities",
         "_sentence_ends",
+        "_signed",
         "_text",
         "distinct",
         "numbers",
-        "pieces",
         "terms",
     )
 
@@ -100,9 +100,9 @@ class ReadContext:
 
         self.distinct = frozenset(self.terms)
         self.numbers = numbers_in(self.distinct)
-        self.pieces = [self.terms[start : start + _PIECE] for start in range(0, len(self.terms), _PIECE)]
         self._quantities: list[Quantity] | None = None
         self._sentence_ends: list[int] | None = None
+        self._signed: list[tuple[int, int]] | None = None
         self._foci: dict[int, frozenset[str]] = {}
         self._counted: frozenset[tuple[str, str]] | None = None
         self._text, self._dictionary = text, terms
@@ -115,6 +115,16 @@ class ReadContext:
             is_end = map(END.__eq__, self.terms)
             self._sentence_ends = [0, *compress(count(1), is_end), len(self.terms)]
         return self._sentence_ends
+
+    @property
+    def signed(self) -> list[tuple[int, int]]:
+        """Where each sentence with a negation or another word of polarity begins, and the place after it."""
+        if self._signed is None:
+            ends = self.sentence_ends if not SIGNED.isdisjoint(self.distinct) else []
+            places = list(compress(count(), map(SIGNED.__contains__, self.terms))) if ends else []
+            after = dict.fromkeys(bisect_right(ends, place) for place in places)
+            self._signed = [(ends[each - 1], ends[each]) for each in after]
+        return self._signed
 
     def foci_at(self, start: int, end: int) -> frozenset[str]:
         """The terms beside a negation or another word of polarity, in the sentence between the places."""
@@ -193,7 +203,6 @@ class Evidence:
         """The wanted terms in the contexts, numbers in either reading, and the question's terms."""
         # Sets of wanted terms are integers with one bit a term, which intersect several times as fast as sets.
         self._bits = dict(zip(wanted, map(lshift, repeat(1), count()), strict=False))
-        self._pieces: list[list[str]] = []
         self._held: list[int] = []
         """The wanted terms of each piece. An empty piece follows the last one of each context."""
         self._windows: list[int] = []
@@ -202,31 +211,30 @@ class Evidence:
         self._found: list[tuple[ReadContext, list[int], list[int]]] = []
         """Of each context the places and the bits of the wanted terms."""
         self._numbers = set(numbers_in(asked))
-        self.wanted_numbers = frozenset(numbers_in(wanted))
-        """The wanted terms that are numbers."""
         for passage in self._passages:
             self._read(passage)
-        self.known.update(number for number in self.wanted_numbers - self._numbers if self.has_number(number))
+        self.known.update(filter(self.has_number, numbers_in(wanted)))
 
     def _read(self, passage: ReadContext) -> None:
-        wanted, bits = self._wanted, self._bits
+        wanted = self._wanted
         self.known |= wanted & passage.distinct
         self._numbers.update(passage.numbers)
-        is_wanted = list(map(wanted.__contains__, passage.terms))
-        spots = list(compress(range(len(is_wanted)), is_wanted))
-        found = list(compress(passage.terms, is_wanted))
+        bits = list(map(self._bits.get, passage.terms))
+        spots = list(compress(count(), bits))
+        found = list(compress(passage.terms, bits))
         for step in (1, 2, 3):
             near = map(_PAIR_REACH.__ge__, map(sub, spots[step:], spots))
             self._pairs.update(compress(zip(found, found[step:], strict=False), near))
-        found_bits = list(map(bits.__getitem__, found))
+        found_bits = list(filter(None, bits))
         self._found.append((passage, spots, found_bits))
-        ends = [bisect_left(spots, end) for end in range(0, len(passage.terms) + _PIECE, _PIECE)]
-        held = [0, *(reduce(or_, found_bits[start:end], 0) for start, end in pairwise(ends)), 0]
         # No window and no sentence spans two contexts.
-        self._pieces += (*passage.pieces, [])
-        self._held += held[1:]
-        self._windows += [before | here | after for before, here, after in zip(held, held[1:], held[2:], strict=False)]
-        self._windows.append(0)
+        held = [0] * (len(range(0, len(bits), _PIECE)) + 1)
+        for spot, each in zip(spots, found_bits, strict=True):
+            held[spot // _PIECE] |= each
+        self._held += held
+        self._windows += [
+            before | here | after for before, here, after in zip((0, *held), held, (*held[1:], 0), strict=False)
+        ]
 
     def has_part(self, term: str) -> bool:
         """True if a word of the contexts has *term* in it, as "Ausweisinhaber" has "Inhaber"."""
@@ -305,7 +313,7 @@ class Evidence:
         """
         if not DATES.isdisjoint(claim) and (date := foreign_date(claim, self._calendar)):
             return ChangedDetail(terms=[date])
-        if (item := added_item(claim, self.known)) and item[0] in self._wanted:
+        if not plain <= self.known and (item := added_item(claim, self.known)) and item[0] in self._wanted:
             return ChangedDetail(terms=item, is_list=True)
         if terms := self._other_agent(claim, plain):
             return ChangedDetail(terms=terms)
@@ -366,7 +374,7 @@ class Evidence:
 
     @cached_property
     def _joined(self) -> set[tuple[str, str]]:
-        return {pair for passage in self._passages for pair in joined_items(passage.terms)}
+        return {pair for passage in self._passages for pair in joined_items(passage.terms, self._wanted)}
 
     def _has_run_elsewhere(self, run: Sequence[str], plain: frozenset[str]) -> bool:
         """True if the question has a term of *run*, or a sentence of the contexts has one with another of *plain*."""
@@ -381,18 +389,21 @@ class Evidence:
         return sum(map(self._bits.get, terms, repeat(0)))
 
     @cached_property
-    def _places(self) -> dict[str, list[int]]:
-        """The pieces that contain each wanted term."""
-        places: defaultdict[str, list[int]] = defaultdict(list)
-        for place, piece in enumerate(self._pieces):
-            for term in self._wanted.intersection(piece):
-                places[term].append(place)
+    def _places(self) -> dict[int, list[int]]:
+        """The pieces that contain each wanted term, by its bit."""
+        places: defaultdict[int, list[int]] = defaultdict(list)
+        for place, held in enumerate(self._held):
+            rest = held
+            while rest:
+                bit = rest & -rest
+                places[bit].append(place)
+                rest ^= bit
         return places
 
     @property
     def _are_few(self) -> bool:
         """True if there are few enough pieces to try all."""
-        return len(self._pieces) <= _MOST_PIECES
+        return len(self._held) <= _MOST_PIECES
 
     @cached_property
     def _sentences(self) -> tuple[list[int], list[tuple[ReadContext, int, int]]]:
@@ -409,26 +420,31 @@ class Evidence:
     @cached_property
     def _by_bits(self) -> dict[int, list[tuple[ReadContext, int, int]]]:
         """The sentences by their wanted terms, if these are two or more."""
-        by_bits: defaultdict[int, list[tuple[ReadContext, int, int]]] = defaultdict(list)
-        for bits, place in zip(*self._sentences, strict=True):
-            if bits & (bits - 1):
-                by_bits[bits].append(place)
-        return by_bits
+        return _grouped(zip(*self._sentences, strict=True))
+
+    @cached_property
+    def _signed(self) -> dict[int, list[tuple[ReadContext, int, int]]]:
+        """Of these the sentences with a word of polarity."""
+        return _grouped(
+            (reduce(or_, found_bits[bisect_left(spots, start) : bisect_left(spots, end)], 0), (passage, start, end))
+            for passage, spots, found_bits in self._found
+            for start, end in passage.signed
+        )
 
     @cached_property
     def _denying(self) -> set[tuple[int, int]]:
-        """Of these sentences with a word of polarity, the wanted terms, and those beside such words."""
+        """Of these the wanted terms, and those beside the words of polarity."""
         return {
             (bits, self._bits_of(passage.foci_at(start, end)))
-            for bits, places in self._by_bits.items()
+            for bits, places in self._signed.items()
             for passage, start, end in places
-            if not SIGNED.isdisjoint(passage.terms[start:end])
         }
 
     def _middles(self, terms: frozenset[str]) -> list[int]:
         """The pieces to try as the middle of a window if there are too many for all."""
         middles: set[int] = set()
-        found = (self._places[term] for term in terms if term in self._places)
+        bits = map(self._bits.get, terms)
+        found = (self._places[bit] for bit in bits if bit in self._places)
         for places in sorted(found, key=lambda places: (len(places), places)):
             middles.update(places if len(places) <= 2 * _SEEDS else places[:_SEEDS] + places[-_SEEDS:])
             if len(middles) > _MOST_PIECES:
@@ -439,7 +455,7 @@ class Evidence:
         """True if the sentences nearest to a clause of *claim* deny what it affirms, or affirm what it denies."""
         words = frozenset(claim)
         claimed = self._bits_of(words)
-        denies = not SIGNED.isdisjoint(claim)
+        denies = not SIGNED.isdisjoint(words)
         opposing = self._by_bits if denies else [bits for bits, foci in self._denying if foci & claimed]
         if not opposing:
             return False
@@ -455,12 +471,13 @@ class Evidence:
                 own = own or polarity(claim, WITHOUT_POLARITY)
                 if _all_oppose(nearest, claim, own, about=plain):
                     return True
-        return IF not in claim and self._repeats_with_other_polarity(claim, words, claimed)
+        return IF not in words and self._repeats_with_other_polarity(claim, words, claimed)
 
     def _repeats_with_other_polarity(self, claim: Sequence[str], words: frozenset[str], claimed: int) -> bool:
         """True if a part of *claim* has all content terms of a context sentence, but denies or affirms them instead."""
         others = ~claimed
-        repeated = (places for bits, places in self._by_bits.items() if not bits & others)
+        by_bits = self._by_bits if NOT in words else self._signed
+        repeated = (places for bits, places in by_bits.items() if not bits & others)
         tried: set[tuple[frozenset[str], bool]] = set()
         for passage, start, end in islice(chain.from_iterable(repeated), _MOST_REPEATED):
             sentence = frozenset(passage.terms[start:end])
@@ -495,6 +512,17 @@ class Evidence:
             for passage, start, end in islice(nearest, _MOST_NEAREST)
             if end - start <= _LONGEST_SENTENCE
         ]
+
+
+def _grouped(
+    held: Iterable[tuple[int, tuple[ReadContext, int, int]]],
+) -> dict[int, list[tuple[ReadContext, int, int]]]:
+    """The sentences by the bits that they hold, if these are two or more."""
+    by_bits: defaultdict[int, list[tuple[ReadContext, int, int]]] = defaultdict(list)
+    for bits, place in held:
+        if bits & (bits - 1):
+            by_bits[bits].append(place)
+    return by_bits
 
 
 def _all_oppose(

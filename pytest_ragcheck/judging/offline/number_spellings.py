@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 
 from pytest_ragcheck.judging.offline.measure_words import LANGUAGE_OF, NUMBER_WORDS, SCALES
 
@@ -108,23 +109,19 @@ def _below_thousand(word: str) -> float | None:
     return None
 
 
-def with_language_numbers(words: Sequence[str], is_unit: Callable[[str], bool]) -> list[str]:
+def language_number(word: str, after: Sequence[str], text: AbstractSet[str], units: AbstractSet[str]) -> str:
     """
-    *words* with the `LANGUAGE_OF` words in English where a unit follows, or two words of their language stand beside.
+    The `LANGUAGE_OF` word in English where a unit follows, or two words of its language stand in the text.
 
     Args:
-        words: The text's words.
-        is_unit: True for the word of a unit.
+        word: The word.
+        after: The words after it.
+        text: The words of the text.
+        units: The words for units.
     """
-    found = frozenset(words)
-
-    def read(word: str, following: str) -> str:
-        value, cues = LANGUAGE_OF.get(word, (0, frozenset()))
-        return (
-            _ENGLISH_WORD[value] if value and (is_unit(following) or len(cues & found) >= _CUES_OF_A_LANGUAGE) else word
-        )
-
-    return [read(word, following) for word, following in zip(words, (*words[1:], ""), strict=True)]
+    value, cues = LANGUAGE_OF[word]
+    is_number = not units.isdisjoint(after[:1]) or len(cues & text) >= _CUES_OF_A_LANGUAGE
+    return _ENGLISH_WORD[value] if is_number else word
 
 
 def composed(words: Sequence[str], terms: Sequence[str]) -> list[str]:

@@ -55,6 +55,7 @@ BOUNDS = _LOWER | _UPPER
 """Terms of bounds: "at least", "up to"."""
 # Words between a day and its month, a number and its unit.
 _BETWEEN_DATE = terms_of("of the de di del st nd rd th er o a ten")
+_BEFORE_PERIOD = _BETWEEN_DATE | ARTICLES
 _OF = terms_of("of der des de del della dell' do da van")
 _TO = terms_of("to and or bis und oder a et ou y o e i tot en of до и или al")
 _CENT = terms_of("cent ciento cento")
@@ -307,11 +308,10 @@ def _with_two_words(terms: Sequence[str], place: int, value: float) -> Quantity:
     """The quantity with *value* at *place* and a unit of two words, "por ciento" or "square metres"; else a number."""
     found = Quantity(start=place, end=place + 1, value=value)
     first, second = (*terms[place + 1 : place + 3], END, END)[:2]
-    dimension, factor = unit_at(terms, place + 2)
     if second in _CENT and (first in _PER or first in ("por", "pour")):
         found.dimension, found.end = "percent", place + 3
-    elif first in _SQUARE and dimension == "length":
-        found.dimension, found.value, found.end = "area", value * factor * factor, place + 3
+    elif first in _SQUARE and (unit := unit_at(terms, place + 2))[0] == "length":
+        found.dimension, found.value, found.end = "area", value * unit[1] * unit[1], place + 3
     else:
         found.noun = next((each for each in (first, second) if each not in STOP_WORDS and each[0].isalpha()), "")
     return found
@@ -336,7 +336,7 @@ def _end_of_half(terms: Sequence[str], place: int) -> int:
 def _quarters_at(terms: Sequence[str], place: int, count: float = 1) -> Quantity | None:
     """*count* quarters of an hour or a year, with the word for quarter at *place*: "a quarter of an hour"."""
     at = place + 1
-    while at < len(terms) and at < place + 3 and terms[at] in _BETWEEN_DATE | ARTICLES:
+    while at < len(terms) and at < place + 3 and terms[at] in _BEFORE_PERIOD:
         at += 1
     dimension, factor = unit_at(terms, at)
     if not dimension and 0 < count < 4 and terms[place + 1 : place + 2] and terms[place + 1] in _OF:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import compress, count
 from typing import TYPE_CHECKING, TypeVar
 
 from pytest_ragcheck.judging.offline.measure_words import (
@@ -28,11 +29,12 @@ from pytest_ragcheck.judging.offline.number_spellings import (
     canonical_number,
     composed,
     joined_number,
-    with_language_numbers,
+    language_number,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Set as AbstractSet
 
     T = TypeVar("T")
 
@@ -89,7 +91,7 @@ class TermDictionary(dict[str, str]):
             term = canonical_number(word)
         elif len(word) >= _LEAST_OF_LARGE_NUMBER and (value := joined_number(word)) is not None:
             term = canonical_number(str(value))
-        elif word.endswith("n't"):
+        elif "'" in word and word.endswith("n't"):
             term = NOT
         else:  # l'hôtel, the hotel's, O'Brien: the longest part is the word
             plain = max(word.split("'"), key=len) if "'" in word else word
@@ -134,41 +136,53 @@ class TermDictionary(dict[str, str]):
         given = found
         if not _FRENCH_NEGATIONS.isdisjoint(special):
             found = list(_with_french_negations(found))
-        if not self._negative.isdisjoint(special):
-            found = list(self._with_negations(found))
-        if not _HOMOGRAPHS.isdisjoint(special):
-            found = _with_homographs(found)
-        if not _TIMES.isdisjoint(special):
-            found = list(_with_times(found))
-        if not _SEVERAL_LANGUAGES.isdisjoint(special):
-            found = with_language_numbers(found, _COUNTED.__contains__)
+        if negative := self._negative & special:
+            found = _with_negations(found, negative)
+        if homographs := _HOMOGRAPHS & special:
+            found = _with_homographs(found, homographs)
+        if times := _TIMES & special:
+            found = _rewritten(found, times, _time_at)
+        if numbers := _SEVERAL_LANGUAGES & special:
+            cues = frozenset(found)
+            found = _rewritten(found, numbers, lambda word, after: [language_number(word, after, cues, _COUNTED)])
         if not _SIGNS.isdisjoint(special):
             found = _with_signs_after_numbers(found)
         if found is not given:
             terms = list(map(self.__getitem__, found))
         return terms if READ_TOGETHER.isdisjoint(special) else composed(found, terms)
 
-    def _with_negations(self, found: list[str]) -> Iterator[str]:
-        """*found* with `NOT` before each negative word, and without a Portuguese "no"."""
-        is_portuguese = not PORTUGUESE.isdisjoint(found) and NOT_PORTUGUESE.isdisjoint(found)
-        for word in found:
-            if word in self._negative and word != "no":
-                yield NOT
-            if word != "no" or not is_portuguese:
-                yield word
+
+def _rewritten(
+    found: list[str], sought: AbstractSet[str], written: Callable[[str, Sequence[str]], Sequence[str]]
+) -> list[str]:
+    """*found* with what *written* returns for each word of *sought* and the words after it."""
+    turned: list[str] = []
+    end = 0
+    for place in compress(count(), map(sought.__contains__, found)):
+        turned += found[end:place]
+        end = place + 1
+        turned += written(found[place], found[end : end + 2])
+    return turned + found[end:]
 
 
-def _with_homographs(found: list[str]) -> list[str]:
+def _with_negations(found: list[str], negative: AbstractSet[str]) -> list[str]:
+    """*found* with `NOT` before each *negative* word, and without a Portuguese "no"."""
+    is_portuguese = "no" in negative and not PORTUGUESE.isdisjoint(found) and NOT_PORTUGUESE.isdisjoint(found)
+    if is_portuguese:
+        found = [word for word in found if word != "no"]
+    return _rewritten(found, negative - {"no"}, lambda word, _: (NOT, word))
+
+
+def _with_homographs(found: list[str], homographs: AbstractSet[str]) -> list[str]:
     """*found* with "in" for a Spanish "en", with "oneself" for an Italian "si", and with "fall" for "it falls"."""
     words_in = frozenset(found)
     is_italian = not _ITALIAN.isdisjoint(words_in) and _NOT_ITALIAN.isdisjoint(words_in)
-    if is_italian:
-        found = ["sich" if word == "si" else word for word in found]
-    if not _NOT_DUTCH.isdisjoint(words_in):
-        found = ["in" if word == "en" else word for word in found]
-    if _GERMAN.isdisjoint(words_in):
-        found = ["fall" if word == "falls" else word for word in found]
-    return found
+    instead = {
+        "si": "sich" if is_italian else "si",
+        "en": "en" if _NOT_DUTCH.isdisjoint(words_in) else "in",
+        "falls": "fall" if _GERMAN.isdisjoint(words_in) else "falls",
+    }
+    return _rewritten(found, homographs, lambda word, _: [instead[word]])
 
 
 def _with_french_negations(found: list[str]) -> Iterator[str]:
@@ -186,16 +200,11 @@ def _with_french_negations(found: list[str]) -> Iterator[str]:
         yield word
 
 
-def _with_times(found: list[str]) -> Iterator[str]:
-    """*found* with "twice a day" as "2 times a day"."""
-    for word, following, after in zip(found, (*found[1:], ""), (*found[2:], "", ""), strict=False):
-        count = TIMES_BY_WORD.get(word)
-        is_conjunction = word == "once" and following == "a" and after not in UNIT_WORDS
-        if count and following in _BEFORE_PERIODS and not is_conjunction:
-            yield count
-            yield "times"
-        else:
-            yield word
+def _time_at(word: str, after: Sequence[str]) -> Sequence[str]:
+    """*word*, or "2 times" for "twice" before "a day"."""
+    is_conjunction = word == "once" and after[:1] == ["a"] and UNIT_WORDS.isdisjoint(after[1:])
+    is_count = not is_conjunction and not _BEFORE_PERIODS.isdisjoint(after[:1])
+    return (TIMES_BY_WORD[word], "times") if is_count else (word,)
 
 
 def _with_signs_after_numbers(found: list[str]) -> list[str]:
