@@ -244,6 +244,10 @@ class Evidence:
     def _folded(self) -> list[str]:
         return [text.casefold() for text in self._texts]
 
+    def has_verbatim(self, sentence: str) -> bool:
+        """True if a context has *sentence* as it is."""
+        return any(sentence in text for text in self._texts)
+
     def n_near(self, pairs: Iterable[tuple[str, str]]) -> int:
         """The number of pairs whose terms are near each other in the contexts, in either order."""
         near = self._pairs

@@ -154,52 +154,44 @@ def groundedness(
     """
     question_terms = terms.of(question)
     asked = frozenset(question_terms)
-    read = SentenceCache(answer) if cache is None else cache
-    found = [claim for sentence in read.sentences if (claim := _claim(sentence, asked, terms, read)) is not None]
-    # A question claims nothing, unless the answer is nothing else: "30 days?".
-    claims = [claim for claim in found if not claim.sentence.endswith(_QUESTION_MARKS)] or found
+    claims = _claims(SentenceCache(answer) if cache is None else cache, asked, terms)
+    if not claims:
+        return Groundedness(score=1.0, sentences=())
     passages = list(map(contexts_read.__getitem__, contexts))
     _compare_quantities(claims, question_terms, passages)
     evidence = Evidence(
         passages,
         texts=contexts,
-        wanted=frozenset().union(*(claim.content for claim in claims)),
+        wanted=frozenset().union(*[claim.content for claim in claims]),
         asked=asked,
     )
-    size = sum([len(claim.content) for claim in claims])
-    measured = [_measured(claim, evidence, size) for claim in claims]
-    if not measured:
-        return Groundedness(score=1.0, sentences=())
-    for each in measured:
-        if each.is_opposed and any(each.claim.sentence in context for context in contexts):
-            each.is_opposed = False
-    if len(measured) > 1 and size <= _MOST_TERMS_OF_A_SHORT_ANSWER and not any(each.change for each in measured):
-        measured[0].change = evidence.exchanged_partners(" ".join(each.claim.sentence for each in measured))
-    sizes = [len(each.claim.content) for each in measured]
-    if size <= _MOST_TERMS_OF_A_SHORT_ANSWER:
-        for each in measured:
-            each.support += _KNOWN_QUANTITIES * (
-                each.claim.has_known_quantities or evidence.joins_two(frozenset(each.claim.content))
-            )
-    raw = sum([each.support * own for each, own in zip(measured, sizes, strict=True)]) / size
-    raw -= _ABSENCE_WEIGHT * math.log1p(sum([each.absence for each in measured]))
+    _measure(claims, evidence)
+    size = sum([claim.size for claim in claims])
+    raw = sum([claim.support * claim.size for claim in claims]) / size
+    raw -= _ABSENCE_WEIGHT * math.log1p(sum([claim.absence for claim in claims]))
     line = _LINE_OF_A_PHRASE if asked and size <= _MOST_TERMS_OF_A_PHRASE else _LINE
-    n_changed = sum([own for each, own in zip(measured, sizes, strict=True) if each.change or each.is_opposed])
+    n_changed = sum([claim.size for claim in claims if claim.is_changed])
     return Groundedness(
         score=_score(
             raw,
             line=line,
-            is_contradicted=any(each.fault for each in measured),
+            is_contradicted=any(claim.fault for claim in claims),
             is_changed=n_changed * _SHARE_OF_CHANGED >= size,
         ),
         is_long=size > _MOST_TERMS_OF_A_SHORT_ANSWER,
-        has_unknown=any(each.absence for each in measured),
-        is_plain=not any(each.fault or each.change or each.is_opposed for each in measured)
+        has_unknown=any(claim.absence for claim in claims),
+        is_plain=not any(claim.fault or claim.is_changed for claim in claims)
         and len([term for claim in claims for term in claim.content if term not in evidence.known])
         <= _MOST_ABSENT_OF_A_PARAPHRASE
-        and all(each.longest_gap <= _LONGEST_GAP_OF_A_PARAPHRASE for each in measured),
-        sentences=tuple(_supported(each, line) for each in measured),
+        and max([claim.longest_gap for claim in claims]) <= _LONGEST_GAP_OF_A_PARAPHRASE,
+        sentences=tuple([_supported(claim, line) for claim in claims]),
     )
+
+
+def _claims(read: SentenceCache, asked: frozenset[str], terms: TermDictionary) -> list[_Claim]:
+    """The claims of an answer. A question claims nothing, unless the answer is nothing else: "30 days?"."""
+    claims = [claim for sentence in read.sentences if (claim := _claim(sentence, asked, terms, read)) is not None]
+    return [claim for claim in claims if not claim.sentence.endswith(_QUESTION_MARKS)] or claims
 
 
 def _compare_quantities(claims: Sequence[_Claim], asked: Sequence[str], passages: Sequence[ReadContext]) -> None:
@@ -224,28 +216,36 @@ def _compare_quantities(claims: Sequence[_Claim], asked: Sequence[str], passages
         claim.content = list(filterfalse(_SILENT.__contains__, claim.terms))
 
 
-@dataclass(slots=True, kw_only=True)  # not frozen: made for each sentence, in half the time
+@dataclass(slots=True, kw_only=True)  # not frozen: filled step by step
 class _Claim:
+    """A sentence of the answer, and what is found out about it."""
+
     sentence: str
     terms: Sequence[str]
     content: Sequence[str]
     is_refusal: bool
     compared: ComparedQuantities | None = None
+    support: float = _REFUSAL_IN_OWN_WORDS
+    absence: float = 0.0
+    """What its absent terms cost."""
+    longest_gap: int = 0
+    """The length of its longest run of absent terms."""
+    fault: tuple[str, str | None] | None = None
+    """A wrong number, and the one in its place."""
+    is_opposed: bool = False
+    change: ChangedDetail | None = None
+
+    @property
+    def size(self) -> int:
+        return len(self.content)
+
+    @property
+    def is_changed(self) -> bool:
+        return self.is_opposed or self.change is not None
 
     @property
     def has_known_quantities(self) -> bool:
         return self.compared is not None and self.compared.n_known > 0 and not self.compared.unknown
-
-
-@dataclass(slots=True, kw_only=True)  # not frozen, as `_Claim` is not
-class _Measured:
-    claim: _Claim
-    support: float
-    absence: float
-    fault: tuple[str, str | None] | None
-    longest_gap: int = 0
-    is_opposed: bool = False
-    change: ChangedDetail | None = None
 
 
 def _claim(sentence: str, asked: frozenset[str], terms: TermDictionary, cache: SentenceCache) -> _Claim | None:
@@ -267,36 +267,51 @@ def _claim(sentence: str, asked: frozenset[str], terms: TermDictionary, cache: S
     )
 
 
-def _measured(claim: _Claim, evidence: Evidence, size: int) -> _Measured:
-    """The support of *claim*, in an answer of *size* content terms."""
-    if claim.is_refusal:
-        return _Measured(claim=claim, support=_REFUSAL_IN_OWN_WORDS, absence=0.0, fault=None)
+def _measure(claims: Sequence[_Claim], evidence: Evidence) -> None:
+    """Writes into each of *claims* how far the contexts support it."""
+    size = sum([claim.size for claim in claims])
+    is_short = size <= _MOST_TERMS_OF_A_SHORT_ANSWER
+    for claim in claims:
+        if not claim.is_refusal:
+            _measure_claim(claim, evidence, size)
+        if claim.is_opposed and evidence.has_verbatim(claim.sentence):
+            claim.is_opposed = False
+        if is_short:
+            bonus = claim.has_known_quantities or evidence.joins_two(frozenset(claim.content))
+            claim.support += _KNOWN_QUANTITIES * bonus
+    if is_short and len(claims) > 1 and not any(claim.change for claim in claims):
+        claims[0].change = evidence.exchanged_partners(" ".join(claim.sentence for claim in claims))
+
+
+def _measure_claim(claim: _Claim, evidence: Evidence, size: int) -> None:
+    """Measures the support of *claim*, in an answer of *size* content terms."""
     content, known = claim.content, evidence.known
     present = list(map(known.__contains__, content))
-    if not all(present) and size <= _MOST_TERMS_OF_A_SHORT_ANSWER:
+    is_short = size <= _MOST_TERMS_OF_A_SHORT_ANSWER
+    if is_short and not all(present):
         present = [is_known or evidence.has_part(term) for is_known, term in zip(present, content, strict=True)]
     n_present = sum(present)
-    gaps = [len(run) for run in bytes(present).split(b"\1") if run]  # of absent terms; True is the byte 1
+    if n_present < len(present):
+        gaps = [len(run) for run in bytes(present).split(b"\1") if run]  # of absent terms; True is the byte 1
+        claim.absence = sum([math.pow(gap, _RUN_EXPONENT) for gap in gaps])
+        claim.longest_gap = max(gaps)
     n_pairs = len(content) - 1
     pair_share = evidence.n_near(pairwise(content)) / n_pairs if n_pairs else float(n_present)
     distinct = frozenset(content)
     window_share = evidence.best_window(distinct) / len(distinct)
+    claim.support = (n_present / len(present) + window_share + pair_share) / 3
     near_copy = window_share >= _NEAR_COPY and len(distinct) >= max(_LEAST_OF_A_COPY, size / _SHARE_OF_CHANGED)
-    change = evidence.changed_detail(claim.terms, distinct, near_copy=near_copy)
-    if change is None and near_copy and evidence.is_rearranged(content):
-        change = evidence.exchanged_partners(claim.sentence)
-    if change is None and size <= _MOST_TERMS_OF_A_SHORT_ANSWER:
-        added = _added_end(content, present) or _unknown_name(claim, present, evidence)
-        change = ChangedDetail(terms=added, is_addition=True) if added else None
-    return _Measured(
-        claim=claim,
-        support=(n_present / len(present) + window_share + pair_share) / 3,
-        absence=sum([math.pow(gap, _RUN_EXPONENT) for gap in gaps]),
-        fault=_number_fault(claim, evidence),
-        longest_gap=max(gaps, default=0),
-        is_opposed=evidence.contradicts(without_yes_or_no(claim.sentence, claim.terms)),
-        change=change,
-    )
+    claim.change = evidence.changed_detail(claim.terms, distinct, near_copy=near_copy)
+    if claim.change is None and near_copy and evidence.is_rearranged(content):
+        claim.change = evidence.exchanged_partners(claim.sentence)
+    if (
+        claim.change is None
+        and is_short
+        and (added := _added_end(content, present) or _unknown_name(claim, present, evidence))
+    ):
+        claim.change = ChangedDetail(terms=added, is_addition=True)
+    claim.fault = _number_fault(claim, evidence)
+    claim.is_opposed = evidence.contradicts(without_yes_or_no(claim.sentence, claim.terms))
 
 
 def _added_end(content: Sequence[str], present: list[bool]) -> Sequence[str]:
@@ -342,22 +357,22 @@ def _written(number: str, sentence: str) -> str | None:
     return {canonical_number(found): found for found in NUMBER.findall(sentence)}.get(number)
 
 
-def _supported(each: _Measured, line: float) -> Support:
-    number, instead = each.fault or (None, None)
+def _supported(claim: _Claim, line: float) -> Support:
+    number, instead = claim.fault or (None, None)
     return Support(
-        sentence=each.claim.sentence,
+        sentence=claim.sentence,
         score=_score(
-            each.support - _ABSENCE_WEIGHT * math.log1p(each.absence),
+            claim.support - _ABSENCE_WEIGHT * math.log1p(claim.absence),
             line=line,
             is_contradicted=number is not None,
-            is_changed=each.change is not None or each.is_opposed,
+            is_changed=claim.is_changed,
         ),
         number=number,
         number_instead=instead,
-        is_opposed=each.is_opposed,
-        changed=each.change,
-        has_other_rate=each.claim.compared is not None and any(it.is_other_rate for it in each.claim.compared.unknown),
-        terms=each.claim.terms,
+        is_opposed=claim.is_opposed,
+        changed=claim.change,
+        has_other_rate=claim.compared is not None and any(each.is_other_rate for each in claim.compared.unknown),
+        terms=claim.terms,
     )
 
 
