@@ -228,7 +228,7 @@ class Evidence:
         found_bits = list(filter(None, bits))
         self._found.append((passage, spots, found_bits))
         # No window and no sentence spans two contexts.
-        held = [0] * (len(range(0, len(bits), _PIECE)) + 1)
+        held = [0] * (_n_pieces(bits) + 1)
         for spot, each in zip(spots, found_bits, strict=True):
             held[spot // _PIECE] |= each
         self._held += held
@@ -393,16 +393,15 @@ class Evidence:
         return sum(map(self._bits.get, terms, repeat(0)))
 
     @cached_property
-    def _places(self) -> dict[int, list[int]]:
-        """The pieces that contain each wanted term, by its bit."""
-        places: defaultdict[int, list[int]] = defaultdict(list)
-        for place, held in enumerate(self._held):
-            rest = held
-            while rest:
-                bit = rest & -rest
-                places[bit].append(place)
-                rest ^= bit
-        return places
+    def _places(self) -> dict[str, list[int]]:
+        """The pieces that contain each wanted term."""
+        places: defaultdict[str, dict[int, None]] = defaultdict(dict)
+        first = 0
+        for passage, spots, _ in self._found:
+            for spot in spots:
+                places[passage.terms[spot]][first + spot // _PIECE] = None
+            first += _n_pieces(passage.terms) + 1
+        return {term: list(pieces) for term, pieces in places.items()}
 
     @property
     def _are_few(self) -> bool:
@@ -447,8 +446,7 @@ class Evidence:
     def _middles(self, terms: frozenset[str]) -> list[int]:
         """The pieces to try as the middle of a window if there are too many for all."""
         middles: set[int] = set()
-        bits = map(self._bits.get, terms)
-        found = (self._places[bit] for bit in bits if bit in self._places)
+        found = (self._places[term] for term in terms if term in self._places)
         for places in sorted(found, key=lambda places: (len(places), places)):
             middles.update(places if len(places) <= 2 * _SEEDS else places[:_SEEDS] + places[-_SEEDS:])
             if len(middles) > _MOST_PIECES:
@@ -516,6 +514,10 @@ class Evidence:
             for passage, start, end in islice(nearest, _MOST_NEAREST)
             if end - start <= _LONGEST_SENTENCE
         ]
+
+
+def _n_pieces(terms: Sequence[object]) -> int:
+    return len(range(0, len(terms), _PIECE))
 
 
 def _grouped(
