@@ -14,6 +14,7 @@ from tests.docs.pages import DOCS, PROJECT
 HELD = {
     "reference/precedence.md": "tests/config/test_options.py",
     "reference/judge-offline-rules.md": "tests/judging/test_offline_docs.py",
+    "reference/judge-offline-reading.md": "tests/judging/test_offline_docs.py",
     "how-to/github-action.md": "tests/docs/test_ci_page.py",
     "how-to/check-an-endpoint.md": "tests/examples/test_endpoints.py",
     "how-to/test-an-app.md": "tests/docs/test_how_to_pages.py",
