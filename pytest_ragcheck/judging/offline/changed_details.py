@@ -82,9 +82,9 @@ _BEFORE_MONTHS = terms_of("in since until till im seit bis en depuis jusqu'en em
 def foreign_date(claim: Sequence[str], known: AbstractSet[str]) -> str | None:
     """The first weekday or month of *claim* that is not among *known*, in any language; None without one."""
     there = {_DATES[term] for term in known}
-    for before, term in pairwise(("", *claim)):
+    for earlier, before, term in zip(("", "", *claim), ("", *claim), claim, strict=False):
         is_date = term in CALENDAR or (term in DATES and before in _BEFORE_MONTHS)
-        if is_date and _DATES[term] not in there:
+        if is_date and _DATES[term] not in there and NOT not in (earlier, before):
             return term
     return None
 

@@ -69,6 +69,7 @@ _MOST_NEAREST, _LONGEST_SENTENCE = 8, 200
 _LEAST_OF_A_PART = 5  # letters of a word that is a part of another one
 _MOST_REPEATED = 100  # sentences that a claim may repeat: a bound for long texts
 _LEAST_REPEATED = 2  # content terms of a context sentence that a part of a claim repeats
+_LONGEST_APPOSITION = 4  # terms
 _LEAST_GERMAN = 2
 _GERMAN = terms_of(
     "der das und ist ein eine einen nicht wird werden von vom mit zum zur fur auf bei bis nach oder sind auch nur "
@@ -553,7 +554,11 @@ def _part_with(claim: Sequence[str], plain: frozenset[str]) -> Sequence[str]:
             while last < len(content) and content[last] in plain:
                 last += 1
             start = places[first - 1] + 1 if first else 0
-            return claim[start : places[last] if last < len(places) else None]
+            if last == len(places):
+                return claim[start:]
+            # The negation of an apposition is not of the part: "by Tesla, not Edison".
+            is_apposition = BUT in claim[places[last] : places[last] + _LONGEST_APPOSITION]
+            return claim[start : places[last - 1] + 1 if is_apposition else places[last]]
     return ()
 
 

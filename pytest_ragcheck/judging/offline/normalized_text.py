@@ -21,9 +21,11 @@ _HAN = re.compile(r"[〇一-九十百千万零两]")
 
 NUMBER_PATTERN = r"(?:\d{1,3}(?: \d{3})+(?!\d)|\d+)(?:[.,:'’]\d+)*"
 NUMBER = re.compile(NUMBER_PATTERN)
-_ASCII_WORD = rf"[a-z]+(?:'[a-z]+)*|{NUMBER_PATTERN}|[%$]"
+CLAUSE_END = "\x1f"
+"""The word that `folded_words` adds where a negation ends before its sentence does: "the fee, not a deposit, is 30"."""
+_ASCII_WORD = rf"[a-z]+(?:'[a-z]+)*|{NUMBER_PATTERN}|[%${CLAUSE_END}]"
 # The lookaheads, which skip most characters that begin no word, save a fifth of the time.
-_ASCII_WORDS = re.compile(rf"(?=[a-z0-9%$])(?:{_ASCII_WORD})")
+_ASCII_WORDS = re.compile(rf"(?=[a-z0-9%${CLAUSE_END}])(?:{_ASCII_WORD})")
 # Characters outside words are excluded, because `\w` would break words at the vowel signs of Indic scripts and Thai.
 _NO_LETTER = (
     r"\s\d_\u0000-\u0026\u0028-\u0040\[-`{-\u00a9\u00ab-\u00b4\u00b6-\u00b9\u00bb-\u00bf\u00d7\u00f7"
@@ -31,7 +33,7 @@ _NO_LETTER = (
     r"\u104a\u104b\u17d4\u17d5\u2000-\u206f\u20a0-\u20cf\u2100-\u2bff\u2e00-\u2e7f\u3000-\u303f\u30fb"
     r"\ud800-\udfff\ue000-\uf8ff\ufe00-\ufe0f\ufe10-\ufe6f\uff00-\uff0f\ufff0-\uffff\U0001f000-\U0001faff"
 )
-_ANY_WORD = rf"[^{_NO_LETTER}']+(?:'[^{_NO_LETTER}']+)*|{NUMBER_PATTERN}|[%$€£]"
+_ANY_WORD = rf"[^{_NO_LETTER}']+(?:'[^{_NO_LETTER}']+)*|{NUMBER_PATTERN}|[%$€£{CLAUSE_END}]"
 _ANY_WORDS = re.compile(rf"(?! )(?:{_ANY_WORD})")
 
 SENTENCE_ENDS = frozenset(".!?\n。！？।")
@@ -41,8 +43,21 @@ _END = (
     rf"[.!?](?=\s)(?!(?<=\d\.)\s(?:{'|'.join(MONTHS_BY_WORD)}|bis|und)\b)"
     r"(?!(?<=[ap]\.m\.)\s(?:to|and|on|until|or|in|from|at|before|for|the|every|each|if|except|but|by|with|\w*day)\b)"
 )
-_ASCII_WORDS_AND_ENDS = re.compile(rf"(?=[a-z0-9%$.!?\n])(?:{_ASCII_WORD}|{_END}|\n)")
+_ASCII_WORDS_AND_ENDS = re.compile(rf"(?=[a-z0-9%${CLAUSE_END}.!?\n])(?:{_ASCII_WORD}|{_END}|\n)")
 _ANY_WORDS_AND_ENDS = re.compile(rf"(?! )(?:{_ANY_WORD}|{_END}|[\n。！？।])")
+
+_ENDS_WITH_BRACKET = re.compile(
+    r"\b(?:not|\w{2,8}n't|never|no|nor|cannot|without|nicht|kein\w{0,2}|nie|ohne|pas|jamais|aucune?|sans|nunca|jamas|sin"
+    r"|nao|sem|non|senza|niet|geen|nooit|zonder|не|нет|без"
+    r"|except|excluding|ausser|sauf|salvo|excepto|tranne|eccetto|behalve|кроме|if|unless|wenn|falls|si|se|indien|mits|если)\b"
+)
+"""Negations, exceptions and conditions."""
+_ENCLOSED = re.compile(r'[(][^()]{0,100}[)]|"[^"]{0,100}"')
+# Up to three words after a negation between two commas; "no" has an article after it, in Spanish.
+_APPOSED = re.compile(
+    r"[,~] ?(?:not|never|nicht|niet|pas|nao|non|не|no(?= (?:un|una|el|la|los|las)\b))"
+    r"(?: [^\s,~;:.()]+){1,3} ?(?:[,~](?!\w)|(?=[.!?]*\s*$)|[.!?](?=\s))"
+)
 
 _LONGEST_WORD = 40  # a longer run has no spaces, as in Chinese
 
@@ -153,13 +168,27 @@ def words(text: str) -> list[str]:
 
 
 def folded_words(folded: str, *, with_ends: bool = False) -> list[str]:
-    """The words of a normalised text; *with_ends* adds the marks between sentences."""
+    """The words of a normalised text, with each `CLAUSE_END`; *with_ends* adds the marks between sentences."""
+    folded = _with_clause_ends(folded)
     if folded.isascii():
         return (_ASCII_WORDS_AND_ENDS if with_ends else _ASCII_WORDS).findall(folded)
     found: list[str] = (_ANY_WORDS_AND_ENDS if with_ends else _ANY_WORDS).findall(folded)
     if not _UNSPACED_RUN.search(folded):
         return found
     return list(chain.from_iterable(map(_pairs, ("", *found), found)))
+
+
+def _with_clause_ends(folded: str) -> str:
+    """*folded* with a `CLAUSE_END` for each semicolon, and after brackets, quotes and appositions with a negation."""
+    if ";" in folded:
+        folded = folded.replace(";", f" {CLAUSE_END} ")
+    if "(" in folded or '"' in folded:
+        folded = _ENCLOSED.sub(_closed, folded)
+    return _APPOSED.sub(_closed, folded) if ", n" in folded or "~" in folded or ", p" in folded else folded
+
+
+def _closed(found: re.Match[str]) -> str:
+    return f"{found[0]} {CLAUSE_END} " if _ENDS_WITH_BRACKET.search(found[0]) else found[0]
 
 
 def _pairs(before: str, word: str) -> list[str]:

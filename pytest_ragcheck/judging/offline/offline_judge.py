@@ -53,7 +53,7 @@ class OfflineJudge:
     has figures for their agreement with people.
     """
 
-    identity: ClassVar[JudgeIdentity] = JudgeIdentity(kind="offline", prompt_version="offline-4")
+    identity: ClassVar[JudgeIdentity] = JudgeIdentity(kind="offline", prompt_version="offline-5")
 
     def __init__(self) -> None:
         self._reset()

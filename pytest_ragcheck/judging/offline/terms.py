@@ -16,6 +16,7 @@ from pytest_ragcheck.judging.offline.measure_words import (
     UNIT_WORDS,
 )
 from pytest_ragcheck.judging.offline.negation import (
+    BUT,
     NOT,
     NOT_PORTUGUESE,
     PAIRS,
@@ -23,7 +24,7 @@ from pytest_ragcheck.judging.offline.negation import (
     SIGNS,
     without_prefix,
 )
-from pytest_ragcheck.judging.offline.normalized_text import SENTENCE_ENDS, folded_words, normalised, words
+from pytest_ragcheck.judging.offline.normalized_text import CLAUSE_END, SENTENCE_ENDS, folded_words, normalised, words
 from pytest_ragcheck.judging.offline.number_spellings import (
     READ_TOGETHER,
     canonical_number,
@@ -297,6 +298,7 @@ def _without_s(word: str) -> str:
 
 _FIXED = {
     **dict.fromkeys(SENTENCE_ENDS, END),
+    CLAUSE_END: BUT,
     **{word: stem(long) for word, long in _SHORT_FORMS.items()},
     **dict.fromkeys(("centime", "centimes", "centimo", "centimos", "centesimo", "centesimi"), "cent"),  # no centimetre
     **{word: word for word in ("daily", "weekly", "fortnightly", "monthly", "yearly", "hourly")},  # not "day", "week"

@@ -163,6 +163,9 @@ Het ticket kan worden omgeruild. | Ja, omruilen van het ticket kan.
 Not all rooms have air conditioning. | No, only some rooms have air conditioning.
 The tablets can be taken with food. | Yes, the tablets may be taken with food.
 Guests do not have to vacate their rooms before noon. | You can keep your room until noon.
+The fee is 30 euros. The deposit is higher. | The fee (not a deposit) is 30 euros.
+The tower was built by Moira Pell. | The tower was built by Moira Pell, not Colin Astbury.
+No Moon was written by Vera Lindqvist. | The song "No Moon" was written by Vera Lindqvist.
 """
 
 # The question, an accepted answer, and an answer that is right.
@@ -181,6 +184,16 @@ Si può fumare? | No | È vietato fumare.
 Pode-se fumar? | Não | É proibido fumar.
 Можно курить? | Нет | Курить запрещено.
 Mag je roken? | Nee | Roken is verboden.
+What is the fee? | 30 euros | The fee (not a deposit) is 30 euros.
+What is the fee? | 30 euros | The fee, not a deposit, is 30 euros.
+What is the fee? | 30 euros | The fee is 30 euros (not 40).
+Wie hoch ist die Gebühr? | 30 Euro | Die Gebühr, nicht die Kaution, beträgt 30 Euro.
+¿Cuánto es la tasa? | 30 euros | La tasa, no el depósito, es de 30 euros.
+Quel est le prix ? | 30 euros | Le prix (sans caution) est de 30 euros.
+Who wrote it? | Vera Lindqvist | The song "No Moon, No Tide" was written by Vera Lindqvist.
+Who composed the music? | Aiko Tanaka | The music of the film (Haru no Umi) was composed by Aiko Tanaka.
+Who built it? | Moira Pell | It was not Colin Astbury who built it; Moira Pell did.
+When is it open? | on Mondays | The shop is open on Mondays, not Sundays.
 """
 
 WRONG = """
@@ -196,6 +209,9 @@ Quando è aperto? | la domenica | Non è aperto la domenica.
 Quando abre? | ao domingo | Não abre ao domingo.
 Можно курить? | Нет | Курить можно.
 Mag je roken? | Nee | Roken is toegestaan.
+What is the fee? | 30 euros | The fee (with insurance) is not 30 euros.
+When is it open? | on Mondays | The shop is open on Sundays, not on Mondays.
+Who built it? | Moira Pell | It was Colin Astbury who built it; Moira Pell did not.
 """
 
 
