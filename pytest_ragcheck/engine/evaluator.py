@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from pytest_ragcheck.check import NO_LIMIT, PreparedQuestion, blank_record
 from pytest_ragcheck.engine.budget import Budget, BudgetedLimiter
 from pytest_ragcheck.engine.conversation import EARLIER_TURN, Conversation, by_conversation, conversation_of
-from pytest_ragcheck.engine.limits.request_limiter import PAUSE_SECONDS, RequestLimiter
+from pytest_ragcheck.engine.limits.request_limiter import APART_SECONDS, PAUSE_SECONDS, RequestLimiter
 from pytest_ragcheck.engine.prefetch import Job, Prefetcher
 from pytest_ragcheck.engine.question_progress import ProgressBoard
 from pytest_ragcheck.metrics.cost import summed
@@ -109,7 +109,12 @@ async def evaluate_all(prepared: Iterable[PreparedQuestion], settings: Settings)
     A turn after one without an answer has no record.
     """
     endpoint = settings.endpoint
-    asking = RequestLimiter(endpoint.concurrency, retries=endpoint.retries, delay_seconds=endpoint.delay_seconds)
+    asking = RequestLimiter(
+        endpoint.concurrency,
+        retries=endpoint.retries,
+        delay_seconds=endpoint.delay_seconds,
+        apart_seconds=APART_SECONDS,
+    )
     judging = RequestLimiter(settings.judge_concurrency, retries=endpoint.retries, pause_seconds=PAUSE_SECONDS)
     evaluator = Evaluator(asking=asking, judging=judging)
     # As in a pytest run: enough to keep both limiters full while some requests take long.

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 _CLAIMED_AT_ONCE = 200
 """Number of questions that are looked up at once in a store where other processes have claims."""
 
+_BEGUN_AT_ONCE = 4
+"""Number of units that begin in one step, so that the first request does not wait until all units have begun."""
+
 _FIRST_POLL_SECONDS = 0.002
 _LONGEST_POLL_SECONDS = 0.04
 """Pauses between two checks of the store while an item waits for another process."""
@@ -244,7 +247,7 @@ class Prefetcher:
                 records = self._ahead - untaken - sum(len(unit.jobs) for unit in self._under_way.values())
                 room = min(room, -(-records // of_next))
             if room > 0:
-                await self._claim(room)
+                await self._claim(min(room, _BEGUN_AT_ONCE))
                 # Without a pause in this loop, the requests under way would starve.
                 await asyncio.sleep(0)
             else:

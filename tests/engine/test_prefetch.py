@@ -103,6 +103,25 @@ def test_no_more_are_under_way_than_may_be() -> None:
     asyncio.run(scenario())
 
 
+def test_the_first_job_runs_before_the_last_one_has_begun() -> None:
+    async def scenario() -> None:
+        begun_before: list[int] = []
+
+        async def first() -> Any:
+            await asyncio.sleep(0)
+            begun_before.append(len(work.begun))
+            return "record"
+
+        work = Work(30)
+        reader = Prefetcher(room=beside(30))
+        await reader.add([Job(key="first", evaluate=first), *work.jobs])
+        await reader.take(29)
+        assert begun_before[0] < 29
+        await reader.close()
+
+    asyncio.run(scenario())
+
+
 def test_jobs_are_read_as_they_can_begin_or_their_records_are_wanted() -> None:
     async def scenario() -> None:
         work = Work(10, ends=False)

@@ -28,6 +28,14 @@ Pause of a judge request after its reply, because sending a waiting request take
 It saves 0.1 s with 200 questions, 16 at once, where the ideal time is 3.95 s.
 """
 
+APART_SECONDS = 0.001
+"""
+Time from the start of one request to the endpoint to the start of the next.
+
+Replies that come together are read together, and no request to the judge is sent before all of them are read. With 16
+at once that costs 10 ms of the 4.15 s that 200 questions take.
+"""
+
 _LONGEST_WAIT_FOR_ROOM_SECONDS = 2.0
 """
 Longest wait while other requests succeed; the adaptive limit throttles, and a longer wait would leave slots unused.
@@ -74,7 +82,8 @@ class RequestLimiter:
         slots: The slots of the run; an int: that number of slots, for this process alone.
         retries: Repeats after temporary failures, >= 0. Repeats after an overload do not count while other requests
             succeed.
-        delay_seconds: Least time from the start of one request to the start of the next, >= 0.
+        delay_seconds: Least time from the start of one request of the run to the start of the next, >= 0.
+        apart_seconds: The same for the requests of this process, >= 0.
         patience_seconds: How long a request is repeated after overloads while no request succeeds, > 0. A longer
             Retry-After ends the request at once.
         pause_seconds: Pause before a result is returned while other requests wait for a slot, >= 0, so that those are
@@ -87,12 +96,15 @@ class RequestLimiter:
         *,
         retries: int = 2,
         delay_seconds: float = 0.0,
+        apart_seconds: float = 0.0,
         patience_seconds: float = 120.0,
         pause_seconds: float = 0.0,
     ) -> None:
         self._slots = Slots(slots) if isinstance(slots, int) else slots
         self._retries = retries
         self._delay_seconds = delay_seconds
+        self._apart_seconds = apart_seconds
+        self._next_start = -math.inf
         self._patience_seconds = patience_seconds
         self._pause_seconds = pause_seconds
         self._waiting: deque[asyncio.Future[None]] = deque()
@@ -222,11 +234,19 @@ class RequestLimiter:
                     self._waiting.remove(turn)
                 raise
         try:
+            await self._keep_apart()
             if self._delay_seconds:
                 await self._wait_for_delay()
         except BaseException:
             self._leave()
             raise
+
+    async def _keep_apart(self) -> None:
+        now = _now()
+        start = max(now, self._next_start)
+        self._next_start = start + self._apart_seconds
+        if start > now:
+            await asyncio.sleep(start - now)
 
     async def _wait_for_delay(self) -> None:
         while True:

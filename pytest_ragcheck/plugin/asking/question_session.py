@@ -50,6 +50,9 @@ _LATER = ("rag.cited_answer", "plugin.ending.item_report", "plugin.ending.sessio
 _LATER_FOR_A_MODEL = ("judging.model.judge_reply",)
 """Modules that are imported while pytest's thread waits for the first answers, in the order of their use."""
 
+_FIRST_SENT_SECONDS = 0.03
+"""Time for sending the first requests, which the imports would delay."""
+
 
 class QuestionSession:
     """
@@ -126,7 +129,9 @@ class QuestionSession:
             prepare = self._preparer(backends, lasting=True)
             self._loop.run(self._asker.begin, ((key, prepare(each)) for key, each in step.begin))
             # In a thread, because an import of the main thread can swallow Ctrl-C.
-            threading.Thread(target=_import_later, args=[backends.judge], daemon=True).start()
+            later = threading.Timer(_FIRST_SENT_SECONDS, _import_later, args=[backends.judge])
+            later.daemon = True
+            later.start()
         if step.on_demand:
             if step.key:
                 self._loop.run(self._asker.prefetcher.drop, step.key)

@@ -11,7 +11,7 @@ import pytest
 
 from pytest_ragcheck.engine.budget import Budget
 from pytest_ragcheck.engine.fingerprint import fingerprint
-from pytest_ragcheck.engine.limits.request_limiter import PAUSE_SECONDS, RequestLimiter
+from pytest_ragcheck.engine.limits.request_limiter import APART_SECONDS, PAUSE_SECONDS, RequestLimiter
 from pytest_ragcheck.engine.limits.slots import SharedTable, Slots
 from pytest_ragcheck.engine.store.last_run import LIMITS, open_store
 from pytest_ragcheck.engine.store.run_folder import make_home
@@ -104,6 +104,7 @@ def limits_of(config: pytest.Config) -> RunLimits:
                 retries=settings.endpoint.retries,
                 # A recording needs no delay.
                 delay_seconds=settings.endpoint.delay_seconds if settings.run.replay is None else 0.0,
+                apart_seconds=APART_SECONDS,
             ),
             judging=RequestLimiter(
                 _slots(config, "judging", settings.judge_concurrency),

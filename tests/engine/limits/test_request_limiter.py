@@ -435,9 +435,31 @@ def test_a_delay_lies_between_the_starts_of_two_requests() -> None:
     assert starts == pytest.approx([0.0, 0.02, 0.04, 0.06])
 
 
+def test_requests_of_a_process_that_are_kept_apart_start_one_by_one() -> None:
+    starts: list[float] = []
+
+    async def operation() -> str:
+        starts.append(now())
+        return "done"
+
+    run_all(RequestLimiter(4, apart_seconds=0.02), [operation] * 6)
+    assert starts == pytest.approx([0.0, 0.02, 0.04, 0.06, 0.08, 0.1])
+
+
 def test_who_is_cancelled_in_the_delay_leaves_the_room_to_others() -> None:
     async def scenario() -> None:
         limiter = RequestLimiter(1, delay_seconds=0.05)
+        assert await limiter.run(failing()) == "done"
+        with pytest.raises(asyncio.TimeoutError):
+            await asyncio.wait_for(limiter.run(failing()), 0.005)
+        assert await limiter.run(failing()) == "done"
+
+    asyncio.run(scenario())
+
+
+def test_who_is_cancelled_while_kept_apart_leaves_the_room_to_others() -> None:
+    async def scenario() -> None:
+        limiter = RequestLimiter(1, apart_seconds=0.05)
         assert await limiter.run(failing()) == "done"
         with pytest.raises(asyncio.TimeoutError):
             await asyncio.wait_for(limiter.run(failing()), 0.005)
