@@ -39,7 +39,7 @@ _STRETCH = 10  # answers that are timed together: so short a time that now and t
 FLOORS: dict[str, tuple[float, float]] = {
     "ragtruth_qa": (0.74, 0.67),
     "mtrag_human": (0.97, 0.92),
-    "wice_claims": (0.78, 0.70),
+    "wice_claims": (0.79, 0.71),
     "evouna_nq": (0.94, 0.89),
     "evouna_tq": (0.97, 0.94),
     "nq301": (0.82, 0.77),
