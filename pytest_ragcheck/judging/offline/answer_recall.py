@@ -34,7 +34,7 @@ from pytest_ragcheck.judging.offline.negation import (
     NOT,
     SIGNED,
     Polarity,
-    is_same_time,
+    is_said_otherwise,
     polarity,
     says_yes,
     without_yes_or_no,
@@ -250,7 +250,7 @@ class AnswerText:
         self, raw: float, wanted: bool | None, expected: str, sought: ExpectedAnswer
     ) -> tuple[float, bool]:
         """*raw* less if the answer says the opposite, more if both begin with the same yes or no; and the first."""
-        if wanted is not None and self._says_yes is None and sought.distinct <= _WITHOUT_PLACE:
+        if wanted is not None and self._says_yes is None and sought.distinct <= _WITHOUT_PLACE | self._asked:
             agreement = self._agreement(expected, yes=wanted)  # "No, it is forbidden" adds nothing to "No"
             return (_OPPOSED if agreement.is_opposed else max(raw, _QUANTITY)), agreement.is_opposed
         if wanted is None or self._says_yes is None:
@@ -448,7 +448,7 @@ class AnswerText:
         may_deny = bool(told) and NEGATIVE.isdisjoint(self._asked)
         if not may_deny and SIGNED.isdisjoint(sought.distinct):  # spares most answers the search for what they deny
             return False
-        if is_same_time(self._in_order, sought.terms):
+        if is_said_otherwise(self._in_order, sought.terms):
             return False
         own, wanted = self._polarity, self._polarity_of(expected)
         if wanted.denials:

@@ -27,7 +27,7 @@ from pytest_ragcheck.judging.offline.negation import (
     NOT,
     SIGNED,
     Polarity,
-    is_same_time,
+    is_said_otherwise,
     polarity,
     split_clauses,
 )
@@ -537,7 +537,7 @@ def _all_oppose(
 ) -> bool:
     """True if each of *nearest* denies what *claim*, or its part with the polarity *own*, affirms, or the other way."""
     return all(
-        own.opposes(polarity(sentence, WITHOUT_POLARITY), about=about) and not is_same_time(claim, sentence)
+        own.opposes(polarity(sentence, WITHOUT_POLARITY), about=about) and not is_said_otherwise(claim, sentence)
         for sentence in nearest
     )
 

@@ -37,7 +37,10 @@ _NEGATIONS = {
     ),
     **dict.fromkeys(listed("without ohne sans sin sem senza zonder без"), WITHOUT),
     **dict.fromkeys(
-        listed("except excluding ausser sauf excepte salvo tranne exceto excepto кроме behalve uitgezonderd"),
+        listed(
+            "except excluding exception ausser ausnahme sauf excepte salvo tranne eccezione exceto excecao excepto "
+            "excepcion кроме behalve uitgezonderd uitzondering"
+        ),
         EXCEPT,
     ),
 }
@@ -105,9 +108,10 @@ IF = "¦if"
 _CONDITIONS = dict.fromkeys(listed("if unless wenn falls sofern si indien mits если"), IF)
 _OR = listed("or oder ou o of или")
 _AND = listed("and und et y e i ed en и")
+_MERELY = listed("only just nur seulement uniquement solo solamente somente apenas soltanto alleen только")
 # After a negation these leave the rest affirmed: "not only", "not everyone".
-_ONLY = listed(
-    "only just nur seulement uniquement solo solamente somente apenas soltanto alleen только all every everyone "
+_ONLY = _MERELY | listed(
+    "all every everyone "
     "everything always necessarily alle jeder immer tous tout toujours todos siempre tutti sempre altijd все всегда"
 )
 _MORE = frozenset(DIRECTIONS) | listed(
@@ -148,7 +152,7 @@ NO = listed(
 """Lower-case words that mean no at the beginning of an answer."""
 
 
-_FIRST_WORD = re.compile(r"\W{0,20}([^\W\d_]+)\s?(?:[.,:;!。，、！]|$)")
+_FIRST_WORD = re.compile(r"\W{0,20}([^\W\d_]+)[*_]{0,2}\s?(?:[.,:;!。，、！(–—\n]|- |$)")
 
 
 def says_yes(text: str) -> bool | None:
@@ -161,13 +165,23 @@ def says_yes(text: str) -> bool | None:
 
 
 def without_yes_or_no(text: str, terms: Sequence[str]) -> Sequence[str]:
-    """The terms of *text* without a first one that answers by itself, as in "No, it is closed"."""
-    return terms if says_yes(text) is None else terms[1:]
+    """The terms of *text* without a first one that answers by itself: "No, it is closed", but not "No, except dogs"."""
+    answer = says_yes(text)
+    return terms if answer is None or (answer is False and EXCEPT in terms[1:2]) else terms[1:]
 
 
-def is_same_time(one: Sequence[str], other: Sequence[str]) -> bool:
-    """True for "not until" in one text and "when" or "only after" in the other, which say the same."""
-    return _says_not_until(one, other) or _says_not_until(other, one)
+def is_said_otherwise(one: Sequence[str], other: Sequence[str]) -> bool:
+    """True for "not until" in one text and "when" or "only after" in the other, and for "not except" and "only"."""
+    return (
+        _says_not_until(one, other)
+        or _says_not_until(other, one)
+        or _says_not_except(one, other)
+        or _says_not_except(other, one)
+    )
+
+
+def _says_not_except(denying: Sequence[str], affirming: Sequence[str]) -> bool:
+    return NOT in denying and EXCEPT in denying and NOT not in affirming and not _MERELY.isdisjoint(affirming)
 
 
 def _says_not_until(denying: Sequence[str], affirming: Sequence[str]) -> bool:
@@ -200,12 +214,16 @@ class Polarity:
         return frozenset(map(_term_of, self.denials))
 
     def opposes(self, other: Polarity, *, about: AbstractSet[str]) -> bool:
-        """True if one text denies what the other one affirms, with one of *about* next to the negation."""
+        """
+        True if one text only denies what the other one affirms, with one of *about* next to the negation.
+
+        "Not open on Mondays, but open on Sundays" denies "open" and affirms it.
+        """
         return self._denies(other, about) or other._denies(self, about)
 
     def _denies(self, other: Polarity, about: AbstractSet[str]) -> bool:
         return any(
-            focus in other.affirmed and other.denied.isdisjoint(denied) and _term_of(focus) in about
+            focus in other.affirmed - self.affirmed and other.denied.isdisjoint(denied) and _term_of(focus) in about
             for focus, denied in self.denials.items()
         )
 

@@ -59,7 +59,11 @@ _BEFORE_PERIOD = _BETWEEN_DATE | ARTICLES
 _OF = terms_of("of der des de del della dell' do da van")
 _TO = terms_of("to and or bis und oder a et ou y o e i tot en of до и или al")
 _CENT = terms_of("cent ciento cento")
-_KINDS_OF_DAYS = terms_of("working business calendar full whole ganze ganzen volle vollen рабочих календарных полных")
+_KINDS_OF_DAYS = terms_of(
+    "working business calendar full whole unused consecutive additional extra paid unpaid remaining ganze ganzen volle "
+    "vollen zusatzliche zusatzlichen aufeinanderfolgende aufeinanderfolgenden bezahlte bezahlten рабочих календарных "
+    "полных"
+)
 _SQUARE = terms_of("square carre carres cuadrados cuadrado quadrati quadrato quadrados quadrado vierkante")
 
 _PLAIN = re.compile(r"\d{1,15}(?:\.\d{1,9})?")

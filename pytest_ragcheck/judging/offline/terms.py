@@ -202,10 +202,11 @@ def _with_french_negations(found: list[str]) -> Iterator[str]:
 
 
 def _time_at(word: str, after: Sequence[str]) -> Sequence[str]:
-    """*word*, or "2 times" for "twice" before "a day"."""
+    """The words for *word*: "2 times" for "twice"; a word for one time only counts before a period, "once a day"."""
+    count = TIMES_BY_WORD[word]
     is_conjunction = word == "once" and after[:1] == ["a"] and UNIT_WORDS.isdisjoint(after[1:])
-    is_count = not is_conjunction and not _BEFORE_PERIODS.isdisjoint(after[:1])
-    return (TIMES_BY_WORD[word], "times") if is_count else (word,)
+    is_count = count != "1" or (not is_conjunction and not _BEFORE_PERIODS.isdisjoint(after[:1]))
+    return (count, "times") if is_count else (word,)
 
 
 def _with_signs_after_numbers(found: list[str]) -> list[str]:

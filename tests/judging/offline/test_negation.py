@@ -166,6 +166,8 @@ Guests do not have to vacate their rooms before noon. | You can keep your room u
 The fee is 30 euros. The deposit is higher. | The fee (not a deposit) is 30 euros.
 The tower was built by Moira Pell. | The tower was built by Moira Pell, not Colin Astbury.
 No Moon was written by Vera Lindqvist. | The song "No Moon" was written by Vera Lindqvist.
+Dogs are not admitted, with the exception of assistance dogs. | Only assistance dogs are admitted.
+The museum is open Tuesday to Sunday. It is closed on Mondays. | The museum isn't open on Mondays; it is open Tuesday to Sunday.
 """
 
 # The question, an accepted answer, and an answer that is right.
@@ -194,6 +196,10 @@ Who wrote it? | Vera Lindqvist | The song "No Moon, No Tide" was written by Vera
 Who composed the music? | Aiko Tanaka | The music of the film (Haru no Umi) was composed by Aiko Tanaka.
 Who built it? | Moira Pell | It was not Colin Astbury who built it; Moira Pell did.
 When is it open? | on Mondays | The shop is open on Mondays, not Sundays.
+Are dogs allowed? | No, except assistance dogs | Dogs aren't allowed, except for assistance dogs.
+Are dogs allowed? | No, except assistance dogs | No – only assistance dogs are admitted.
+Is sick leave deducted from annual leave? | No, it is not deducted | Sick days do not count against your annual leave.
+Can I cancel? | Yes, by phone | **Yes**, you can call us.
 """
 
 WRONG = """

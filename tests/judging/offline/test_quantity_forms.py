@@ -13,6 +13,9 @@ TERMS = TermDictionary()
 
 # Each line has forms of one quantity.
 FORMS = """
+twice | two times | 2 times
+zweimal | zwei Mal | 2-mal
+5 days | five unused days | 5 consecutive days
 the first of May | May 1 | 1 May | 1st of May | 1 May 2025
 am ersten Mai | am 1. Mai | zum 1.5.
 le premier mai | le 1er mai | 1 mai | 01/05
