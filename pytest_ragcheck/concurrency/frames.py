@@ -36,15 +36,21 @@ _CALLERS_OF_USERS = {
 _SHOWN_PLACES = 3
 
 # Read at the import: Python reads a file for them, which a process with all its files open could not.
-_LIBRARY_FOLDERS = frozenset(
-    Path(sysconfig.get_path(name)).resolve() for name in ("stdlib", "platstdlib", "purelib", "platlib")
-)
+_PYTHON_FOLDERS = frozenset(Path(sysconfig.get_path(name)).resolve() for name in ("stdlib", "platstdlib"))
+
+_INSTALLED = frozenset({"site-packages", "dist-packages"})
+"""Names of the folders of installed packages: of this and other environments, of the user, and of Debian."""
 
 
 def is_users(filename: str) -> bool:
-    """Return True if the file belongs to neither this package, nor Python, nor an installed library."""
+    """
+    Return True if the file belongs to neither this package, nor Python, nor an installed library.
+
+    A package that is installed as editable counts as the user's. A module in a zip has no file, so it is a library's.
+    """
     path = Path(filename).resolve()
-    return path.suffix == ".py" and not {_PACKAGE, *_LIBRARY_FOLDERS} & set(path.parents)
+    installed = not _INSTALLED.isdisjoint(path.parts) or not {_PACKAGE, *_PYTHON_FOLDERS}.isdisjoint(path.parents)
+    return path.suffix == ".py" and not installed and path.is_file()
 
 
 def from_users_frame(found: TracebackType | None) -> TracebackType | None:
