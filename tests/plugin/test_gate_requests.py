@@ -131,6 +131,45 @@ def test_below_ten_comparable_questions_each_is_asked_four_times_again(project: 
     assert run.exit_status == pytest.ExitCode.TESTS_FAILED
 
 
+CHECKS = """\
+import pytest
+
+@pytest.mark.parametrize("n", range(5))
+def test_own(rag_check, n):
+    rag_check(f"First of {n}?", expected="30 days").assert_passed()
+    rag_check(f"Second of {n}?", expected="30 days").assert_passed()
+    rag_check(f"Third of {n}?", expected="30 days").assert_passed()
+"""
+
+
+def test_the_calls_of_users_tests_are_counted_before_the_first_of_them(project: Project) -> None:
+    servers = Servers(project, 1)
+    project.folder.joinpath("all.rag.json").unlink()
+    project.write("test_own.py", CHECKS)
+    with servers.endpoint, servers.judge:
+        servers.save()
+        servers.answer = "It is 30 days, and some more words."
+        run = servers.run("--rag-gate=regression")
+        n_judged = len(servers.judge.requests)
+    assert run.exit_status == 0, run.text
+    # 15 questions, each with its answer and the recorded one, for the test of the mean.
+    assert n_judged == 15 * 2
+    assert any(line.startswith("mean of the asserted metrics: +0.000") for line in run.lines)
+
+
+def test_a_collapse_that_keeps_most_calls_from_being_made_is_red(project: Project) -> None:
+    servers = Servers(project, 1)
+    project.folder.joinpath("all.rag.json").unlink()
+    project.write("test_own.py", CHECKS)
+    with servers.endpoint, servers.judge:
+        servers.save()
+        servers.answer = "It is 14 days."
+        run = servers.run("--rag-gate=regression")
+    # Each test ends at its first call, so that 5 of the 15 questions are compared, and asked twice again.
+    assert run.junit["gate"] == ("failure", "5 confirmed as failing against ragcheck-baseline.json")
+    assert len(servers.endpoint.requests) == 15 + 5 * (1 + 2)
+
+
 @pytest.mark.parametrize(
     ("gate", "calls"),
     [

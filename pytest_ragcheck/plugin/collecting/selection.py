@@ -8,7 +8,7 @@ from pytest_ragcheck.plugin.collecting.preconditions import check_preconditions
 from pytest_ragcheck.plugin.collecting.question_items import question_of
 from pytest_ragcheck.plugin.collecting.run_header import resume_lines_of
 from pytest_ragcheck.plugin.configuration import calls_rag_check, has_gate
-from pytest_ragcheck.plugin.run_state import RUN
+from pytest_ragcheck.plugin.run_state import run_of
 from pytest_ragcheck.plugin.workers.transport import send_refusal
 from pytest_ragcheck.summary.gate_rules import COMPARING
 
@@ -20,16 +20,12 @@ def select(session: pytest.Session) -> None:
     Raises:
         pytest.UsageError: The run could measure nothing.
     """
-    run = session.config.stash.get(RUN, None)
-    uses_rag_check = any(map(calls_rag_check, session.items))
-    if run is not None:
-        run.uses_rag_check = uses_rag_check
-        asked = ((item.nodeid, question_of(item)) for item in session.items)
-        run.questions.selected = {node_id: question for node_id, question in asked if question is not None}
-    if run is not None and run.questions.selected:
-        _check_before_running(session, collected=True)
-    elif uses_rag_check:
-        _check_before_running(session, collected=False)
+    run = run_of(session.config)
+    run.uses_rag_check = any(map(calls_rag_check, session.items))
+    asked = ((item.nodeid, question_of(item)) for item in session.items)
+    run.questions.selected = {node_id: question for node_id, question in asked if question is not None}
+    if run.questions.selected or run.uses_rag_check:
+        _check_before_running(session, collected=bool(run.questions.selected))
 
 
 def check_gate(config: pytest.Config) -> None:

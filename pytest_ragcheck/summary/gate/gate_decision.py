@@ -110,7 +110,8 @@ def decide(outcomes: Outcomes, comparison: Comparison | None, terms: GateRules) 
             and not change.now.question.xfail
             and change.before.key not in expected
         ]
-        findings, judging, drift = findings_of(changes, terms), judging_of(changes), world_drift(changes)
+        findings = findings_of(changes, terms, is_shard=outcomes.shard is not None)
+        judging, drift = judging_of(changes), world_drift(changes)
     return Decision(
         terms=terms,
         comparison=comparison,

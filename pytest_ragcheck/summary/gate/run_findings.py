@@ -59,9 +59,9 @@ def is_deterministic(record: Record) -> bool:
     return record.judge is None or record.judge.kind in _DETERMINISTIC
 
 
-def findings_of(changes: Sequence[Change], terms: GateRules) -> GateFindings:
+def findings_of(changes: Sequence[Change], terms: GateRules, *, is_shard: bool) -> GateFindings:
     """Return the findings of `confirmed` or `regression` over the kept replies of the comparable questions."""
-    gate = _procedure(changes, terms)
+    gate = _procedure(changes, terms, is_shard=is_shard)
     deterministic = all(is_deterministic(change.now) for change in changes)
     judged: dict[Key, dict[str, deque[Scores]]] = {}
     examined = []
@@ -86,10 +86,11 @@ def findings_of(changes: Sequence[Change], terms: GateRules) -> GateFindings:
     )
 
 
-def _procedure(changes: Sequence[Change], terms: GateRules) -> str:
-    """Return the procedure that the run chose when it asked; one that asked nothing again has its questions counted."""
-    asked = any(evidence.gate == "regression" for change in changes if (evidence := evidence_of(change.now)))
-    return terms.gate if asked else procedure_for(terms.gate, len(changes))
+def _procedure(changes: Sequence[Change], terms: GateRules, *, is_shard: bool) -> str:
+    """Return the procedure for the compared questions; for those of a shard, that of the whole run."""
+    if is_shard and any(evidence.gate == "regression" for each in changes if (evidence := evidence_of(each.now))):
+        return terms.gate
+    return procedure_for(terms.gate, len(changes))
 
 
 def judging_of(changes: Sequence[Change]) -> Judging:
