@@ -22,7 +22,7 @@ from pytest_ragcheck.verdict.verdict import Verdict
 STORE = "store.sqlite"
 """The file name of a run's store."""
 
-_GIVE = "Give --rag-replay the {agent}_predictions.json of a run."
+_GIVE = "Replay the {agent}_predictions.json of a run."
 
 
 def read_recording(path: Path, *, name: str) -> Recording:

@@ -153,7 +153,7 @@ def test_rag_check_and_rag_client_are_replayed(project: Project) -> None:
     [
         (
             "nowhere.json",
-            "nowhere.json: there is no such file. Give --rag-replay the {agent}_predictions.json of a run.",
+            "nowhere.json: there is no such file. Replay the {agent}_predictions.json of a run.",
         ),
         (
             "ragcheck-results/rag_predictions.json",

@@ -78,7 +78,7 @@ def test_rows_of_earlier_versions_have_answers_and_no_verdicts(tmp_path: Path) -
 @pytest.mark.parametrize(
     ("content", "text"),
     [
-        ({"overall_metrics": {}}, "it is a summary. Give --rag-replay the {agent}_predictions.json of a run."),
+        ({"overall_metrics": {}}, "it is a summary. Replay the {agent}_predictions.json of a run."),
         (
             predictions(schema_version="0"),
             (

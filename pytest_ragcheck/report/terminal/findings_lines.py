@@ -138,8 +138,8 @@ def _not_examined(comparison: Comparison, findings: GateFindings, decision: Deci
     alone = [c for c in comparison.compared if c.before.key in examined and evidence_of(c.now) is None]
     if alone:
         yield (
-            f"{counted(len(alone), 'question')} ran without this gate: nothing was scored or asked again, or judged "
-            f"side by side. Run them with --rag-gate={decision.terms.gate} and the baseline."
+            f"{counted(len(alone), 'question')} replayed or ran without this gate: nothing was scored or asked again, "
+            f"or judged side by side. Ask the system with --rag-gate={decision.terms.gate} and the baseline."
         )
     if not examined:
         yield f"no question can be compared, so the gate cannot turn red. {accept_advice(comparison)}"

@@ -123,7 +123,7 @@ def test_ini_values_are_given_as_to_pytest(recorded: str, ragcheck: Ragcheck, tm
     [
         (
             ["nowhere.json"],
-            "nowhere.json: there is no such file. Give --rag-replay the ",
+            "nowhere.json: there is no such file. Replay the ",
         ),
         (
             ["recorded/rag_predictions.json", "--rag-output=recorded"],

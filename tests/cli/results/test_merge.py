@@ -102,8 +102,8 @@ def test_shards_that_ran_without_the_gate_have_unconfirmed_failures(tmp_path: Pa
     status, printed, _ = merge(*WITH, "--gate=regression")
     assert status == 1
     assert (
-        "2 questions ran without this gate: nothing was scored or asked again, or judged side by side. "
-        "Run them with --rag-gate=regression and the baseline."
+        "2 questions replayed or ran without this gate: nothing was scored or asked again, or judged side by side. "
+        "Ask the system with --rag-gate=regression and the baseline."
     ) in printed.splitlines()
     assert "baseline baseline.json: 1 newly failing, unconfirmed, 1 as before" in printed
 
