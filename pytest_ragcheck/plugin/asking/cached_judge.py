@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import secrets
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import pytest
-
 from pytest_ragcheck.engine.store.caching_judge import CachingJudge, Fingerprinted
 from pytest_ragcheck.engine.store.verdict_cache import VerdictCache
+from pytest_ragcheck.plugin.run_state import run_of
 
 if TYPE_CHECKING:
+    import pytest
+
     from pytest_ragcheck.config.settings import Settings
 
 _FOLDER = "ragcheck"
@@ -30,10 +30,12 @@ def with_cache(
         yield judge
         return
     cache = VerdictCache(folder, run=_run_id(config), redactor=settings.redactor)
-    _tell(said := cache.problem)
+    run = run_of(config)
+    if cache.problem:
+        run.queue_note(cache.problem)
     yield CachingJudge(judge, cache)
-    if cache.problem != said:
-        _tell(cache.problem)
+    if cache.problem:
+        run.queue_note(cache.problem)
 
 
 def _folder(config: pytest.Config) -> Path | None:
@@ -43,7 +45,7 @@ def _folder(config: pytest.Config) -> Path | None:
     try:
         folder: Path = cache.mkdir(_FOLDER)
     except OSError as error:
-        _tell(
+        run_of(config).queue_note(
             f"the verdict cache is off: {error}. The judge is asked about every answer. "
             "Allow writing there, or set rag_disable = cache."
         )
@@ -55,9 +57,3 @@ def _run_id(config: pytest.Config) -> str:
     """Return xdist's id of the run, which all workers share, or a new one."""
     worker: dict[str, Any] = getattr(config, "workerinput", {})
     return str(worker.get("testrunuid") or secrets.token_hex(8))
-
-
-def _tell(problem: str) -> None:
-    if problem:
-        # pytest warns in the same way about a cache that it cannot write.
-        warnings.warn(pytest.PytestCacheWarning(f"ragcheck: {problem}"), stacklevel=1)
