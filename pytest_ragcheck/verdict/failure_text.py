@@ -94,7 +94,7 @@ def first_line(record: Failure) -> str:
 
 def crash_line(record: Failure) -> str:
     """Return the first line with the reason before the scores, since pytest's short summary cuts its end."""
-    if record.verdict is not Verdict.FAIL or not record.reason:
+    if record.verdict is not Verdict.FAIL or not record.reason or not record.shortfalls:
         return first_line(record).partition("\n")[0]
     return f"{_reason(record)} ({_shortfalls(record)})"
 

@@ -66,6 +66,7 @@ def test_a_question_above_a_maximum_fails_under_every_gate_and_says_by_how_much(
     }
     assert rows["wrong"]["reason"].startswith("latency_seconds 0.25 > 0.20; ")
     assert "latency_seconds <= 0.2" in run.text
+    assert "FAILED billing.rag.yaml::slow - latency_seconds 0.25 > 0.20" in run.lines
 
 
 def test_a_baseline_tolerates_no_question_above_a_maximum(project: Project) -> None:
