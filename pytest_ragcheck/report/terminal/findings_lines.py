@@ -160,7 +160,7 @@ def _judging(judging: Judging) -> Iterator[str]:
     if judging.n_same:
         yield f"{judging.n_same} of {n} answers are recorded ones, whose verdicts stand{anew}"
     else:
-        yield f"none of {n} answers is a recorded one"
+        yield f"none of {n} answers has a recorded verdict that stands"
     if judging.drift:
         drift = ", ".join(f"{metric} {by:+.3f}" for metric, by in judging.drift.items())
         noise = "more than noise: another model may answer under its name" if judging.drift_is_real else "within noise"
