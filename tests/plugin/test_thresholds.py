@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_ragcheck.cli import main
 from tests.canned import bad, good
 
 if TYPE_CHECKING:
@@ -77,6 +78,14 @@ def test_a_baseline_tolerates_no_question_above_a_maximum(project: Project) -> N
     )
     assert project.run("--rag-max=latency_seconds=0.3").exit_status == 0
     assert project.run("--rag-max=latency_seconds=0.2").exit_status == 1
+
+
+def test_limits_are_written_with_all_their_digits(project: Project) -> None:
+    project.ask(good("terms", thresholds={"groundedness": 0.12345678}))
+    run = project.run("--rag-max=latency_seconds=0.0000001")
+    row = run.predictions["predictions"][0]
+    assert (row["thresholds"]["groundedness"], row["maximums"]) == (0.12345678, {"latency_seconds": 1e-7})
+    assert main(["baseline", "save"]) == 0
 
 
 def test_a_maximum_that_could_not_be_measured_is_an_error(project: Project) -> None:

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 DECIMALS = 6
 
+_EXACT = frozenset({"metadata", "thresholds", "maximums", JUDGEMENT})
+
 _ENCODED = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 _SHORT_WAYS: dict[type, Callable[[Any], str]] = {
     float: repr,
@@ -112,12 +114,13 @@ def rounded(value: Any) -> Any:
     """
     Return the JSON value with every float rounded to `DECIMALS` decimals.
 
-    `metadata` belongs to the user, and `judgement` is read back to decide a run again, so both keep their digits.
+    `metadata` and the limits belong to the user, and `judgement` is read back to decide a run again, so these keep
+    their digits.
     """
     if isinstance(value, float):
         return round(value, DECIMALS)
     if isinstance(value, dict):
-        return {key: item if key in {"metadata", JUDGEMENT} else rounded(item) for key, item in value.items()}
+        return {key: item if key in _EXACT else rounded(item) for key, item in value.items()}
     if isinstance(value, list):
         return [rounded(item) for item in value]
     return value
