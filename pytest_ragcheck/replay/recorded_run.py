@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NoReturn
 
@@ -76,6 +76,9 @@ class Recording:
     endpoint: str | None = None
     """The system that answered the question at hand; None for the recording as a whole."""
 
+    clean: Callable[[str], str] = str
+    """Redacts names and texts of questions as the recording does."""
+
     @property
     def judges(self) -> frozenset[JudgeIdentity | None]:
         """The judges; None for questions without one."""
@@ -89,7 +92,7 @@ class Recording:
             ReplayError: The recording lacks the question.
             RecordedError: The system had failed.
         """
-        row = self.rows.get(question.key)
+        row = self._row(question)
         if row is None:
             # A dataset's name is its path below pytest's rootdir, which may differ today.
             first = next(iter(self.rows), None)
@@ -98,7 +101,7 @@ class Recording:
                 f"{self.name}: the recording has no question {question.id!r} of {question.dataset_name!r}{begins}. "
                 "Record it: run once without --rag-replay."
             )
-        if row.question != question.question:
+        if row.question != self.clean(question.question):
             raise ReplayError(
                 f"{self.name}: question {question.id!r} of {question.dataset_name!r} was recorded with another text, "
                 f"{row.question!r:.200}. Record it again: run once without --rag-replay."
@@ -120,7 +123,8 @@ class Recording:
             metrics: Those of the run.
             settings: Those of the run.
         """
-        row = self.rows.get(question.key)
+        recording = replace(self, clean=settings.redactor.text)
+        row = recording._row(question)
         if judge is not None and row is not None and not (row.judge is None and judge_identity(judge) == ANYBODY):
             judge = recorded = RecordedJudge(row, judge, repeats=settings.judge.repeats)
             local = [metric for metric in metrics if metric.local]
@@ -129,13 +133,16 @@ class Recording:
             judge = None
         return PreparedQuestion(
             question=question,
-            client=replace(self, endpoint=row.endpoint if row else ""),
+            client=replace(recording, endpoint=row.endpoint if row else ""),
             judge=judge,
             # Every repeat of a recording gives the same result.
             settings=settings.replace(repeats=1, judge_repeats=1),
             metrics=tuple(metrics),
             is_recorded=True,
         )
+
+    def _row(self, question: Question) -> Recorded | None:
+        return self.rows.get((self.clean(question.dataset_name), self.clean(question.id)))
 
 
 class Unasked:

@@ -57,6 +57,17 @@ def test_the_files_are_those_of_the_recorded_run(project: Project) -> None:
     assert sum(line.startswith(header) for line in run.lines) == 1
 
 
+@pytest.mark.parametrize("value", ["billing", "terms", "What about terms?"])
+def test_a_header_whose_value_is_in_a_question_hides_no_recorded_answer(
+    project: Project, monkeypatch: pytest.MonkeyPatch, value: str
+) -> None:
+    monkeypatch.setenv("TENANT", value)
+    project.write("pytest.ini", "[pytest]\nrag_headers = X-Tenant: {env:TENANT}\n")
+    record(project, good("terms"), good("prices"))
+    assert value not in project.folder.joinpath("recorded.json").read_text(encoding="utf-8")
+    assert project.run("--rag-replay=recorded.json").outcomes == {"passed": 2}
+
+
 def test_todays_thresholds_decide(project: Project) -> None:
     record(project, bad("prices"))
     assert project.run("--rag-replay=recorded.json", "--rag-threshold=0.4").verdicts == {"prices": "PASS"}
