@@ -75,6 +75,11 @@ def read_results(path: Path) -> Results:
         UsageError: A file is not a result file.
     """
     predictions = _predictions(path)
+    if not path.name.endswith(ENDING):
+        raise UsageError(
+            f"{path}: its name does not end in {ENDING}, so no summary belongs to it. Give the folder of a run, or "
+            "git:REV:PATH for the history of a baseline."
+        )
     summary_path = path.with_name(path.name.removesuffix(ENDING) + "_summary.json")
     summary = _json(summary_path)
     if "metric_statistics" not in summary:

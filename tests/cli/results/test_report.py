@@ -172,6 +172,11 @@ def test_wrong_usage_is_reported(results: Path, ragcheck: Ragcheck) -> None:
     assert complaint(str(results / "odd.json"), *html) == (
         "RESULTS/odd.json: it has rows that no run wrote. Give the {agent}_predictions.json of a run.\n"
     )
+    (results / "ragcheck-baseline.json").write_text(json.dumps(document), encoding="utf-8")
+    assert complaint(str(results / "ragcheck-baseline.json"), *html) == (
+        "RESULTS/ragcheck-baseline.json: its name does not end in _predictions.json, so no summary belongs to it. "
+        "Give the folder of a run, or git:REV:PATH for the history of a baseline.\n"
+    )
     (results / "rag_summary.json").write_text("{}", encoding="utf-8")
     assert complaint(str(results), *html) == (
         "RESULTS/rag_summary.json: it is not the summary of a run. Keep the files of a run together.\n"
