@@ -54,6 +54,7 @@ _ENDS_WITH_BRACKET = re.compile(
 """Negations, exceptions and conditions."""
 _ENCLOSED = re.compile(r'[(][^()]{0,100}[)]|"[^"]{0,100}"')
 # Up to three words after a negation between two commas; "no" has an article after it, in Spanish.
+_COMPOUND = re.compile(r"\b(?:non|not?)-\w+(?:-\w+)*")
 _APPOSED = re.compile(
     r"[,~] ?(?:not|never|nicht|niet|pas|nao|non|не|no(?= (?:un|una|el|la|los|las)\b))"
     r"(?: [^\s,~;:.()]+){1,3} ?(?:[,~](?!\w)|(?=[.!?]*\s*$)|[.!?](?=\s))"
@@ -87,8 +88,10 @@ def listed(words: str) -> frozenset[str]:
 
 
 def normalised(text: str) -> str:
-    """*text* with case, accents, widths and apostrophes unified, and dates such as 2024-05-01 written out."""
+    """*text* with case, accents, widths and apostrophes unified, and with "No. 4" and 2024-05-01 written out."""
     text = _folded(text)
+    if "no. " in text:
+        text = _NUMBERED.sub("number ", text)
     if "/" in text or ".20" in text or ".19" in text:
         text = _NUMERIC_DATE.sub(_numeric_date_in_words, text)
     return text
@@ -145,6 +148,9 @@ _NUMERIC_DATE = re.compile(
 )
 
 
+_NUMBERED = re.compile(r"\bno\. (?=\d)")
+
+
 def _numeric_date_in_words(match: re.Match[str]) -> str:
     """The date with its month as a word; unchanged if either number may be the month."""
     first, second = int(match[1]), int(match[2] or match[4])
@@ -179,11 +185,16 @@ def folded_words(folded: str, *, with_ends: bool = False) -> list[str]:
 
 
 def _with_clause_ends(folded: str) -> str:
-    """*folded* with a `CLAUSE_END` for each semicolon, and after brackets, quotes and appositions with a negation."""
+    """
+    *folded* with a `CLAUSE_END` for each semicolon, and after what a negation does not leave: brackets, quotes,
+    appositions, and compounds such as "non-stop".
+    """
     if ";" in folded:
         folded = folded.replace(";", f" {CLAUSE_END} ")
     if "(" in folded or '"' in folded:
         folded = _ENCLOSED.sub(_closed, folded)
+    if "no" in folded:
+        folded = _COMPOUND.sub(_closed, folded)
     return _APPOSED.sub(_closed, folded) if ", n" in folded or "~" in folded or ", p" in folded else folded
 
 
@@ -253,6 +264,8 @@ def _is_abbreviation(text: str, start: int, dot: int) -> bool:
     if not before:
         return True
     last = before[-1].lstrip("(\"'“*")
+    if last.lower() == "no" and text[dot + 1 : dot + 3].strip().isdigit():  # "No. 4"
+        return True
     if last.lower() in _HALVES_OF_A_DAY:
         return _is_dated(text, dot)
     if last[-1:].isdigit():

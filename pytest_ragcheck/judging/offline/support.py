@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from pytest_ragcheck.judging.offline.changed_details import ChangedDetail, ComparedQuantities, KnownQuantities
 from pytest_ragcheck.judging.offline.evidence import ContextCache, Evidence, ReadContext
-from pytest_ragcheck.judging.offline.negation import without_yes_or_no
+from pytest_ragcheck.judging.offline.negation import NOT, without_yes_or_no
 from pytest_ragcheck.judging.offline.normalized_text import NUMBER, folded_words, listed, normalised
 from pytest_ragcheck.judging.offline.number_spellings import canonical_number
 from pytest_ragcheck.judging.offline.quantities import has_quantity
@@ -336,7 +336,8 @@ def _unknown_name(claim: _Claim, present: list[bool], evidence: Evidence) -> Seq
 
 def _number_fault(claim: _Claim, evidence: Evidence) -> tuple[str, str | None] | None:
     """The first number of the claim that the contexts lack or contradict, and the number in its place."""
-    numbers = numbers_in(dict.fromkeys(claim.content))
+    denied = {number for before, number in pairwise(claim.terms) if before == NOT}
+    numbers = [number for number in numbers_in(dict.fromkeys(claim.content)) if number not in denied]
     for number in numbers:
         # Small numbers in words are seldom quantities; they mostly count the answer's own list.
         if number == "1" and evidence.has_single(claim.terms):

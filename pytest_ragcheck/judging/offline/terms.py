@@ -47,7 +47,8 @@ _SHORT_FORMS = {
     "kilometre": "kilometer", "kilometres": "kilometer", "kg": "kilogram", "lb": "pound", "lbs": "pound",
     "jan": "january", "feb": "february", "apr": "april", "jun": "june", "jul": "july", "aug": "august",
     "sep": "september", "sept": "september", "oct": "october", "nov": "november", "dec": "december",
-    "usa": "us", "d": "day", "h": "hour",
+    "usa": "us", "d": "day", "h": "hour", "kbps": "kbit", "mbps": "mbit", "gbps": "gbit",
+    "volt": "v", "volts": "v",  # the stem of "volt" is that of Italian "volte"
 }  # fmt: skip
 
 

@@ -167,7 +167,9 @@ The fee is 30 euros. The deposit is higher. | The fee (not a deposit) is 30 euro
 The tower was built by Moira Pell. | The tower was built by Moira Pell, not Colin Astbury.
 No Moon was written by Vera Lindqvist. | The song "No Moon" was written by Vera Lindqvist.
 Dogs are not admitted, with the exception of assistance dogs. | Only assistance dogs are admitted.
-The museum is open Tuesday to Sunday. It is closed on Mondays. | The museum isn't open on Mondays; it is open Tuesday to Sunday.
+It opens Tuesday to Sunday and is closed on Mondays. | It isn't open on Mondays; it is open Tuesday to Sunday.
+The bus leaves from platform 4. | The bus leaves from platform No. 4.
+The non-stop flight takes 11 hours. | It is a non-stop flight of 11 hours.
 """
 
 # The question, an accepted answer, and an answer that is right.
@@ -200,6 +202,9 @@ Are dogs allowed? | No, except assistance dogs | Dogs aren't allowed, except for
 Are dogs allowed? | No, except assistance dogs | No – only assistance dogs are admitted.
 Is sick leave deducted from annual leave? | No, it is not deducted | Sick days do not count against your annual leave.
 Can I cancel? | Yes, by phone | **Yes**, you can call us.
+Which platform? | platform 4 | It leaves from platform No. 4.
+How long is the flight? | 11 hours | It is a non-stop flight of 11 hours.
+Which floor? | on the second floor | Book a non-smoking room on the second floor.
 """
 
 WRONG = """

@@ -13,6 +13,14 @@ TERMS = TermDictionary()
 
 # Each line has forms of one quantity.
 FORMS = """
+500 ms | 0.5 seconds | 500 milliseconds
+30s | 30 s | 30 seconds
+after 30s | after half a minute
+2 GHz | 2000 MHz | 2 gigahertz
+1 GiB | 1024 MiB | 1 gibibyte
+100 Mbps | 100 Mbit | 100 megabits
+230 V | 230 volts | 230V
+12 mths | 12 months
 twice | two times | 2 times
 zweimal | zwei Mal | 2-mal
 5 days | five unused days | 5 consecutive days
@@ -213,6 +221,17 @@ def test_a_form_of_another_quantity_has_another_value(one: str, other: str) -> N
     assert not any(mine.same_value(its) for mine in quantities[0] for its in quantities[1])
 
 
-@pytest.mark.parametrize("text", ["once a plot is given up", "20 libros", "les horaires du dimanche", "at the end"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "once a plot is given up",
+        "20 libros",
+        "les horaires du dimanche",
+        "at the end",
+        "the 1990s",
+        "in her 30s",
+        "two 3s",
+    ],
+)
 def test_words_that_are_quantities_elsewhere_are_none_here(text: str) -> None:
     assert not any(each.dimension for each in read_quantities(TERMS.with_ends(text)))
