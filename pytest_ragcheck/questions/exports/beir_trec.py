@@ -35,7 +35,7 @@ def _is_topics(material: Material) -> bool:
     if _TOPIC.search(material.text):
         return True
     lines = [line for line in material.text.splitlines() if line.strip()]
-    return bool(lines) and not material.rows and all(_LINE.fullmatch(line) for line in lines)
+    return bool(lines) and all(_LINE.fullmatch(line) for line in lines)
 
 
 def _is_beir(material: Material) -> bool:

@@ -18,8 +18,11 @@ from pytest_ragcheck.errors import DatasetError
 CSV_CELL = 2**31 - 1
 """The largest cell in characters: contexts are often longer than the 131,072 that the standard library allows."""
 
-# The only YAML file among the forms is a configuration of promptfoo.
-_YAML = re.compile(r"^(?:tests\s*:(?:\s|$)|- )", re.MULTILINE)
+# The only YAML files among the forms are promptfoo's: a list of tests, or a configuration with the key `tests`.
+_YAML = re.compile(r"\A(?:[ \t\r]*(?:(?:#|---)[^\n]*)?\n)* *- |^tests\s*:(?:\s|$)", re.MULTILINE)
+
+# numpy writes an array without commas, and Python joins adjacent literals: ['a' 'b'] would be ['ab'].
+_LITERAL = re.compile(r"""('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")(\s*(?=['"]))?""", re.DOTALL)
 
 _OF_YAML_1_1 = ("tag:yaml.org,2002:bool", "tag:yaml.org,2002:timestamp")
 
@@ -95,22 +98,23 @@ def value_of(cell: Any) -> Any:
     if not stripped:
         return None
     if stripped[0] in "[{":
-        for read in (json.loads, ast.literal_eval):
-            # A literal such as {[1]: 2} has a TypeError.
-            with suppress(ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
-                return read(stripped)
+        # A literal such as {[1]: 2} has a TypeError.
+        with suppress(ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
+            return _json(stripped)
+        with suppress(ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
+            return ast.literal_eval(_LITERAL.sub(lambda found: found[1] + ("" if found[2] is None else ","), stripped))
     return cell
 
 
 def _json_material(path: Path, text: str) -> Material:
     try:
-        document = json.loads(text)
+        document = _json(text)
     except (ValueError, RecursionError) as whole:
         lines = [(number, line) for number, line in enumerate(text.split("\n"), start=1) if line.strip()]
         rows: list[dict[str, Any]] = []
         for number, line in lines:
             try:
-                value = json.loads(line)
+                value = _json(line)
             except (ValueError, RecursionError) as error:
                 if not rows:
                     raise DatasetError(f"{path.name}: expected JSON, found something else ({whole}).") from error
@@ -124,6 +128,11 @@ def _json_material(path: Path, text: str) -> Material:
     return Material(path=path, text=text, document=document, rows=rows_of)
 
 
+def _json(text: str) -> Any:
+    """Return the JSON value; NaN, which pandas writes for a missing value, is None."""
+    return json.loads(text, parse_constant=lambda _: None)
+
+
 def _objects(document: Any) -> tuple[Mapping[str, Any], ...]:
     if isinstance(document, list) and document and all(isinstance(each, dict) for each in document):
         return tuple(document)
@@ -133,11 +142,12 @@ def _objects(document: Any) -> tuple[Mapping[str, Any], ...]:
 def _table(text: str) -> tuple[Mapping[str, Any], ...] | None:
     """Return the rows of CSV text; None if the first line is no header, or no row fits it."""
     header = text.split("\n", 1)[0]
-    if "," not in header or header.lstrip().startswith(("#", "<", "-")):
+    delimiter = max(",;", key=header.count)
+    if delimiter not in header or header.lstrip().startswith(("#", "<", "-")):
         return None
     limit = csv.field_size_limit(CSV_CELL)
     try:
-        reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+        reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
         lines = [line for line in reader if any(line)]
     except csv.Error:
         return None
@@ -152,12 +162,14 @@ def _table(text: str) -> tuple[Mapping[str, Any], ...] | None:
 def _yaml(path: Path, text: str) -> Any:
     import yaml
 
-    class Loader(yaml.SafeLoader):
+    from pytest_ragcheck.questions.nodes.yaml_nodes import FAST_LOADER
+
+    class Loader(FAST_LOADER):  # type: ignore[misc]
         """YAML 1.2, as promptfoo reads it: `no` and `2024-01-01` are texts."""
 
     Loader.yaml_implicit_resolvers = {
         first: [each for each in resolvers if each[0] not in _OF_YAML_1_1]
-        for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
+        for first, resolvers in FAST_LOADER.yaml_implicit_resolvers.items()
     }
     Loader.add_implicit_resolver("tag:yaml.org,2002:bool", re.compile("true|false", re.IGNORECASE), list("tTfF"))
     try:

@@ -47,7 +47,7 @@ class Assertions:
     def read(self, assertions: Iterable[Any]) -> None:
         """Take each assertion, those of a set without a threshold included."""
         for assertion in assertions:
-            if not isinstance(assertion, Mapping):
+            if not isinstance(assertion, Mapping) or "type" not in assertion:
                 self._leave("assertions of another form", assertion)
             elif assertion.get("type") == "assert-set" and "threshold" not in assertion:
                 self.read(assertion.get("assert") or ())

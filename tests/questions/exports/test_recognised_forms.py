@@ -300,6 +300,53 @@ def test_a_cell_that_only_looks_like_a_literal_is_a_text(tmp_path: Path) -> None
     assert written["questions"][0]["expected_answer"] == "{[1]: 2}"
 
 
+def of_text(file_name: str, text: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> list[dict[str, Any]]:
+    (folder / file_name).write_text(text, encoding="utf-8")
+    return convert(folder, capsys, file_name)[1]
+
+
+def test_a_bullet_list_in_a_cell_does_not_make_a_csv_file_yaml(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = 'input,actual_output,expected_output\nWhich?,,"Two:\n- lamps\n- shoes"\n'
+    [question] = of_text("goldens.csv", text, tmp_path, capsys)
+    assert question["expected_answer"] == "Two:\n- lamps\n- shoes"
+
+
+def test_semicolons_separate_the_cells_of_a_csv_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    [question] = of_text("a.csv", "user_input;reference\nA, or B?;Yes, B.\n", tmp_path, capsys)
+    assert (question["question"], question["expected_answer"]) == ("A, or B?", "Yes, B.")
+
+
+def test_an_array_as_numpy_writes_it_is_a_list(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    cell = r"""['The \'a\' is' ""it's""
+ '30 days']"""
+    text = f'user_input,reference,reference_contexts\nWhich?,30,"{cell}"\n'
+    [question] = of_text("a.csv", text, tmp_path, capsys)
+    assert [passage["text"] for passage in question["gold_passages"]] == ["The 'a' is", "it's", "30 days"]
+
+
+def test_a_nan_of_pandas_is_a_missing_value(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    [question] = of_text("a.json", '[{"user_input": "Which?", "reference": NaN}]', tmp_path, capsys)
+    assert question["expected_answer"] is None
+
+
+def test_topics_with_commas_are_no_csv_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "judged.txt").write_text("1 0 a 1\n2 0 b 1\n", encoding="utf-8")
+    (tmp_path / "topics.tsv").write_text("1\tWho, and when?\n2\tHow long?\n", encoding="utf-8")
+    _, topics = convert(tmp_path, capsys, "topics.tsv", "judged.txt")
+    assert [topic["question"] for topic in topics] == ["Who, and when?", "How long?"]
+
+
+def test_promptfoo_may_have_a_question_mark_in_a_flow_mapping(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = "---\n# Tests\n- vars: {question: Who pays?}\n  assert: [{$ref: '#/assertionTemplates/polite'}]\n"
+    (tmp_path / "tests.yaml").write_text(text, encoding="utf-8")
+    left, [question] = convert(tmp_path, capsys, "tests.yaml")
+    assert (question["question"], left) == ("Who pays?", ["assertions of another form: 1"])
+
+
 def test_the_page_has_a_section_about_every_form() -> None:
     sections = PAGE.read_text(encoding="utf-8").split("\n## ")[1:]
     forms = [section.splitlines() for section in sections if "\nOtherwise: " in section]
