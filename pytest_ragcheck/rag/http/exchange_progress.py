@@ -23,8 +23,15 @@ class Progress:
         self.is_traced = False
         """True if the transport reports events; `httpx.ASGITransport` does not, and it does not stream."""
 
+        self._has_connected = False
+
         self._connected: Any = None
         """The connection that was opened last."""
+
+    @property
+    def is_over_kept_connection(self) -> bool:
+        """True if the request went over the connection of an earlier exchange."""
+        return self.is_traced and not self._has_connected
 
     async def cut_short(self) -> None:
         """
@@ -40,6 +47,7 @@ class Progress:
         self.is_traced = True
         if event.endswith((".connect_tcp.started", ".start_tls.started")):
             self.phase = Phase.CONNECTING
+            self._has_connected = True
         elif event.endswith((".connect_tcp.complete", ".start_tls.complete")):
             self._connected = details["return_value"]
         elif event.endswith(".send_request_headers.started"):

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from pytest_ragcheck.errors import EndpointError
+from pytest_ragcheck.errors import EndpointError, EndpointUnreachable
 from pytest_ragcheck.rag.http.exchange_progress import Phase
 from pytest_ragcheck.rag.http.http_exchange import HttpExchange
 from pytest_ragcheck.rag.http.route import HttpRoute
@@ -113,10 +112,18 @@ def route_to(target: Target) -> HttpRoute:
 
 
 async def exchange_over(route: HttpRoute, body: Any, shape: Shape) -> Exchange:
-    """Return the exchange for *body*; an error of the endpoint is part of the exchange, not raised."""
+    """
+    Return the exchange for *body*; an error of the endpoint is part of the exchange, not raised.
+
+    The request is repeated if the server had closed the kept connection, as uvicorn does after an exception of the app.
+    """
     exchange = Exchange(body, shape)
     try:
         exchange.answer = await HttpEndpoint(route, shape).send(body, exchange)
+    except EndpointUnreachable as error:
+        if exchange.is_over_kept_connection:
+            return await exchange_over(route, body, shape)
+        exchange.error = error
     except EndpointError as error:
         exchange.error = error
     return exchange
@@ -125,8 +132,13 @@ async def exchange_over(route: HttpRoute, body: Any, shape: Shape) -> Exchange:
 async def get_status(route: HttpRoute) -> int | None:
     """Return the status of a GET request; None without a reply."""
     exchange = _StatusOnly("GET", "a GET")
-    with suppress(EndpointError):
+    try:
         await route.fetch(exchange)
+    except EndpointUnreachable:
+        if exchange.is_over_kept_connection:
+            return await get_status(route)
+    except EndpointError:
+        pass
     return None if exchange.response is None else int(exchange.response.status_code)
 
 

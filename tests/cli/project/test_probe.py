@@ -618,6 +618,39 @@ def test_an_endpoint_that_breaks_down_without_its_key_is_asked_on(ragcheck) -> N
     }
 
 
+def closes_after_500(taken: Callable[[dict[str, Any]], bool]) -> Callable[[Request], Behaviour]:
+    """A server as uvicorn: an exception of the app ends the connection, without a header that tells of it."""
+    ended = set()
+
+    def behave(request: Request) -> Behaviour:
+        if request.connection in ended:
+            return close_without_reply
+        if request.method == "POST" and not taken(request.json):
+            ended.add(request.connection)
+            return reply("KeyError", 500)
+        return (
+            json_reply({"answer": "30 days", "contexts": PASSAGES[:1]}) if request.method == "POST" else reply("", 405)
+        )
+
+    return behave
+
+
+def test_a_connection_that_ends_after_an_exception_does_not_end_the_search(ragcheck) -> None:
+    with endpoint(closes_after_500(lambda body: "message" in body)) as server:
+        _, printed, _ = ragcheck("probe", server.url, "--json")
+    assert json.loads(printed)["settings"] == {
+        "rag_url": server.url,
+        "rag_request": '{"message": "{query}", "top_k": "{top_k}"}',
+    }
+
+
+def test_a_connection_that_ends_after_an_exception_does_not_fail_the_next_point(probe) -> None:
+    with endpoint(closes_after_500(lambda body: bool(body["query"]) and "top_k" in body)) as server:
+        _, points = probe(server.url)
+    assert points["top_k_optional"]["seen"] == 'missing: status 500 Internal Server Error ("KeyError")'
+    assert points["get"]["seen"] == "405"
+
+
 def test_an_endpoint_that_takes_get_alone_is_read_too(ragcheck) -> None:
     def by_get(request: Request) -> Behaviour:
         if request.method == "GET" and "?q=" in request.path:
