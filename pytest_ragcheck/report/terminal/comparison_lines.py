@@ -191,6 +191,8 @@ def _better(change: Change) -> str:
 
 def _score(metric: str, before: float | None, now: float, threshold: float, relation: str) -> str:
     """`groundedness 0.91 -> 0.41 < 0.70`, with as many decimals as it takes to tell unequal numbers apart."""
+    if before == round(now, 6):  # a recorded score is rounded
+        before = now
     numbers = [number for number in (before, now, threshold) if number is not None]
     shown = [f"{number:.2f}" for number in numbers]
     for digits in range(3, 7):
