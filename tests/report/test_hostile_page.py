@@ -63,11 +63,12 @@ def test_hostile_texts_run_nothing_and_are_all_shown(page: Show, tab: Tab) -> No
 
 def test_no_text_makes_the_page_wider_than_a_phone(page: Show, tab: Tab) -> None:
     text = HOSTILE[-2]
+    path = f"https://docs.example/{'path/' * 100}terms.md"
     record = a_record(
         question=a_question(text[:200], question=text, expected_answer=text, dataset_name=text[:200]),
         answer=text,
         contexts=(text,),
-        source_ids=(text,),
+        source_ids=(path,),
         reason=text,
         scores={f"ragas_answer_correctness_{'x' * 80}": 0.5},
     )
