@@ -34,7 +34,7 @@ def is_qrels(material: Material) -> bool:
 def _is_topics(material: Material) -> bool:
     if _TOPIC.search(material.text):
         return True
-    lines = [line for line in material.text.splitlines() if line.strip()]
+    lines = [line for line in material.text.split("\n") if line.strip()]
     return bool(lines) and all(_LINE.fullmatch(line) for line in lines)
 
 
@@ -59,7 +59,7 @@ def _read_topics(material: Material, export: Export) -> None:
 def _topics(material: Material) -> Iterator[tuple[str, str, dict[str, str]]]:
     """Yield the number, the text to ask and the other fields of each topic."""
     if not _TOPIC.search(material.text):
-        for line in material.text.splitlines():
+        for line in material.text.split("\n"):
             if found := _LINE.fullmatch(line.strip()):
                 yield found[1], found[2], {}
         return
@@ -80,7 +80,7 @@ def _topics(material: Material) -> Iterator[tuple[str, str, dict[str, str]]]:
 
 def _judgements(path: Path, form: re.Pattern[str], columns: str) -> Iterator[tuple[str, str, int]]:
     """Yield the query, the document and the grade of each line, which has the *form*; a header is skipped."""
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+    for number, line in enumerate(path.read_text(encoding="utf-8").split("\n"), start=1):
         if not line.strip() or (number == 1 and line.rstrip().endswith("\tscore")):
             continue
         found = form.fullmatch(line)

@@ -331,11 +331,11 @@ def test_a_nan_of_pandas_is_a_missing_value(tmp_path: Path, capsys: pytest.Captu
     assert question["expected_answer"] is None
 
 
-def test_topics_with_commas_are_no_csv_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_topics_may_have_commas_and_line_separators(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "judged.txt").write_text("1 0 a 1\n2 0 b 1\n", encoding="utf-8")
-    (tmp_path / "topics.tsv").write_text("1\tWho, and when?\n2\tHow long?\n", encoding="utf-8")
+    (tmp_path / "topics.tsv").write_text("1\tWho, and when?\r\n2\tHow\u2028 long?\n", encoding="utf-8")
     _, topics = convert(tmp_path, capsys, "topics.tsv", "judged.txt")
-    assert [topic["question"] for topic in topics] == ["Who, and when?", "How long?"]
+    assert [topic["question"] for topic in topics] == ["Who, and when?", "How\u2028 long?"]
 
 
 def test_promptfoo_may_have_a_question_mark_in_a_flow_mapping(
