@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pytest_ragcheck.concurrency.private_loop import PrivateLoop
 
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from pytest_ragcheck.rag.answer import RagAnswer
     from pytest_ragcheck.rag.client_calls import ClientCalls
     from pytest_ragcheck.rag.http.asgi_app import AsgiApp
+
+T = TypeVar("T")
 
 
 class BlockingRagClient:
@@ -36,24 +38,24 @@ class BlockingRagClient:
             weakref.finalize(self, self._loop.close)
 
     def ask(self, question: Question) -> RagAnswer:
-        return self._loop.run(self._client.ask, question)
+        return self._run(self._client.ask, question)
 
     def query(self, text: str, top_k: int | None = None, *, include_chunks: bool = False) -> RagAnswer:
-        return self._loop.run(partial(self._client.query, text, top_k, include_chunks=include_chunks))
+        return self._run(partial(self._client.query, text, top_k, include_chunks=include_chunks))
 
     def query_with_context(
         self, question: str, passages: Sequence[GoldPassage], session_id: str | None = None
     ) -> RagAnswer:
-        return self._loop.run(self._client.query_with_context, question, passages, session_id)
+        return self._run(self._client.query_with_context, question, passages, session_id)
 
     def upload_text_as_document(self, text: str, filename: str) -> str:
-        return self._loop.run(self._client.upload_text_as_document, text, filename)
+        return self._run(self._client.upload_text_as_document, text, filename)
 
     def wait_for_batch(self, batch_id: str, timeout: float = 300.0, poll_interval: float = 2.0) -> bool:
-        return self._loop.run(self._client.wait_for_batch, batch_id, timeout, poll_interval)
+        return self._run(self._client.wait_for_batch, batch_id, timeout, poll_interval)
 
     def delete_document(self, document_id: str) -> bool:
-        return self._loop.run(self._client.delete_document, document_id)
+        return self._run(self._client.delete_document, document_id)
 
     def close(self) -> None:
         """
@@ -67,6 +69,11 @@ class BlockingRagClient:
                 self._loop.run(partial(self._app.aclose, only_here=True))
         finally:
             self._loop.close()
+
+    def _run(self, call: Callable[..., Awaitable[T]], *arguments: Any) -> T:
+        if self._app is not None:
+            self._app.refuse_to_block()
+        return self._loop.run(call, *arguments)
 
     def __enter__(self) -> Self:
         return self

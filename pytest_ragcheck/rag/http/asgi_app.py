@@ -83,6 +83,20 @@ class AsgiApp:
         """
         return await self._in_loop(self._claimed().loop, function, *arguments)
 
+    def refuse_to_block(self) -> None:
+        """
+        Refuse a call that would wait in the event loop of the app, which could not run then.
+
+        Raises:
+            UsageError: That loop runs in this thread.
+        """
+        lifespan = self._lifespan
+        if lifespan is not None and asyncio._get_running_loop() is lifespan.loop:
+            raise UsageError(
+                f"client.blocking was called in the event loop of {self.name}, which would wait for itself. "
+                "Await the client's own method, such as client.query(text)."
+            )
+
     async def aclose(self, *, only_here: bool = False) -> None:
         """
         Shut the app down; the next request starts it again.

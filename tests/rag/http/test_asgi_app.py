@@ -121,6 +121,23 @@ def test_requests_of_other_loops_cross_over_to_the_loop_of_the_app():
     assert steps == ["startup", *["request"] * 7, "shutdown"]
 
 
+def test_a_blocking_call_in_the_loop_of_the_app_is_refused():
+    steps = Steps()
+
+    async def run() -> None:
+        async with RagClient("/query", app=service(steps)) as client:
+            await client.query("How long?")
+            with client.blocking as blocking, pytest.raises(UsageError) as refused:
+                blocking.query("How much?")
+            assert str(refused.value) == (
+                "client.blocking was called in the event loop of app FastAPI, which would wait for itself. "
+                "Await the client's own method, such as client.query(text)."
+            )
+
+    asyncio.run(run())
+    assert steps == ["startup", "request", "shutdown"]
+
+
 def test_a_closed_client_starts_the_app_again():
     steps = Steps()
     client = RagClient("/query", app=service(steps))
