@@ -78,7 +78,8 @@ class HttpService:
             known = ", ".join(sorted(self._identities)) or "none"
             raise EndpointError(
                 f"{self.name}: the identity {name!r} is not in rag_identities (known: {known})\n"
-                f"Add a line such as '{name}: Authorization: Bearer {{env:TOKEN}}', or correct the question's 'as'.",
+                f"Add a line such as '{name}: Authorization: Bearer {{env:TOKEN}}', or correct the question's 'as'. "
+                "A RagClient of your own takes them from RagClient.from_settings, or as identities=.",
                 url=self.name,
             )
         service = copy(self)

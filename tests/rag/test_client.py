@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from pytest_ragcheck.config.settings import Settings
-from pytest_ragcheck.errors import EndpointTimeout, UsageError
+from pytest_ragcheck.errors import EndpointError, EndpointTimeout, UsageError
 from pytest_ragcheck.questions.question import Question
 from pytest_ragcheck.rag.client import RagClient
 from tests.rag.misbehaviours import GOOD
@@ -154,6 +154,17 @@ print("jmespath" in sys.modules)
     with FakeEndpoint(json_reply(GOOD)) as endpoint:
         done = subprocess.run([sys.executable, "-c", code, endpoint.url], capture_output=True, text=True, check=False)
     assert (done.stdout, done.stderr) == ("False\n", "")
+
+
+def test_a_client_without_identities_names_where_it_takes_them_from() -> None:
+    question = Question(dataset_name="a", id="a", question="When?", identity="bob")
+    with RagClient("http://127.0.0.1:9/query").blocking as client, pytest.raises(EndpointError) as caught:
+        client.ask(question)
+    assert str(caught.value) == (
+        "http://127.0.0.1:9/query: the identity 'bob' is not in rag_identities (known: none)\n"
+        "Add a line such as 'bob: Authorization: Bearer {env:TOKEN}', or correct the question's 'as'. "
+        "A RagClient of your own takes them from RagClient.from_settings, or as identities=."
+    )
 
 
 # blocking
