@@ -60,7 +60,7 @@ async def in_thread(function: Callable[..., T], *arguments: Any) -> T:
         try:
             value = call()
         except StopIteration as stop:  # a future refuses StopIteration
-            error = RuntimeError("StopIteration")
+            error = RuntimeError("StopIteration").with_traceback(stop.__traceback__)
             error.__cause__ = stop
         except BaseException as raised:  # raised in the waiting task, KeyboardInterrupt too
             error = raised

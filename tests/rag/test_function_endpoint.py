@@ -186,7 +186,8 @@ def test_a_line_of_a_library_is_named_where_there_is_none_of_the_users():
 
 
 def test_a_stop_iteration_is_an_error_like_any_other():
-    assert ": raised RuntimeError: StopIteration (" in str(fail(lambda _: next(iter(()))))
+    assert ": raised RuntimeError: StopIteration (" in (text := str(fail(lambda _: next(iter(())))))
+    assert f"{Path(__file__).name}:" in text
 
 
 def test_an_error_of_another_client_that_the_function_asks_passes_through():
