@@ -156,7 +156,8 @@ def _table(text: str) -> tuple[Mapping[str, Any], ...] | None:
     names = [name.strip() for name in lines[0]]
     if len(lines) < 2 or any(len(line) > len(names) for line in lines):
         return None
-    return tuple(dict(zip(names, line, strict=False)) for line in lines[1:])
+    # A column without a name is the index of pandas, or comes from delimiters at the ends of the lines.
+    return tuple({name: cell for name, cell in zip(names, line, strict=False) if name} for line in lines[1:])
 
 
 def _yaml(path: Path, text: str) -> Any:

@@ -318,6 +318,11 @@ def test_semicolons_separate_the_cells_of_a_csv_file(tmp_path: Path, capsys: pyt
     assert (question["question"], question["expected_answer"]) == ("A, or B?", "Yes, B.")
 
 
+def test_the_index_column_of_pandas_is_left_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    [question] = of_text("a.csv", ",user_input,reference\n0,Which?,A.\n", tmp_path, capsys)
+    assert "metadata" not in question
+
+
 def test_an_array_as_numpy_writes_it_is_a_list(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     cell = r"""['The \'a\' is' ""it's""
  '30 days']"""
