@@ -230,7 +230,7 @@ def test_a_form_of_another_quantity_has_another_value(one: str, other: str) -> N
         "at the end",
         "the 1990s",
         "in her 30s",
-        "two 3s",
+        "all the 3s",
     ],
 )
 def test_words_that_are_quantities_elsewhere_are_none_here(text: str) -> None:
