@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from itertools import pairwise
 
-from pytest_ragcheck.judging.offline.normalized_text import words
+from pytest_ragcheck.judging.offline.normalized_text import clause_words, normalised
 from pytest_ragcheck.judging.offline.quantities import MONTH_NUMBERS, UNITS
 from pytest_ragcheck.judging.offline.terms import (
     ABOUT,
@@ -112,7 +112,7 @@ class ExpectedAnswers(dict[str, ExpectedAnswer]):
         self._terms = terms
 
     def __missing__(self, text: str) -> ExpectedAnswer:
-        found = words(text)
+        found = clause_words(normalised(text))
         parsed = ExpectedAnswer(spelt=f" {' '.join(found)} ", terms=self._terms.of_words(found))
         if len(self) >= _MOST_KEPT:
             self.clear()

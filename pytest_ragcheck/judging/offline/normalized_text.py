@@ -22,7 +22,7 @@ _HAN = re.compile(r"[〇一-九十百千万零两]")
 NUMBER_PATTERN = r"(?:\d{1,3}(?: \d{3})+(?!\d)|\d+)(?:[.,:'’]\d+)*"
 NUMBER = re.compile(NUMBER_PATTERN)
 CLAUSE_END = "\x1f"
-"""The word that `folded_words` adds where a negation ends before its sentence does: "the fee, not a deposit, is 30"."""
+"""The word that `clause_words` adds where a negation ends before its sentence does: "the fee, not a deposit, is 30"."""
 _ASCII_WORD = rf"[a-z]+(?:'[a-z]+)*|{NUMBER_PATTERN}|[%${CLAUSE_END}]"
 # The lookaheads, which skip most characters that begin no word, save a fifth of the time.
 _ASCII_WORDS = re.compile(rf"(?=[a-z0-9%${CLAUSE_END}])(?:{_ASCII_WORD})")
@@ -174,14 +174,18 @@ def words(text: str) -> list[str]:
 
 
 def folded_words(folded: str, *, with_ends: bool = False) -> list[str]:
-    """The words of a normalised text, with each `CLAUSE_END`; *with_ends* adds the marks between sentences."""
-    folded = _with_clause_ends(folded)
+    """The words of a normalised text; *with_ends* adds the marks between sentences."""
     if folded.isascii():
         return (_ASCII_WORDS_AND_ENDS if with_ends else _ASCII_WORDS).findall(folded)
     found: list[str] = (_ANY_WORDS_AND_ENDS if with_ends else _ANY_WORDS).findall(folded)
     if not _UNSPACED_RUN.search(folded):
         return found
     return list(chain.from_iterable(map(_pairs, ("", *found), found)))
+
+
+def clause_words(folded: str, *, with_ends: bool = False) -> list[str]:
+    """The same, with each `CLAUSE_END`."""
+    return folded_words(_with_clause_ends(folded), with_ends=with_ends)
 
 
 def _with_clause_ends(folded: str) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from itertools import groupby
 
-from pytest_ragcheck.judging.offline.normalized_text import folded_words, listed, normalised, sentences
+from pytest_ragcheck.judging.offline.normalized_text import clause_words, listed, normalised, sentences
 from pytest_ragcheck.package_text import package_text
 
 _AT_WORD = r"\b"
@@ -94,7 +94,7 @@ class Sentence:
 
     def __init__(self, text: str) -> None:
         self.folded = normalised(text)
-        self.words = folded_words(self.folded)
+        self.words = clause_words(self.folded)
         self.triggers = _TRIGGERS.intersection(self.words)
         """Words of refusals, and `n'` if a word begins with it; "don't" and "John's" do not."""
         if "n'" in self.folded and _ELISION.search(self.folded):

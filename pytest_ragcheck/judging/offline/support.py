@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from pytest_ragcheck.judging.offline.changed_details import ChangedDetail, ComparedQuantities, KnownQuantities
 from pytest_ragcheck.judging.offline.evidence import ContextCache, Evidence, ReadContext
 from pytest_ragcheck.judging.offline.negation import NOT, without_yes_or_no
-from pytest_ragcheck.judging.offline.normalized_text import NUMBER, folded_words, listed, normalised
+from pytest_ragcheck.judging.offline.normalized_text import NUMBER, clause_words, listed, normalised
 from pytest_ragcheck.judging.offline.number_spellings import canonical_number
 from pytest_ragcheck.judging.offline.quantities import has_quantity
 from pytest_ragcheck.judging.offline.quantity_reader import read_quantities
@@ -253,7 +253,7 @@ def _claim(sentence: str, asked: frozenset[str], terms: TermDictionary, cache: S
     if ("[" in sentence or "24/7" in sentence or not _CITED.isdisjoint(parsed.words)) and _DIGIT.search(sentence):
         parsed = cache[_NO_QUANTITY.sub(" ", parsed.folded)]
     refuses = parsed.declines
-    all_terms = terms.of_words(folded_words(parsed.beside_declining()) if refuses else parsed.words)
+    all_terms = terms.of_words(clause_words(parsed.beside_declining()) if refuses else parsed.words)
     content = list(filterfalse(_SILENT.__contains__, all_terms))
     if refuses:
         content = [term for term in content if term not in asked and term not in REFUSING]

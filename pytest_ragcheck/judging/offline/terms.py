@@ -24,7 +24,7 @@ from pytest_ragcheck.judging.offline.negation import (
     SIGNS,
     without_prefix,
 )
-from pytest_ragcheck.judging.offline.normalized_text import CLAUSE_END, SENTENCE_ENDS, folded_words, normalised, words
+from pytest_ragcheck.judging.offline.normalized_text import CLAUSE_END, SENTENCE_ENDS, clause_words, normalised, words
 from pytest_ragcheck.judging.offline.number_spellings import (
     READ_TOGETHER,
     canonical_number,
@@ -127,7 +127,7 @@ class TermDictionary(dict[str, str]):
 
     def with_ends(self, text: str) -> list[str]:
         """The terms of *text*, with `END` at the end of each sentence."""
-        return self.of_words(folded_words(normalised(text), with_ends=True))
+        return self.of_words(clause_words(normalised(text), with_ends=True))
 
     def of_words(self, found: list[str]) -> list[str]:
         """The terms of a text with the words *found*."""
