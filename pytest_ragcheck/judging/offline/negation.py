@@ -171,17 +171,27 @@ def without_yes_or_no(text: str, terms: Sequence[str]) -> Sequence[str]:
 
 
 def is_said_otherwise(one: Sequence[str], other: Sequence[str]) -> bool:
-    """True for "not until" in one text and "when" or "only after" in the other, and for "not except" and "only"."""
+    """
+    True for denials that say the same in other words.
+
+    These are "not until" and "when" or "only after", "not except" and "only", "not without" and "not unless".
+    """
     return (
         _says_not_until(one, other)
         or _says_not_until(other, one)
         or _says_not_except(one, other)
         or _says_not_except(other, one)
+        or _says_not_without(one, other)
+        or _says_not_without(other, one)
     )
 
 
 def _says_not_except(denying: Sequence[str], affirming: Sequence[str]) -> bool:
     return NOT in denying and EXCEPT in denying and NOT not in affirming and not _MERELY.isdisjoint(affirming)
+
+
+def _says_not_without(one: Sequence[str], other: Sequence[str]) -> bool:
+    return NOT in one and WITHOUT in one and NOT in other and IF in other
 
 
 def _says_not_until(denying: Sequence[str], affirming: Sequence[str]) -> bool:

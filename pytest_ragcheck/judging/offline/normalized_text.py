@@ -23,7 +23,8 @@ NUMBER_PATTERN = r"(?:\d{1,3}(?: \d{3})+(?!\d)|\d+)(?:[.,:'’]\d+)*"
 NUMBER = re.compile(NUMBER_PATTERN)
 CLAUSE_END = "\x1f"
 """The word that `clause_words` adds where a negation ends before its sentence does: "the fee, not a deposit, is 30"."""
-_ASCII_WORD = rf"[a-z]+(?:'[a-z]+)*|{NUMBER_PATTERN}|[%${CLAUSE_END}]"
+_NUMBER_OR_ORDINAL = rf"{NUMBER_PATTERN}(?:(?:st|nd|rd|th)\b)?"
+_ASCII_WORD = rf"[a-z]+(?:'[a-z]+)*|{_NUMBER_OR_ORDINAL}|[%${CLAUSE_END}]"
 # The lookaheads, which skip most characters that begin no word, save a fifth of the time.
 _ASCII_WORDS = re.compile(rf"(?=[a-z0-9%${CLAUSE_END}])(?:{_ASCII_WORD})")
 # Characters outside words are excluded, because `\w` would break words at the vowel signs of Indic scripts and Thai.
@@ -33,7 +34,7 @@ _NO_LETTER = (
     r"\u104a\u104b\u17d4\u17d5\u2000-\u206f\u20a0-\u20cf\u2100-\u2bff\u2e00-\u2e7f\u3000-\u303f\u30fb"
     r"\ud800-\udfff\ue000-\uf8ff\ufe00-\ufe0f\ufe10-\ufe6f\uff00-\uff0f\ufff0-\uffff\U0001f000-\U0001faff"
 )
-_ANY_WORD = rf"[^{_NO_LETTER}']+(?:'[^{_NO_LETTER}']+)*|{NUMBER_PATTERN}|[%$€£{CLAUSE_END}]"
+_ANY_WORD = rf"[^{_NO_LETTER}']+(?:'[^{_NO_LETTER}']+)*|{_NUMBER_OR_ORDINAL}|[%$€£{CLAUSE_END}]"
 _ANY_WORDS = re.compile(rf"(?! )(?:{_ANY_WORD})")
 
 SENTENCE_ENDS = frozenset(".!?\n。！？।")
@@ -54,6 +55,8 @@ _ENDS_WITH_BRACKET = re.compile(
 """Negations, exceptions and conditions."""
 _ENCLOSED = re.compile(r'[(][^()]{0,100}[)]|"[^"]{0,100}"')
 # Up to three words after a negation between two commas; "no" has an article after it, in Spanish.
+# A condition up to its comma. French and Spanish "si" is left out, because "se" and "si" are mostly pronouns elsewhere.
+_CONDITION = re.compile(r"\b(?:if|unless|wenn|falls|sofern|если)\b[^,.;:!?\n]{1,100},(?!\d)")
 _COMPOUND = re.compile(r"\b(?:non|not?)-\w+(?:-\w+)*")
 _APPOSED = re.compile(
     r"[,~] ?(?:not|never|nicht|niet|pas|nao|non|не|no(?= (?:un|una|el|la|los|las)\b))"
@@ -199,6 +202,8 @@ def _with_clause_ends(folded: str) -> str:
         folded = _ENCLOSED.sub(_closed, folded)
     if "no" in folded:
         folded = _COMPOUND.sub(_closed, folded)
+    if "if " in folded or "enn " in folded or "unless" in folded or "falls" in folded or "если" in folded:
+        folded = _CONDITION.sub(_closed, folded)
     return _APPOSED.sub(_closed, folded) if ", n" in folded or "~" in folded or ", p" in folded else folded
 
 

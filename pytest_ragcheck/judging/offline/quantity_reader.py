@@ -84,6 +84,7 @@ _QUARTERED = frozenset(("time", "volume", "mass"))
 _LONGEST_SYMBOL = 2  # "a m" is no metre
 _BEGINNINGS = terms_of("start beginning anfang debut principios inizio inicio begin начало начала")
 _ENDINGS = terms_of("end ende fin finales fine fim finais eind einde конец конца")
+_ENDS_OF_PERIODS = _BEGINNINGS | _ENDINGS
 _SHORT_MONTHS = frozenset((4, 6, 9, 11))
 _WORDS_THAT_START = (
     HALVES | QUARTERS | _EVERY | _BEGINNINGS | _ENDINGS | frozenset((*_PERIODS, *_FIXED, *_DAY_NUMBERS, _RUSSIAN_ONCE))
@@ -169,7 +170,8 @@ def _counted_by_article(terms: Sequence[str], place: int) -> Quantity | None:
     is_counted = (
         terms[place] in ARTICLES and dimension in _COUNTED_BY_ARTICLE and len(terms[place + 1]) > _LONGEST_SYMBOL
     )
-    if not is_counted or is_quarter or _end_of_half(terms, place + 2):
+    is_end = place > 1 and terms[place - 1] in _OF and terms[place - 2] in _ENDS_OF_PERIODS  # "the end of a quarter"
+    if not is_counted or is_quarter or is_end or _end_of_half(terms, place + 2):
         return None
     found = Quantity(
         start=place, end=place + 2, value=factor, dimension=dimension, is_certain=False, factor=factor, recurs=1
@@ -289,6 +291,8 @@ def _read(terms: Sequence[str], place: int) -> Quantity:
         found = _as_interval(found, terms)
         if found.dimension in ("time", "months") and not _BEFORE_INTERVALS.isdisjoint(terms[max(0, place - 2) : place]):
             found.recurs = 1
+    elif found.noun and terms[place + 2 : place + 3] and terms[place + 2] in _PER:  # 100 requests per minute
+        found.per = _period(terms[place + 3]) if place + 3 < len(terms) else ""
     found.bound = _bound_of(terms, found.start, found.end)
     return found
 

@@ -90,7 +90,7 @@ class TermDictionary(dict[str, str]):
 
     def __missing__(self, word: str) -> str:
         if word[0].isdigit():
-            term = canonical_number(word)
+            term = canonical_number(word.rstrip("dhnrst"))  # of ordinals
         elif len(word) >= _LEAST_OF_LARGE_NUMBER and (value := joined_number(word)) is not None:
             term = canonical_number(str(value))
         elif "'" in word and word.endswith("n't"):

@@ -170,6 +170,8 @@ Dogs are not admitted, with the exception of assistance dogs. | Only assistance 
 It opens Tuesday to Sunday and is closed on Mondays. | It isn't open on Mondays; it is open Tuesday to Sunday.
 The bus leaves from platform 4. | The bus leaves from platform No. 4.
 The non-stop flight takes 11 hours. | It is a non-stop flight of 11 hours.
+Subletting is prohibited unless the landlord agrees. | Subletting isn't allowed without the consent of the landlord.
+If you miss a dose, take it later, but never take a double dose. | Take the missed dose later.
 """
 
 # The question, an accepted answer, and an answer that is right.

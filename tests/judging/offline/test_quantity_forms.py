@@ -13,6 +13,7 @@ TERMS = TermDictionary()
 
 # Each line has forms of one quantity.
 FORMS = """
+the third day | the 3rd day
 500 ms | 0.5 seconds | 500 milliseconds
 30s | 30 s | 30 seconds
 after 30s | after half a minute
@@ -212,6 +213,7 @@ def test_each_form_of_a_quantity_has_the_value_of_the_others() -> None:
         ("from 5 to 8 guests", "7:55"),
         ("three quarters of the plot", "65% of the plot"),
         ("the end of March", "30 March"),
+        ("three months", "the end of a quarter of next year"),
         ("tweeduizend vijfhonderd", "vijfentwintigduizend"),
     ],
 )
@@ -235,3 +237,9 @@ def test_a_form_of_another_quantity_has_another_value(one: str, other: str) -> N
 )
 def test_words_that_are_quantities_elsewhere_are_none_here(text: str) -> None:
     assert not any(each.dimension for each in read_quantities(TERMS.with_ends(text)))
+
+
+def test_a_count_of_things_may_have_a_rate() -> None:
+    minute, second = (read_quantities(TERMS.of(f"100 requests per {unit}"))[0] for unit in ("minute", "second"))
+    assert minute.same_value(second)
+    assert minute.contradicts(second)
