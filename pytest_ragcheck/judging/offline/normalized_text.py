@@ -47,22 +47,6 @@ _END = (
 _ASCII_WORDS_AND_ENDS = re.compile(rf"(?=[a-z0-9%${CLAUSE_END}.!?\n])(?:{_ASCII_WORD}|{_END}|\n)")
 _ANY_WORDS_AND_ENDS = re.compile(rf"(?! )(?:{_ANY_WORD}|{_END}|[\n。！？।])")
 
-_ENDS_WITH_BRACKET = re.compile(
-    r"\b(?:not|\w{2,8}n't|never|no|nor|cannot|without|nicht|kein\w{0,2}|nie|ohne|pas|jamais|aucune?|sans|nunca|jamas|sin"
-    r"|nao|sem|non|senza|niet|geen|nooit|zonder|не|нет|без"
-    r"|except|excluding|ausser|sauf|salvo|excepto|tranne|eccetto|behalve|кроме|if|unless|wenn|falls|si|se|indien|mits|если)\b"
-)
-"""Negations, exceptions and conditions."""
-_ENCLOSED = re.compile(r'[(][^()]{0,100}[)]|"[^"]{0,100}"')
-# Up to three words after a negation between two commas; "no" has an article after it, in Spanish.
-# A condition up to its comma. French and Spanish "si" is left out, because "se" and "si" are mostly pronouns elsewhere.
-_CONDITION = re.compile(r"\b(?:if|unless|wenn|falls|sofern|если)\b[^,.;:!?\n]{1,100},(?!\d)")
-_COMPOUND = re.compile(r"\b(?:non|not?)-\w+(?:-\w+)*")
-_APPOSED = re.compile(
-    r"[,~] ?(?:not|never|nicht|niet|pas|nao|non|не|no(?= (?:un|una|el|la|los|las)\b))"
-    r"(?: [^\s,~;:.()]+){1,3} ?(?:[,~](?!\w)|(?=[.!?]*\s*$)|[.!?](?=\s))"
-)
-
 _LONGEST_WORD = 40  # a longer run has no spaces, as in Chinese
 
 _MARKS = re.compile("[\u0300-\u036f\u0591-\u05bd\u0640\u064b-\u0652\u00ad\u200b-\u200f\u2060\ufeff]+")
@@ -191,24 +175,47 @@ def clause_words(folded: str, *, with_ends: bool = False) -> list[str]:
     return folded_words(_with_clause_ends(folded), with_ends=with_ends)
 
 
+_LIMITED = listed(
+    "not never no nor cannot without nicht kein keine keinen keinem keiner nie ohne pas jamais aucun aucune sans nunca "
+    "jamas sin nao sem non senza niet geen nooit zonder не нет без except excluding ausser sauf salvo excepto tranne "
+    "eccetto behalve кроме if unless wenn falls si se indien mits если"
+)
+"""Negations, exceptions and conditions, which end with the bracket or quote that they stand in."""
+_ENCLOSED = re.compile(r'[(][^()]{0,100}[)]|"[^"]{0,100}"')
+_COMPOUND = re.compile(r"\b(?:non|not?)-\w+(?:-\w+)*")
+# A condition up to its comma. French and Spanish "si" is left out, because "se" and "si" are mostly pronouns elsewhere.
+_CONDITION = re.compile(r"\b(?:if|unless|wenn|falls|sofern|если)\b[^,.;:!?\n]{1,100},(?!\d)")
+# Up to three words after a negation between two commas; "no" has an article after it, in Spanish.
+_APPOSED = re.compile(
+    r"[,~] ?(?:not|never|nicht|niet|pas|nao|non|не|no(?= (?:un|una|el|la|los|las)\b))"
+    r"(?: [^\s,~;:.()]+){1,3} ?(?:[,~](?!\w)|(?=[.!?]*\s*$)|[.!?](?=\s))"
+)
+_ENDED = rf"\g<0> {CLAUSE_END} "
+
+
 def _with_clause_ends(folded: str) -> str:
     """
-    *folded* with a `CLAUSE_END` for each semicolon, and after what a negation does not leave: brackets, quotes,
-    appositions, and compounds such as "non-stop".
+    *folded* with a `CLAUSE_END` for each semicolon, and after what a negation or a condition does not leave: brackets,
+    quotes, appositions, the comma after a condition, and compounds such as "non-stop".
     """
     if ";" in folded:
         folded = folded.replace(";", f" {CLAUSE_END} ")
     if "(" in folded or '"' in folded:
         folded = _ENCLOSED.sub(_closed, folded)
-    if "no" in folded:
-        folded = _COMPOUND.sub(_closed, folded)
-    if "if " in folded or "enn " in folded or "unless" in folded or "falls" in folded or "если" in folded:
-        folded = _CONDITION.sub(_closed, folded)
-    return _APPOSED.sub(_closed, folded) if ", n" in folded or "~" in folded or ", p" in folded else folded
+    if "non-" in folded or "no-" in folded or "not-" in folded:
+        folded = _COMPOUND.sub(_ENDED, folded)
+    if "," in folded or "~" in folded:
+        if "if " in folded or "enn " in folded or "unless" in folded or "falls" in folded or "если" in folded:
+            folded = _CONDITION.sub(_ENDED, folded)
+        if ", n" in folded or "~" in folded or ", p" in folded:
+            folded = _APPOSED.sub(_ENDED, folded)
+    return folded
 
 
 def _closed(found: re.Match[str]) -> str:
-    return f"{found[0]} {CLAUSE_END} " if _ENDS_WITH_BRACKET.search(found[0]) else found[0]
+    inside = found[0]
+    is_limited = "n't" in inside or not _LIMITED.isdisjoint(inside[1:-1].split())
+    return f"{inside} {CLAUSE_END} " if is_limited else inside
 
 
 def _pairs(before: str, word: str) -> list[str]:
