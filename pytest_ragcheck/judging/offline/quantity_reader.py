@@ -64,8 +64,6 @@ _KINDS_OF_DAYS = terms_of(
     "vollen zusatzliche zusatzlichen aufeinanderfolgende aufeinanderfolgenden bezahlte bezahlten рабочих календарных "
     "полных"
 )
-_DIGITS_OF_A_YEAR = 4
-_BEFORE_SECONDS = terms_of("to of after for every within is takes wait default timeout than about least most")
 _SQUARE = terms_of("square carre carres cuadrados cuadrado quadrati quadrato quadrados quadrado vierkante")
 
 _PLAIN = re.compile(r"\d{1,15}(?:\.\d{1,9})?")
@@ -282,8 +280,7 @@ def _read(terms: Sequence[str], place: int) -> Quantity:
         found = _measured((*terms[:place], terms[place], *terms[place + 2 : place + 5]), place, value)
         found.end += 1
     else:
-        has_unit = unit_at(terms, place + 1)[0] != "" and not _is_plural(terms, place)
-        found = (_measured if has_unit else _with_two_words)(terms, place, value)
+        found = (_measured if unit_at(terms, place + 1)[0] else _with_two_words)(terms, place, value)
     reading = other_reading(term)
     if reading is not None:
         found.other_value = float(reading) * found.factor
@@ -295,14 +292,6 @@ def _read(terms: Sequence[str], place: int) -> Quantity:
         found.per = _period(terms[place + 3]) if place + 3 < len(terms) else ""
     found.bound = _bound_of(terms, found.start, found.end)
     return found
-
-
-def _is_plural(terms: Sequence[str], place: int) -> bool:
-    """True for the "s" of "the 1990s", "his 30s" and "two 3s"; seconds are "30s", "after 30s" and "1.5s"."""
-    number = terms[place]
-    is_year = number.isdigit() and len(number) == _DIGITS_OF_A_YEAR
-    stands_for_seconds = "." in number or len(terms) == 2 or (place > 0 and terms[place - 1] in _BEFORE_SECONDS)
-    return terms[place + 1] == "s" and (is_year or not stands_for_seconds)
 
 
 def _measured(terms: Sequence[str], place: int, value: float) -> Quantity:

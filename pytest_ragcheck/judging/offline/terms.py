@@ -24,7 +24,14 @@ from pytest_ragcheck.judging.offline.negation import (
     SIGNS,
     without_prefix,
 )
-from pytest_ragcheck.judging.offline.normalized_text import CLAUSE_END, SENTENCE_ENDS, clause_words, normalised, words
+from pytest_ragcheck.judging.offline.normalized_text import (
+    CLAUSE_END,
+    SENTENCE_ENDS,
+    clause_words,
+    listed,
+    normalised,
+    words,
+)
 from pytest_ragcheck.judging.offline.number_spellings import (
     READ_TOGETHER,
     canonical_number,
@@ -57,6 +64,9 @@ END = "¶"
 
 _SIGNS = frozenset("$€£")
 _SEVERAL_LANGUAGES = frozenset(LANGUAGE_OF)
+_BEFORE_SECONDS = listed("to of after for every within is takes take wait default timeout than about least")
+_DUTCH_TIMES = listed("ochtends morgens middags avonds nachts")  # "om 8 uur 's ochtends"
+_DIGITS_OF_A_YEAR = 4
 _LEAST_OF_LARGE_NUMBER = 7  # letters
 _MOST_TEXTS_KEPT, _LONGEST_TEXT_KEPT = 1000, 1000  # characters
 _TIMES = frozenset(TIMES_BY_WORD)
@@ -70,7 +80,7 @@ _GERMAN = frozenset(("der", "die", "das", "den", "ist", "sie", "er", "es", "ein"
 _HOMOGRAPHS = frozenset(("si", "en", "falls"))
 _FRENCH_NEGATIONS = frozenset(("pas", "plus", "jamais", "aucun", "aucune", "rien", "point", "personne"))
 _REACH_OF_NE = 4  # words
-_SPECIAL = _HOMOGRAPHS | _FRENCH_NEGATIONS | _SIGNS | READ_TOGETHER | _SEVERAL_LANGUAGES | _TIMES
+_SPECIAL = _HOMOGRAPHS | _FRENCH_NEGATIONS | _SIGNS | READ_TOGETHER | _SEVERAL_LANGUAGES | _TIMES | {"s"}
 
 
 class TermDictionary(dict[str, str]):
@@ -144,6 +154,8 @@ class TermDictionary(dict[str, str]):
             found = _with_homographs(found, homographs)
         if times := _TIMES & special:
             found = _rewritten(found, times, _time_at)
+        if "s" in special:
+            found = list(_with_seconds(found))
         if numbers := _SEVERAL_LANGUAGES & special:
             cues = frozenset(found)
             found = _rewritten(found, numbers, lambda word, after: [language_number(word, after, cues, _COUNTED)])
@@ -208,6 +220,14 @@ def _time_at(word: str, after: Sequence[str]) -> Sequence[str]:
     is_conjunction = word == "once" and after[:1] == ["a"] and UNIT_WORDS.isdisjoint(after[1:])
     is_count = count != "1" or (not is_conjunction and not _BEFORE_PERIODS.isdisjoint(after[:1]))
     return (count, "times") if is_count else (word,)
+
+
+def _with_seconds(found: list[str]) -> Iterator[str]:
+    """*found* with "30 seconds" for "30s", "after 30s" and "1.5 s"; "the 1990s", "his 30s" and "the 3s" stay."""
+    for before, number, word, after in zip(("", "", *found), ("", *found), found, (*found[1:], ""), strict=False):
+        is_count = number[:1].isdigit() and not (number.isdigit() and len(number) == _DIGITS_OF_A_YEAR)
+        are_seconds = "." in number or len(found) == 2 or before in _BEFORE_SECONDS
+        yield "seconds" if word == "s" and is_count and are_seconds and after not in _DUTCH_TIMES else word
 
 
 def _with_signs_after_numbers(found: list[str]) -> list[str]:
@@ -322,11 +342,11 @@ def _by_stem(pairs: Iterable[tuple[str, str]]) -> dict[str, list[tuple[str, str]
 def _listed(by_stem: dict[str, list[tuple[str, str]]], word: str, own: str) -> str | None:
     """The value of the listed word that *word*, with the stem *own*, is a form of; None without one."""
     listings: list[tuple[str, str]] = [*by_stem.get(own, ()), *by_stem.get(word, ())]
-    for listed, value in listings:
+    for entry, value in listings:
         if (
-            listed[1:] == word
-            if listed[0] == "="
-            else word.startswith(listed[: max(len(own), len(listed) - _SHORTENED)])
+            entry[1:] == word
+            if entry[0] == "="
+            else word.startswith(entry[: max(len(own), len(entry) - _SHORTENED)])
         ):
             return value
     return None

@@ -233,6 +233,7 @@ def test_a_form_of_another_quantity_has_another_value(one: str, other: str) -> N
         "the 1990s",
         "in her 30s",
         "all the 3s",
+        "of 8 's avonds",
     ],
 )
 def test_words_that_are_quantities_elsewhere_are_none_here(text: str) -> None:
