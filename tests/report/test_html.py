@@ -145,6 +145,15 @@ def test_of_many_questions_some_are_shown_and_all_are_counted(page: Show) -> Non
     assert 50 <= len(told.texts("summary")) < 1000
 
 
+@pytest.mark.parametrize("linked", ["q150", "q199"])
+def test_a_linked_question_is_opened_and_in_view(page: Show, tab: Tab, linked: str) -> None:
+    records = [a_record(f"q{number}", answer="One of the words. " * 30) for number in range(200)]
+    page(results_of(*records), question=f"billing::{linked}")
+    place = f"document.getElementById('q-{linked[1:]}').querySelector('.body').getBoundingClientRect()"
+    assert tab.run(f"{place}.top") >= 0
+    assert tab.run(f"{place}.bottom <= innerHeight")
+
+
 def test_a_metric_says_what_is_not_in_its_mean_and_how_far_its_judge_is_trusted() -> None:
     results = results_of(PASSED, a_record("other", scores={"f1": 0.5}))
     trusted = {"f1": {"accuracy": 0.87, "n": 300}}

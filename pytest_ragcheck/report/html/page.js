@@ -275,10 +275,12 @@
     const at = found.findIndex((row) => `${row.dataset}::${row.id}` === name);
     if (at < 0) return;
     byId("questions").open = true;
-    if (at >= shown) more(at + 1 - shown);
+    if (at >= shown) more(at - shown + PAGE);  // with some below it, else the window could not be moved so far
     const details = byId(`q-${found[at].number}`);
+    // A card that opens is filled in a task of its own.
+    if (details.open) details.scrollIntoView();
+    else details.addEventListener("toggle", () => details.scrollIntoView(), { once: true });
     details.open = true;
-    details.scrollIntoView();
   }
 
   // A link of the gate's lines leads to its question, whatever the filters leave out.
