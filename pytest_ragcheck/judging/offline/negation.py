@@ -29,9 +29,9 @@ NEGATIVE = frozenset((NOT, WITHOUT, EXCEPT))
 _NEGATIONS = {
     **dict.fromkeys(
         listed(
-            "not never no cannot nor neither nicht kein keine keinen keinem keiner keines nie niemals pas jamais aucun "
-            "aucune nunca jamas nao non niet geen nooit не нет avoid avoids avoiding vermeiden eviter evitar evitare "
-            "vermijden"
+            "not never no cannot nor neither nobody none niemand niemanden niemandem nicht kein keine keinen "
+            "keinem keiner keines nie niemals pas jamais aucun aucune nunca jamas nao non niet geen nooit не "
+            "нет avoid avoids avoiding vermeiden eviter evitar evitare vermijden"
         ),
         NOT,
     ),

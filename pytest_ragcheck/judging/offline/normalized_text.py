@@ -75,8 +75,14 @@ def listed(words: str) -> frozenset[str]:
 
 
 def normalised(text: str) -> str:
-    """*text* with case, accents, widths and apostrophes unified, and with "No. 4" and 2024-05-01 written out."""
+    """
+    *text* with case, accents, widths and apostrophes unified.
+
+    "No one" becomes "nobody", "No. 4" "number 4", and 2024-05-01 a date in words.
+    """
     text = _folded(text)
+    if "no one" in text or "no-one" in text:
+        text = _NO_ONE.sub("nobody", text)
     if "no. " in text:
         text = _NUMBERED.sub("number ", text)
     if "/" in text or ".20" in text or ".19" in text:
@@ -135,6 +141,7 @@ _NUMERIC_DATE = re.compile(
 )
 
 
+_NO_ONE = re.compile(r"\bno[ -]one\b")
 _NUMBERED = re.compile(r"\bno\. (?=\d)")
 
 

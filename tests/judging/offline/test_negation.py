@@ -92,6 +92,9 @@ Never store the battery below 0 °C. | The battery can be stored below 0 °C.
 Never store the battery below 0 °C. | Always store the battery below 0 °C.
 Guests do not have to vacate their rooms before noon. | Guests have to vacate their rooms before noon.
 Guests do not have to vacate their rooms before noon. | Guests must vacate their rooms before noon.
+Visitors may enter the vault. | No-one may enter the vault.
+Visitors may enter the vault. | None of the visitors may enter the vault.
+Besucher dürfen den Tresor betreten. | Niemand darf den Tresor betreten.
 """
 
 # The context, and an answer that says the same with other words of polarity.
