@@ -142,10 +142,16 @@ def test_own(rag_check, n):
 """
 
 
-def test_the_calls_of_users_tests_are_counted_before_the_first_of_them(project: Project) -> None:
+def asked_by_checks(project: Project) -> Servers:
+    """The servers of a project whose questions are all those of `CHECKS`."""
     servers = Servers(project, 1)
     project.folder.joinpath("all.rag.json").unlink()
     project.write("test_own.py", CHECKS)
+    return servers
+
+
+def test_the_calls_of_users_tests_are_counted_before_the_first_of_them(project: Project) -> None:
+    servers = asked_by_checks(project)
     with servers.endpoint, servers.judge:
         servers.save()
         servers.answer = "It is 30 days, and some more words."
@@ -158,9 +164,7 @@ def test_the_calls_of_users_tests_are_counted_before_the_first_of_them(project: 
 
 
 def test_a_collapse_that_keeps_most_calls_from_being_made_is_red(project: Project) -> None:
-    servers = Servers(project, 1)
-    project.folder.joinpath("all.rag.json").unlink()
-    project.write("test_own.py", CHECKS)
+    servers = asked_by_checks(project)
     with servers.endpoint, servers.judge:
         servers.save()
         servers.answer = "It is 14 days."

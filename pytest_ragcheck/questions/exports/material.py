@@ -21,8 +21,9 @@ CSV_CELL = 2**31 - 1
 # The only YAML files among the forms are promptfoo's: a list of tests, or a configuration with the key `tests`.
 _YAML = re.compile(r"\A(?:[ \t\r]*(?:(?:#|---)[^\n]*)?\n)* *- |^tests\s*:(?:\s|$)", re.MULTILINE)
 
-# numpy writes an array without commas, and Python joins adjacent literals: ['a' 'b'] would be ['ab'].
-_LITERAL = re.compile(r"""('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")(\s*(?=['"]))?""", re.DOTALL)
+# numpy writes an array without commas, and Python joins adjacent literals: ['a' 'b'] would be ['ab']. A literal without
+# an end goes to the end of the text, which would otherwise be searched for an end from each quote.
+_LITERAL = re.compile(r"""('(?:[^'\\]|\\.?)*(?:'|\Z)|"(?:[^"\\]|\\.?)*(?:"|\Z))(\s*(?=['"]))?""", re.DOTALL)
 
 _OF_YAML_1_1 = ("tag:yaml.org,2002:bool", "tag:yaml.org,2002:timestamp")
 

@@ -91,7 +91,11 @@ class AsgiApp:
             UsageError: That loop runs in this thread.
         """
         lifespan = self._lifespan
-        if lifespan is not None and asyncio._get_running_loop() is lifespan.loop:
+        try:
+            running = asyncio.get_running_loop()
+        except RuntimeError:
+            return
+        if lifespan is not None and running is lifespan.loop:
             raise UsageError(
                 f"client.blocking was called in the event loop of {self.name}, which would wait for itself. "
                 "Await the client's own method, such as client.query(text)."

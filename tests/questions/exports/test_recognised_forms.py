@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_ragcheck.cli import main
+from pytest_ragcheck.questions.exports.material import value_of
 from pytest_ragcheck.questions.exports.recognised_forms import FORMS
 from tests.harness import exhaustive
 from tests.questions.exports.samples import BEIR, CUSTOMER, QRELS, RULE, SAMPLES, TREC_TOPICS, WHO
@@ -363,3 +364,9 @@ def test_the_page_has_a_section_about_every_form() -> None:
             "Carried over",
             "Otherwise",
         ]
+
+
+@pytest.mark.parametrize("unit", ["'\\", "\\'", "\"'"])
+def test_a_cell_of_quotes_without_end_is_read_in_linear_time(unit: str) -> None:
+    cell = "[" + unit * 200_000  # in quadratic time this would take minutes
+    assert value_of(cell) == cell
