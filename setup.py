@@ -13,6 +13,7 @@ from setuptools.command.build_py import build_py
 
 PACKED = (
     "judging/offline/*.txt",
+    "judging/offline/words/*.txt",
     "report/html/*.css",
     "report/html/*.html",
     "report/html/*.js",

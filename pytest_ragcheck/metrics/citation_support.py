@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.judging.judgement import SentenceSupport
-from pytest_ragcheck.judging.offline.evidence import ContextCache
+from pytest_ragcheck.judging.offline.read_context import ContextCache
 from pytest_ragcheck.judging.offline.support import PASS_LINE, groundedness
-from pytest_ragcheck.judging.offline.terms import TermDictionary
+from pytest_ragcheck.judging.offline.words.terms import TermDictionary
 from pytest_ragcheck.judging.prompts.fence import Nonces
 from pytest_ragcheck.metrics.citations import NO_IDS, CitedSentence, cited_sentences, quoted, shown
 from pytest_ragcheck.rag.cited_answer import cited_answer

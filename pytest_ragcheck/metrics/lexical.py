@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from pytest_ragcheck.judging.offline.normalized_text import UNSPACED
+from pytest_ragcheck.judging.offline.words.normalized_text import UNSPACED
 from pytest_ragcheck.scores.catalogue import LEXICAL
 from pytest_ragcheck.scores.score import Score
 

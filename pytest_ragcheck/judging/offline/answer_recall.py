@@ -9,14 +9,12 @@ from itertools import filterfalse, islice
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.judging.offline.changed_details import (
-    KnownQuantities,
     changed_detail,
     exchanged_partners,
     exchanged_role,
     is_shortened,
     read_clauses,
 )
-from pytest_ragcheck.judging.offline.clock_times import PARTS_OF_A_DAY
 from pytest_ragcheck.judging.offline.expected_answer import (
     ExpectedAnswer,
     ExpectedAnswers,
@@ -29,21 +27,21 @@ from pytest_ragcheck.judging.offline.expected_answer import (
     rounded_numbers,
     without_stop_words,
 )
-from pytest_ragcheck.judging.offline.negation import (
-    NEGATIVE,
-    NOT,
-    SIGNED,
-    Polarity,
-    is_said_otherwise,
-    polarity,
-    says_yes,
-    without_yes_or_no,
-)
-from pytest_ragcheck.judging.offline.normalized_text import sentences, words
-from pytest_ragcheck.judging.offline.quantities import DATED_OR_MEASURED
-from pytest_ragcheck.judging.offline.quantity_reader import BOUNDS, read_quantities
+from pytest_ragcheck.judging.offline.negation import Polarity, is_said_otherwise, polarity, says_yes, without_yes_or_no
+from pytest_ragcheck.judging.offline.quantities.clock_times import PARTS_OF_A_DAY
+from pytest_ragcheck.judging.offline.quantities.known_quantities import KnownQuantities
+from pytest_ragcheck.judging.offline.quantities.quantity import DATED_OR_MEASURED
+from pytest_ragcheck.judging.offline.quantities.quantity_reader import BOUNDS, read_quantities
 from pytest_ragcheck.judging.offline.support import PASS_LINE, scaled
-from pytest_ragcheck.judging.offline.terms import STOP_WORDS, WITHOUT_POLARITY, TermDictionary, is_number, numbers_in
+from pytest_ragcheck.judging.offline.words.normalized_text import sentences, words
+from pytest_ragcheck.judging.offline.words.polarity_words import NEGATIVE, NOT, SIGNED
+from pytest_ragcheck.judging.offline.words.terms import (
+    STOP_WORDS,
+    WITHOUT_POLARITY,
+    TermDictionary,
+    is_number,
+    numbers_in,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -1,8 +1,8 @@
-"""Parses the contexts, and searches them for the terms of an answer's sentences."""
+"""Searches the contexts for the terms of an answer's sentences."""
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from collections import defaultdict
 from functools import cached_property, reduce
 from itertools import chain, compress, count, filterfalse, islice, pairwise, repeat
@@ -19,27 +19,15 @@ from pytest_ragcheck.judging.offline.changed_details import (
     foreign_date,
     joined_items,
     may_exchange,
-    read_clauses,
 )
-from pytest_ragcheck.judging.offline.negation import (
-    BUT,
-    IF,
-    NOT,
-    SIGNED,
-    Polarity,
-    is_said_otherwise,
-    polarity,
-    split_clauses,
-)
-from pytest_ragcheck.judging.offline.normalized_text import sentences
-from pytest_ragcheck.judging.offline.number_spellings import other_reading
-from pytest_ragcheck.judging.offline.quantities import ARTICLES, Quantity
-from pytest_ragcheck.judging.offline.quantity_reader import read_quantities
-from pytest_ragcheck.judging.offline.terms import (
+from pytest_ragcheck.judging.offline.negation import Polarity, is_said_otherwise, polarity, split_clauses
+from pytest_ragcheck.judging.offline.quantities.quantity import ARTICLES
+from pytest_ragcheck.judging.offline.words.number_spellings import other_reading
+from pytest_ragcheck.judging.offline.words.polarity_words import BUT, IF, NOT, SIGNED
+from pytest_ragcheck.judging.offline.words.terms import (
     END,
     STOP_WORDS,
     WITHOUT_POLARITY,
-    TermDictionary,
     is_number,
     numbers_in,
     terms_of,
@@ -47,6 +35,8 @@ from pytest_ragcheck.judging.offline.terms import (
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
+
+    from pytest_ragcheck.judging.offline.read_context import ReadContext
 
 
 # Length of a piece in terms; three neighbouring pieces are a window. Sentences as pieces cost more and are no better:
@@ -57,9 +47,6 @@ _PAIR_REACH = 6
 # Above this number of pieces (6,000 terms) only pieces with a term of the claim are tried, the rarest terms first,
 # and `_SEEDS` at either end for each term: a bound for contexts of megabytes.
 _MOST_PIECES = 256
-# A parsed context takes some ten bytes a character.
-_MOST_CHARACTERS_KEPT = 1_000_000
-_CHARACTERS_OF_A_PASSAGE = 100  # the fixed cost of a context
 _SEEDS = 32
 # Share of a claim's words in a context sentence that can contradict it; sentences this close to the best count too.
 _NEAR_COPY, _AS_NEAR = 0.85, 0.15
@@ -76,110 +63,6 @@ _GERMAN = terms_of(
     "wie wann wer welche wo kann darf muss uber durch uhr sie ich"
 )
 _WITHOUT_CONTENT = STOP_WORDS | SIGNED | {IF, BUT}
-
-
-class ReadContext:
-    """A context, parsed once for all answers that are compared with it."""
-
-    __slots__ = (
-        "_clauses",
-        "_counted",
-        "_dictionary",
-        "_foci",
-        "_quantities",
-        "_sentence_ends",
-        "_signed",
-        "_text",
-        "distinct",
-        "numbers",
-        "terms",
-    )
-
-    def __init__(self, text: str, terms: TermDictionary) -> None:
-        self.terms = terms.with_ends(text)
-        """In order, with `END` at the end of each sentence."""
-
-        self.distinct = frozenset(self.terms)
-        self.numbers = numbers_in(self.distinct)
-        self._quantities: list[Quantity] | None = None
-        self._sentence_ends: list[int] | None = None
-        self._signed: list[tuple[int, int]] | None = None
-        self._foci: dict[int, frozenset[str]] = {}
-        self._counted: frozenset[tuple[str, str]] | None = None
-        self._text, self._dictionary = text, terms
-        self._clauses: list[list[dict[str, str]]] | None = None
-
-    @property
-    def sentence_ends(self) -> list[int]:
-        """Places after each sentence; 0 is the first one."""
-        if self._sentence_ends is None:
-            is_end = map(END.__eq__, self.terms)
-            self._sentence_ends = [0, *compress(count(1), is_end), len(self.terms)]
-        return self._sentence_ends
-
-    @property
-    def signed(self) -> list[tuple[int, int]]:
-        """Where each sentence with a negation or another word of polarity begins, and the place after it."""
-        if self._signed is None:
-            ends = self.sentence_ends if not SIGNED.isdisjoint(self.distinct) else []
-            places = list(compress(count(), map(SIGNED.__contains__, self.terms))) if ends else []
-            after = dict.fromkeys(bisect_right(ends, place) for place in places)
-            self._signed = [(ends[each - 1], ends[each]) for each in after]
-        return self._signed
-
-    def foci_at(self, start: int, end: int) -> frozenset[str]:
-        """The terms beside a negation or another word of polarity, in the sentence between the places."""
-        if start not in self._foci:
-            self._foci[start] = polarity(self.terms[start:end], WITHOUT_POLARITY).foci
-        return self._foci[start]
-
-    @property
-    def counted(self) -> frozenset[tuple[str, str]]:
-        """Each number with the term after it."""
-        if self._counted is None:
-            self._counted = frozenset(compress(pairwise(self.terms), map(":".__gt__, self.terms)))
-        return self._counted
-
-    @property
-    def clauses(self) -> list[list[dict[str, str]]]:
-        """The clauses of each sentence."""
-        if self._clauses is None:
-            self._clauses = list(map(self.clauses_of, sentences(self._text)))
-        return self._clauses
-
-    def clauses_of(self, sentence: str) -> list[dict[str, str]]:
-        """The clauses of *sentence*, from `read_clauses`."""
-        return read_clauses(sentence, self._dictionary)
-
-    @property
-    def quantities(self) -> list[Quantity]:
-        """The quantities, dates and times of the context."""
-        if self._quantities is None:
-            self._quantities = read_quantities(self.terms)
-        return self._quantities
-
-
-class ContextCache(dict[str, ReadContext]):
-    """
-    Parsed contexts by text, because many questions share their contexts.
-
-    Args:
-        terms: The dictionary of terms.
-    """
-
-    def __init__(self, terms: TermDictionary) -> None:
-        super().__init__()
-        self._terms = terms
-        self._characters = 0
-
-    def __missing__(self, text: str) -> ReadContext:
-        characters = len(text) + _CHARACTERS_OF_A_PASSAGE
-        self._characters += characters
-        if self._characters > _MOST_CHARACTERS_KEPT:
-            self.clear()
-            self._characters = characters
-        passage = self[text] = ReadContext(text, self._terms)
-        return passage
 
 
 class Evidence:

@@ -7,9 +7,9 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from itertools import pairwise
 
-from pytest_ragcheck.judging.offline.normalized_text import clause_words, normalised
-from pytest_ragcheck.judging.offline.quantities import MONTH_NUMBERS, UNITS
-from pytest_ragcheck.judging.offline.terms import (
+from pytest_ragcheck.judging.offline.quantities.quantity import MONTH_NUMBERS, UNITS
+from pytest_ragcheck.judging.offline.words.normalized_text import clause_words, normalised
+from pytest_ragcheck.judging.offline.words.terms import (
     ABOUT,
     CENTURY,
     LOWER_BOUNDS,

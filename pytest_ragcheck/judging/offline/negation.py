@@ -1,4 +1,4 @@
-"""Recognises yes, no, negations and pairs of opposites in eight languages, and what a negation denies."""
+"""Reads what the negations of a text deny, and whether it answers with yes or no."""
 
 from __future__ import annotations
 
@@ -7,117 +7,27 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from pytest_ragcheck.judging.offline.normalized_text import listed, normalised
-from pytest_ragcheck.package_text import package_text
+from pytest_ragcheck.judging.offline.words.normalized_text import listed
+from pytest_ragcheck.judging.offline.words.polarity_words import (
+    BUT,
+    DIRECTIONS,
+    EXCEPT,
+    IF,
+    MERELY,
+    MORE,
+    NOT,
+    ONLY,
+    OPEN,
+    SIGNED,
+    WITHOUT,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from collections.abc import Set as AbstractSet
 
-NOT = "¬"
-"""The term of every negation. A negative word is two terms: "forbidden" is `NOT` and "allow"."""
-
-WITHOUT = "¬with"
-"""The term of every word like "without", which cancels a negation before it: "not possible without a receipt"."""
-
-EXCEPT = "¬in"
-"""The term of every word like "except", which reverses the polarity of its clause."""
-
-NEGATIVE = frozenset((NOT, WITHOUT, EXCEPT))
-"""The terms that negate."""
-
-_NEGATIONS = {
-    **dict.fromkeys(
-        listed(
-            "not never no cannot nor neither nobody none niemand niemanden niemandem nicht kein keine keinen "
-            "keinem keiner keines nie niemals pas jamais aucun aucune nunca jamas nao non niet geen nooit не "
-            "нет avoid avoids avoiding vermeiden eviter evitar evitare vermijden"
-        ),
-        NOT,
-    ),
-    **dict.fromkeys(listed("without ohne sans sin sem senza zonder без"), WITHOUT),
-    **dict.fromkeys(
-        listed(
-            "except excluding exception ausser ausnahme sauf excepte salvo tranne eccezione exceto excecao excepto "
-            "excepcion кроме behalve uitgezonderd uitzondering"
-        ),
-        EXCEPT,
-    ),
-}
-
-PORTUGUESE = listed(
-    "o os e em um uma da dos das ao com nao na nos nas pelo pela ser pode podem ate maximo minimo sao tem"
-)
-"""Words with which "no" is Portuguese for "in the", unless one of `NOT_PORTUGUESE` is near."""
-
-NOT_PORTUGUESE = listed("the is are of to and there el la los las es y en con il gli lo non si della di che")
-
-_PAIRS, _OPPOSITES = package_text("judging/offline/opposites.txt").split("\n\n")
-
-PAIRS = [
-    [side.split() for side in line.split("~")] for line in normalised(_PAIRS).splitlines() if not line.startswith("#")
-]
-"""The affirmative and the negative words of each pair."""
-
-OPPOSITES = [line.split(" ~ ") for line in _OPPOSITES.splitlines() if not line.startswith("#")]
-"""Words that exclude each other in the same place of two sentences."""
-
-# As many beginnings and endings as leave "united", "under", "international" and "often" alone.
-_PREFIXED = re.compile(
-    r"un((?!der|til|less|i(?![mn]))[a-z]{3,}(?:ed|able|ible|ing|al|ful|ary|ain))"
-    r"|un([a-z]{3,}(?:bar|ig|lich|zt|tet|delt)(?:e[nrsm]?)?)"
-    r"|i[mnlr]([a-z]{3,}(?:[ai]ble|[ai]bile|[ai]vel|[ai]bili|[ai]veis)s?)"
-    r"|on((?!der)[a-z]{3,}(?:ig|lijk|baar|kt)e?)"
-)
-
-
-def without_prefix(word: str) -> str | None:
-    """The word that *word* negates by a prefix: "supported" for "unsupported"; None if there is none."""
-    if word[0] not in "uio":
-        return None
-    found = _PREFIXED.fullmatch(word)
-    return found and found[found.lastindex or 0]
-
-
-DIRECTIONS = {
-    word: (line.split()[0], index > 0)
-    for line in (
-        "before ~ after", "minimum ~ maximum", "vor ~ nach", "mindestens ~ hochstens", "avant ~ apres",
-        "antes ~ despues depois apos", "minimo ~ maximo massimo", "prima ~ dopo", "minimaal ~ maximaal", "до ~ после",
-        "минимум ~ максимум",
-    )
-    for index, words in enumerate(line.split("~"))
-    for word in words.split()
-}  # fmt: skip
-"""The first word of its pair, and True for the second side, of words that say a direction."""
-
-BUT = "¦"
-"""The term of every word that begins another clause."""
-
-_CLAUSES = dict.fromkeys(
-    listed(
-        "but however while whereas when because aber sondern wahrend weil dagegen hingegen jedoch mais lorsque quand "
-        "cependant tandis pero sino cuando porque mientras embora enquanto ma quando perche mentre invece maar terwijl "
-        "wanneer omdat daarentegen echter но когда однако"
-    ),
-    BUT,
-)
-IF = "¦if"
-"""The term of every word that begins a condition."""
-
-_CONDITIONS = dict.fromkeys(listed("if unless wenn falls sofern si indien mits если"), IF)
 _OR = listed("or oder ou o of или")
 _AND = listed("and und et y e i ed en и")
-_MERELY = listed("only just nur seulement uniquement solo solamente somente apenas soltanto alleen только")
-# After a negation these leave the rest affirmed: "not only", "not everyone".
-_ONLY = _MERELY | listed(
-    "all every everyone "
-    "everything always necessarily alle jeder immer tous tout toujours todos siempre tutti sempre altijd все всегда"
-)
-_MORE = frozenset(DIRECTIONS) | listed(
-    "more less fewer earlier later over above below mehr weniger spater fruher plus moins mas mais menos superior "
-    "inferior piu meno meer minder later hoger выше более больше менее меньше позднее позже ранее раньше"
-)
 _THAN = listed("than als que de di do dan a чем")
 _UNTIL = listed("until till before bis bevor vor hasta antes jusqu avant ate fino finche prima tot totdat voor пока до")
 _FROM_THEN = frozenset((BUT, IF)) | listed(
@@ -128,30 +38,16 @@ _ENDS = frozenset(("¶", BUT, EXCEPT, IF))
 _SPLITS = _ENDS | _AND
 _LEAST_OF_A_CLAUSE = 2  # content terms
 _REACH = 4  # content terms that a negation denies at most
-
-OPEN = listed("open offen ouvert abiert abert apert открыт")
-"""The terms of `PAIRS` for what is open."""
-
-SIGNED = NEGATIVE | frozenset(DIRECTIONS)
-"""The terms without which a text affirms everything."""
-
 _UNPLAIN = SIGNED | {IF}
 
-SIGNS = {**{word: word for word in _MORE | _ONLY}, **_NEGATIONS, **_CLAUSES, **_CONDITIONS}
-"""The term of each negation, of each word that begins a clause, and of the words that go with them."""
-
-YES = listed(
+# Lower-case words at the beginning of an answer.
+_YES = listed(
     "sí yes yeah yep correct true right ja oui si sim sì да так 是 是的 对 はい ええ 네 예 예 نعم haan हाँ evet"
 )
-"""Lower-case words that mean yes at the beginning of an answer."""
-
-NO = listed(
+_NO = listed(
     "no nope nee not incorrect false wrong nein non nao não нет ні ni 否 不 不是 いいえ いや 아니요 아니오 لا नहीं "
     "hayir hayır"
 )
-"""Lower-case words that mean no at the beginning of an answer."""
-
-
 _FIRST_WORD = re.compile(r"\W{0,20}([^\W\d_]+)[*_]{0,2}\s?(?:[.,:;!。，、！(–—\n]|- |$)")
 
 
@@ -161,7 +57,7 @@ def says_yes(text: str) -> bool | None:
     if first is None:
         return None
     word = first[1].casefold()
-    return True if word in YES else False if word in NO else None
+    return True if word in _YES else False if word in _NO else None
 
 
 def without_yes_or_no(text: str, terms: Sequence[str]) -> Sequence[str]:
@@ -187,7 +83,7 @@ def is_said_otherwise(one: Sequence[str], other: Sequence[str]) -> bool:
 
 
 def _says_not_except(denying: Sequence[str], affirming: Sequence[str]) -> bool:
-    return NOT in denying and EXCEPT in denying and NOT not in affirming and not _MERELY.isdisjoint(affirming)
+    return NOT in denying and EXCEPT in denying and NOT not in affirming and not MERELY.isdisjoint(affirming)
 
 
 def _says_not_without(one: Sequence[str], other: Sequence[str]) -> bool:
@@ -401,10 +297,10 @@ def _is_bound(terms: Sequence[str], place: int) -> bool:
     if terms[place] == WITHOUT and place and terms[place - 1] in _OR:
         return True
     nearby = terms[place + 1 : place + 3]
-    if not _ONLY.isdisjoint(nearby):
+    if not ONLY.isdisjoint(nearby):
         return True
     for at, term in enumerate(nearby, place + 1):
-        if term in _MORE:
+        if term in MORE:
             following = terms[at + 1 : at + 2]
             return bool(following) and (following[0] in _THAN or following[0] < ":")
     return False

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, ClassVar
 from pytest_ragcheck.judging.judged_material import grounding_contexts
 from pytest_ragcheck.judging.judgement import JudgeIdentity, Judgement
 from pytest_ragcheck.judging.offline.answer_recall import AnswerText, Recall
-from pytest_ragcheck.judging.offline.evidence import ContextCache
 from pytest_ragcheck.judging.offline.expected_answer import ExpectedAnswers
-from pytest_ragcheck.judging.offline.normalized_text import beginning
+from pytest_ragcheck.judging.offline.read_context import ContextCache
 from pytest_ragcheck.judging.offline.refusals import Sentence, SentenceCache, is_refusal
 from pytest_ragcheck.judging.offline.support import PASS_LINE, Groundedness, groundedness
-from pytest_ragcheck.judging.offline.terms import STOP_WORDS, TermDictionary
+from pytest_ragcheck.judging.offline.words.normalized_text import beginning
+from pytest_ragcheck.judging.offline.words.terms import STOP_WORDS, TermDictionary
 from pytest_ragcheck.rag.citation_markers import MAY_CITE
 from pytest_ragcheck.rag.cited_answer import cited_answer
 

@@ -8,18 +8,22 @@ from dataclasses import dataclass, replace
 from itertools import filterfalse, pairwise
 from typing import TYPE_CHECKING
 
-from pytest_ragcheck.judging.offline.changed_details import ChangedDetail, ComparedQuantities, KnownQuantities
-from pytest_ragcheck.judging.offline.evidence import ContextCache, Evidence, ReadContext
-from pytest_ragcheck.judging.offline.negation import NOT, without_yes_or_no
-from pytest_ragcheck.judging.offline.normalized_text import NUMBER, clause_words, listed, normalised
-from pytest_ragcheck.judging.offline.number_spellings import canonical_number
-from pytest_ragcheck.judging.offline.quantities import has_quantity
-from pytest_ragcheck.judging.offline.quantity_reader import read_quantities
+from pytest_ragcheck.judging.offline.changed_details import ChangedDetail
+from pytest_ragcheck.judging.offline.evidence import Evidence
+from pytest_ragcheck.judging.offline.negation import without_yes_or_no
+from pytest_ragcheck.judging.offline.quantities.known_quantities import ComparedQuantities, KnownQuantities
+from pytest_ragcheck.judging.offline.quantities.quantity import has_quantity
+from pytest_ragcheck.judging.offline.quantities.quantity_reader import read_quantities
 from pytest_ragcheck.judging.offline.refusals import SentenceCache
-from pytest_ragcheck.judging.offline.terms import FRAMING, REFUSING, STOP_WORDS, TermDictionary, numbers_in
+from pytest_ragcheck.judging.offline.words.normalized_text import NUMBER, clause_words, listed, normalised
+from pytest_ragcheck.judging.offline.words.number_spellings import canonical_number
+from pytest_ragcheck.judging.offline.words.polarity_words import NOT
+from pytest_ragcheck.judging.offline.words.terms import FRAMING, REFUSING, STOP_WORDS, TermDictionary, numbers_in
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from pytest_ragcheck.judging.offline.read_context import ContextCache, ReadContext
 
 
 PASS_LINE = 0.7

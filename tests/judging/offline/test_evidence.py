@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from pytest_ragcheck.judging.offline.evidence import ContextCache, Evidence
-from pytest_ragcheck.judging.offline.terms import TermDictionary
+from pytest_ragcheck.judging.offline.evidence import Evidence
+from pytest_ragcheck.judging.offline.read_context import ContextCache
+from pytest_ragcheck.judging.offline.words.terms import TermDictionary
 
 
 def evidence(*contexts: str, wanted: str) -> Evidence:

@@ -12,7 +12,7 @@ from pytest_ragcheck.judging.offline.expected_answer import (
     numbers_about,
     rounded_numbers,
 )
-from pytest_ragcheck.judging.offline.terms import TermDictionary, numbers_in
+from pytest_ragcheck.judging.offline.words.terms import TermDictionary, numbers_in
 
 TERMS = TermDictionary()
 

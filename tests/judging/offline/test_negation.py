@@ -5,11 +5,12 @@ import asyncio
 import pytest
 
 from pytest_ragcheck import Question, RagAnswer
-from pytest_ragcheck.judging.offline.evidence import ContextCache
-from pytest_ragcheck.judging.offline.negation import NOT, WITHOUT, polarity
+from pytest_ragcheck.judging.offline.negation import polarity
 from pytest_ragcheck.judging.offline.offline_judge import OfflineJudge
+from pytest_ragcheck.judging.offline.read_context import ContextCache
 from pytest_ragcheck.judging.offline.support import groundedness
-from pytest_ragcheck.judging.offline.terms import TermDictionary
+from pytest_ragcheck.judging.offline.words.polarity_words import NOT, WITHOUT
+from pytest_ragcheck.judging.offline.words.terms import TermDictionary
 
 # The context, and an answer with the opposite polarity.
 OPPOSITES = """

@@ -11,7 +11,7 @@ from pytest_ragcheck.judging.judgement import JudgeIdentity, Judgement
 from pytest_ragcheck.judging.offline.answer_recall import AnswerText
 from pytest_ragcheck.judging.offline.expected_answer import ExpectedAnswers
 from pytest_ragcheck.judging.offline.offline_judge import OfflineJudge
-from pytest_ragcheck.judging.offline.terms import TermDictionary
+from pytest_ragcheck.judging.offline.words.terms import TermDictionary
 from pytest_ragcheck.questions.question import Question
 from pytest_ragcheck.rag.answer import RagAnswer
 

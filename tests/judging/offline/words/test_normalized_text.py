@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_ragcheck.judging.offline.normalized_text import normalised, sentences, words
+from pytest_ragcheck.judging.offline.words.normalized_text import normalised, sentences, words
 
 
 @pytest.mark.parametrize(

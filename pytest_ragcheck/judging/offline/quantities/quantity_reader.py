@@ -5,20 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from pytest_ragcheck.judging.offline.clock_times import CLOCK_UNITS, clock_at, clock_time, in_day
-from pytest_ragcheck.judging.offline.measure_words import (
-    DAYS_BY_WORD,
-    FIXED_BY_WORD,
-    LOWER_BOUNDS,
-    MONEY,
-    PER,
-    PERIODS_BY_WORD,
-    UPPER_BOUNDS,
-    WEEKDAYS_BY_WORD,
-)
-from pytest_ragcheck.judging.offline.negation import NEGATIVE
-from pytest_ragcheck.judging.offline.number_spellings import other_reading
-from pytest_ragcheck.judging.offline.quantities import (
+from pytest_ragcheck.judging.offline.quantities.clock_times import CLOCK_UNITS, clock_at, clock_time, in_day
+from pytest_ragcheck.judging.offline.quantities.quantity import (
     AND,
     ARTICLES,
     BEFORE_NUMBER,
@@ -32,7 +20,19 @@ from pytest_ragcheck.judging.offline.quantities import (
     is_small,
     unit_at,
 )
-from pytest_ragcheck.judging.offline.terms import (
+from pytest_ragcheck.judging.offline.words.measure_words import (
+    DAYS_BY_WORD,
+    FIXED_BY_WORD,
+    LOWER_BOUNDS,
+    MONEY,
+    PER,
+    PERIODS_BY_WORD,
+    UPPER_BOUNDS,
+    WEEKDAYS_BY_WORD,
+)
+from pytest_ragcheck.judging.offline.words.number_spellings import other_reading
+from pytest_ragcheck.judging.offline.words.polarity_words import NEGATIVE
+from pytest_ragcheck.judging.offline.words.terms import (
     END,
     STOP_WORDS,
     by_term,

@@ -6,8 +6,8 @@ from itertools import combinations
 
 import pytest
 
-from pytest_ragcheck.judging.offline.quantity_reader import read_quantities
-from pytest_ragcheck.judging.offline.terms import TermDictionary
+from pytest_ragcheck.judging.offline.quantities.quantity_reader import read_quantities
+from pytest_ragcheck.judging.offline.words.terms import TermDictionary
 
 TERMS = TermDictionary()
 

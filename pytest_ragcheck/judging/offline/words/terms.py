@@ -6,7 +6,7 @@ import re
 from itertools import compress, count
 from typing import TYPE_CHECKING, TypeVar
 
-from pytest_ragcheck.judging.offline.measure_words import (
+from pytest_ragcheck.judging.offline.words.measure_words import (
     LANGUAGE_OF,
     NUMBER_WORDS,
     PER,
@@ -15,16 +15,7 @@ from pytest_ragcheck.judging.offline.measure_words import (
     TIMES_BY_WORD,
     UNIT_WORDS,
 )
-from pytest_ragcheck.judging.offline.negation import (
-    BUT,
-    NOT,
-    NOT_PORTUGUESE,
-    PAIRS,
-    PORTUGUESE,
-    SIGNS,
-    without_prefix,
-)
-from pytest_ragcheck.judging.offline.normalized_text import (
+from pytest_ragcheck.judging.offline.words.normalized_text import (
     CLAUSE_END,
     SENTENCE_ENDS,
     clause_words,
@@ -32,12 +23,21 @@ from pytest_ragcheck.judging.offline.normalized_text import (
     normalised,
     words,
 )
-from pytest_ragcheck.judging.offline.number_spellings import (
+from pytest_ragcheck.judging.offline.words.number_spellings import (
     READ_TOGETHER,
     canonical_number,
     composed,
     joined_number,
     language_number,
+)
+from pytest_ragcheck.judging.offline.words.polarity_words import (
+    BUT,
+    NOT,
+    NOT_PORTUGUESE,
+    PAIRS,
+    PORTUGUESE,
+    SIGNS,
+    without_prefix,
 )
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 
-from pytest_ragcheck.judging.offline.measure_words import LANGUAGE_OF, NUMBER_WORDS, SCALES
+from pytest_ragcheck.judging.offline.words.measure_words import LANGUAGE_OF, NUMBER_WORDS, SCALES
 
 _ENGLISH_WORD = {2: "two", 6: "six", 7: "seven", 8: "eight", 11: "eleven"}
 _CUES_OF_A_LANGUAGE = 2

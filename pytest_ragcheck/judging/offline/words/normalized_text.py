@@ -7,8 +7,8 @@ import unicodedata
 from collections.abc import Iterator
 from itertools import chain
 
-from pytest_ragcheck.judging.offline.measure_words import MONTHS_BY_WORD
-from pytest_ragcheck.judging.offline.number_spellings import with_han_numbers_in_digits
+from pytest_ragcheck.judging.offline.words.measure_words import MONTHS_BY_WORD
+from pytest_ragcheck.judging.offline.words.number_spellings import with_han_numbers_in_digits
 
 UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff\u3400-\u9fff\uac00-\ud7a3\U00020000-\U0003ffff"

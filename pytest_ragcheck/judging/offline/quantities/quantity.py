@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pytest_ragcheck.judging.offline.measure_words import FIXED_BY_WORD, MONEY, MONTHS_BY_WORD, UNITS_BY_WORD
-from pytest_ragcheck.judging.offline.terms import by_term, is_number, terms_of
+from pytest_ragcheck.judging.offline.words.measure_words import FIXED_BY_WORD, MONEY, MONTHS_BY_WORD, UNITS_BY_WORD
+from pytest_ragcheck.judging.offline.words.terms import by_term, is_number, terms_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

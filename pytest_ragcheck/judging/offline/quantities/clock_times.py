@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from pytest_ragcheck.judging.offline.negation import WITHOUT
-from pytest_ragcheck.judging.offline.quantities import (
+from pytest_ragcheck.judging.offline.quantities.quantity import (
     AND,
     ARTICLES,
     BEFORE_NUMBER,
@@ -18,7 +17,8 @@ from pytest_ragcheck.judging.offline.quantities import (
     is_small,
     unit_at,
 )
-from pytest_ragcheck.judging.offline.terms import END, STOP_WORDS, is_number, term_of, terms_of
+from pytest_ragcheck.judging.offline.words.polarity_words import WITHOUT
+from pytest_ragcheck.judging.offline.words.terms import END, STOP_WORDS, is_number, term_of, terms_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_ragcheck.judging.offline.changed_details import ComparedQuantities, KnownQuantities
-from pytest_ragcheck.judging.offline.quantity_reader import read_quantities
-from pytest_ragcheck.judging.offline.terms import TermDictionary
+from pytest_ragcheck.judging.offline.quantities.known_quantities import ComparedQuantities, KnownQuantities
+from pytest_ragcheck.judging.offline.quantities.quantity_reader import read_quantities
+from pytest_ragcheck.judging.offline.words.terms import TermDictionary
 
 TERMS = TermDictionary()
 

@@ -1,0 +1,126 @@
+"""Compares the quantities of an answer with those of the contexts and the question."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import chain
+from typing import TYPE_CHECKING
+
+from pytest_ragcheck.judging.offline.quantities.quantity import NOON, Quantity
+from pytest_ragcheck.judging.offline.quantities.quantity_reader import periods_in, read_quantities
+from pytest_ragcheck.judging.offline.words.measure_words import MONTHS_BY_WORD, UNITS_BY_WORD
+from pytest_ragcheck.judging.offline.words.terms import is_number, numbers_in, term_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+_MOST_KNOWN = 2000
+
+
+class KnownQuantities:
+    """
+    The quantities of the contexts and the question, with which those of an answer are compared.
+
+    Args:
+        texts: The terms and the quantities of each text.
+    """
+
+    def __init__(self, texts: Iterable[tuple[Sequence[str], Sequence[Quantity]]]) -> None:
+        self._known: dict[tuple[str, float, str, int, str], tuple[Quantity, Sequence[str]]] = {}
+        self._by_spelling: dict[tuple[str, ...], list[Quantity]] = {}
+        self._texts = list(texts)
+        for terms, quantities in self._texts:
+            has_24_hours = any(each.is_digital and each.value > NOON for each in quantities)
+            for each in quantities:
+                each.is_certain = each.is_certain or (each.is_digital and has_24_hours)
+                if len(self._known) < _MOST_KNOWN:
+                    key = (each.dimension, each.value, each.per, each.bound, each.noun)
+                    spelt = terms[each.start : each.end]
+                    if self._known.setdefault(key, (each, spelt))[0] is each:
+                        self._by_spelling.setdefault(tuple(spelt), []).append(each)
+
+    @cached_property
+    def _periods(self) -> set[str]:
+        return periods_in(chain.from_iterable(terms for terms, _ in self._texts))
+
+    def _is_known_rate(self, rate: str) -> bool:
+        return not rate or rate in self._periods
+
+    def compare(self, terms: Sequence[str]) -> ComparedQuantities:
+        """*terms* with their known quantities in the known spelling, and the quantities that are not known."""
+        rewritten: list[str] = []
+        compared = ComparedQuantities(terms=rewritten)
+        end = 0
+        for each in read_quantities(terms):
+            own = terms[each.start : each.end]
+            rewritten += terms[end : each.start]
+            end = each.end
+            is_known_rate = self._is_known_rate(each.per)
+            if is_known_rate and any(not known.contradicts(each) for known in self._by_spelling.get(tuple(own), ())):
+                compared.n_known += each.is_telling
+                rewritten += own
+                continue
+            same = [(known, spelt) for known, spelt in self._known.values() if known.same_value(each)]
+            agreeing = next((spelt for known, spelt in same if not known.contradicts(each)), None)
+            if agreeing is not None and is_known_rate:
+                compared.n_known += each.is_telling
+                rewritten += agreeing
+                continue
+            rewritten += own
+            if not (each.is_certain or each.dimension == "clock"):
+                continue
+            other = same or [(known, spelt) for known, spelt in self._known.values() if known.comparable(each)]
+            if other or each.dimension:
+                instead = other[0][1] if other else None
+                compared.unknown.append(UnknownQuantity(terms=own, instead=instead, is_other_rate=bool(same)))
+        rewritten += terms[end:]
+        return compared
+
+
+@dataclass(slots=True, kw_only=True)
+class ComparedQuantities:
+    """The terms of a sentence after comparison with the known quantities."""
+
+    terms: Sequence[str]
+    """The terms, each known quantity in the known spelling."""
+
+    n_known: int = 0
+    """How many quantities with a unit, dates and times are known."""
+
+    unknown: list[UnknownQuantity] = field(default_factory=list)
+    """The quantities that are not known."""
+
+
+@dataclass(slots=True, kw_only=True)
+class UnknownQuantity:
+    """A quantity of an answer that is not known."""
+
+    terms: Sequence[str]
+
+    instead: Sequence[str] | None
+    """The terms of a known quantity that measures the same; None without one."""
+
+    is_other_rate: bool
+    """True if the amount is known, but with another rate or bound: per week and not per day."""
+
+    def names(self) -> tuple[str, str | None]:
+        """The quantity and the one instead; only their numbers if their other terms are equal."""
+        if self.instead is None:
+            return _spelt(self.terms), None
+        own, other = numbers_in(self.terms), numbers_in(self.instead)
+        rests = [[term for term in terms if not is_number(term)] for terms in (self.terms, self.instead)]
+        if own and other and rests[0] == rests[1] and own != other:
+            return " ".join(own), " ".join(other)
+        return _spelt(self.terms), _spelt(self.instead)
+
+
+def _spelt(terms: Sequence[str]) -> str:
+    return " ".join(_WORD_OF.get(term, term) for term in terms)
+
+
+_WORD_OF: dict[str, str] = {}
+for _word in (*UNITS_BY_WORD, *MONTHS_BY_WORD):
+    # The second word of a term is mostly its plural.
+    if _WORD_OF.get(term_of(_word)) in (None, term_of(_word)):
+        _WORD_OF[term_of(_word)] = _word

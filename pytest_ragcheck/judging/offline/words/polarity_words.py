@@ -1,0 +1,125 @@
+"""Negations, opposites, directions, and words that begin clauses, in eight languages, with their terms."""
+
+from __future__ import annotations
+
+import re
+
+from pytest_ragcheck.judging.offline.words.normalized_text import listed, normalised
+from pytest_ragcheck.package_text import package_text
+
+NOT = "¬"
+"""The term of every negation. A negative word is two terms: "forbidden" is `NOT` and "allow"."""
+
+WITHOUT = "¬with"
+"""The term of every word like "without", which cancels a negation before it: "not possible without a receipt"."""
+
+EXCEPT = "¬in"
+"""The term of every word like "except", which reverses the polarity of its clause."""
+
+NEGATIVE = frozenset((NOT, WITHOUT, EXCEPT))
+"""The terms that negate."""
+
+_NEGATIONS = {
+    **dict.fromkeys(
+        listed(
+            "not never no cannot nor neither nobody none niemand niemanden niemandem nicht kein keine keinen "
+            "keinem keiner keines nie niemals pas jamais aucun aucune nunca jamas nao non niet geen nooit не "
+            "нет avoid avoids avoiding vermeiden eviter evitar evitare vermijden"
+        ),
+        NOT,
+    ),
+    **dict.fromkeys(listed("without ohne sans sin sem senza zonder без"), WITHOUT),
+    **dict.fromkeys(
+        listed(
+            "except excluding exception ausser ausnahme sauf excepte salvo tranne eccezione exceto excecao excepto "
+            "excepcion кроме behalve uitgezonderd uitzondering"
+        ),
+        EXCEPT,
+    ),
+}
+
+PORTUGUESE = listed(
+    "o os e em um uma da dos das ao com nao na nos nas pelo pela ser pode podem ate maximo minimo sao tem"
+)
+"""Words with which "no" is Portuguese for "in the", unless one of `NOT_PORTUGUESE` is near."""
+
+NOT_PORTUGUESE = listed("the is are of to and there el la los las es y en con il gli lo non si della di che")
+
+_PAIRS, _OPPOSITES = package_text("judging/offline/words/opposites.txt").split("\n\n")
+
+PAIRS = [
+    [side.split() for side in line.split("~")] for line in normalised(_PAIRS).splitlines() if not line.startswith("#")
+]
+"""The affirmative and the negative words of each pair."""
+
+OPPOSITES = [line.split(" ~ ") for line in _OPPOSITES.splitlines() if not line.startswith("#")]
+"""Words that exclude each other in the same place of two sentences."""
+
+# As many beginnings and endings as leave "united", "under", "international" and "often" alone.
+_PREFIXED = re.compile(
+    r"un((?!der|til|less|i(?![mn]))[a-z]{3,}(?:ed|able|ible|ing|al|ful|ary|ain))"
+    r"|un([a-z]{3,}(?:bar|ig|lich|zt|tet|delt)(?:e[nrsm]?)?)"
+    r"|i[mnlr]([a-z]{3,}(?:[ai]ble|[ai]bile|[ai]vel|[ai]bili|[ai]veis)s?)"
+    r"|on((?!der)[a-z]{3,}(?:ig|lijk|baar|kt)e?)"
+)
+
+
+def without_prefix(word: str) -> str | None:
+    """The word that *word* negates by a prefix: "supported" for "unsupported"; None if there is none."""
+    if word[0] not in "uio":
+        return None
+    found = _PREFIXED.fullmatch(word)
+    return found and found[found.lastindex or 0]
+
+
+DIRECTIONS = {
+    word: (line.split()[0], index > 0)
+    for line in (
+        "before ~ after", "minimum ~ maximum", "vor ~ nach", "mindestens ~ hochstens", "avant ~ apres",
+        "antes ~ despues depois apos", "minimo ~ maximo massimo", "prima ~ dopo", "minimaal ~ maximaal", "до ~ после",
+        "минимум ~ максимум",
+    )
+    for index, words in enumerate(line.split("~"))
+    for word in words.split()
+}  # fmt: skip
+"""The first word of its pair, and True for the second side, of words that say a direction."""
+
+BUT = "¦"
+"""The term of every word that begins another clause."""
+
+_CLAUSES = dict.fromkeys(
+    listed(
+        "but however while whereas when because aber sondern wahrend weil dagegen hingegen jedoch mais lorsque quand "
+        "cependant tandis pero sino cuando porque mientras embora enquanto ma quando perche mentre invece maar terwijl "
+        "wanneer omdat daarentegen echter но когда однако"
+    ),
+    BUT,
+)
+
+IF = "¦if"
+"""The term of every word that begins a condition."""
+
+_CONDITIONS = dict.fromkeys(listed("if unless wenn falls sofern si indien mits если"), IF)
+MERELY = listed("only just nur seulement uniquement solo solamente somente apenas soltanto alleen только")
+"""Words that exclude all else."""
+
+ONLY = MERELY | listed(
+    "all every everyone "
+    "everything always necessarily alle jeder immer tous tout toujours todos siempre tutti sempre altijd все всегда"
+)
+"""Words that leave the rest affirmed after a negation: "not only", "not everyone"."""
+
+MORE = frozenset(DIRECTIONS) | listed(
+    "more less fewer earlier later over above below mehr weniger spater fruher plus moins mas mais menos superior "
+    "inferior piu meno meer minder later hoger выше более больше менее меньше позднее позже ранее раньше"
+)
+"""Words that compare: "not more than 30" denies nothing."""
+
+OPEN = listed("open offen ouvert abiert abert apert открыт")
+"""The terms of `PAIRS` for what is open."""
+
+SIGNED = NEGATIVE | frozenset(DIRECTIONS)
+"""The terms without which a text affirms everything."""
+
+SIGNS = {**{word: word for word in MORE | ONLY}, **_NEGATIONS, **_CLAUSES, **_CONDITIONS}
+"""The term of each negation, of each word that begins a clause, and of the words that go with them."""
