@@ -14,9 +14,9 @@ from pytest_ragcheck.questions.nodes.mistakes import Mistakes, Site
 from pytest_ragcheck.questions.nodes.node import NULLS, Entry, ListNode, MappingNode, Node, Scalar, Unreadable
 from pytest_ragcheck.questions.nodes.node_values import is_flag, shortened
 
-_DELIMITERS = (",", ";", "\t")
-# Excel writes the delimiter in such a first line.
-_SEPARATOR_LINE = re.compile(r'"?sep=([,;\t|:])"?(?:\r\n?|\n)', re.IGNORECASE)
+DELIMITERS = (",", ";", "\t")
+SEPARATOR_LINE = re.compile(r'"?sep=([,;\t|:])"?(?:\r\n?|\n)', re.IGNORECASE)
+"""The first line of a file in which Excel writes the delimiter."""
 
 _WORDS = re.compile(r"[\w -]+")
 
@@ -38,7 +38,7 @@ def compose_csv(text: str, mistakes: Mistakes) -> ListNode | None:
     Invalid rows and columns are noted as mistakes and skipped.
     """
     begin, line = 0, 1
-    if separator := _SEPARATOR_LINE.match(text):
+    if separator := SEPARATOR_LINE.match(text):
         begin, line = separator.end(), 2
     delimiter = separator[1] if separator else _delimiter_of(text)
     rows = split_rows(text[begin:], delimiter, line=line)
@@ -74,7 +74,7 @@ def _delimiter_of(text: str) -> str:
     The header decides, since names contain no delimiter, while questions and answers may contain any.
     """
     best, most = "", (0, 1)
-    for delimiter in _DELIMITERS:
+    for delimiter in DELIMITERS:
         try:
             header = next(split_rows(text, delimiter), [])
         except Unreadable:
@@ -125,7 +125,7 @@ def _read_header(mistakes: Mistakes, header: Sequence[Scalar], declared: str) ->
 def _fits(site: Site, row: Sequence[Scalar], columns: Sequence[str | None], delimiter: str) -> bool:
     """Return whether each cell of *row* has a column, and note a mistake otherwise."""
     nameless = (number for number, column in enumerate(columns[: len(row)], start=1) if column == "")
-    other = next((each for each in _DELIMITERS if row[0].text.count(each) == len(columns) - 1), "")
+    other = next((each for each in DELIMITERS if row[0].text.count(each) == len(columns) - 1), "")
     if len(row) == 1 < len(columns) and other:
         what = f"has {other!r} between its cells, and the header {delimiter!r}. Write {delimiter!r} in all rows."
     elif len(row) < len(columns):

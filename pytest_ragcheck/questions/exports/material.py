@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_ragcheck.errors import DatasetError
+from pytest_ragcheck.questions.csv_nodes import DELIMITERS, SEPARATOR_LINE
 
 CSV_CELL = 2**31 - 1
 """The largest cell in characters: contexts are often longer than the 131,072 that the standard library allows."""
@@ -86,7 +87,7 @@ def read_material(path: Path) -> Material:
     if _YAML.search(text):
         document = _yaml(path, text)
         return Material(path=path, text=text, document=document, rows=_objects(document))
-    if (rows := _table(text)) is not None:
+    if (rows := _table(path, text)) is not None:
         return Material(path=path, text=text, rows=rows, is_csv=True)
     return Material(path=path, text=text)
 
@@ -140,25 +141,35 @@ def _objects(document: Any) -> tuple[Mapping[str, Any], ...]:
     return ()
 
 
-def _table(text: str) -> tuple[Mapping[str, Any], ...] | None:
+def _table(path: Path, text: str) -> tuple[Mapping[str, Any], ...] | None:
     """Return the rows of CSV text; None if the first line is no header, or no row fits it."""
-    header = text.split("\n", 1)[0]
-    delimiter = max(",;", key=header.count)
-    if delimiter not in header or header.lstrip().startswith(("#", "<", "-")):
+    separator = SEPARATOR_LINE.match(text)
+    begin = separator.end() if separator else 0
+    header = text[begin:].split("\n", 1)[0]
+    delimiter = separator[1] if separator else max(DELIMITERS, key=header.count)
+    if delimiter not in header or header.lstrip(" ").startswith(("#", "<", "-")):
         return None
     limit = csv.field_size_limit(CSV_CELL)
     try:
-        reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
-        lines = [line for line in reader if any(line)]
+        reader = csv.reader(io.StringIO(text[begin:], newline=""), delimiter=delimiter, strict=True)
+        lines = [(reader.line_num, line) for line in reader if any(line)]
     except csv.Error:
         return None
     finally:
         csv.field_size_limit(limit)
-    names = [name.strip() for name in lines[0]]
-    if len(lines) < 2 or any(len(line) > len(names) for line in lines):
+    if len(lines) < 2:
         return None
+    names = [name.strip() for name in lines[0][1]]
+    for number, line in lines:
+        if len(line) > len(names):
+            if path.suffix.lower() != ".csv":
+                return None
+            raise DatasetError(
+                f"{path.name}: line {number + (separator is not None)}: the row has {len(line)} cells, and the header "
+                f"{len(names)}. Put a cell that holds {delimiter!r} into quotes."
+            )
     # A column without a name is the index of pandas, or comes from delimiters at the ends of the lines.
-    return tuple({name: cell for name, cell in zip(names, line, strict=False) if name} for line in lines[1:])
+    return tuple({name: cell for name, cell in zip(names, line, strict=False) if name} for _, line in lines[1:])
 
 
 def _yaml(path: Path, text: str) -> Any:

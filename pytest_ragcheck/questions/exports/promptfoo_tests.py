@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 from pytest_ragcheck.errors import DatasetError
@@ -67,12 +68,16 @@ def _single_tests(material: Material, export: Export) -> Iterator[Mapping[str, A
         if not isinstance(entry, str):
             yield entry
             continue
-        path = material.path.parent / entry.removeprefix("file://")
-        if "://" in entry.removeprefix("file://") or path.suffix not in {".csv", ".yaml", ".yml", ".json", ".jsonl"}:
+        named = entry.removeprefix("file://")
+        if "://" in named or Path(named).suffix not in {".csv", ".yaml", ".yml", ".json", ".jsonl"}:
             export.leave(f"tests from {entry}")
-        elif not path.is_file():
+            continue
+        folder = material.path.parent
+        is_one = Path(named).is_absolute() or (folder / named).is_file()
+        paths = [folder / named] if is_one else sorted(folder.glob(named))
+        if not any(path.is_file() for path in paths):
             raise DatasetError(f"{material.path.name}: 'tests' names {entry!r}, and there is no such file beside it.")
-        else:
+        for path in paths:
             yield from _single_tests(read_material(path), export)
 
 

@@ -314,9 +314,43 @@ def test_a_bullet_list_in_a_cell_does_not_make_a_csv_file_yaml(
     assert question["expected_answer"] == "Two:\n- lamps\n- shoes"
 
 
-def test_semicolons_separate_the_cells_of_a_csv_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    [question] = of_text("a.csv", "user_input;reference\nA, or B?;Yes, B.\n", tmp_path, capsys)
+@pytest.mark.parametrize(
+    "text",
+    [
+        "user_input;reference\nA, or B?;Yes, B.\n",
+        "user_input\treference\nA, or B?\tYes, B.\n",
+        "sep=;\r\nuser_input;reference\r\nA, or B?;Yes, B.\r\n",
+        '"sep=\t"\nuser_input\treference\nA, or B?\tYes, B.\n',
+    ],
+    ids=["semicolons", "tabs", "Excel", "Excel with tabs"],
+)
+def test_a_csv_file_may_have_other_delimiters(text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    [question] = of_text("a.csv", text, tmp_path, capsys)
     assert (question["question"], question["expected_answer"]) == ("A, or B?", "Yes, B.")
+
+
+def test_a_csv_row_with_too_many_cells_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("sep=,\nuser_input,reference\nWho?,A.\nWhich?,A, or B.\n", encoding="utf-8")
+    assert main(["convert", str(path)]) == 2
+    assert capsys.readouterr().err == (
+        "ragcheck convert: a.csv: line 4: the row has 3 cells, and the header 2. Put a cell that holds ',' into "
+        "quotes.\n"
+    )
+
+
+def test_a_csv_file_of_nothing_but_commas_has_no_form(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text(",,\n,,\n", encoding="utf-8")
+    assert main(["convert", str(path)]) == 2
+    assert "a.csv: is in no form that is recognised (found: no keys)" in capsys.readouterr().err
+
+
+def test_promptfoo_tests_may_be_a_pattern_of_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.tests.yaml").write_text(f"- vars: {{question: {name}?}}\n", encoding="utf-8")
+    found = of_text("config.yaml", "tests: file://*.tests.yaml\n", tmp_path, capsys)
+    assert [each["question"] for each in found] == ["a?", "b?"]
 
 
 def test_the_index_column_of_pandas_is_left_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
