@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import filterfalse, islice
+from itertools import combinations, filterfalse, islice
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.judging.offline.changed_details import (
@@ -22,6 +22,7 @@ from pytest_ragcheck.judging.offline.expected_answer import (
     are_compatible,
     decades_and_centuries,
     is_coarser_date,
+    is_figure,
     lacks_figure,
     numbers_about,
     rounded_numbers,
@@ -36,6 +37,7 @@ from pytest_ragcheck.judging.offline.support import PASS_LINE, scaled
 from pytest_ragcheck.judging.offline.words.normalized_text import sentences, words
 from pytest_ragcheck.judging.offline.words.polarity_words import NEGATIVE, NOT, SIGNED
 from pytest_ragcheck.judging.offline.words.terms import (
+    NOT_DUTCH,
     STOP_WORDS,
     WITHOUT_POLARITY,
     TermDictionary,
@@ -80,7 +82,10 @@ _LEAST_REPEATED, _MOST_TERMS_OF_A_PHRASE = 2, 4
 _LEAST_OF_A_WORD = 4  # letters of a part of a compound
 _MEASURED = DATED_OR_MEASURED | PARTS_OF_A_DAY
 _WITHOUT_PLACE = WITHOUT_POLARITY | NEGATIVE
+_LONGEST_ITEM = 3  # content terms
+_CONJUNCTION_BUT_EN = re.compile(r"\s+(?:and|und|et|y|e|ed|и)\s+", re.IGNORECASE)
 _CONJUNCTION = re.compile(r"\s+(?:and|und|et|y|e|ed|en|и)\s+", re.IGNORECASE)
+_BULLET = re.compile(r"^[ \t]*(?:[-*•]|\d{1,2}[.)])[ \t]+(.*\S)", re.MULTILINE)
 _OPENING = 1000  # characters searched for the first sentence
 _PUNCTUATION = ".,;:!?\"'()[]“”‘’«»"
 
@@ -200,8 +205,9 @@ class AnswerText:
         if raw is None:
             return None
         raw, opposed = self._with_yes_or_no(raw, wanted, expected, sought)
-        lacks_item = raw > _CHANGED and self._lacks_item(expected, lacking)
-        is_changed = lacks_item or (raw > _CHANGED and self._changes_detail(sought, expected))
+        items = self._expected_items(expected) if raw > _CHANGED else []
+        lacks_item = self._lacks_item(items, lacking)
+        is_changed = raw > _CHANGED and (lacks_item or self._adds_item(items) or self._changes_detail(sought, expected))
         if is_changed:
             raw = _CHANGED
         is_plain = not (opposed or is_changed or numbers_in(lacking))
@@ -220,11 +226,11 @@ class AnswerText:
         )
 
     def _has_other_figure(self, sought: ExpectedAnswer, missing: AbstractSet[str]) -> bool:
-        """True if the answer lacks the expected numbers and has others, besides those of the question."""
+        """True if the answer lacks an expected number or month and has others, besides those of the question."""
         return (
             sought.has_number
-            and missing >= set(numbers_in(sought.distinct - self._asked))
-            and any(number not in sought.distinct and number not in self._asked for number in self._own_numbers)
+            and lacks_figure(sought.distinct, missing - self._asked, self._own)
+            and any(is_figure(term) and term not in sought.distinct for term in self._own)
         )
 
     def _raw_without(
@@ -356,17 +362,22 @@ class AnswerText:
         own, other = read_clauses(self._text, self._terms), read_clauses(expected, self._terms)
         return exchanged_partners(own, other) is not None
 
-    def _lacks_item(self, expected: str, lacking: AbstractSet[str]) -> bool:
-        """True if the answer has an item of the expected list, and nothing of another one."""
+    def _expected_items(self, expected: str) -> list[frozenset[str]]:
+        """The content terms of each item of an expected list, without those of several items; empty for no list."""
         parts = _items(expected)
         if len(parts) == 1 + expected.count(", ") < _LEAST_OF_A_LIST:  # without "and"
-            return False
+            return []
         asked = frozenset(words(self._question))
         items = [
             terms
             for part in parts
             if (terms := frozenset(self._terms.of(" ".join(filterfalse(asked.__contains__, words(part))))) - STOP_WORDS)
         ]
+        shared = {term for one, other in combinations(items, 2) for term in one & other}
+        return [terms - shared or terms for terms in items]
+
+    def _lacks_item(self, items: Sequence[frozenset[str]], lacking: AbstractSet[str]) -> bool:
+        """True if the answer has one of *items*, and nothing of another one."""
         return any(terms <= self._all for terms in items) and any(
             set(numbers_in(terms)) == terms <= lacking
             or (
@@ -376,6 +387,19 @@ class AnswerText:
                 and not any(part in term for term in terms for part in self._own if len(part) >= _LEAST_OF_A_WORD)
             )
             for terms in items
+        )
+
+    def _adds_item(self, items: Sequence[frozenset[str]]) -> bool:
+        """True if the answer has another short item among all *items*, or anywhere in a Markdown list with all."""
+        bullets = _BULLET.findall(self._text)
+        entries = [frozenset(self._terms.of(entry)) - STOP_WORDS for entry in bullets or _items(self._text)]
+        places = [next((at for at, entry in enumerate(entries) if item <= entry), -1) for item in items]
+        if -1 in places or len(set(places)) < max(2, len(items)):
+            return False
+        among = entries if bullets else entries[min(places) : max(places)]
+        return any(
+            0 < len(entry - self._asked) <= _LONGEST_ITEM and not any(item <= entry for item in items)
+            for entry in among
         )
 
     def _may_have_other_quantities(self, sought: ExpectedAnswer) -> bool:
@@ -458,7 +482,9 @@ class AnswerText:
 
 def _items(text: str) -> list[str]:
     """The parts of *text* between commas and "and"."""
-    return [item for part in text.split(", ") for item in _CONJUNCTION.split(part)]
+    is_in = not NOT_DUTCH.isdisjoint(text.lower().split())  # "en" is "and" in Dutch, and "in" elsewhere
+    conjunction = _CONJUNCTION_BUT_EN if is_in else _CONJUNCTION
+    return [item for part in text.split(", ") for item in conjunction.split(part)]
 
 
 def _line_of(sought: ExpectedAnswer) -> float:

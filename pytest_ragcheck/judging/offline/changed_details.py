@@ -100,6 +100,9 @@ class ChangedDetail:
     is_addition: bool = False
     """True if the answer says more than the sentence, and nothing else."""
 
+    is_elaboration: bool = False
+    """True if an addition goes on with the sentence, without a comma, "and", a condition or another clause."""
+
     def concerns(self, expected: AbstractSet[str]) -> bool:
         """True if the change makes *expected* an answer to something else, or another list."""
         changes = not self.is_addition and expected.isdisjoint(self.terms)
@@ -143,8 +146,9 @@ def exchanged_role(claim: Sequence[str], sentence: Sequence[str]) -> Sequence[st
 
 def _with_roles(terms: Sequence[str]) -> Iterator[tuple[str, str]]:
     """Each content term after a preposition of `_ROLES`, with or without an article, and that role."""
+    is_english = "the" in terms  # where "a" is an article
     for place, term in enumerate(terms):
-        if term in _ROLES:
+        if term in _ROLES and not (is_english and term == "a"):
             noun = next((each for each in terms[place + 1 : place + 3] if each not in STOP_WORDS), None)
             is_infinitive = term == "to" and terms[place + 1 : place + 2] == [noun]
             is_after_preposition = term == "dem" and place > 0 and terms[place - 1] in _BEFORE_NOUNS

@@ -94,7 +94,10 @@ class Evidence:
         self._pairs: set[tuple[str, str]] = set()
         self._found: list[tuple[ReadContext, list[int], list[int]]] = []
         """Of each context the places and the bits of the wanted terms."""
-        self._numbers = set(numbers_in(asked))
+        self.numbers = set(numbers_in(asked))
+        """The numbers of the contexts and the question."""
+        self.computed: set[str] = set()
+        """The numbers that only follow from these."""
         for passage in self._passages:
             self._read(passage)
         self.known.update(filter(self.has_number, numbers_in(wanted)))
@@ -102,7 +105,7 @@ class Evidence:
     def _read(self, passage: ReadContext) -> None:
         wanted = self._wanted
         self.known |= wanted & passage.distinct
-        self._numbers.update(passage.numbers)
+        self.numbers.update(passage.numbers)
         bits = list(map(self._bits.get, passage.terms))
         spots = list(compress(count(), bits))
         found = list(compress(passage.terms, bits))
@@ -145,7 +148,12 @@ class Evidence:
 
     def has_number(self, number: str) -> bool:
         """True if the contexts or the question have *number*, in either reading of its dots and commas."""
-        return number in self._numbers or other_reading(number) in self._numbers
+        return number in self.numbers or other_reading(number) in self.numbers
+
+    def add_computed(self, number: str) -> None:
+        """Make *number*, which follows from others, a known one."""
+        for known in (self.computed, self.numbers, self.known):
+            known.add(number)
 
     def is_german(self, claim: Iterable[str]) -> bool:
         """True if *claim* and the question have two German words; German capitalises all nouns."""

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from collections.abc import Set as AbstractSet
 
+_PRONOUNS = listed("it them this that ihn ihm ihnen lui eux ello ellos lei loro ele eles hem hen него нее них")
 _OR = listed("or oder ou o of или")
 _AND = listed("and und et y e i ed en и")
 _THAN = listed("than als que de di do dan a чем")
@@ -284,7 +285,7 @@ def split_clauses(terms: Sequence[str], silent: AbstractSet[str]) -> list[Sequen
 
 def _is_bound(terms: Sequence[str], place: int) -> bool:
     """
-    True if the negation at *place* denies nothing: in "not more than 30", "not only", "with or without".
+    True if the negation at *place* denies nothing: in "not more than 30", "not only", "with or without", "without it".
 
     "Closed" is the negation of "open", but the two are no opposites with a time: "closes at 6", "open until 6".
     """
@@ -294,7 +295,9 @@ def _is_bound(terms: Sequence[str], place: int) -> bool:
         and any(term < ":" for term in terms[max(0, place - 5) : place + 6])
     ):
         return True
-    if terms[place] == WITHOUT and place and terms[place - 1] in _OR:
+    if terms[place] == WITHOUT and (
+        terms[max(0, place - 1)] in _OR or not _PRONOUNS.isdisjoint(terms[place + 1 : place + 2])
+    ):
         return True
     nearby = terms[place + 1 : place + 3]
     if not ONLY.isdisjoint(nearby):

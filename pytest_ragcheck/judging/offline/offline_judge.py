@@ -53,7 +53,7 @@ class OfflineJudge:
     has figures for their agreement with people.
     """
 
-    identity: ClassVar[JudgeIdentity] = JudgeIdentity(kind="offline", prompt_version="offline-5")
+    identity: ClassVar[JudgeIdentity] = JudgeIdentity(kind="offline", prompt_version="offline-6")
 
     def __init__(self) -> None:
         self._reset()
@@ -117,6 +117,7 @@ class OfflineJudge:
             contexts=contexts,
             terms=self._terms,
             contexts_read=self._passages,
+            accepted=question.acceptable_answers,
             cache=cache,
         )
 
@@ -132,18 +133,28 @@ class OfflineJudge:
         denies = is_grounded and (
             recall.is_opposed
             or recall.has_other_figure
-            or (recall.replaces_item and grounded.has_unknown)
-            or (recall.is_absent and self._replaces(grounded, recall, question, contexts))
+            or (
+                (recall.replaces_item or recall.is_absent)
+                and (grounded.has_unknown or self._replaces(grounded, recall, question, contexts))
+            )
         )
-        agrees = not is_grounded and recall.score >= PASS_LINE and grounded.is_plain
+        agrees = (
+            not is_grounded
+            and recall.score >= PASS_LINE
+            and not grounded.is_contradicted(frozenset(self._terms.of(recall.expected)) - STOP_WORDS)
+        )
         if grounded.is_long or not (denies or agrees):
             return grounded
         if all(any(each.sentence in context for context in contexts) for each in grounded.sentences):
             return grounded  # verbatim, if about another thing
         expected = self._grounded(recall.expected, question, contexts)
-        if not expected.sentences or expected.score < PASS_LINE:
+        is_inferred = not expected.sentences and recall.score > 0  # a bare yes or no that the answer does not say
+        if expected.score < PASS_LINE or (denies and is_inferred):
             return grounded
-        return grounded.denied(is_opposed=recall.is_opposed) if denies else grounded.affirmed()
+        if denies:
+            return grounded.denied(is_opposed=recall.is_opposed)
+        said = chain.from_iterable(each.terms for each in expected.sentences or grounded.sentences[:1])
+        return grounded.affirmed(frozenset(said) - STOP_WORDS)
 
     def _replaces(self, grounded: Groundedness, recall: Recall, question: Question, contexts: Sequence[str]) -> bool:
         """True if a clause of *contexts* has half the expected answer, and the answer has words of other clauses."""

@@ -11,6 +11,7 @@ from pytest_ragcheck.judging.offline.words.normalized_text import clause_words, 
 from pytest_ragcheck.package_text import package_text
 
 _AT_WORD = r"\b"
+_DIGIT = re.compile(r"\d")
 _NAME = re.compile(r"<([^\W\d_a-zа-я]+)>")
 
 
@@ -52,6 +53,9 @@ _OTHER_SCRIPTS = _KINDS.pop("other scripts")[1]
 
 _UNSTATED = _KINDS.pop("not stated")[1]
 """The parts of a sentence that its speaker does not state."""
+
+_REFERRALS = _KINDS.pop("referrals")[1]
+"""The beginnings of advice to ask or contact somebody else."""
 
 _BY_TRIGGERS = tuple(_KINDS.values())
 """The trigger words and the pattern of each kind of refusal in Latin letters."""
@@ -124,6 +128,11 @@ class Sentence:
     def opens(self) -> bool:
         """True if the sentence claims nothing but opens an answer: "I'm sorry.", "The text is about boats."."""
         return _OPENING.match(self.folded) is not None or self.folded.rstrip().endswith("?")
+
+    @property
+    def refers(self) -> bool:
+        """True if the sentence only advises to look or ask elsewhere: "Please contact support."."""
+        return _DIGIT.search(self.folded) is None and _compiled(_REFERRALS).match(self.folded) is not None
 
     def beside_declining(self) -> str:
         """The normalised sentence without the words of the refusal."""

@@ -5,23 +5,33 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass, replace
-from itertools import filterfalse, pairwise
+from itertools import chain, filterfalse, pairwise
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.judging.offline.changed_details import ChangedDetail
 from pytest_ragcheck.judging.offline.evidence import Evidence
 from pytest_ragcheck.judging.offline.negation import without_yes_or_no
+from pytest_ragcheck.judging.offline.quantities.computed_numbers import is_computed
 from pytest_ragcheck.judging.offline.quantities.known_quantities import ComparedQuantities, KnownQuantities
 from pytest_ragcheck.judging.offline.quantities.quantity import has_quantity
 from pytest_ragcheck.judging.offline.quantities.quantity_reader import read_quantities
 from pytest_ragcheck.judging.offline.refusals import SentenceCache
-from pytest_ragcheck.judging.offline.words.normalized_text import NUMBER, clause_words, listed, normalised
+from pytest_ragcheck.judging.offline.words.normalized_text import NUMBER, clause_words, listed, normalised, words
 from pytest_ragcheck.judging.offline.words.number_spellings import canonical_number
-from pytest_ragcheck.judging.offline.words.polarity_words import NOT
-from pytest_ragcheck.judging.offline.words.terms import FRAMING, REFUSING, STOP_WORDS, TermDictionary, numbers_in
+from pytest_ragcheck.judging.offline.words.polarity_words import BUT, IF, NOT
+from pytest_ragcheck.judging.offline.words.terms import (
+    FRAMING,
+    REFUSING,
+    STOP_WORDS,
+    TermDictionary,
+    numbers_in,
+    term_of,
+    terms_of,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
+    from collections.abc import Set as AbstractSet
 
     from pytest_ragcheck.judging.offline.read_context import ContextCache, ReadContext
 
@@ -55,8 +65,13 @@ _HIGHEST_WITH_CHANGE, _SHARE_OF_CHANGED = 0.4, 3
 _NEAR_COPY, _LEAST_OF_A_COPY = 0.65, 3
 
 _MOST_ABSENT_OF_A_PARAPHRASE, _LONGEST_GAP_OF_A_PARAPHRASE = 5, 2  # terms
+# The least share of known content terms in a sentence that has the expected answer and else other words.
+_LEAST_KNOWN = 0.25
 
 _LEAST_BESIDE, _MOST_ABSENT_BEFORE = 2, 1  # terms before and in an added end, and absent ones before it
+_MOST_TERMS_OF_A_NAME = 3  # or of an amount
+_LONGEST_JOINT = 4  # terms before an added end
+_JOINTS = frozenset((BUT, IF)) | terms_of("and und et y e ed en и provided sofern")
 _LETTERS_OF_A_NAME = 5  # that are compared, because terms lack endings
 
 _SILENT = STOP_WORDS | FRAMING
@@ -92,6 +107,9 @@ class Support:
     terms: Sequence[str] = ()
     """All its terms."""
 
+    known_share: float = 1.0
+    """The share of its content terms that the contexts or the question have."""
+
     number_instead: str | None = None
     """The number of the contexts in its place; None if there is none."""
 
@@ -116,7 +134,7 @@ class Groundedness:
     """True for more than 20 content terms."""
 
     is_plain: bool = False
-    """True if the contexts contradict nothing in it and have nearly all its words, perhaps apart from each other."""
+    """True if the contexts have nearly all its words, perhaps apart from each other."""
 
     has_unknown: bool = False
     """True if a content term is neither in the contexts nor in the question."""
@@ -128,10 +146,31 @@ class Groundedness:
         worst = replace(self.worst, score=min(self.worst.score, _HIGHEST_WITH_CHANGE), is_opposed=is_opposed)
         return replace(self, score=min(self.score, _HIGHEST_WITH_CHANGE), sentences=(worst,))
 
-    def affirmed(self) -> Groundedness:
-        """As if the contexts had its words beside each other."""
-        sentences = tuple(replace(each, score=max(each.score, PASS_LINE)) for each in self.sentences)
-        return replace(self, score=max(self.score, PASS_LINE), sentences=sentences)
+    def is_contradicted(self, expected: AbstractSet[str]) -> bool:
+        """
+        True if it has a wrong number, a denial of the contexts, or a changed detail other than an elaboration.
+
+        A detail that only has terms of a short *expected* answer is none; longer ones may name who did what to whom.
+        """
+        allowed = expected if len(expected) <= _MOST_TERMS_OF_A_NAME else frozenset[str]()
+        return any(
+            each.number is not None
+            or each.is_opposed
+            or not (each.changed is None or each.changed.is_elaboration or allowed.issuperset(each.changed.terms))
+            for each in self.sentences
+        )
+
+    def affirmed(self, expected: AbstractSet[str]) -> Groundedness:
+        """As if the contexts had the words of each sentence that first has an *expected* term beside each other."""
+        left = set(expected)
+        sentences: list[Support] = []
+        for each in self.sentences:
+            is_affirmed = self.is_plain or (each.known_share >= _LEAST_KNOWN and not left.isdisjoint(each.terms))
+            left.difference_update(each.terms)
+            sentences.append(replace(each, score=max(each.score, PASS_LINE)) if is_affirmed else each)
+        size = sum(len(each.terms) for each in sentences)
+        score = sum(each.score * len(each.terms) for each in sentences) / size
+        return replace(self, score=max(self.score, round(score, 9)), sentences=tuple(sentences))
 
     @property
     def worst(self) -> Support | None:
@@ -147,10 +186,14 @@ def groundedness(
     contexts: Sequence[str],
     terms: TermDictionary,
     contexts_read: ContextCache,
+    accepted: Sequence[str] = (),
     cache: SentenceCache | None = None,
 ) -> Groundedness:
     """
     Measures how far *contexts* support *answer*, with the parsed sentences and contexts of the caches.
+
+    The contexts support a number that follows from two of their numbers in its sentence, or that one of the *accepted*
+    answers has and that follows from any two of them.
 
     Returns:
         The scores of the whole answer and of each sentence. An answer that claims nothing (a bare refusal, "Yes.")
@@ -169,7 +212,7 @@ def groundedness(
         wanted=frozenset().union(*[claim.content for claim in claims]),
         asked=asked,
     )
-    _measure(claims, evidence)
+    _measure(claims, evidence, lambda: frozenset(numbers_in(chain.from_iterable(map(terms.of, accepted)))))
     size = sum([claim.size for claim in claims])
     raw = sum([claim.support * claim.size for claim in claims]) / size
     raw -= _ABSENCE_WEIGHT * math.log1p(sum([claim.absence for claim in claims]))
@@ -184,8 +227,7 @@ def groundedness(
         ),
         is_long=size > _MOST_TERMS_OF_A_SHORT_ANSWER,
         has_unknown=any(claim.absence for claim in claims),
-        is_plain=not any(claim.fault or claim.is_changed for claim in claims)
-        and len([term for claim in claims for term in claim.content if term not in evidence.known])
+        is_plain=len([term for claim in claims for term in claim.content if term not in evidence.known])
         <= _MOST_ABSENT_OF_A_PARAPHRASE
         and max([claim.longest_gap for claim in claims]) <= _LONGEST_GAP_OF_A_PARAPHRASE,
         sentences=tuple([_supported(claim, line) for claim in claims]),
@@ -193,8 +235,19 @@ def groundedness(
 
 
 def _claims(read: SentenceCache, asked: frozenset[str], terms: TermDictionary) -> list[_Claim]:
-    """The claims of an answer. A question claims nothing, unless the answer is nothing else: "30 days?"."""
-    claims = [claim for sentence in read.sentences if (claim := _claim(sentence, asked, terms, read)) is not None]
+    """
+    The claims of an answer.
+
+    A question claims nothing, unless the answer is nothing else: "30 days?". Nor does advice after a refusal.
+    """
+    claims: list[_Claim] = []
+    has_declined = False
+    for sentence in read.sentences:
+        if has_declined and read[sentence].refers:
+            continue
+        if (claim := _claim(sentence, asked, terms, read)) is not None:
+            claims.append(claim)
+        has_declined = has_declined or read[sentence].declines
     return [claim for claim in claims if not claim.sentence.endswith(_QUESTION_MARKS)] or claims
 
 
@@ -232,6 +285,7 @@ class _Claim:
     support: float = _REFUSAL_IN_OWN_WORDS
     absence: float = 0.0
     """What its absent terms cost."""
+    known_share: float = 1.0
     longest_gap: int = 0
     """The length of its longest run of absent terms."""
     fault: tuple[str, str | None] | None = None
@@ -271,13 +325,15 @@ def _claim(sentence: str, asked: frozenset[str], terms: TermDictionary, cache: S
     )
 
 
-def _measure(claims: Sequence[_Claim], evidence: Evidence) -> None:
-    """Writes into each of *claims* how far the contexts support it."""
+def _measure(claims: Sequence[_Claim], evidence: Evidence, accepted: Callable[[], frozenset[str]]) -> None:
+    """Writes into each of *claims* how far the contexts support it; *accepted* returns numbers that may be computed."""
     size = sum([claim.size for claim in claims])
     is_short = size <= _MOST_TERMS_OF_A_SHORT_ANSWER
     for claim in claims:
         if not claim.is_refusal:
+            numbers = _numbers(claim, evidence, accepted)
             _measure_claim(claim, evidence, size)
+            claim.fault = _number_fault(claim, numbers, evidence)
         if claim.is_opposed and evidence.has_verbatim(claim.sentence):
             claim.is_opposed = False
         if is_short:
@@ -295,6 +351,7 @@ def _measure_claim(claim: _Claim, evidence: Evidence, size: int) -> None:
     if is_short and not all(present):
         present = [is_known or evidence.has_part(term) for is_known, term in zip(present, content, strict=True)]
     n_present = sum(present)
+    claim.known_share = n_present / len(present)
     if n_present < len(present):
         gaps = [len(run) for run in bytes(present).split(b"\1") if run]  # of absent terms; True is the byte 1
         claim.absence = sum([math.pow(gap, _RUN_EXPONENT) for gap in gaps])
@@ -303,55 +360,66 @@ def _measure_claim(claim: _Claim, evidence: Evidence, size: int) -> None:
     pair_share = evidence.n_near(pairwise(content)) / n_pairs if n_pairs else float(n_present)
     distinct = frozenset(content)
     window_share = evidence.best_window(distinct) / len(distinct)
-    claim.support = (n_present / len(present) + window_share + pair_share) / 3
+    claim.support = (claim.known_share + window_share + pair_share) / 3
     near_copy = window_share >= _NEAR_COPY and len(distinct) >= max(_LEAST_OF_A_COPY, size / _SHARE_OF_CHANGED)
     claim.change = evidence.changed_detail(claim.terms, distinct, near_copy=near_copy)
     if claim.change is None and near_copy and evidence.is_rearranged(content):
         claim.change = evidence.exchanged_partners(claim.sentence)
-    if (
-        claim.change is None
-        and is_short
-        and (added := _added_end(content, present) or _unknown_name(claim, present, evidence))
-    ):
-        claim.change = ChangedDetail(terms=added, is_addition=True)
-    claim.fault = _number_fault(claim, evidence)
+    if claim.change is None and is_short:
+        claim.change = _added_end(claim, present) or _unknown_name(claim, present, evidence)
     claim.is_opposed = evidence.contradicts(without_yes_or_no(claim.sentence, claim.terms))
 
 
-def _added_end(content: Sequence[str], present: list[bool]) -> Sequence[str]:
-    """The last terms if two or more are absent, and of those before at most one: ", paid in gold coins"; else empty."""
+def _added_end(claim: _Claim, present: list[bool]) -> ChangedDetail | None:
+    """The last terms if two or more are absent, and of those before at most one: ", paid in gold coins"."""
     end = len(present)
     while end and not present[end - 1]:
         end -= 1
-    is_added = (
-        end >= _LEAST_BESIDE and len(present) - end >= _LEAST_BESIDE and end - sum(present) <= _MOST_ABSENT_BEFORE
-    )
-    return content[end:] if is_added else ()
+    if end < _LEAST_BESIDE or len(present) - end < _LEAST_BESIDE or end - sum(present) > _MOST_ABSENT_BEFORE:
+        return None
+    added = claim.content[end:]
+    joint = claim.terms[: claim.terms.index(added[0])][-_LONGEST_JOINT:]
+    after_comma = map(term_of, words(claim.sentence.rpartition(",")[2]))
+    is_joined = not _JOINTS.isdisjoint(joint) or next(filterfalse(_SILENT.__contains__, after_comma), "") == added[0]
+    return ChangedDetail(terms=added, is_addition=True, is_elaboration=not is_joined)
 
 
-def _unknown_name(claim: _Claim, present: list[bool], evidence: Evidence) -> Sequence[str]:
-    """The term of a name that the contexts and the question lack; empty without one, and in German."""
+def _unknown_name(claim: _Claim, present: list[bool], evidence: Evidence) -> ChangedDetail | None:
+    """The term of a name that the contexts and the question lack; None without one, and in German."""
     if all(present) or evidence.is_german(claim.terms):
-        return ()
+        return None
     names = [normalised(name).strip() for name in _NAME.findall(claim.sentence)]
     absent = (term for term, is_present in zip(claim.content, present, strict=True) if not is_present)
-    return [term for term in absent if any(name.startswith(term[:_LETTERS_OF_A_NAME]) for name in names)][:1]
+    unknown = [term for term in absent if any(name.startswith(term[:_LETTERS_OF_A_NAME]) for name in names)][:1]
+    return ChangedDetail(terms=unknown, is_addition=True) if unknown else None
 
 
-def _number_fault(claim: _Claim, evidence: Evidence) -> tuple[str, str | None] | None:
-    """The first number of the claim that the contexts lack or contradict, and the number in its place."""
+def _numbers(claim: _Claim, evidence: Evidence, accepted: Callable[[], frozenset[str]]) -> Sequence[str]:
+    """The numbers of the claim that it does not deny; those that follow from others become known."""
     denied = {number for before, number in pairwise(claim.terms) if before == NOT}
     numbers = [number for number in numbers_in(dict.fromkeys(claim.content)) if number not in denied]
+    for number in filterfalse(evidence.has_number, numbers):
+        known = [each for each in numbers if each != "1" and evidence.has_number(each)]
+        is_shown = len(number) > 1 and is_computed(number, known)
+        if is_shown or (number in accepted() and (number == "0" or is_computed(number, evidence.numbers))):
+            evidence.add_computed(number)
+    return numbers
+
+
+def _number_fault(claim: _Claim, numbers: Sequence[str], evidence: Evidence) -> tuple[str, str | None] | None:
+    """The first of *numbers* that the contexts lack or contradict, and the number in its place."""
     for number in numbers:
         # Small numbers in words are seldom quantities; they mostly count the answer's own list.
         if number == "1" and evidence.has_single(claim.terms):
             continue
         if not evidence.has_number(number) and (len(number) > 1 or _written(number, claim.sentence) is not None):
             return _written(number, claim.sentence) or number, None
-    if claim.compared is not None and claim.compared.unknown:
-        return claim.compared.unknown[0].names()
+    if claim.compared is not None:
+        for each in claim.compared.unknown:
+            if evidence.computed.isdisjoint(each.terms):
+                return each.names()
     contradicted = evidence.contradicted_number(claim.terms) if numbers else None
-    if contradicted is None:
+    if contradicted is None or contradicted[0] in evidence.computed:
         return None
     number, instead = contradicted
     return _written(number, claim.sentence) or number, instead
@@ -378,6 +446,7 @@ def _supported(claim: _Claim, line: float) -> Support:
         changed=claim.change,
         has_other_rate=claim.compared is not None and any(each.is_other_rate for each in claim.compared.unknown),
         terms=claim.terms,
+        known_share=claim.known_share,
     )
 
 

@@ -183,7 +183,12 @@ def _minutes_before(terms: Sequence[str], place: int) -> tuple[int, int] | None:
     before = terms[place - 1] if place else ""
     if before in HALVES:
         return -30, place - 1
-    if before == _MINUTES_OF_HOUR and place > 1 and _is_minute(terms[place - 2 :]):  # двадцать минут седьмого
+    if (  # двадцать минут седьмого, but not "2 часа 10 минут, 1 антракт"
+        before == _MINUTES_OF_HOUR
+        and place > 1
+        and _is_minute(terms[place - 2 :])
+        and (place < 3 or terms[place - 3] not in CLOCK_UNITS)
+    ):
         return int(terms[place - 2]) - 60, place - 2
     if before in QUARTERS:
         is_until = place > 1 and terms[place - 2] == WITHOUT  # без четверти семь

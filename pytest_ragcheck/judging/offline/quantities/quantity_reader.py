@@ -56,7 +56,7 @@ BOUNDS = _LOWER | _UPPER
 # Words between a day and its month, a number and its unit.
 _BETWEEN_DATE = terms_of("of the de di del st nd rd th er o a ten")
 _BEFORE_PERIOD = _BETWEEN_DATE | ARTICLES
-_OF = terms_of("of der des de del della dell' do da van")
+_OF = terms_of("of der des de del della dell' do da dos das van")
 _TO = terms_of("to and or bis und oder a et ou y o e i tot en of до и или al")
 _CENT = terms_of("cent ciento cento")
 _KINDS_OF_DAYS = terms_of(
@@ -70,6 +70,7 @@ _PLAIN = re.compile(r"\d{1,15}(?:\.\d{1,9})?")
 _THOUSAND = 1000.0
 _REACH_OF_A_RATE = 4
 _DAYS, _MOST_MONTHS = frozenset(range(1, 32)), 12
+_LONGEST_DAYS = 8  # terms of a list of days
 # Dimensions that an article may count: "a year" for "12 months".
 _COUNTED_BY_ARTICLE = frozenset(("time", "months", "times", "volume", "mass", "length", "area", "spoon", "teaspoon"))
 _ARTICLES_WITHOUT_RATE = ARTICLES - {"a", "an"}
@@ -376,10 +377,9 @@ def _date_at(terms: Sequence[str], place: int) -> Quantity | None:
     """The date with its day at *place*, beside a month."""
     if not is_small(terms[place]) or int(terms[place]) not in _DAYS:
         return None
-    at = place + 1
-    if at + 1 < len(terms) and terms[at] in _TO and is_number(terms[at + 1]):  # 18 to 20 October
-        at += 2
-    while at < len(terms) and at < place + 4 and terms[at] in _BETWEEN_DATE:
+    at = _after_days(terms, place)
+    end = min(at + 3, len(terms))
+    while at < end and terms[at] in _BETWEEN_DATE:
         at += 1
     if at < len(terms) and terms[at] in MONTH_NUMBERS:
         is_range = any(map(is_number, terms[place + 1 : at]))
@@ -390,6 +390,17 @@ def _date_at(terms: Sequence[str], place: int) -> Quantity | None:
         if place < back or not (terms[place - back] in _TO or is_number(terms[place - back])):
             return None
     return None
+
+
+def _after_days(terms: Sequence[str], place: int) -> int:
+    """The place after the days that follow the one at *place*: "18 to 20 October", "24, 25 and 31 December"."""
+    at = place + 1
+    while at < min(len(terms), place + _LONGEST_DAYS):
+        following = at + (terms[at] in _TO)
+        if following == len(terms) or not is_small(terms[following]):
+            break
+        at = following + 1
+    return at
 
 
 def _date(month: int, day: int, start: int, end: int) -> Quantity:

@@ -56,7 +56,7 @@ _LETTERS_WITHOUT_DECOMPOSITION = (("ø", "o"), ("ł", "l"), ("đ", "d"), ("æ", 
 # which could make a date.
 _COMMON = (
     ("½", " 1/2"), ("¼", " 1/4"), ("¾", " 3/4"), ("⅓", " 1/3"), ("⅔", " 2/3"),
-    ("’", "'"), ("–", "~"), ("—", "~"), ("“", '"'), ("”", '"'), ("\u00a0", " "), ("…", "..."), ("é", "e"),
+    ("’", "'"), ("–", "~"), ("—", "~"), ("“", '"'), ("”", '"'), ("\u00a0", " "), ("…", "..."), ("é", "e"), ("·", ""),
 )  # fmt: skip
 
 
@@ -197,16 +197,17 @@ _APPOSED = re.compile(
     r"[,~] ?(?:not|never|nicht|niet|pas|nao|non|не|no(?= (?:un|una|el|la|los|las)\b))"
     r"(?: [^\s,~;:.()]+){1,3} ?(?:[,~](?!\w)|(?=[.!?]*\s*$)|[.!?](?=\s))"
 )
+_CLAUSE_SIGNS = re.compile("[;=×÷]")
 _ENDED = rf"\g<0> {CLAUSE_END} "
 
 
 def _with_clause_ends(folded: str) -> str:
     """
-    *folded* with a `CLAUSE_END` for each semicolon, and after what a negation or a condition does not leave: brackets,
-    quotes, appositions, the comma after a condition, and compounds such as "non-stop".
+    *folded* with a `CLAUSE_END` for each semicolon and sign of a formula, and after what a negation or a condition does
+    not leave: brackets, quotes, appositions, the comma after a condition, and compounds such as "non-stop".
     """
-    if ";" in folded:
-        folded = folded.replace(";", f" {CLAUSE_END} ")
+    if ";" in folded or "=" in folded or "×" in folded or "÷" in folded:
+        folded = _CLAUSE_SIGNS.sub(f" {CLAUSE_END} ", folded)
     if "(" in folded or '"' in folded:
         folded = _ENCLOSED.sub(_closed, folded)
     if "non-" in folded or "no-" in folded or "not-" in folded:
@@ -252,6 +253,7 @@ _ABBREVIATIONS = listed(
 )
 _HALVES_OF_A_DAY = frozenset(("a.m", "p.m"))
 _LONGEST_ABBREVIATION = max(map(len, _ABBREVIATIONS))
+_AFTER_A_DAY = frozenset(("bis", "und"))
 _NEXT_WORD = re.compile(r"[^\S\n]([^\W\d_]+)")
 
 
@@ -302,11 +304,17 @@ def _is_dated(text: str, dot: int) -> bool:
     return following is not None and (following[1][0].islower() or normalised(following[1]) in MONTHS_BY_WORD)
 
 
+def _is_day(text: str, dot: int) -> bool:
+    """True if a month or "bis" follows the dot, as in "15. September" and "1. bis 3. Mai"."""
+    following = _NEXT_WORD.match(text, dot + 1)
+    return following is not None and (following[1] in _AFTER_A_DAY or normalised(following[1]) in MONTHS_BY_WORD)
+
+
 def _without_marker(piece: str) -> str:
     """*piece* without blanks and list markers around it; empty where nothing can be read in it."""
     piece = piece.strip()
     if piece[:1].isalpha() and piece[1:2] not in _AFTER_A_LETTER:
         return piece
-    if (markers := _MARKERS.match(piece)) and not (piece[0].isdigit() and _is_dated(piece, markers.end() - 2)):
+    if (markers := _MARKERS.match(piece)) and not (piece[0].isdigit() and _is_day(piece, markers.end() - 2)):
         piece = piece[markers.end() :]
     return piece if any(map(str.isalnum, piece)) else ""

@@ -29,6 +29,9 @@ _BEFORE_HOURS = frozenset(("las", "la", "as", "alle", "le", "dalle"))  # "a las 
 _ARTICLES = frozenset(("a", "un", "una", "uma", "een"))
 _FRENCH_DIGITS = frozenset(("deux", "trois", "quatre", "cinq", "sept", "huit", "neuf"))
 _FRENCH_HUNDREDS, _FRENCH_TWENTIES = frozenset(("cent", "cents")), frozenset(("vingt", "vingts"))
+_FRENCH = frozenset(
+    ("le", "la", "les", "des", "du", "de", "une", "est", "sont", "pour", "dans", "avec", "au", "aux", "en")
+)
 
 READ_TOGETHER = _HALVES.union(
     SCALES, _FRENCH_HUNDREDS, ("dix",), (word for word, value in NUMBER_WORDS.items() if value >= 20)
@@ -137,6 +140,8 @@ def composed(words: Sequence[str], terms: Sequence[str]) -> list[str]:
     """
     joined: list[str] = []
     end = 0
+    if "cent" in words:
+        terms = ["100" if _is_french_hundred(words, place) else term for place, term in enumerate(terms)]
     for place in [at for at, term in enumerate(terms) if term < ":" or words[at] in _PERCENT_AFTER]:
         if place < end:
             continue
@@ -152,6 +157,16 @@ def composed(words: Sequence[str], terms: Sequence[str]) -> list[str]:
             else:
                 joined.append(terms[place] if end == place + 1 else canonical_number(f"{value:.6f}"))
     return [*joined, *terms[end:]]
+
+
+def _is_french_hundred(words: Sequence[str], place: int) -> bool:
+    """True for the first word of "cent vingt places", but not of "20 cent" and "pour cent"."""
+    before = words[place - 1] if place else ""
+    if words[place] != "cent" or before in _PERCENT_BEFORE or before[:1].isdigit():
+        return False
+    is_counted = before in NUMBER_WORDS or before in LANGUAGE_OF
+    is_number = words[place + 1 : place + 2] and words[place + 1] in NUMBER_WORDS
+    return not is_counted and (bool(is_number) or len(_FRENCH.intersection(words)) >= _CUES_OF_A_LANGUAGE)
 
 
 def _number_at(words: Sequence[str], terms: Sequence[str], start: int) -> tuple[int, float]:
@@ -195,7 +210,7 @@ def _room_after(word: str) -> int:
     """The limit of a number that may be added to *word*: 10 after twenty, 0 after three or 3."""
     if word in ("soixante", "dix"):  # soixante-dix is 70, dix-sept is 17
         return 20 if word == "soixante" else 10
-    value = NUMBER_WORDS.get(word, 0)
+    value = 100 if word in _FRENCH_HUNDREDS else NUMBER_WORDS.get(word, 0)
     return 0 if value < 20 else 10 if value < 100 else 100 if value < 1000 else 1000
 
 

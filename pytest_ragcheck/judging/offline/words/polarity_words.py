@@ -24,7 +24,8 @@ _NEGATIONS = {
         listed(
             "not never no cannot nor neither nobody none niemand niemanden niemandem nicht kein keine keinen "
             "keinem keiner keines nie niemals pas jamais aucun aucune nunca jamas nao non niet geen nooit не "
-            "нет avoid avoids avoiding vermeiden eviter evitar evitare vermijden"
+            "нет avoid avoids avoiding vermeiden vermeide verzichten verzichte verzichtet eviter evitez evitar evite "
+            "evitare evita eviti vermijden vermijd achterwege"
         ),
         NOT,
     ),

@@ -75,7 +75,7 @@ _BEFORE_PERIODS = PER.union(PERIODS_BY_WORD, ("am", "in"))
 # "si" is "if" in French and Spanish only, and "en" is "and" in Dutch only.
 _ITALIAN = frozenset(("il", "gli", "della", "delle", "dei", "nel", "nella", "agli", "non", "puo", "di"))
 _NOT_ITALIAN = frozenset(("el", "los", "que", "est", "une", "les", "vous", "y"))
-_NOT_DUTCH = frozenset(("la", "el", "los", "las", "se", "que", "est", "le", "les", "du", "une", "un", "por", "y", "et"))
+NOT_DUTCH = frozenset(("la", "el", "los", "las", "se", "que", "est", "le", "les", "du", "une", "un", "por", "y", "et"))
 _GERMAN = frozenset(("der", "die", "das", "den", "ist", "sie", "er", "es", "ein", "eine", "nicht", "wird", "und"))
 _HOMOGRAPHS = frozenset(("si", "en", "falls"))
 _FRENCH_NEGATIONS = frozenset(("pas", "plus", "jamais", "aucun", "aucune", "rien", "point", "personne"))
@@ -193,7 +193,7 @@ def _with_homographs(found: list[str], homographs: AbstractSet[str]) -> list[str
     is_italian = not _ITALIAN.isdisjoint(words_in) and _NOT_ITALIAN.isdisjoint(words_in)
     instead = {
         "si": "sich" if is_italian else "si",
-        "en": "en" if _NOT_DUTCH.isdisjoint(words_in) else "in",
+        "en": "en" if NOT_DUTCH.isdisjoint(words_in) else "in",
         "falls": "fall" if _GERMAN.isdisjoint(words_in) else "falls",
     }
     return _rewritten(found, homographs, lambda word, _: [instead[word]])

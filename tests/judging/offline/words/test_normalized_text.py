@@ -55,6 +55,8 @@ def test_what_only_looks_as_if_it_was_misread_stays(text: str):
         ("Open 9 a.m. to 5 p.m. daily. Ring.", ["Open 9 a.m. to 5 p.m. daily.", "Ring."]),
         ("It closes at 5 p.m. Ring then.", ["It closes at 5 p.m.", "Ring then."]),
         ("Steps:\n1. Open it.\n2. Close it.", ["Steps:", "Open it.", "Close it."]),
+        ("Caixa:\n1. martelo\n2. chave de fenda", ["Caixa:", "martelo", "chave de fenda"]),
+        ("1. Mai bis 3. Juni.\n2. mai", ["1. Mai bis 3. Juni.", "2. mai"]),
         ("- a b\n* c d\n• e f", ["a b", "c d", "e f"]),
         ("It costs 2.5 euros. Really.", ["It costs 2.5 euros.", "Really."]),
         ("三十天内可以退款。请联系我们！", ["三十天内可以退款。", "请联系我们！"]),

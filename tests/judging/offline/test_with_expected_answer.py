@@ -1,0 +1,202 @@
+"""Groundedness with an expected answer that the contexts support, and numbers that follow from them."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.judging.offline.test_offline_judge import judged
+
+FEES = (
+    "Saver tickets can be rebooked for 10 euros. On a delay of 60 minutes 25 % of the fare is paid back.",
+    "The deposit is two months' rent. The rent is 1,120 euros per month. The museum closes at 20:00.",
+    "The tenancy began in 2019 with a fee of 318 euros, of which 192 euros are for the pass.",
+)
+GRINDER = (
+    "Motor 150 W, weight 3.1 kg. The manufacturer grants a warranty of 24 months from the date of purchase.",
+    "Clean the grinding chamber every two weeks. Never rinse the burrs with water.",
+)
+
+
+class TestComputedNumbers:
+    @pytest.mark.parametrize(
+        ("question", "answer", "expected"),
+        [
+            ("What is left of the fee without the pass?", "€126 (€318 − €192).", "126 euros"),
+            ("How high is the deposit?", "2,240 euros: two months' rent at 1,120 euros each.", "2,240 euros"),
+            ("Last admission is 45 minutes before. When is it?", "At 19:15, 45 minutes before 20:00.", "19:15"),
+            ("My ticket cost 80 euros. What is paid back?", "You get 25 % of 80 euros, so 20 euros.", "20 euros"),
+            ("What is the fee of a free seat?", "0 euros.", "0 euros"),
+        ],
+    )
+    def test_a_result_of_the_numbers_in_the_contexts_is_supported(self, question: str, answer: str, expected: str):
+        judgement = judged(answer, expected, question=question, contexts=FEES)
+        assert (judgement.groundedness or 0) >= 0.7, judgement.error_message
+        assert judgement.answer_correctness == 1.0
+
+    def test_a_sum_that_the_answer_shows_needs_no_expected_answer(self):
+        shown = judged("The fee and the pass are 318 + 192 = 510 euros.", contexts=FEES)
+        bare = judged("The fee and the pass are 510 euros.", contexts=FEES)
+        assert "do not have the number" not in shown.error_message
+        assert 'do not have the number 510 of "The fee' in bare.error_message
+
+    def test_a_wrong_sum_is_not_supported(self):
+        judgement = judged("The fee and the pass are 318 + 192 = 520 euros.", contexts=FEES)
+        assert 'do not have the number 520 of "The fee' in judgement.error_message
+
+    def test_a_number_from_memory_is_not_supported_though_it_is_expected(self):
+        judgement = judged("The fee is 777 euros.", "777 euros", question="What is the fee?", contexts=FEES)
+        assert judgement.answer_correctness == 1.0
+        assert (judgement.groundedness or 0) < 0.7
+
+
+class TestAffirmed:
+    def test_the_sentence_with_the_expected_answer_is_supported_in_other_words(self):
+        answer = "You are covered for two years by the maker of this grinder."
+        asked = "How long is the warranty?"
+        assert (judged(answer, question=asked, contexts=GRINDER).groundedness or 0) < 0.7
+        assert (judged(answer, "24 months", question=asked, contexts=GRINDER).groundedness or 0) >= 0.7
+
+    @pytest.mark.parametrize("joint", [", provided that it is", " and", ";"])
+    def test_more_that_is_joined_to_it_is_not(self, joint: str):
+        answer = f"The warranty of the manufacturer is 24 months{joint} painted crocodile green."
+        judgement = judged(answer, "24 months", question="How long is the warranty?", contexts=GRINDER)
+        assert (judgement.groundedness or 0) <= 0.4
+
+    def test_another_sentence_is_not(self):
+        answer = "The warranty is 24 months. It also comes with four golden spoons, engraved by famous artists."
+        judgement = judged(answer, "24 months", question="How long is the warranty?", contexts=GRINDER)
+        assert (judgement.groundedness or 0) < 0.7
+        assert judgement.unsupported_claims == ("It also comes with four golden spoons, engraved by famous artists.",)
+
+    def test_a_second_sentence_with_the_same_expected_words_is_not(self):
+        answer = "The warranty is 24 months. After 24 months crocodiles collect the apparatus from any doorstep."
+        judgement = judged(answer, "24 months", question="How long is the warranty?", contexts=GRINDER)
+        assert (judgement.groundedness or 0) < 0.7
+
+    def test_the_expected_answer_itself_is_no_changed_detail(self):
+        contexts = ("In 1931 Aleida Brantsma, widow of a shipowner, gave her collection of 312 pieces to the museum.",)
+        answer = (
+            "The museum owes the 312 pieces to Aleida Brantsma, the widow of a shipowner, who donated them in 1931."
+        )
+        judgement = judged(answer, "Aleida Brantsma", question="Who gave the collection?", contexts=contexts)
+        assert (judgement.groundedness or 0) >= 0.7, judgement.error_message
+
+
+class TestDenied:
+    @pytest.mark.parametrize(
+        ("answer", "expected", "question", "context"),
+        [
+            (
+                "The treaty was signed on 2 December 1721.",
+                "14 September 1721",
+                "When was the treaty signed?",
+                "The treaty was signed on 14 September 1721. Parliament ratified it on 2 December of the same year.",
+            ),
+            (
+                "The fox is the hedgehog's main natural predator.",
+                "the badger",
+                "Which animal is the hedgehog's main natural predator?",
+                "The hedgehog lives for four years. The badger is the main natural predator. Many die on roads.",
+            ),
+            (
+                "Common ones: heartburn, nausea and dizziness.",
+                "heartburn, nausea and diarrhoea",
+                "Which side effects are common?",
+                "Common: heartburn, nausea, diarrhoea. Uncommon (1 in 100): headache, dizziness, skin rash.",
+            ),
+            (
+                "Ja, draußen gestohlene Fahrräder sind im Tarif Basis versichert.",
+                "Nein",
+                "Sind draußen gestohlene Fahrräder versichert?",
+                "Tarif Basis: Versichert sind Feuer und Sturm. Gestohlene Fahrräder draußen sind ausgenommen.",
+            ),
+        ],
+    )
+    def test_another_answer_than_the_expected_one_is_contradicted(
+        self, answer: str, expected: str, question: str, context: str
+    ):
+        judgement = judged(answer, expected, question=question, contexts=(context,))
+        assert (judgement.groundedness or 0) <= 0.4
+
+    def test_a_no_that_the_answer_does_not_say_contradicts_nothing(self):
+        context = "Students may withdraw without a reason until three days before the examination."
+        answer = "Students may withdraw without a reason until three days before the examination only."
+        judgement = judged(answer, "No", question="Can I withdraw two days before it?", contexts=(context,))
+        assert (judgement.groundedness or 0) >= 0.7
+
+
+class TestLists:
+    QUESTION = "In which languages is the audio guide offered?"
+    CONTEXTS = ("The audio guide is offered in English, German and Japanese, and costs 4 euros.",)
+
+    @pytest.mark.parametrize(
+        "answer",
+        [
+            "It is offered in English, German, French and Japanese.",
+            "The languages are:\n\n- English\n- German\n- Japanese\n- French",
+            "The languages are:\n1. English\n2. Russian\n3. German\n4. Japanese",
+        ],
+    )
+    def test_a_further_item_is_wrong(self, answer: str):
+        judgement = judged(answer, "English, German and Japanese", question=self.QUESTION, contexts=self.CONTEXTS)
+        assert (judgement.answer_correctness or 0) < 0.7
+
+    @pytest.mark.parametrize(
+        "answer",
+        [
+            "It is offered in English, German and Japanese, and costs 4 euros.",
+            "The languages are:\n\n- English\n- German\n- Japanese\n\nIt costs 4 euros.",
+            "For 4 euros, in English, in German and of course in Japanese.",
+        ],
+    )
+    def test_all_items_with_other_words_are_right(self, answer: str):
+        judgement = judged(answer, "English, German and Japanese", question=self.QUESTION, contexts=self.CONTEXTS)
+        assert (judgement.answer_correctness or 0) >= 0.7
+
+    def test_a_missing_item_is_noticed_beside_an_item_with_the_same_word(self):
+        expected = "um cartão de débito, um cartão de crédito e um seguro de viagem"
+        judgement = judged(
+            "A conta inclui um cartão de débito e um seguro de viagem.",
+            expected,
+            question="O que inclui a conta?",
+            contexts=(f"A conta inclui {expected}.",),
+        )
+        assert (judgement.answer_correctness or 0) < 0.7
+
+    def test_a_french_en_joins_no_items(self):
+        context = "La demande se fait en ligne. Joignez un plan, une photo du lieu et la liste des plantes."
+        judgement = judged(
+            "À votre demande en ligne, joignez une photo du lieu ainsi que la liste des plantes prévues.",
+            "un plan, une photo du lieu et la liste des plantes",
+            question="Que faut-il joindre ?",
+            contexts=(context,),
+        )
+        assert (judgement.answer_correctness or 1) < 0.7
+        assert (judgement.groundedness or 0) >= 0.7
+
+
+class TestReferrals:
+    @pytest.mark.parametrize(
+        "advice",
+        [
+            "Please check with your HR department.",
+            "You may want to call the insurer.",
+            "I would recommend contacting the manufacturer of the device.",
+            "If you share the document with me, I can look at it in detail.",
+        ],
+    )
+    def test_advice_after_a_refusal_claims_nothing(self, advice: str):
+        answer = f"I'm sorry, but the documents do not contain this information. {advice}"
+        assert judged(answer).groundedness == 1.0
+
+    @pytest.mark.parametrize(
+        "claim",
+        ["You can use golden spoons and crocodiles instead of lamps.", "Please call 112 and ask for golden lamps."],
+    )
+    def test_a_claim_after_a_refusal_is_judged(self, claim: str):
+        answer = f"I'm sorry, but the documents do not contain this information. {claim}"
+        assert (judged(answer).groundedness or 0) < 0.7
+
+    def test_advice_without_a_refusal_is_a_claim(self):
+        judgement = judged("Please contact the crocodiles in the golden castle.")
+        assert (judgement.groundedness or 0) < 0.7
