@@ -83,8 +83,7 @@ _LEAST_OF_A_WORD = 4  # letters of a part of a compound
 _MEASURED = DATED_OR_MEASURED | PARTS_OF_A_DAY
 _WITHOUT_PLACE = WITHOUT_POLARITY | NEGATIVE
 _LONGEST_ITEM = 3  # content terms
-_CONJUNCTION_BUT_EN = re.compile(r"\s+(?:and|und|et|y|e|ed|и)\s+", re.IGNORECASE)
-_CONJUNCTION = re.compile(r"\s+(?:and|und|et|y|e|ed|en|и)\s+", re.IGNORECASE)
+_CONJUNCTION = re.compile(r"\s+(?:and|und|et|y|e|ed|и)\s+", re.IGNORECASE)
 _BULLET = re.compile(r"^[ \t]*(?:[-*•]|\d{1,2}[.)])[ \t]+(.*\S)", re.MULTILINE)
 _OPENING = 1000  # characters searched for the first sentence
 _PUNCTUATION = ".,;:!?\"'()[]“”‘’«»"
@@ -207,7 +206,9 @@ class AnswerText:
         raw, opposed = self._with_yes_or_no(raw, wanted, expected, sought)
         items = self._expected_items(expected) if raw > _CHANGED else []
         lacks_item = self._lacks_item(items, lacking)
-        is_changed = raw > _CHANGED and (lacks_item or self._adds_item(items) or self._changes_detail(sought, expected))
+        is_changed = lacks_item or (
+            raw > _CHANGED and ((len(items) > 1 and self._adds_item(items)) or self._changes_detail(sought, expected))
+        )
         if is_changed:
             raw = _CHANGED
         is_plain = not (opposed or is_changed or numbers_in(lacking))
@@ -394,7 +395,7 @@ class AnswerText:
         bullets = _BULLET.findall(self._text)
         entries = [frozenset(self._terms.of(entry)) - STOP_WORDS for entry in bullets or _items(self._text)]
         places = [next((at for at, entry in enumerate(entries) if item <= entry), -1) for item in items]
-        if -1 in places or len(set(places)) < max(2, len(items)):
+        if -1 in places or len(set(places)) < len(items):
             return False
         among = entries if bullets else entries[min(places) : max(places)]
         return any(
@@ -482,9 +483,10 @@ class AnswerText:
 
 def _items(text: str) -> list[str]:
     """The parts of *text* between commas and "and"."""
-    is_in = not NOT_DUTCH.isdisjoint(text.lower().split())  # "en" is "and" in Dutch, and "in" elsewhere
-    conjunction = _CONJUNCTION_BUT_EN if is_in else _CONJUNCTION
-    return [item for part in text.split(", ") for item in conjunction.split(part)]
+    parts = [item for part in text.split(", ") for item in _CONJUNCTION.split(part)]
+    if " en " in text and NOT_DUTCH.isdisjoint(text.lower().split()):  # elsewhere it means "in"
+        return [item for part in parts for item in part.split(" en ")]
+    return parts
 
 
 def _line_of(sought: ExpectedAnswer) -> float:

@@ -156,7 +156,7 @@ class Groundedness:
         return any(
             each.number is not None
             or each.is_opposed
-            or not (each.changed is None or each.changed.is_elaboration or allowed.issuperset(each.changed.terms))
+            or not (each.changed is None or each.changed.is_elaboration or allowed >= set(each.changed.terms))
             for each in self.sentences
         )
 
