@@ -238,9 +238,9 @@ def _declines(acceptable: str) -> bool:
 
 
 def _without_refusals(sentences: Sequence[str]) -> str:
-    """The clauses of *sentences* that do not decline."""
+    """The clauses of *sentences* that neither decline nor send the user elsewhere."""
     clauses = (Sentence(clause) for sentence in sentences for clause in _TURN.split(sentence))
-    return "\n".join(clause.folded for clause in clauses if not clause.declines)
+    return "\n".join(clause.folded for clause in clauses if not (clause.declines or clause.refers))
 
 
 def _incorrect(recall: Recall, terms: TermDictionary) -> str:

@@ -197,6 +197,12 @@ class TestReferrals:
         answer = f"I'm sorry, but the documents do not contain this information. {claim}"
         assert (judged(answer).groundedness or 0) < 0.7
 
+    def test_advice_after_a_refusal_is_no_yes_and_no_no(self):
+        answer = "I can't determine whether skiing is covered. You may want to call the insurer."
+        for expected in ("Yes", "No"):
+            judgement = judged(answer, expected, question="Is skiing covered without any add-on?")
+            assert (judgement.answer_correctness, judgement.abstained) == (0.0, True)
+
     def test_advice_without_a_refusal_is_a_claim(self):
         judgement = judged("Please contact the crocodiles in the golden castle.")
         assert (judgement.groundedness or 0) < 0.7
