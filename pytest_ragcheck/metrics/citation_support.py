@@ -89,7 +89,7 @@ class JudgedSentence:
     """For each of its citations True if it supports the sentence and adds something; empty with an invented one."""
 
     findings: tuple[str, ...] = ()
-    """What is wrong, as sentences for the failure text."""
+    """The faults, as sentences for the failure text."""
 
 
 def citation_scores(sentences: Sequence[JudgedSentence]) -> dict[str, Score]:

@@ -32,7 +32,7 @@ _SPACE = re.compile(r"\s+")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClaimedAnswer:
-    """What a classifier reads: an answer, and the texts that may support it."""
+    """An answer, and the texts that may support it, as a classifier reads them."""
 
     question: str
     contexts: Sequence[str]

@@ -79,7 +79,7 @@ class AsgiApp:
         The result of `function(*arguments)`, which runs in the event loop of the app.
 
         Raises:
-            EndpointError: That loop is not running.
+            EndpointError: The loop is not running.
         """
         return await self._in_loop(self._claimed().loop, function, *arguments)
 

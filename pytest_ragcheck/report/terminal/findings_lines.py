@@ -52,7 +52,7 @@ def examined_groups(comparison: Comparison, findings: GateFindings) -> dict[str,
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewlyFailing:
-    """What the gate found about a newly failing question."""
+    """The gate's finding about a newly failing question."""
 
     title: str
     words: str

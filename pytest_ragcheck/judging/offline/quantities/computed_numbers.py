@@ -44,7 +44,7 @@ def is_computed(number: str, operands: Iterable[str]) -> bool:
 
 
 def _results(one: float, other: float) -> Iterator[float]:
-    """What the operations give, and *one* as a decimal, if it is a percentage."""
+    """The results of the operations, and *one* as a decimal, if it is a percentage."""
     yield one + other
     yield one - other
     yield one * other
