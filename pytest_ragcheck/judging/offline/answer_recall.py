@@ -262,8 +262,11 @@ class AnswerText:
             opposed = self._opposes(expected, sought)
         else:
             opposed = self._says_yes is not wanted
-            if not opposed and self._all.issuperset(numbers_in(sought.terms)):
-                raw = max(raw, _QUANTITY)  # the rest of "No, dogs may not enter" explains it
+        agrees = self._says_yes is not None or (
+            wanted is False and not self._agreement(expected, yes=wanted).is_opposed
+        )
+        if wanted is not None and agrees and not opposed and self._all.issuperset(numbers_in(sought.terms)):
+            raw = max(raw, _QUANTITY)  # the rest of "No, dogs may not enter" explains it
         return (min(raw, _OPPOSED) if opposed else raw), opposed
 
     def _with_own_quantities(self, sought: ExpectedAnswer) -> tuple[ExpectedAnswer, frozenset[str], bool]:

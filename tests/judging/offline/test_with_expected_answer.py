@@ -175,6 +175,23 @@ class TestLists:
         assert (judgement.groundedness or 0) >= 0.7
 
 
+class TestNo:
+    QUESTION = "Can I test webhooks in the sandbox?"
+    CONTEXTS = ("Webhooks are not available in the sandbox; query the status yourself. Data is deleted after a month.",)
+
+    def test_a_denial_in_other_words_agrees_with_a_no_and_its_reason(self):
+        answer = "That's not supported: you have to query the status yourself."
+        judgement = judged(
+            answer, "no, webhooks are not available in the sandbox", question=self.QUESTION, contexts=self.CONTEXTS
+        )
+        assert (judgement.answer_correctness or 0) >= 0.7
+
+    def test_a_statement_without_a_denial_does_not_agree_with_a_yes_and_its_reason(self):
+        answer = "The sandbox leaves webhooks out; you query the status yourself."
+        judgement = judged(answer, "yes, without any restriction", question=self.QUESTION, contexts=self.CONTEXTS)
+        assert (judgement.answer_correctness or 0) < 0.7
+
+
 class TestReferrals:
     @pytest.mark.parametrize(
         "advice",
