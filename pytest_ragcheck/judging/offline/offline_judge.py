@@ -127,7 +127,7 @@ class OfflineJudge:
         """
         *grounded*, given what an expected answer says that *contexts* support.
 
-        They contradict a short answer that denies it, and support one that says the same in few other words.
+        They contradict a short answer that denies it or says something else, and support the sentences that say it.
         """
         is_grounded = grounded.score >= PASS_LINE
         denies = is_grounded and (
