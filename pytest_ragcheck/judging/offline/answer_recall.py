@@ -78,7 +78,7 @@ _LONG, _LINE_OF_LONG, _LINE_OF_LONGER = 3, 0.55, 0.5
 
 _LEAST_OF_A_LIST = 3  # items
 _LEAST_OF_A_CLAUSE, _NEAR_COPY = 5, 0.75
-_LEAST_REPEATED, _MOST_TERMS_OF_A_PHRASE = 2, 4
+_MOST_TERMS_OF_A_PHRASE = 3
 _LEAST_OF_A_WORD = 4  # letters of a part of a compound
 _MEASURED = DATED_OR_MEASURED | PARTS_OF_A_DAY
 _WITHOUT_PLACE = WITHOUT_POLARITY | NEGATIVE
@@ -112,7 +112,7 @@ class Recall:
     """True if the answer lacks an item of the expected list, but has as many."""
 
     is_absent: bool = False
-    """True if the answer has other words in the place of all content words: it repeats the question, or is short."""
+    """True if the answer has other words in the place of all content words, or of one of a short phrase."""
 
     is_late: bool = False
     """True if the answer contains everything expected, but after much else."""
@@ -222,7 +222,7 @@ class AnswerText:
             is_opposed=opposed,
             has_other_figure=has_other_figure,
             replaces_item=lacks_item and len(_items(self._text)) >= len(_items(expected)),
-            is_absent=score < PASS_LINE and self._puts_other_words(sought),
+            is_absent=score < PASS_LINE and self._puts_other_words(sought, expected),
             is_late=is_late,
         )
 
@@ -231,7 +231,7 @@ class AnswerText:
         return (
             sought.has_number
             and lacks_figure(sought.distinct, missing - self._asked, self._own)
-            and any(is_figure(term) and term not in sought.distinct for term in self._own)
+            and any(is_figure(term) and (term not in sought.distinct or term in missing) for term in self._own)
         )
 
     def _raw_without(
@@ -334,13 +334,13 @@ class AnswerText:
     def _quantities(self) -> KnownQuantities:
         return KnownQuantities([(self._in_order, read_quantities(self._in_order))])
 
-    def _puts_other_words(self, sought: ExpectedAnswer) -> bool:
-        """True if the answer has none of the expected content terms, but says something about the question."""
+    def _puts_other_words(self, sought: ExpectedAnswer, expected: str) -> bool:
+        """True if the answer lacks all expected content terms, or one of a name or another short phrase."""
         content = sought.content - self._asked
-        if not content or not self._all.isdisjoint(content) or self._says_yes is not None:
+        missing = content - self._all
+        if not missing or self._says_yes is not None:
             return False
-        repeated = len((self._all & self._asked) - STOP_WORDS)
-        return repeated >= _LEAST_REPEATED or len(self._own) <= _MOST_TERMS_OF_A_PHRASE
+        return missing == content or (len(content) <= _MOST_TERMS_OF_A_PHRASE and not self._expected_items(expected))
 
     def _changes_detail(self, sought: ExpectedAnswer, expected: str) -> bool:
         """True if the answer closes the expected list too early, or has another word in the same place."""

@@ -150,10 +150,10 @@ class Evidence:
         """True if the contexts or the question have *number*, in either reading of its dots and commas."""
         return number in self.numbers or other_reading(number) in self.numbers
 
-    def add_computed(self, number: str) -> None:
-        """Make *number*, which follows from others, a known one."""
+    def add_computed(self, numbers: Iterable[str]) -> None:
+        """Make *numbers*, which follow from others, known ones."""
         for known in (self.computed, self.numbers, self.known):
-            known.add(number)
+            known.update(numbers)
 
     def is_german(self, claim: Iterable[str]) -> bool:
         """True if *claim* and the question have two German words; German capitalises all nouns."""

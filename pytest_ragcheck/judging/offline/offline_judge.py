@@ -91,8 +91,10 @@ class OfflineJudge:
         if not abstained and not any(map(str.strip, contexts)):
             score, complaint, unsupported = 0.0, NO_CONTEXTS, cache.sentences
         else:
-            grounded = self._grounded(text, question, contexts, cache)
-            if recall is not None:
+            is_right = recall is not None and recall.score >= PASS_LINE
+            accepted = question.acceptable_answers if is_right else ()
+            grounded = self._grounded(text, question, contexts, accepted, cache)
+            if recall is not None and not abstained:
                 grounded = self._with_expected(grounded, recall, question, contexts)
             score, complaint = grounded.score, _ungrounded(grounded)
             unsupported = tuple(each.sentence for each in grounded.sentences if each.score < PASS_LINE)
@@ -109,7 +111,12 @@ class OfflineJudge:
         )
 
     def _grounded(
-        self, text: str, question: Question, contexts: Sequence[str], cache: SentenceCache | None = None
+        self,
+        text: str,
+        question: Question,
+        contexts: Sequence[str],
+        accepted: Sequence[str],
+        cache: SentenceCache | None = None,
     ) -> Groundedness:
         return groundedness(
             text,
@@ -117,7 +124,7 @@ class OfflineJudge:
             contexts=contexts,
             terms=self._terms,
             contexts_read=self._passages,
-            accepted=question.acceptable_answers,
+            accepted=accepted,
             cache=cache,
         )
 
@@ -147,7 +154,7 @@ class OfflineJudge:
             return grounded
         if all(any(each.sentence in context for context in contexts) for each in grounded.sentences):
             return grounded  # verbatim, if about another thing
-        expected = self._grounded(recall.expected, question, contexts)
+        expected = self._grounded(recall.expected, question, contexts, question.acceptable_answers)
         is_inferred = not expected.sentences and recall.score > 0  # a bare yes or no that the answer does not say
         if expected.score < PASS_LINE or (denies and is_inferred):
             return grounded

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass, replace
-from itertools import chain, filterfalse, pairwise
+from itertools import filterfalse, pairwise
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.judging.offline.changed_details import ChangedDetail
+from pytest_ragcheck.judging.offline.computation import Computation
 from pytest_ragcheck.judging.offline.evidence import Evidence
 from pytest_ragcheck.judging.offline.negation import without_yes_or_no
-from pytest_ragcheck.judging.offline.quantities.computed_numbers import is_computed
 from pytest_ragcheck.judging.offline.quantities.known_quantities import ComparedQuantities, KnownQuantities
 from pytest_ragcheck.judging.offline.quantities.quantity import has_quantity
 from pytest_ragcheck.judging.offline.quantities.quantity_reader import read_quantities
@@ -30,7 +30,7 @@ from pytest_ragcheck.judging.offline.words.terms import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
     from collections.abc import Set as AbstractSet
 
     from pytest_ragcheck.judging.offline.read_context import ContextCache, ReadContext
@@ -192,8 +192,8 @@ def groundedness(
     """
     Measures how far *contexts* support *answer*, with the parsed sentences and contexts of the caches.
 
-    The contexts support a number that follows from two of their numbers in its sentence, or that one of the *accepted*
-    answers has and that follows from any two of them.
+    The contexts support a quantity that follows from two of theirs in the answer, or that one of the *accepted* answers
+    has and that follows from any two of them.
 
     Returns:
         The scores of the whole answer and of each sentence. An answer that claims nothing (a bare refusal, "Yes.")
@@ -212,7 +212,7 @@ def groundedness(
         wanted=frozenset().union(*[claim.content for claim in claims]),
         asked=asked,
     )
-    _measure(claims, evidence, lambda: frozenset(numbers_in(chain.from_iterable(map(terms.of, accepted)))))
+    _measure(claims, evidence, Computation(question_terms, passages, accepted, terms))
     size = sum([claim.size for claim in claims])
     raw = sum([claim.support * claim.size for claim in claims]) / size
     raw -= _ABSENCE_WEIGHT * math.log1p(sum([claim.absence for claim in claims]))
@@ -325,15 +325,18 @@ def _claim(sentence: str, asked: frozenset[str], terms: TermDictionary, cache: S
     )
 
 
-def _measure(claims: Sequence[_Claim], evidence: Evidence, accepted: Callable[[], frozenset[str]]) -> None:
-    """Writes into each of *claims* how far the contexts support it; *accepted* returns numbers that may be computed."""
+def _measure(claims: Sequence[_Claim], evidence: Evidence, computation: Computation) -> None:
+    """Writes into each of *claims* how far the contexts support it."""
     size = sum([claim.size for claim in claims])
     is_short = size <= _MOST_TERMS_OF_A_SHORT_ANSWER
     for claim in claims:
         if not claim.is_refusal:
-            numbers = _numbers(claim, evidence, accepted)
+            unknown = [] if claim.compared is None else claim.compared.unknown
+            if unknown or not all(map(evidence.has_number, numbers_in(claim.content))):
+                answer = [each.terms for each in (claims if is_short else [claim])]
+                evidence.add_computed(computation.computed(claim.terms, answer, unknown, evidence.has_number))
             _measure_claim(claim, evidence, size)
-            claim.fault = _number_fault(claim, numbers, evidence)
+            claim.fault = _number_fault(claim, evidence)
         if claim.is_opposed and evidence.has_verbatim(claim.sentence):
             claim.is_opposed = False
         if is_short:
@@ -394,20 +397,10 @@ def _unknown_name(claim: _Claim, present: list[bool], evidence: Evidence) -> Cha
     return ChangedDetail(terms=unknown, is_addition=True) if unknown else None
 
 
-def _numbers(claim: _Claim, evidence: Evidence, accepted: Callable[[], frozenset[str]]) -> Sequence[str]:
-    """The numbers of the claim that it does not deny; those that follow from others become known."""
+def _number_fault(claim: _Claim, evidence: Evidence) -> tuple[str, str | None] | None:
+    """The first number of the claim that the contexts lack or contradict, and the number in its place."""
     denied = {number for before, number in pairwise(claim.terms) if before == NOT}
     numbers = [number for number in numbers_in(dict.fromkeys(claim.content)) if number not in denied]
-    for number in filterfalse(evidence.has_number, numbers):
-        known = [each for each in numbers if each != "1" and evidence.has_number(each)]
-        is_shown = len(number) > 1 and is_computed(number, known)
-        if is_shown or (number in accepted() and (number == "0" or is_computed(number, evidence.numbers))):
-            evidence.add_computed(number)
-    return numbers
-
-
-def _number_fault(claim: _Claim, numbers: Sequence[str], evidence: Evidence) -> tuple[str, str | None] | None:
-    """The first of *numbers* that the contexts lack or contradict, and the number in its place."""
     for number in numbers:
         # Small numbers in words are seldom quantities; they mostly count the answer's own list.
         if number == "1" and evidence.has_single(claim.terms):

@@ -103,6 +103,8 @@ def _digital_time(terms: Sequence[str], place: int) -> Quantity | None:
         else None
     )
     is_after_at = place > 0 and terms[place - 1] in _AT
+    if is_hour and not is_after_at and _is_minute(following[1:]) and unit_at(terms, place + 3) == _MINUTE:
+        return None  # a duration, "2 hours 25 minutes"
     is_timed = (is_hour and (len(term.partition(".")[2]) > 1 or following[0] == "uhr" or is_after_at)) or (
         is_after_at and terms[place - 1] in _AT_A_TIME and not unit_at(terms, place + 1)[0]
     )
@@ -158,7 +160,8 @@ def _minutes_after(terms: Sequence[str], place: int, end: int) -> tuple[int, int
     while at < len(terms) and terms[at] in _BEFORE_MINUTES:
         at += 1
     minutes = _minutes_at(terms, at)
-    return None if minutes is None else (sign * minutes, at + 1)
+    is_duration = unit_at(terms, at + 1) == _MINUTE and (not place or terms[place - 1] not in _AT)
+    return None if minutes is None or is_duration else (sign * minutes, at + 1)
 
 
 def _minutes_at(terms: Sequence[str], at: int) -> int | None:

@@ -27,7 +27,7 @@ class KnownQuantities:
     """
 
     def __init__(self, texts: Iterable[tuple[Sequence[str], Sequence[Quantity]]]) -> None:
-        self._known: dict[tuple[str, float, str, int, str], tuple[Quantity, Sequence[str]]] = {}
+        self._known: dict[tuple[object, ...], tuple[Quantity, Sequence[str]]] = {}
         self._by_spelling: dict[tuple[str, ...], list[Quantity]] = {}
         self._texts = list(texts)
         for terms, quantities in self._texts:
@@ -35,7 +35,7 @@ class KnownQuantities:
             for each in quantities:
                 each.is_certain = each.is_certain or (each.is_digital and has_24_hours)
                 if len(self._known) < _MOST_KNOWN:
-                    key = (each.dimension, each.value, each.per, each.bound, each.noun)
+                    key = (each.dimension, each.value, each.per, each.bound, each.noun, each.recurs)
                     spelt = terms[each.start : each.end]
                     if self._known.setdefault(key, (each, spelt))[0] is each:
                         self._by_spelling.setdefault(tuple(spelt), []).append(each)

@@ -78,11 +78,13 @@ def normalised(text: str) -> str:
     """
     *text* with case, accents, widths and apostrophes unified.
 
-    "No one" becomes "nobody", "No. 4" "number 4", and 2024-05-01 a date in words.
+    "No one" becomes "nobody", "un'ora" "un ora", "No. 4" "number 4", and 2024-05-01 a date in words.
     """
     text = _folded(text)
     if "no one" in text or "no-one" in text:
         text = _NO_ONE.sub("nobody", text)
+    if "un'" in text:
+        text = _ONE.sub("un ", text)
     if "no. " in text:
         text = _NUMBERED.sub("number ", text)
     if "/" in text or ".20" in text or ".19" in text:
@@ -142,6 +144,7 @@ _NUMERIC_DATE = re.compile(
 
 
 _NO_ONE = re.compile(r"\bno[ -]one\b")
+_ONE = re.compile(r"\bun'(?=\w)")
 _NUMBERED = re.compile(r"\bno\. (?=\d)")
 
 

@@ -1,0 +1,92 @@
+"""Finds the numbers of an answer that follow from other numbers."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from itertools import chain
+from typing import TYPE_CHECKING
+
+from pytest_ragcheck.judging.offline.quantities.computed_quantities import Operands
+from pytest_ragcheck.judging.offline.quantities.quantity_reader import read_quantities
+from pytest_ragcheck.judging.offline.words.terms import TermDictionary, numbers_in
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from pytest_ragcheck.judging.offline.quantities.known_quantities import UnknownQuantity
+    from pytest_ragcheck.judging.offline.read_context import ReadContext
+
+
+class Computation:
+    """
+    The arithmetic of one answer.
+
+    Args:
+        asked: The question's terms.
+        passages: The contexts.
+        accepted: The accepted answers.
+        terms: The dictionary of terms.
+    """
+
+    def __init__(
+        self, asked: Sequence[str], passages: Sequence[ReadContext], accepted: Sequence[str], terms: TermDictionary
+    ) -> None:
+        self._asked, self._passages, self._texts, self._terms = asked, passages, accepted, terms
+
+    @cached_property
+    def _accepted(self) -> frozenset[str]:
+        """The numbers of the accepted answers."""
+        return frozenset(numbers_in(chain.from_iterable(map(self._terms.of, self._texts))))
+
+    @cached_property
+    def _given(self) -> Operands:
+        """The numbers and times of the question and the contexts."""
+        texts = [self._asked, *(passage.terms for passage in self._passages)]
+        return Operands(
+            numbers_in(chain.from_iterable(texts)),
+            chain(read_quantities(self._asked), *(passage.quantities for passage in self._passages)),
+        )
+
+    def computed(
+        self,
+        claim: Sequence[str],
+        answer: Sequence[Sequence[str]],
+        unknown: Sequence[UnknownQuantity],
+        has_number: Callable[[str], bool],
+    ) -> set[str]:
+        """
+        The numbers of *claim* that two known numbers or times of *answer* give, or that an accepted answer has and two
+        of the contexts or the question give.
+
+        Args:
+            claim: The terms of a sentence.
+            answer: The terms of the sentences with whose numbers it may compute, itself included.
+            unknown: The quantities of *claim* that are not known, though their numbers may be.
+            has_number: True for a number that the contexts or the question have.
+        """
+        in_doubt = {number for each in unknown for number in numbers_in(each.terms)}
+        numbers = list(dict.fromkeys(numbers_in(claim)))
+        shown = [
+            each
+            for each in dict.fromkeys(numbers_in(chain.from_iterable(answer)))
+            if each != "1" and has_number(each) and not (each in in_doubt and each in numbers)
+        ]
+        times = [
+            (each, numbers_in(terms[each.start : each.end])) for terms in answer for each in read_quantities(terms)
+        ]
+        known_times = [each for each, its in times if in_doubt.isdisjoint(its) and all(map(has_number, its))]
+        found: set[str] = set()
+        for number in numbers:
+            if number in in_doubt or not has_number(number):
+                is_shown = len(number) > 1 and Operands([*shown, *found], known_times).give(number)
+                if is_shown or (not has_number(number) and number in self._accepted and self._follows(number)):
+                    found.add(number)
+        for each, its in times:
+            if not found.issuperset(its) and not set(its).isdisjoint(numbers):
+                is_accepted = not self._accepted.isdisjoint(its)
+                if Operands((), known_times).give_time(each) or (is_accepted and self._given.give_time(each)):
+                    found.update(its)
+        return found
+
+    def _follows(self, number: str) -> bool:
+        return number == "0" or self._given.give(number)
