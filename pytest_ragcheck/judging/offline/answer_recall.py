@@ -34,6 +34,7 @@ from pytest_ragcheck.judging.offline.quantities.known_quantities import KnownQua
 from pytest_ragcheck.judging.offline.quantities.quantity import DATED_OR_MEASURED
 from pytest_ragcheck.judging.offline.quantities.quantity_reader import BOUNDS, read_quantities
 from pytest_ragcheck.judging.offline.support import PASS_LINE, scaled
+from pytest_ragcheck.judging.offline.words.measure_words import PERIODS_BY_WORD
 from pytest_ragcheck.judging.offline.words.normalized_text import sentences, words
 from pytest_ragcheck.judging.offline.words.polarity_words import NEGATIVE, NOT, SIGNED
 from pytest_ragcheck.judging.offline.words.terms import (
@@ -43,6 +44,7 @@ from pytest_ragcheck.judging.offline.words.terms import (
     TermDictionary,
     is_number,
     numbers_in,
+    term_of,
 )
 
 if TYPE_CHECKING:
@@ -81,6 +83,7 @@ _LEAST_OF_A_CLAUSE, _NEAR_COPY = 5, 0.75
 _MOST_TERMS_OF_A_PHRASE = 3
 _LEAST_OF_A_WORD = 4  # letters of a part of a compound
 _MEASURED = DATED_OR_MEASURED | PARTS_OF_A_DAY
+_TIMED = DATED_OR_MEASURED.union(map(term_of, PERIODS_BY_WORD))
 _WITHOUT_PLACE = WITHOUT_POLARITY | NEGATIVE
 _LONGEST_ITEM = 3  # content terms
 _CONJUNCTION = re.compile(r"\s+(?:and|und|et|y|e|ed|и)\s+", re.IGNORECASE)
@@ -109,7 +112,7 @@ class Recall:
     """True if the answer has another number or date instead."""
 
     replaces_item: bool = False
-    """True if the answer lacks an item of the expected list, but has as many."""
+    """True if the answer lacks an item of the expected list, but has as many, or has one more."""
 
     is_absent: bool = False
     """True if the answer has other words in the place of all content words, or of one of a short phrase."""
@@ -206,9 +209,8 @@ class AnswerText:
         raw, opposed = self._with_yes_or_no(raw, wanted, expected, sought)
         items = self._expected_items(expected) if raw > _CHANGED else []
         lacks_item = self._lacks_item(items, lacking)
-        is_changed = lacks_item or (
-            raw > _CHANGED and ((len(items) > 1 and self._adds_item(items)) or self._changes_detail(sought, expected))
-        )
+        adds_item = len(items) > 1 and self._adds_item(items)
+        is_changed = lacks_item or adds_item or (raw > _CHANGED and self._changes_detail(sought, expected))
         if is_changed:
             raw = _CHANGED
         is_plain = not (opposed or is_changed or numbers_in(lacking))
@@ -221,7 +223,7 @@ class AnswerText:
             missing=lacking,
             is_opposed=opposed,
             has_other_figure=has_other_figure,
-            replaces_item=lacks_item and len(_items(self._text)) >= len(_items(expected)),
+            replaces_item=adds_item or (lacks_item and len(self._entries) >= len(_items(expected))),
             is_absent=score < PASS_LINE and self._puts_other_words(sought, expected),
             is_late=is_late,
         )
@@ -393,14 +395,22 @@ class AnswerText:
             for terms in items
         )
 
+    @cached_property
+    def _bullets(self) -> list[str]:
+        return _BULLET.findall(self._text)
+
+    @cached_property
+    def _entries(self) -> list[str]:
+        """The entries of the answer's Markdown lists; without one, the parts between commas and "and"."""
+        return self._bullets or _items(self._text)
+
     def _adds_item(self, items: Sequence[frozenset[str]]) -> bool:
         """True if the answer has another short item among all *items*, or anywhere in a Markdown list with all."""
-        bullets = _BULLET.findall(self._text)
-        entries = [frozenset(self._terms.of(entry)) - STOP_WORDS for entry in bullets or _items(self._text)]
+        entries = [frozenset(self._terms.of(entry)) - STOP_WORDS for entry in self._entries]
         places = [next((at for at, entry in enumerate(entries) if item <= entry), -1) for item in items]
         if -1 in places or len(set(places)) < len(items):
             return False
-        among = entries if bullets else entries[min(places) : max(places)]
+        among = entries if self._bullets else entries[min(places) : max(places)]
         return any(
             0 < len(entry - self._asked) <= _LONGEST_ITEM and not any(item <= entry for item in items)
             for entry in among
@@ -408,7 +418,7 @@ class AnswerText:
 
     def _may_have_other_quantities(self, sought: ExpectedAnswer) -> bool:
         """True if the expected quantities may be in the answer in another form, or with another unit."""
-        is_dated = not DATED_OR_MEASURED.isdisjoint(sought.distinct)
+        is_dated = not _TIMED.isdisjoint(sought.distinct)
         if not is_dated and not sought.has_number:
             return False
         if not is_dated and not any(":" in term for term in sought.distinct):

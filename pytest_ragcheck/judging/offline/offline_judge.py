@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from dataclasses import replace
 from itertools import accumulate, chain
 from typing import TYPE_CHECKING, ClassVar
@@ -21,6 +22,7 @@ from pytest_ragcheck.rag.cited_answer import cited_answer
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from collections.abc import Set as AbstractSet
 
     from pytest_ragcheck.questions.question import Question
     from pytest_ragcheck.rag.answer import RagAnswer
@@ -164,21 +166,21 @@ class OfflineJudge:
         return grounded.affirmed(frozenset(said) - STOP_WORDS)
 
     def _replaces(self, grounded: Groundedness, recall: Recall, question: Question, contexts: Sequence[str]) -> bool:
-        """True if a clause of *contexts* has half the expected answer, and the answer has words of other clauses."""
+        """True if the answer has words of other clauses than those of *contexts* with most of the expected answer."""
         asked = frozenset(self._terms.of(question.question))
         expected = frozenset(self._terms.of(recall.expected)) - STOP_WORDS - asked
         own = {term for each in grounded.sentences for term in each.terms} - STOP_WORDS - asked
         passages = [self._passages[context] for context in contexts]
         known = own.intersection(chain.from_iterable(each.distinct for each in passages))
-        clauses = [
-            frozenset[str]().union(*sentence) if expected >= clause.keys() else clause.keys()  # an apposition
-            for passage in passages
-            for sentence in passage.clauses
-            for clause in sentence
-            if 2 * len(expected & clause.keys()) >= len(expected)
-        ]
-        return bool(clauses) and all(
-            any(len(term) >= _LEAST_OF_A_WORD for term in known - clause) for clause in clauses
+        found: defaultdict[int, list[AbstractSet[str]]] = defaultdict(list)
+        for sentence in chain.from_iterable(each.clauses for each in passages):
+            for clause in sentence:
+                # An apposition belongs to its whole sentence.
+                near = frozenset[str]().union(*sentence) if expected >= clause.keys() else clause.keys()
+                found[len(expected & clause.keys())].append(near)
+        most = max(found, default=0)
+        return 0 < len(expected) <= 2 * most and all(
+            any(len(term) >= _LEAST_OF_A_WORD for term in known - near) for near in found[most]
         )
 
     def _is_of_another(self, question: Question, grounded: Groundedness) -> bool:

@@ -331,12 +331,14 @@ def _measure(claims: Sequence[_Claim], evidence: Evidence, computation: Computat
     is_short = size <= _MOST_TERMS_OF_A_SHORT_ANSWER
     for claim in claims:
         if not claim.is_refusal:
-            unknown = [] if claim.compared is None else claim.compared.unknown
-            if unknown or not all(map(evidence.has_number, numbers_in(claim.content))):
+            numbers = numbers_in(claim.content)
+            unknown = () if claim.compared is None else claim.compared.unknown
+            if unknown or not all(map(evidence.has_number, numbers)):
                 answer = [each.terms for each in (claims if is_short else [claim])]
                 evidence.add_computed(computation.computed(claim.terms, answer, unknown, evidence.has_number))
             _measure_claim(claim, evidence, size)
-            claim.fault = _number_fault(claim, evidence)
+            if unknown or numbers:
+                claim.fault = _number_fault(claim, evidence)
         if claim.is_opposed and evidence.has_verbatim(claim.sentence):
             claim.is_opposed = False
         if is_short:

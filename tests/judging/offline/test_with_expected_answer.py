@@ -105,6 +105,30 @@ class TestDenied:
                 "Common: heartburn, nausea, diarrhoea. Uncommon (1 in 100): headache, dizziness, skin rash.",
             ),
             (
+                "E23 indicates that the tap is closed.",
+                "water has collected in the base",
+                "What does the error code E23 mean?",
+                "E17 points to a closed tap. E23 means that water has collected in the base; call customer service.",
+            ),
+            (
+                "Today Rutalia is led by Benito Arnaiz.",
+                "Clara Arnaiz",
+                "Who leads Rutalia today?",
+                "Rutalia was founded by Benito Arnaiz. Today it is led by his granddaughter, Clara Arnaiz.",
+            ),
+            (
+                "Don't use it on:\n- marble\n- enamel\n- stainless steel",
+                "marble and enamel",
+                "Which surfaces must not be treated?",
+                "Do not use it on marble or enamel. Wear gloves, and rinse twice with much water.",
+            ),
+            (
+                "De wachttijd is momenteel vier weken.",
+                "ongeveer vier maanden",
+                "Hoe lang is de wachttijd voor zwemles?",
+                "Zwemles begint vanaf 4.5 jaar. De wachttijd bedraagt momenteel vier maanden. Een les kost 11 euro.",
+            ),
+            (
                 "Ja, draußen gestohlene Fahrräder sind im Tarif Basis versichert.",
                 "Nein",
                 "Sind draußen gestohlene Fahrräder versichert?",
@@ -173,6 +197,32 @@ class TestLists:
         )
         assert (judgement.answer_correctness or 1) < 0.7
         assert (judgement.groundedness or 0) >= 0.7
+
+
+class TestRates:
+    QUESTION = "How often is organic waste collected in July?"
+    CONTEXTS = ("Organic waste is collected every two weeks, and from June to August every week.",)
+
+    @pytest.mark.parametrize(
+        ("expected", "answer", "is_right"),
+        [
+            ("weekly", "It is collected once a week.", True),
+            ("every week", "It is collected weekly.", True),
+            ("every week", "Organic waste is collected every two weeks in July.", False),
+            ("weekly", "Organic waste is collected every two weeks in July.", False),
+            ("every two weeks", "It is collected every week.", False),
+        ],
+    )
+    def test_intervals_are_compared(self, expected: str, answer: str, *, is_right: bool):
+        judgement = judged(answer, expected, question=self.QUESTION, contexts=self.CONTEXTS)
+        assert ((judgement.answer_correctness or 0) >= 0.7) is is_right
+
+    def test_a_dutch_pas_denies_nothing(self):
+        context = "Wettelijke uren vervallen op 1 juli, bovenwettelijke uren pas na vijf jaar."
+        judgement = judged(
+            "Volgens de tekst pas na vijf jaar.", "na vijf jaar", question="Wanneer?", contexts=(context,)
+        )
+        assert judgement.answer_correctness == 1.0
 
 
 class TestNo:

@@ -68,7 +68,8 @@ class KnownQuantities:
                 rewritten += agreeing
                 continue
             rewritten += own
-            if not (each.is_certain or each.dimension == "clock"):
+            is_interval = each.recurs == 2 and any(known.recurs for known, _ in self._known.values())
+            if not (each.is_certain or each.dimension == "clock" or is_interval):
                 continue
             other = same or [(known, spelt) for known, spelt in self._known.values() if known.comparable(each)]
             if other or each.dimension:

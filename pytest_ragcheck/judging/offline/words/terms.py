@@ -77,7 +77,8 @@ _ITALIAN = frozenset(("il", "gli", "della", "delle", "dei", "nel", "nella", "agl
 _NOT_ITALIAN = frozenset(("el", "los", "que", "est", "une", "les", "vous", "y"))
 NOT_DUTCH = frozenset(("la", "el", "los", "las", "se", "que", "est", "le", "les", "du", "une", "un", "por", "y", "et"))
 _GERMAN = frozenset(("der", "die", "das", "den", "ist", "sie", "er", "es", "ein", "eine", "nicht", "wird", "und"))
-_HOMOGRAPHS = frozenset(("si", "en", "falls"))
+_DUTCH = frozenset(("het", "een", "van", "niet", "na", "vanaf", "bij", "wordt", "met", "voor", "zijn"))
+_HOMOGRAPHS = frozenset(("si", "en", "falls", "pas"))
 _FRENCH_NEGATIONS = frozenset(("pas", "plus", "jamais", "aucun", "aucune", "rien", "point", "personne"))
 _REACH_OF_NE = 4  # words
 _SPECIAL = _HOMOGRAPHS | _FRENCH_NEGATIONS | _SIGNS | READ_TOGETHER | _SEVERAL_LANGUAGES | _TIMES | {"s"}
@@ -188,13 +189,14 @@ def _with_negations(found: list[str], negative: AbstractSet[str]) -> list[str]:
 
 
 def _with_homographs(found: list[str], homographs: AbstractSet[str]) -> list[str]:
-    """*found* with "in" for a Spanish "en", with "oneself" for an Italian "si", and with "fall" for "it falls"."""
+    """*found* with words for a Spanish "en", an Italian "si", an English "falls" and a Dutch "pas", "only"."""
     words_in = frozenset(found)
     is_italian = not _ITALIAN.isdisjoint(words_in) and _NOT_ITALIAN.isdisjoint(words_in)
     instead = {
         "si": "sich" if is_italian else "si",
         "en": "en" if NOT_DUTCH.isdisjoint(words_in) else "in",
         "falls": "fall" if _GERMAN.isdisjoint(words_in) else "falls",
+        "pas": "alleen" if not _DUTCH.isdisjoint(words_in) and NOT_DUTCH.isdisjoint(words_in) else "pas",
     }
     return _rewritten(found, homographs, lambda word, _: [instead[word]])
 
