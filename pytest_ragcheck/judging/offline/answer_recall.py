@@ -189,6 +189,9 @@ class AnswerText:
             agreement = self._agreement(expected, yes=wanted)
             return agreement if agreement.score > above else None
         sought = self._parsed[expected]
+        if NOT in sought.distinct and sought.content <= {NOT} and not sought.distinct <= self._all:  # "There is none"
+            agreement = self._agreement(expected, yes=False)
+            return agreement if agreement.score > above else None
         if not sought.terms:
             return Recall(score=0.0, expected=expected) if above < 0 else None
         sought, other_quantities, has_quantity = self._with_own_quantities(sought)

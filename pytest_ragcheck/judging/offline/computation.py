@@ -78,7 +78,8 @@ class Computation:
         found: set[str] = set()
         for number in numbers:
             if number in in_doubt or not has_number(number):
-                is_shown = len(number) > 1 and Operands([*shown, *found], known_times).give(number)
+                may_follow = len(number) > 1 or number in self._accepted  # "3" may only count
+                is_shown = may_follow and Operands([*shown, *found], known_times).give(number)
                 if is_shown or (not has_number(number) and number in self._accepted and self._follows(number)):
                     found.add(number)
         for each, its in times:

@@ -335,7 +335,10 @@ def _measure(claims: Sequence[_Claim], evidence: Evidence, computation: Computat
             unknown = () if claim.compared is None else claim.compared.unknown
             if unknown or not all(map(evidence.has_number, numbers)):
                 answer = [each.terms for each in (claims if is_short else [claim])]
-                evidence.add_computed(computation.computed(claim.terms, answer, unknown, evidence.has_number))
+                found = computation.computed(claim.terms, answer, unknown, evidence.has_number)
+                evidence.add_computed(found)
+                if claim.compared is not None and found:
+                    claim.compared.accept(found)
             _measure_claim(claim, evidence, size)
             if unknown or numbers:
                 claim.fault = _number_fault(claim, evidence)
@@ -409,10 +412,8 @@ def _number_fault(claim: _Claim, evidence: Evidence) -> tuple[str, str | None] |
             continue
         if not evidence.has_number(number) and (len(number) > 1 or _written(number, claim.sentence) is not None):
             return _written(number, claim.sentence) or number, None
-    if claim.compared is not None:
-        for each in claim.compared.unknown:
-            if evidence.computed.isdisjoint(each.terms):
-                return each.names()
+    if claim.compared is not None and claim.compared.unknown:
+        return claim.compared.unknown[0].names()
     contradicted = evidence.contradicted_number(claim.terms) if numbers else None
     if contradicted is None or contradicted[0] in evidence.computed:
         return None

@@ -26,6 +26,8 @@ class TestComputedNumbers:
             ("Last admission is 45 minutes before. When is it?", "At 19:15, 45 minutes before 20:00.", "19:15"),
             ("My ticket cost 80 euros. What is paid back?", "You get 25 % of 80 euros, so 20 euros.", "20 euros"),
             ("What is the fee of a free seat?", "0 euros.", "0 euros"),
+            ("How much less is the pass?", "126 euros less (192 instead of 318).", "126 euros"),
+            ("Half of the 6 seats are free. How many?", "3 seats, which is half of the 6 seats.", "3 seats"),
         ],
     )
     def test_a_result_of_the_numbers_in_the_contexts_is_supported(self, question: str, answer: str, expected: str):
@@ -235,6 +237,13 @@ class TestNo:
             answer, "no, webhooks are not available in the sandbox", question=self.QUESTION, contexts=self.CONTEXTS
         )
         assert (judgement.answer_correctness or 0) >= 0.7
+
+    @pytest.mark.parametrize("expected", ["There is none", "none", "None."])
+    def test_an_expected_none_is_a_no(self, expected: str):
+        asked, contexts = "Where is the headphone jack?", ("The phone has no headphone jack, but two speakers.",)
+        right = judged("The phone doesn't have a headphone jack.", expected, question=asked, contexts=contexts)
+        wrong = judged("The headphone jack is beside the speakers.", expected, question=asked, contexts=contexts)
+        assert (right.answer_correctness or 0) >= 0.7 > (wrong.answer_correctness or 0)
 
     def test_a_statement_without_a_denial_does_not_agree_with_a_yes_and_its_reason(self):
         answer = "The sandbox leaves webhooks out; you query the status yourself."

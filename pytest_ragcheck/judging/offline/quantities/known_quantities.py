@@ -14,6 +14,7 @@ from pytest_ragcheck.judging.offline.words.terms import is_number, numbers_in, t
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from collections.abc import Set as AbstractSet
 
 _MOST_KNOWN = 2000
 
@@ -91,6 +92,12 @@ class ComparedQuantities:
 
     unknown: list[UnknownQuantity] = field(default_factory=list)
     """The quantities that are not known."""
+
+    def accept(self, numbers: AbstractSet[str]) -> None:
+        """Take the quantities with one of *numbers* for known."""
+        unknown = [each for each in self.unknown if numbers.isdisjoint(each.terms)]
+        self.n_known += len(self.unknown) - len(unknown)
+        self.unknown = unknown
 
 
 @dataclass(slots=True, kw_only=True)
