@@ -263,14 +263,13 @@ class AnswerText:
         if wanted is not None and self._says_yes is None and sought.distinct <= _WITHOUT_PLACE | self._asked:
             agreement = self._agreement(expected, yes=wanted)  # "No, it is forbidden" adds nothing to "No"
             return (_OPPOSED if agreement.is_opposed else max(raw, _QUANTITY)), agreement.is_opposed
-        if wanted is None or self._says_yes is None:
-            opposed = self._opposes(expected, sought)
+        if self._says_yes is not None and wanted is not None:
+            agrees = self._says_yes is wanted
+            opposed = not agrees
         else:
-            opposed = self._says_yes is not wanted
-        agrees = self._says_yes is not None or (
-            wanted is False and not self._agreement(expected, yes=wanted).is_opposed
-        )
-        if wanted is not None and agrees and not opposed and self._all.issuperset(numbers_in(sought.terms)):
+            agrees = wanted is False and not self._agreement(expected, yes=wanted).is_opposed
+            opposed = not agrees and self._opposes(expected, sought)
+        if agrees and self._all.issuperset(numbers_in(sought.terms)):
             raw = max(raw, _QUANTITY)  # the rest of "No, dogs may not enter" explains it
         return (min(raw, _OPPOSED) if opposed else raw), opposed
 

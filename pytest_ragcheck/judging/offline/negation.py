@@ -46,25 +46,33 @@ _YES = listed(
     "sí yes yeah yep correct true right ja oui si sim sì да так 是 是的 对 はい ええ 네 예 예 نعم haan हाँ evet"
 )
 _NO = listed(
-    "no nope nee not incorrect false wrong nein non nao não нет ні ni 否 不 不是 いいえ いや 아니요 아니오 لا नहीं "
-    "hayir hayır"
+    "no nope nee not nicht niet incorrect false wrong nein non nao não нет ні ni 否 不 不是 いいえ いや "
+    "아니요 아니오 لا नहीं hayir hayır"
 )
-_FIRST_WORD = re.compile(r"\W{0,20}([^\W\d_]+)[*_]{0,2}\s?(?:[.,:;!。，、！(–—\n]|- |$)")
+_FIRST_WORD = re.compile(
+    r"\W{0,20}((?:unfortunately|sadly|leider|noch|nog|helaas|malheureusement|lamentablemente|todav[ií]a|a[uú]n|"
+    r"infelizmente|ainda|purtroppo|к сожалению|увы|пока),? )?"
+    r"([^\W\d_]+)(?: yet| at all)?[*_]{0,2}\s?(?:[.,:;!。，、！(–—\n]|- |$)",
+    re.IGNORECASE,
+)
 
 
 def says_yes(text: str) -> bool | None:
-    """True for a text that begins with "Yes," or similar, False for "No,", else None ("No one knows")."""
+    """True for a text that begins with "Yes," or similar, False for "No," or "Not yet:", else None ("No one knows")."""
     first = _FIRST_WORD.match(text)
     if first is None:
         return None
-    word = first[1].casefold()
+    word = first[2].casefold()
     return True if word in _YES else False if word in _NO else None
 
 
 def without_yes_or_no(text: str, terms: Sequence[str]) -> Sequence[str]:
     """The terms of *text* without a first one that answers by itself: "No, it is closed", but not "No, except dogs"."""
-    answer = says_yes(text)
-    return terms if answer is None or (answer is False and EXCEPT in terms[1:2]) else terms[1:]
+    first = _FIRST_WORD.match(text)
+    answer = None if first is None else says_yes(text)
+    if first is None or answer is None or (answer is False and EXCEPT in terms[1:2]):
+        return terms
+    return terms[1 + len((first[1] or "").split()) :]  # "Unfortunately, no"
 
 
 def is_said_otherwise(one: Sequence[str], other: Sequence[str]) -> bool:
@@ -112,8 +120,8 @@ class Polarity:
 
     @property
     def is_negative(self) -> bool:
-        """True if a negation denies something; words of direction do not count."""
-        return any(" " not in focus for focus in self.denials)
+        """True if a negation denies something; words of direction and conditions do not count."""
+        return any(" " not in focus and focus[0] != "?" for focus in self.denials)
 
     @property
     def foci(self) -> frozenset[str]:

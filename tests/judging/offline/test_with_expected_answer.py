@@ -238,6 +238,23 @@ class TestNo:
         )
         assert (judgement.answer_correctness or 0) >= 0.7
 
+    @pytest.mark.parametrize(
+        "answer",
+        ["Unfortunately not.", "Not yet: they are planned.", "Leider nicht.", "Nog niet.", "К сожалению, нет."],
+    )
+    def test_a_regret_or_a_not_yet_is_a_no(self, answer: str):
+        assert judged(answer, "No", question=self.QUESTION, contexts=self.CONTEXTS).answer_correctness == 1.0
+        assert judged(answer, "Yes", question=self.QUESTION, contexts=self.CONTEXTS).answer_correctness == 0.0
+
+    def test_a_condition_in_the_question_is_no_denial(self):
+        judgement = judged(
+            "That is not refunded. Instead there is a lecture.",
+            "No, the price of the ticket is not paid back",
+            question="Is the ticket paid back if the sky is not clear?",
+            contexts=("If the sky is not clear, there is a lecture; the price of the ticket is not paid back.",),
+        )
+        assert (judgement.answer_correctness or 0) >= 0.7
+
     @pytest.mark.parametrize("expected", ["There is none", "none", "None."])
     def test_an_expected_none_is_a_no(self, expected: str):
         asked, contexts = "Where is the headphone jack?", ("The phone has no headphone jack, but two speakers.",)
