@@ -103,6 +103,25 @@ def test_tenants_that_are_kept_apart_are_green(tenants: Project, tmp_path: Path)
     assert rows["foreign"]["metrics"]["must_not_retrieve"] == 1.0
 
 
+def test_a_document_of_ones_own_in_another_file_is_no_leak(tenants: Project, tmp_path: Path) -> None:
+    tenants.write(
+        "acme.rag.yaml",
+        "ingest: true\n"
+        "questions:\n"
+        "  - id: acme\n"
+        "    as: alice\n"
+        "    question: What does the founder of Acme earn?\n"
+        "    expected_answer: 10000 EUR\n"
+        "    gold_passages: [{doc_id: salaries, text: The founder of Acme earns 10000 EUR.}]\n",
+    )
+    run, left = over_accounts(tenants, tmp_path)
+    assert run.verdicts == {"acme": "PASS", "own": "PASS", "foreign": "PASS"}, run.text
+    assert left == [0, 0]
+    rows = {row["question_id"]: row for row in run.predictions["predictions"]}
+    assert rows["acme"]["source_ids"][0] == rows["own"]["source_ids"][0] == "salaries"
+    assert any(name.startswith("salaries-") for name in rows["foreign"]["source_ids"]), rows["foreign"]
+
+
 @two_ways
 def test_a_server_that_leaks_is_red_without_a_judge(tenants: Project, tmp_path: Path) -> None:
     run, left = over_accounts(tenants, tmp_path, "--rag-judge=none", fault="leaks")

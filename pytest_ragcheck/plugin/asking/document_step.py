@@ -7,6 +7,7 @@ import hashlib
 import os
 import time
 from contextlib import suppress
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.engine.store.run_once import POLL_SECONDS, Once
@@ -67,7 +68,11 @@ class RunDocuments:
         if name not in self._put:
             self._put[name] = asyncio.ensure_future(self._ingest(client, name))
         # A cancelled question must not cancel the upload that the others wait for.
-        return AsksIngested(client, await asyncio.shield(self._put[name]))
+        return AsksIngested(client, await asyncio.shield(self._put[name]), self._uploads)
+
+    @cached_property
+    def _uploads(self) -> list[Upload]:
+        return uploads_of(run_of(self._config).questions.selected.values())
 
     def end(self, *, failed: bool) -> None:
         """Delete the documents that only this process can delete, while its clients are still open."""
@@ -114,16 +119,13 @@ class RunDocuments:
             await self._once.undo(_step(name), finish_as_last)
 
     async def _ingest(self, client: Asks, name: str) -> Ingested:
-        uploads = uploads_of(run_of(self._config).questions.selected.values())
-        if not uploads:
-            return Ingested()
         by_identity: dict[str, list[Upload]] = {}
-        for upload in uploads:
+        for upload in self._uploads:
             by_identity.setdefault(upload.identity, []).append(upload)
         done = [await self._ingest_as(identity, own, client, name) for identity, own in by_identity.items()]
         return Ingested(
-            ids={server_id: ours for each in done for server_id, ours in each.ids.items()},
-            failures={doc_id: why for each in done for doc_id, why in each.failures.items()},
+            ids={server_id: name for each in done for server_id, name in each.ids.items()},
+            failures={name: why for each in done for name, why in each.failures.items()},
             is_refused=any(each.is_refused for each in done),
         )
 
@@ -131,7 +133,7 @@ class RunDocuments:
         try:
             routes = _routes(client, name).of_identity(identity)
         except (UsageError, EndpointError) as error:
-            return Ingested(failures=dict.fromkeys((upload.doc_id for upload in uploads), str(error)))
+            return Ingested(failures=dict.fromkeys((upload.file_name for upload in uploads), str(error)))
         try:
             return await self._ingest_into(uploads, client, routes, name)
         except OSError as error:

@@ -10,9 +10,12 @@ from pytest_ragcheck.questions.passages import documents_of
 from pytest_ragcheck.rag.ask import ask, endpoint_name
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from pytest_ragcheck.questions.question import Question
     from pytest_ragcheck.rag.answer import Asks, RagAnswer
     from pytest_ragcheck.rag.documents.ingestion import Ingested
+    from pytest_ragcheck.rag.documents.uploads import Upload
 
 
 class AsksIngested:
@@ -22,11 +25,14 @@ class AsksIngested:
     Args:
         client: The client of the system.
         ingested: The result of the ingestion.
+        uploads: The documents of the run.
     """
 
-    def __init__(self, client: Asks, ingested: Ingested) -> None:
+    def __init__(self, client: Asks, ingested: Ingested, uploads: Iterable[Upload]) -> None:
         self._client = client
         self._ingested = ingested
+        self._uploads = {upload.file_name: upload for upload in uploads}
+        self._names: dict[str, dict[str, list[str]]] = {}
         self.endpoint = endpoint_name(client)
         """The name of the system in results."""
 
@@ -41,12 +47,31 @@ class AsksIngested:
             IngestionError: A document of the question is not in the system.
             EndpointError: The endpoint gave no answer that can be judged.
         """
-        failed = [str(p.doc_id) for p in documents_of(question) if p.doc_id in self._ingested.failures]
+        names = self._names_in(question.dataset_name)
+        wanted = dict.fromkeys(str(passage.doc_id) for passage in documents_of(question))
+        failed = [name for each in wanted for name in names.get(each, ()) if name in self._ingested.failures]
         if failed:
             further = f"\nSo it is with {len(failed) - 1} further documents of the question." if failed[1:] else ""
             raise IngestionError(self._ingested.failures[failed[0]] + further, url=self.endpoint)
         answer = await ask(question, self._client)
         if answer.source_ids is None:
             return answer
-        ours = tuple(self._ingested.ids.get(each, each) for each in answer.source_ids)
+        ours = tuple(self._our_id(each, names) for each in answer.source_ids)
         return replace(answer, source_ids=ours, server_source_ids=answer.source_ids)
+
+    def _names_in(self, dataset: str) -> dict[str, list[str]]:
+        """By our id, the file names of each document of the dataset; several identities may upload one document."""
+        if dataset not in self._names:
+            found = self._names[dataset] = {}
+            for upload in self._uploads.values():
+                if dataset in upload.datasets:
+                    found.setdefault(upload.doc_id, []).append(upload.file_name)
+        return self._names[dataset]
+
+    def _our_id(self, server_id: str, names: dict[str, list[str]]) -> str:
+        """Our id of a document; its file name if the dataset has another document of that id."""
+        file_name = self._ingested.ids.get(server_id)
+        if file_name is None:
+            return server_id
+        doc_id = self._uploads[file_name].doc_id
+        return doc_id if file_name in names.get(doc_id, (file_name,)) else file_name

@@ -48,10 +48,10 @@ class Ingested:
     """The result of the ingestion of a run."""
 
     ids: Mapping[str, str] = field(default_factory=dict)
-    """Our ids by the server's ids."""
+    """By the server's id, the file name of our document."""
 
     failures: Mapping[str, str] = field(default_factory=dict)
-    """By our id, the reason why the document is not, or may not be, in the system."""
+    """By file name, the reason why the document is not, or may not be, in the system."""
 
     is_refused: bool = False
     """True if the server takes or reads no further document, so that other questions would get the same error."""
@@ -114,12 +114,12 @@ async def ingest(
         new = [document_id for document_id in after.get(upload.file_name, []) if document_id not in known]
         if len(new) == 1:
             ledger.write(document=new[0], file_name=upload.file_name)
-            ids[new[0]] = upload.doc_id
+            ids[new[0]] = upload.file_name
         elif len(new) > 1:
             ledger.write(unclear=new, file_name=upload.file_name)
         failure = reason or _why_unknown(upload, new, routes)
         if failure is not None:
-            failures[upload.doc_id] = failure
+            failures[upload.file_name] = failure
     # A single unread document may be too hard to read.
     is_refused = reasons.count(batch.stalled) > 1 or batch.failed_in_row == len(reasons) > 1
     return Ingested(ids=ids, failures=failures, is_refused=is_refused)
@@ -127,7 +127,7 @@ async def ingest(
 
 def refused(uploads: Sequence[Upload], why: str) -> Ingested:
     """The result if no document can be uploaded."""
-    return Ingested(failures=dict.fromkeys((upload.doc_id for upload in uploads), why), is_refused=True)
+    return Ingested(failures=dict.fromkeys((upload.file_name for upload in uploads), why), is_refused=True)
 
 
 async def has(routes: DocumentRoutes, ids: Collection[str], limiter: Limiter) -> bool:

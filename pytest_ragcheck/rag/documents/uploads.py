@@ -30,6 +30,9 @@ class Upload:
     identity: str = ""
     """The name of the identity that uploads it; empty for none."""
 
+    datasets: frozenset[str] = frozenset()
+    """The datasets whose questions have the document; another dataset may have a different text of the same id."""
+
 
 def uploads_of(questions: Iterable[Question]) -> list[Upload]:
     """
@@ -38,13 +41,12 @@ def uploads_of(questions: Iterable[Question]) -> list[Upload]:
     A file has the name of its document, with unsafe characters as `_`. Files that would share a name get a part of
     their digests.
     """
-    distinct = dict.fromkeys(
-        (str(passage.doc_id), passage.text, passage.identity or turn.identity)
-        for question in questions
-        if question.ingest
-        for turn in (*question.asked_before, question)
-        for passage in documents_of(turn)
-    )
+    distinct: dict[tuple[str, str, str], set[str]] = {}
+    for question in questions:
+        for turn in (*question.asked_before, question) if question.ingest else ():
+            for passage in documents_of(turn):
+                key = (str(passage.doc_id), passage.text, passage.identity or turn.identity)
+                distinct.setdefault(key, set()).add(question.dataset_name)
     names = {key: _file_name(key[0]) for key in distinct}
     # Some servers have file systems that ignore case.
     taken = Counter(name.casefold() for name in names.values())
@@ -53,6 +55,7 @@ def uploads_of(questions: Iterable[Question]) -> list[Upload]:
             doc_id=doc_id,
             text=text,
             identity=identity,
+            datasets=frozenset(distinct[doc_id, text, identity]),
             file_name=f"{name}{_digest(doc_id, text, identity) if taken[name.casefold()] > 1 else ''}.txt",
         )
         for (doc_id, text, identity), name in names.items()

@@ -7,6 +7,7 @@ import logging
 import os
 import threading
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -21,7 +22,7 @@ from pytest_ragcheck.rag.documents.deletion import clean_up, give_up
 from pytest_ragcheck.rag.documents.documents_outcome import Documents, Left
 from pytest_ragcheck.rag.documents.ingestion import Ingested, has, ingest
 from pytest_ragcheck.rag.documents.ledger import Ledger, abandoned, folder_of_documents
-from pytest_ragcheck.rag.documents.uploads import Upload
+from pytest_ragcheck.rag.documents.uploads import Upload, uploads_of
 from tests.making import a_question
 from tests.servers.document_server import DocumentServer
 
@@ -69,7 +70,7 @@ def test_documents_go_up_get_our_names_and_are_deleted_and_no_others(ledger: Led
     there = {"old": "other.txt", "same-name": "shop_terms.txt"}
     with DocumentServer(there=there) as server:
         done = put(server, ledger)
-        assert sorted(done.ids.values()) == ["shop:hours", "shop:terms"]
+        assert sorted(done.ids.values()) == ["shop_hours.txt", "shop_terms.txt"]
         assert done.failures == {}
         assert {server.documents[key] for key in done.ids} == {"shop_terms.txt", "shop_hours.txt"}
         assert Ingested.from_json(done.to_json()) == done
@@ -89,8 +90,8 @@ def test_a_server_without_the_route_is_asked_once(ledger: Ledger) -> None:
     with DocumentServer(replies={"POST /upload": (404, {})}) as server:
         done = put(server, ledger)
         assert len([request for request in server.requests if request.method == "POST"]) == 1
-    assert done.failures.keys() == {"shop:terms", "shop:hours"}
-    assert done.failures["shop:hours"].splitlines() == [
+    assert done.failures.keys() == {"shop_terms.txt", "shop_hours.txt"}
+    assert done.failures["shop_hours.txt"].splitlines() == [
         (
             f"document 'shop:terms' (file shop_terms.txt) was not taken: {server.url.removesuffix('/query')}/upload: "
             "status 404 Not Found ({})"
@@ -106,7 +107,7 @@ def test_a_server_that_does_not_list_its_documents_gets_none(ledger: Ledger) -> 
     with DocumentServer(replies={"GET /documents": (404, {})}) as server:
         done = put(server, ledger)
         assert server.uploaded == []
-    assert "The server has to list its documents by GET /documents" in done.failures["shop:terms"]
+    assert "The server has to list its documents by GET /documents" in done.failures["shop_terms.txt"]
 
 
 def test_a_file_that_cannot_be_read_fails_alone(ledger: Ledger) -> None:
@@ -114,9 +115,9 @@ def test_a_file_that_cannot_be_read_fails_alone(ledger: Ledger) -> None:
         done = put(server, ledger)
         base = server.url.removesuffix("/query")
         assert take_out(server.url, ledger) == Documents(deleted=1)
-    assert list(done.ids.values()) == ["shop:terms"]
+    assert list(done.ids.values()) == ["shop_terms.txt"]
     assert done.failures == {
-        "shop:hours": f"{base}: document 'shop:hours' (file shop_hours.txt) was uploaded, and the server could not "
+        "shop_hours.txt": f"{base}: document 'shop:hours' (file shop_hours.txt) was uploaded, and the server could not "
         "read it: no text in it\nSee the server's log."
     }
 
@@ -124,14 +125,14 @@ def test_a_file_that_cannot_be_read_fails_alone(ledger: Ledger) -> None:
 def test_a_file_that_is_not_read_in_time_is_named_with_the_time(ledger: Ledger) -> None:
     with DocumentServer(stuck="hours") as server:
         done = put(server, ledger, timeout_seconds=0.1)
-    assert done.failures["shop:hours"].splitlines() == [
+    assert done.failures["shop_hours.txt"].splitlines() == [
         (
             f"{server.url.removesuffix('/query')}: document 'shop:hours' (file shop_hours.txt) was uploaded, and the "
             "server has read nothing for 0.2 s (0 of 1 files)"
         ),
         "See whether what reads documents in the server runs, or raise rag_timeout.",
     ]
-    assert list(done.ids.values()) == ["shop:terms"]
+    assert list(done.ids.values()) == ["shop_terms.txt"]
 
 
 def test_a_server_that_does_not_read_the_first_document_gets_no_further_one(ledger: Ledger) -> None:
@@ -139,7 +140,7 @@ def test_a_server_that_does_not_read_the_first_document_gets_no_further_one(ledg
         done = put(server, ledger, timeout_seconds=0.1)
         assert server.uploaded == ["shop_terms.txt"]
     assert done.is_refused
-    assert done.failures["shop:hours"] == done.failures["shop:terms"]
+    assert done.failures["shop_hours.txt"] == done.failures["shop_terms.txt"]
 
 
 class SlowServer(DocumentServer):
@@ -171,7 +172,7 @@ def test_a_slow_server_whose_status_moves_is_waited_for(ledger: Ledger, shown: C
     with SlowServer(shown) as server:
         done = put(server, ledger, TERMS, timeout_seconds=0.05)
     assert time.monotonic() - began > 5 * 0.05
-    assert list(done.ids.values()) == ["shop:terms"]
+    assert list(done.ids.values()) == ["shop_terms.txt"]
 
 
 def test_a_server_that_is_busy_with_documents_of_others_is_waited_for(ledger: Ledger) -> None:
@@ -183,7 +184,7 @@ def test_a_server_that_is_busy_with_documents_of_others_is_waited_for(ledger: Le
 
     with Busy(lambda _: {"tasks": [{"status": "pending"}]}) as server:
         done = put(server, ledger, TERMS, timeout_seconds=0.02)
-    assert list(done.ids.values()) == ["shop:terms"]
+    assert list(done.ids.values()) == ["shop_terms.txt"]
 
 
 @pytest.mark.parametrize(("status", "limits"), [("pending", 2), ("processing", 5)])
@@ -191,7 +192,7 @@ def test_a_document_that_the_server_has_begun_gets_more_time(ledger: Ledger, sta
     replies = {"GET /tasks": (200, {"total": 1, "completed": 0, "tasks": [{"status": status}]})}
     with DocumentServer(replies=replies) as server:
         done = put(server, ledger, timeout_seconds=0.05)
-    assert f"the server has read nothing for {limits * 0.05:g} s" in done.failures["shop:terms"]
+    assert f"the server has read nothing for {limits * 0.05:g} s" in done.failures["shop_terms.txt"]
     assert done.is_refused
 
 
@@ -204,7 +205,7 @@ def test_two_new_documents_of_one_name_are_both_left(ledger: Ledger) -> None:
         left = take_out(server.url, ledger)
         assert server.documents == {"theirs": "shop_terms.txt", "id-1": "shop_terms.txt"}
     assert done.ids == {}
-    assert done.failures["shop:terms"].splitlines() == [
+    assert done.failures["shop_terms.txt"].splitlines() == [
         (
             f"{server.url.removesuffix('/query')}: document 'shop:terms' (file shop_terms.txt) was uploaded, and the "
             "server has 2 new documents of that file_name: theirs, id-1"
@@ -221,7 +222,7 @@ def test_a_document_that_is_not_listed_is_named(ledger: Ledger) -> None:
 
     with DocumentServer(on_upload=rename) as server:
         done = put(server, ledger, TERMS)
-    assert "the server's list has no new document of that file_name" in done.failures["shop:terms"]
+    assert "the server's list has no new document of that file_name" in done.failures["shop_terms.txt"]
 
 
 def test_what_cannot_be_deleted_is_warned_of_and_stays_in_the_ledger(
@@ -229,7 +230,7 @@ def test_what_cannot_be_deleted_is_warned_of_and_stays_in_the_ledger(
 ) -> None:
     with DocumentServer(undeletable="terms") as server:
         done = put(server, ledger)
-        (terms,) = (key for key, ours in done.ids.items() if ours == "shop:terms")
+        (terms,) = (key for key, name in done.ids.items() if name == "shop_terms.txt")
         first = take_out(server.url, ledger)
         assert server.documents == {terms: "shop_terms.txt"}
         base = server.url.removesuffix("/query")
@@ -315,7 +316,7 @@ def test_a_document_that_the_server_makes_after_the_run_is_still_known_and_delet
     ledger: Ledger, replies: dict[str, tuple[int, Any]], reason: str
 ) -> None:
     with DocumentServer(there={"old": "shop_terms.txt"}, stuck="terms", replies=replies) as server:
-        assert put(server, ledger, TERMS, timeout_seconds=0.1).failures.keys() == {"shop:terms"}
+        assert put(server, ledger, TERMS, timeout_seconds=0.1).failures.keys() == {"shop_terms.txt"}
         base = server.url.removesuffix("/query")
         left = Left(file_name="shop_terms.txt", id=None, reason=reason.format(base=base))
         assert take_out(server.url, ledger) == Documents(left=(left,))
@@ -373,7 +374,7 @@ def test_an_upload_whose_status_could_not_be_had_is_said_to_have_been_uploaded(l
     with DocumentServer(replies={"GET /tasks": (500, {})}) as server:
         done = put(server, ledger, TERMS)
         assert server.uploaded == ["shop_terms.txt"]
-    assert done.failures["shop:terms"].startswith(
+    assert done.failures["shop_terms.txt"].startswith(
         "document 'shop:terms' (file shop_terms.txt) was uploaded, and the server does not say whether it was read: "
     )
 
@@ -407,13 +408,13 @@ def test_single_failures_of_the_server_fail_alone(ledger: Ledger) -> None:
     with DocumentServer(on_upload=every_third) as server:
         done = put(server, ledger, *many(6))
         assert len(server.uploaded) == 6
-    assert (sorted(done.failures), done.is_refused) == (["d0", "d1", "d3"], False)
+    assert (sorted(done.failures), done.is_refused) == (["d0.txt", "d1.txt", "d3.txt"], False)
 
 
 @pytest.mark.parametrize("status", [500, 502, 504])
 def test_a_document_of_an_upload_that_a_gateway_gave_up_is_waited_for(ledger: Ledger, status: int) -> None:
     with DocumentServer(replies={"POST /upload": (status, {})}) as server:
-        assert put(server, ledger, TERMS).failures.keys() == {"shop:terms"}
+        assert put(server, ledger, TERMS).failures.keys() == {"shop_terms.txt"}
         late = threading.Timer(0.5, lambda: server.documents.setdefault("late", "shop_terms.txt"))
         late.start()
         assert take_out(server.url, ledger, settling_seconds=20) == Documents(deleted=1)
@@ -559,7 +560,12 @@ def test_a_line_that_broke_off_is_passed_over(ledger: Ledger) -> None:
 
 
 def test_questions_are_answered_with_our_ids_or_blamed_on_their_document() -> None:
-    ingested = Ingested(ids={"id-1": "shop:terms"}, failures={"shop:hours": "it was not read", "x": "nor this"})
+    billing = frozenset({"billing"})
+    uploads = [replace(TERMS, datasets=billing), replace(HOURS, datasets=billing)]
+    uploads.append(Upload(doc_id="x", text="x", file_name="x.txt", datasets=billing))
+    ingested = Ingested(
+        ids={"id-1": "shop_terms.txt"}, failures={"shop_hours.txt": "it was not read", "x.txt": "nor this"}
+    )
     with DocumentServer() as server:
         server.texts = {"id-1": "30 days."}
         server.documents = {"id-1": "shop_terms.txt"}
@@ -568,12 +574,37 @@ def test_questions_are_answered_with_our_ids_or_blamed_on_their_document() -> No
         async def ask(*ids: str) -> object:
             passages = tuple(GoldPassage(doc_id=each, text=each) for each in ids)
             async with client:
-                return await AsksIngested(client, ingested).ask(a_question(ingest=True, gold_passages=passages))
+                asked = a_question(ingest=True, gold_passages=passages)
+                return await AsksIngested(client, ingested, uploads).ask(asked)
 
         answer = asyncio.run(ask("shop:terms"))
         assert (answer.source_ids, answer.server_source_ids) == (("shop:terms",), ("id-1",))  # type: ignore[attr-defined]
         with pytest.raises(IngestionError, match=r"^it was not read\nSo it is with 1 further documents"):
             asyncio.run(ask("shop:hours", "x"))
+
+
+def test_documents_of_two_datasets_with_one_id_are_told_apart() -> None:
+    passages = {text: GoldPassage(doc_id="salaries", text=text) for text in ("Acme pays 10.", "Globex pays 90.")}
+    acme, globex = (
+        a_question(ingest=True, dataset_name=name, gold_passages=(passage,))
+        for name, passage in zip(("acme", "globex"), passages.values(), strict=True)
+    )
+    uploads = uploads_of([acme, globex])
+    first, second = (upload.file_name for upload in uploads)
+    with DocumentServer() as server:
+        server.texts = {"id-1": "Acme pays 10."}
+        server.documents = {"id-1": first}
+
+        async def ask() -> object:
+            async with RagClient(server.url) as client:
+                asks = AsksIngested(client, Ingested(ids={"id-1": first}, failures={second: "not read"}), uploads)
+                with pytest.raises(IngestionError, match=r"^not read$"):
+                    await asks.ask(globex)
+                own = await asks.ask(acme)
+                asks = AsksIngested(client, Ingested(ids={"id-1": first}), uploads)
+                return own.source_ids, (await asks.ask(globex)).source_ids
+
+        assert asyncio.run(ask()) == (("salaries",), (first,))
 
 
 def test_the_outcome_is_reported_in_lines_and_adds_up() -> None:
