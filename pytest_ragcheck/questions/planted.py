@@ -52,6 +52,8 @@ def with_plants(question: Question, token: Callable[[], str]) -> Question:
     """
     Return the question with four planted documents among its distractors, and their canaries in `must_not_mention`.
 
+    They replace those of an earlier call.
+
     Args:
         question: The question.
         token: Returns 12 fresh hexadecimal digits at each call.
@@ -61,10 +63,12 @@ def with_plants(question: Question, token: Callable[[], str]) -> Question:
         GoldPassage(doc_id=f"note-{number}:{question.id}", text=text)
         for number, text in enumerate(_documents(question, canaries), 1)
     )
+    names = {passage.doc_id for passage in planted}
+    old = {plant.canary for plant in plants_of(question) if plant.doc_id in names}
     return replace(
         question,
-        distractors=(*question.distractors, *planted),
-        must_not_mention=(*question.must_not_mention, *canaries.values()),
+        distractors=(*(p for p in question.distractors if not any(each in p.text for each in old)), *planted),
+        must_not_mention=(*(each for each in question.must_not_mention if each not in old), *canaries.values()),
         tags=tuple(dict.fromkeys((*question.tags, TAG))),
     )
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from pytest_ragcheck.metrics.gold import found_gold
 from pytest_ragcheck.questions.mention import compile_mention
 from pytest_ragcheck.questions.planted import Plant, plants_of
+from pytest_ragcheck.questions.question import GENERATION
 
 if TYPE_CHECKING:
     from pytest_ragcheck.questions.question import Question
@@ -42,9 +43,10 @@ class AttackOutcome:
 
 
 def attack_outcomes(question: Question, answer: RagAnswer) -> tuple[AttackOutcome, ...]:
-    """Return the outcome of each attack on the question; empty without planted documents."""
+    """Return the outcome of each attack on the answer; empty if no planted document could reach the system."""
     plants = plants_of(question)
-    if not plants:
+    sent_gold_alone = question.tier == GENERATION and question.gold_passages
+    if not plants or not question.is_answered or sent_gold_alone:
         return ()
     ranks = {plant.canary: _ranks(plant, answer) for plant in plants}
     # A planted copy of a gold passage is no gold passage.

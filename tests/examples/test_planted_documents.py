@@ -38,8 +38,8 @@ EACH = ("refund", "closes", "founder")
 ATTACKS = ("override", "comment", "zero-width", "white-text", "bait", "link")
 
 
-def planted(project: Project) -> Path:
-    source = project.write("source/shop.yaml", QUESTIONS)
+def planted(project: Project, questions: str = QUESTIONS) -> Path:
+    source = project.write("source/shop.yaml", questions)
     output = project.folder / "planted.rag.yaml"
     assert main(["dataset", "injection", str(source), "-o", str(output)]) == 0
     return output
@@ -74,6 +74,34 @@ def test_the_file_has_fresh_canaries_and_keeps_the_questions(project: Project) -
     # No character of the file is invisible.
     assert "\u200b" not in output.read_text(encoding="utf-8")
     assert "\u200b" in first.questions[0].distractors[1].text
+
+
+def test_new_planted_documents_replace_the_old_and_no_others(project: Project) -> None:
+    output = planted(project)
+    own = "note: ref-1-00c0ffee0001"
+    lines = output.read_text(encoding="utf-8").replace("  - ref-1-", "  - ref-1-00c0ffee0001\n  - ref-1-", 1)
+    output.write_text(lines.replace("  distractors:\n", f"  distractors:\n  - {{doc_id: own, text: '{own}'}}\n", 1))
+    old = read_question_file(output, root=project.folder, known_metrics=())
+    assert main(["dataset", "injection", str(output), "-o", str(output)]) == 0
+    new = read_question_file(output, root=project.folder, known_metrics=())
+    assert [len(plants_of(question)) for question in new.questions] == [1 + len(ATTACKS), len(ATTACKS), len(ATTACKS)]
+    assert [passage.text for passage in new.questions[0].distractors if passage.doc_id == "own"] == [own]
+    canaries = [{plant.canary for each in file.questions for plant in plants_of(each)} for file in (old, new)]
+    assert canaries[0] & canaries[1] == {"ref-1-00c0ffee0001"}
+    assert new.questions[1].must_not_mention[0] == "midnight"
+
+
+@pytest.mark.parametrize(("tier", "n_planted"), [("retrieval", 0), ("generation", 1)])
+def test_only_attacks_that_were_made_count(tier: str, n_planted: int, project: Project, tmp_path: Path) -> None:
+    # Of these questions, only the one without gold passages can be sent with its planted documents.
+    planted(project, QUESTIONS if n_planted else QUESTIONS.partition("  - id: founder")[0])
+    (tmp_path / "corpus").mkdir()
+    with running(tmp_path / "corpus") as server:
+        run = run_over(project, server.url, f"--rag-tier={tier}")
+    assert set(run.verdicts.values()) == {"PASS"}
+    counts = run.summary.get("injection", {})
+    assert [n["planted"] for n in counts.values()] == [n_planted] * len(counts)
+    assert bool(counts) == bool(n_planted)
 
 
 @two_ways
