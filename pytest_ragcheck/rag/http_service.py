@@ -79,7 +79,8 @@ class HttpService:
             raise EndpointError(
                 f"{self.name}: the identity {name!r} is not in rag_identities (known: {known})\n"
                 f"Add a line such as '{name}: Authorization: Bearer {{env:TOKEN}}', or correct the question's 'as'. "
-                "A RagClient of your own takes them from RagClient.from_settings, or as identities=.",
+                "A RagClient of your own takes them from RagClient.from_settings, or as identities=; "
+                "ragcheck cleanup takes them as --identity.",
                 url=self.name,
             )
         service = copy(self)

@@ -258,3 +258,22 @@ def test_ctrl_c_and_the_command_delete_as_the_identity_that_uploaded(
         assert "the identity 'bob' is not in rag_identities (known: none)" in capsys.readouterr().err
         assert main(["cleanup", url, output, *identities]) == 0
         assert server.client.get("/documents", headers=bob).json() == []
+
+
+def test_the_command_finds_the_documents_of_identities_without_a_ledger(
+    tenants: Project, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "corpus").mkdir()
+    with running(tmp_path / "corpus", environment=ACCOUNTS) as server:
+        url = f"--rag-url={server.url}/query"
+        tenants.run(url, "--rag-judge=none", "-orag_disable=cleanup")
+        identities = [f"--identity={line.strip()}" for line in INI.splitlines()[2:]]
+        command = ["cleanup", url, str(tenants.folder / "shop.rag.yaml")]
+        assert main([*command, "--yes"]) == 1
+        assert "ragcheck cleanup takes them as --identity" in capsys.readouterr().err
+        assert main([*command, *identities]) == 1
+        assert capsys.readouterr().out.count("would delete: ") == 2
+        assert main([*command, *identities, "--yes"]) == 0
+        for token in TOKENS.values():
+            listed = server.client.get("/documents", headers={"Authorization": f"Bearer {token}"})
+            assert listed.json() == []

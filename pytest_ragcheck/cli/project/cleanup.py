@@ -119,15 +119,21 @@ def _by_name(chosen: argparse.Namespace, settings: Settings) -> int:
     names = _names(chosen.files)
 
     async def find(routes: DocumentRoutes) -> tuple[int, int]:
-        found = [document for document in await routes.listed() if document.file_name in names]
+        # Each identity may see only its own documents.
+        found = [
+            (own, document)
+            for own in map(routes.of_identity, names)
+            for document in await own.listed()
+            if document.file_name in names[own.identity]
+        ]
         left = 0
-        for document in found:
+        for own, document in found:
             shown = printable(f"{document.id} (file {document.file_name})")
             if not chosen.yes:
                 print(f"would delete: {shown}")
                 continue
             try:
-                await routes.delete(document.id)
+                await own.delete(document.id)
             except EndpointError as error:
                 # The other documents may still be deleted.
                 left += 1
@@ -144,8 +150,8 @@ def _by_name(chosen: argparse.Namespace, settings: Settings) -> int:
     return 1 if left or (found and not chosen.yes) else 0
 
 
-def _names(files: Sequence[Path]) -> set[str]:
-    """The file names under which the documents of the questions are uploaded."""
+def _names(files: Sequence[Path]) -> dict[str, set[str]]:
+    """By identity, the file names under which the documents of the questions are uploaded."""
     from pytest_ragcheck.questions.reader import read_question_file
     from pytest_ragcheck.questions.tiers import asked_in
     from pytest_ragcheck.rag.documents.uploads import uploads_of
@@ -160,7 +166,10 @@ def _names(files: Sequence[Path]) -> set[str]:
             ingest=True,
         ).questions
     ]
-    return {upload.file_name for upload in uploads_of(questions)}
+    names: dict[str, set[str]] = {}
+    for upload in uploads_of(questions):
+        names.setdefault(upload.identity, set()).add(upload.file_name)
+    return names
 
 
 def _with_routes(settings: Settings, work: Callable[[DocumentRoutes], Awaitable[T]]) -> T:
