@@ -85,7 +85,7 @@ def _defined(prose: str) -> Iterator[Definition]:
     """Each footnote, and each entry of a numbered list of sources."""
     for match in _DEFINITION.finditer(prose):
         footnote = match[0].lstrip(" \t-*").startswith("[^")
-        yield Definition(match.span(), match["label"].strip(), match["text"].strip(), is_footnote=footnote)
+        yield Definition(match.span(), match["label"].strip(" ^"), match["text"].strip(), is_footnote=footnote)
     place = 0
     heading: tuple[int, int] | None = None
     for line in prose.splitlines(keepends=True):

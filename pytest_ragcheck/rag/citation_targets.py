@@ -9,16 +9,20 @@ _WIDEST_RANGE = 20
 """A wider range, such as `[1-100]`, is an interval."""
 
 SOURCE_WORDS = (
-    r"sources?|references?|refs?|citations?|cited|docs?|documents?|passages?|contexts?|chunks?|see|quellen?|fuentes?"
+    r"sources?|references?|refs?|citations?|cited?|docs?|documents?|passages?|contexts?|chunks?|see|quellen?|fuentes?"
     r"|fontes?|fonti?|bronn?en?|источники?|источника|来源|出典|출처"
 )
 _AND = "and|und|et|y|e|и"
 _NUMBERS = re.compile(
-    rf"\^?#?\d{{1,3}}(?:(?:\s*[,;&，；、和与と–—-]\s*|\s+(?:{_AND}|en|i|og|och|oraz)\s+)\^?#?\d{{1,3}})*", re.IGNORECASE
+    rf"\^?#?\d{{1,3}}\^?(?:(?:\s*[,;&，；、和与と–—-]\s*|\s+(?:{_AND}|en|i|og|och|oraz)\s+)\^?#?\d{{1,3}}\^?)*",
+    re.IGNORECASE,
 )
-_RANGE = re.compile(r"(\d{1,3})(?:\s*[–—-]\s*\^?(\d{1,3}))?")
-_PREFIX = re.compile(rf"(?P<word>{SOURCE_WORDS})(?:\s*(?P<colon>[:：])\s*|[\s#_]+(?=\d))", re.IGNORECASE)
-_OTHER_WORDS = frozenset({"see", "cited", "context", "contexts"})
+_SEPARATOR = re.compile(rf"[,;|，；、]\s*|\s+(?:{_AND})\s+")
+_RANGE = re.compile(r"(\d{1,3})\^?(?:\s*[–—-]\s*\^?(\d{1,3}))?")
+_PREFIX = re.compile(
+    rf"(?P<word>{SOURCE_WORDS})(?:\s*(?P<colon>[:：])\s*|[\s#_]+(?=\d)|(?=\d{{1,3}}\b(?!\.\w)))", re.IGNORECASE
+)
+_OTHER_WORDS = frozenset({"see", "cite", "cited", "context", "contexts"})
 """Words that begin other remarks too, such as `(see: below)`."""
 _NO_NAMES = frozenset({"none", "n/a", "unknown", "above", "below"})
 _LOCATOR = re.compile(
@@ -61,9 +65,9 @@ def bracket_targets(inside: str, is_document: Callable[[str], bool]) -> tuple[st
         return (str(int(place[1]) + 1),)
     if numbers := expanded(inside):
         return numbers
-    if _PREFIX.match(inside) and not is_document(inside):
+    if _PREFIX.match(inside) and not is_document(_SEPARATOR.split(inside)[0].strip()):
         return named_targets(inside, is_document)
-    parts = _parts(inside)
+    parts = _parts(inside, is_document)
     if not all(part.isdecimal() or is_source(part, is_document) for part in parts):
         return ()
     return () if all(len(part) > 3 and part.isdecimal() and not is_document(part) for part in parts) else parts
@@ -71,7 +75,7 @@ def bracket_targets(inside: str, is_document: Callable[[str], bool]) -> tuple[st
 
 def named_targets(inside: str, is_document: Callable[[str], bool]) -> tuple[str, ...]:
     """The targets after a word such as `source:`, which makes any name a target; `see:` and `source 3` do not."""
-    prefix = _PREFIX.match(inside)
+    prefix = None if is_document(inside.strip()) else _PREFIX.match(inside)
     rest = (inside[prefix.end() :] if prefix else inside).strip(" []")
     if numbers := expanded(rest):
         return numbers
@@ -80,7 +84,7 @@ def named_targets(inside: str, is_document: Callable[[str], bool]) -> tuple[str,
         return (name,) if is_document(name) or _is_file(name) else (number,)
     if is_document(rest):
         return (rest,)
-    parts = _parts(rest)
+    parts = _parts(rest, is_document)
     if prefix and (not prefix["colon"] or prefix["word"].casefold() in _OTHER_WORDS):
         return tuple(part for part in parts if expanded(part) or is_source(part, is_document))
     return tuple(part for part in parts if part.casefold() not in _NO_NAMES)
@@ -91,13 +95,13 @@ def is_source(name: str, is_document: Callable[[str], bool]) -> bool:
     return is_document(name) or _is_file(name) or _ADDRESS.fullmatch(name) is not None
 
 
-def _parts(text: str) -> tuple[str, ...]:
-    """The names of a list, without pages, sections and lines."""
+def _parts(text: str, is_document: Callable[[str], bool]) -> tuple[str, ...]:
+    """The names of a list, without pages, sections and lines; `doc_1` is a number unless a document has that id."""
     names: dict[str, None] = {}
-    for part in re.split(rf"[,;|，；、]\s*|\s+(?:{_AND})\s+", text):
+    for part in _SEPARATOR.split(text):
         name = _LINES.sub("", part.strip(" \t\"'*_`<>"))
         if name and not _LOCATOR.fullmatch(name):
-            prefix = _PREFIX.match(name)
+            prefix = None if is_document(name) else _PREFIX.match(name)
             names[name[prefix.end() :] if prefix else name] = None
     return tuple(names)
 

@@ -9,6 +9,7 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.rag.citation_markers import MarkedText, Marker, find_markers
+from pytest_ragcheck.rag.citation_targets import SOURCE_WORDS
 
 if TYPE_CHECKING:
     from pytest_ragcheck.rag.answer import RagAnswer
@@ -18,6 +19,9 @@ _SCHEME = re.compile(r"^[a-z]+://(?:www\.)?")
 _URL_IN_TEXT = re.compile(
     r"https?://(?:[^\s()\[\]<>\"']|\([^\s()]{0,200}\))*(?:[^\s()\[\]<>\"'.,;]|\([^\s()]{0,200}\))"
 )
+_LETTERS = re.compile(r"[^\W\d_]+")
+_ONE_KIND = re.compile(r"[\d\W_]*|[^\d]*")
+_SOURCE_WORD = re.compile(SOURCE_WORDS, re.IGNORECASE)
 _FILE_IN_TEXT = re.compile(r"[\w./-]+\.[A-Za-z]{2,4}\b")
 
 
@@ -203,8 +207,10 @@ def _plain(name: str) -> str:
 
 
 def _shape(name: str) -> str | None:
-    """The kind of id that the name is: `a-9` for `doc-12`; None for a plain word or number, and for a long text."""
-    if " " in name or len(name) > 100:
+    """The kind of id that the name is: `a-9` for `fee-12`; None for a plain word or number, and for a long text."""
+    if " " in name or len(name) > 100 or _ONE_KIND.fullmatch(name):
         return None
-    shape = re.sub(r"[^\W\d_]+", "a", re.sub(r"\d+", "9", name))
-    return None if shape in {"a", "9", ""} or not {"a", "9"} <= set(shape) else shape
+    # The word of `[doc_1]`, a rank, is kept, so that this has not the form of the id `fee_12`.
+    return _LETTERS.sub(
+        lambda word: word[0].casefold() if _SOURCE_WORD.fullmatch(word[0]) else "a", re.sub(r"\d+", "9", name)
+    )

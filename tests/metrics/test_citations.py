@@ -71,6 +71,9 @@ def test_every_citation_of_a_hand_made_answer_is_found_and_resolved(row: dict[st
         ("See [fees][f].\n\n[f]: https://x.example/terms.md 'Terms'", "https://x.example/terms.md"),
         ("So (see: below), so (context: a customer), so (see 3 below), so (source: none) [²].", ""),
         ("So (see: terms.md, below) and so (see: 2).", "terms.md 2"),
+        ("So [doc1][doc2], [^1^][^2^], [cite: 1, 2] and [doc1, doc2].", " ".join(["1 2"] * 4)),
+        ("So [doc1.pdf], x[doc1], [ref2020] and (cite: a study).", "doc1.pdf"),
+        ("So [^1^].\n\n[^1^]: fees.md", "fees.md"),
         ("So [1 e 2], [1 y 2], [1 und 2], [1 et 2], [1 и 2] and [1、2].", " ".join(["1 2"] * 6)),
         ("So [x](https://x.example/a_(b)) and [y](<terms.md>).", "https://x.example/a_(b) terms.md"),
     ],
@@ -78,6 +81,21 @@ def test_every_citation_of_a_hand_made_answer_is_found_and_resolved(row: dict[st
 def test_markers_are_distinguished_from_what_only_looks_like_one(text: str, targets: str) -> None:
     found = cited_answer(answered(text, "terms.md", "fees.md", "api/limits.md")).citations
     assert " ".join(citation.target for citation in found) == targets
+
+
+@pytest.mark.parametrize(
+    ("text", "cites"),
+    [
+        ("[doc_1], [doc_1, doc_2], (source: doc_2; doc_1), [doc 1], (doc 2)", "1 1 0 0 1 1 0"),
+        ("[doc_9]", "-"),
+        ("[doc_7, doc_2]", "- 0"),
+        # No id begins with these words, so the number is a rank.
+        ("[source_1], [chunk1], (source 2)", "0 0 1"),
+    ],
+)
+def test_a_word_with_a_number_is_the_document_of_that_id_before_it_is_a_rank(text: str, cites: str) -> None:
+    found = cited_answer(answered(text, "doc_2", "doc_1")).citations
+    assert " ".join(str(citation.contexts[0]) if citation.contexts else "-" for citation in found) == cites
 
 
 def test_validity_is_the_share_of_resolved_citations_and_names_the_sentences_of_the_others() -> None:
