@@ -69,7 +69,7 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
         metavar="NUMBER",
         type=float,
         default=0.05,
-        help="how much worse than the best of several judges counts as as good (default: 0.05)",
+        help="how much worse than the best of several judges still counts as equally good (default: 0.05)",
     )
     parser.set_defaults(run=_run)
 

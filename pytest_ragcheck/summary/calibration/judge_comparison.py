@@ -44,7 +44,7 @@ class JudgeComparison:
     """The rate that decides: `balanced_accuracy`, or `accuracy` if people rate all answers alike."""
 
     margin: float
-    """How much worse a judge may be that counts as as good, 0..1."""
+    """How much worse a judge may be that still counts as equally good, 0..1."""
 
     judges: Sequence[ComparedJudge]
     best: int
@@ -71,7 +71,7 @@ def compare_judges(
         judged: For each judge its scored answers, by the number of their row in the file; at least two judges.
         usd: The cost of each judge in US dollars; None if unknown.
         threshold: The lowest score that passes, 0..1.
-        margin: How much worse a judge may be that counts as as good, 0..1.
+        margin: How much worse a judge may be that still counts as equally good, 0..1.
 
     Raises:
         UsageError: No answer was scored by all judges.
