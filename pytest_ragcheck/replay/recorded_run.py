@@ -13,6 +13,9 @@ from pytest_ragcheck.judging.judged_material import material_digest
 from pytest_ragcheck.judging.judgement import Judge, JudgeIdentity, Judgement
 from pytest_ragcheck.judging.model.usage import TokenUse, note_use
 from pytest_ragcheck.judging.panel import judge_by_all
+from pytest_ragcheck.questions.planted import plants_of
+from pytest_ragcheck.questions.question import END_TO_END, RETRIEVAL_ALONE
+from pytest_ragcheck.summary.gate.recorded.saved_answer import MENTIONS, label_digests
 
 if TYPE_CHECKING:
     from pytest_ragcheck.config.settings import Settings
@@ -33,6 +36,15 @@ class Recorded:
     id: str
     question: str
     """The text of the question."""
+
+    identity: str = ""
+    """The name of the identity that asked; empty for none."""
+
+    tier: str = ""
+    """The tier in which the question was asked; empty if unknown."""
+
+    mentions: str = ""
+    """Digest of the texts that the answer must or must not mention; empty if unknown."""
 
     answer: RagAnswer | None = None
     """The answer; None if `error` has the reason."""
@@ -101,10 +113,10 @@ class Recording:
                 f"{self.name}: the recording has no question {question.id!r} of {question.dataset_name!r}{begins}. "
                 "Record it: run once without --rag-replay."
             )
-        if row.question != self.clean(question.question):
+        if changed := self._changed(row, question):
             raise ReplayError(
-                f"{self.name}: question {question.id!r} of {question.dataset_name!r} was recorded with another text, "
-                f"{row.question!r:.200}. Record it again: run once without --rag-replay."
+                f"{self.name}: question {question.id!r} of {question.dataset_name!r} was recorded {changed}. "
+                "Record it again: run once without --rag-replay."
             )
         if row.answer is None:
             raise RecordedError(row.error, kind=row.error_kind)
@@ -140,6 +152,19 @@ class Recording:
             metrics=tuple(metrics),
             is_recorded=True,
         )
+
+    def _changed(self, row: Recorded, question: Question) -> str:
+        """The recorded circumstance under which the system may have answered otherwise; empty if there is none."""
+        if row.question != self.clean(question.question):
+            return f"with another text, {row.question!r:.200}"
+        if row.identity != self.clean(question.identity):
+            return f"as {row.identity!r}" if row.identity else "without an identity"
+        # Contexts of the tier end_to_end are those of the tier retrieval, too.
+        if row.tier not in ("", question.tier) and (row.tier, question.tier) != (END_TO_END, RETRIEVAL_ALONE):
+            return f"in the tier {row.tier!r}"
+        if row.mentions and plants_of(question) and row.mentions != label_digests(question)[MENTIONS]:
+            return "with other planted documents or mentions"
+        return ""
 
     def _row(self, question: Question) -> Recorded | None:
         return self.rows.get((self.clean(question.dataset_name), self.clean(question.id)))

@@ -15,6 +15,7 @@ from pytest_ragcheck.questions.question import RETRIEVAL_ALONE
 from pytest_ragcheck.rag.answer import RagAnswer
 from pytest_ragcheck.replay.recorded_run import Recorded, Recording
 from pytest_ragcheck.scores.score import Score
+from pytest_ragcheck.summary.gate.recorded.saved_answer import MENTIONS, label_digests
 from pytest_ragcheck.summary.predictions_reader import AS_WRITTEN, Fields, Unusable, judge_of, read_document, rows
 from pytest_ragcheck.verdict.record import Record
 from pytest_ragcheck.verdict.verdict import Verdict
@@ -76,6 +77,9 @@ def _of_record(record: Record) -> Recorded:
         dataset_name=record.question.dataset_name,
         id=record.question.id,
         question=record.question.question,
+        identity=record.question.identity,
+        tier=record.question.tier,
+        mentions=label_digests(record.question)[MENTIONS],
         answer=answer,
         judge=record.judge,
         judgement=record.judgement,
@@ -90,11 +94,14 @@ def _of_record(record: Record) -> Recorded:
 
 def _recorded(fields: Fields, *, errored: bool) -> Recorded:
     answered = not errored or "prediction" in fields.row
-    judgement = fields.object_or_null("judgement")
+    judgement, labels = fields.object_or_null("judgement"), fields.object_or_null("labels")
     return Recorded(
         dataset_name=fields.text("dataset_name"),
         id=fields.text("question_id"),
         question=fields.text("question"),
+        identity=fields.text_or_null("identity") or "",
+        tier=fields.text_or_null("tier") or "",
+        mentions=(labels.text_or_null(MENTIONS) or "") if labels else "",
         answer=_answer(fields) if answered else None,
         judge=judge_of(fields),
         judgement=_judgement(judgement, fields) if judgement else None,

@@ -6,12 +6,15 @@ import asyncio
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 from pytest_ragcheck import Judgement, RagAnswer
 from pytest_ragcheck.config.settings import Settings
 from pytest_ragcheck.engine.evaluator import evaluate_all
 from pytest_ragcheck.judging.judged_material import material_digest
 from pytest_ragcheck.judging.judgement import JudgeIdentity
 from pytest_ragcheck.metrics.metric_choice import choose_metrics
+from pytest_ragcheck.questions.question import GoldPassage
 from pytest_ragcheck.replay.recorded_run import Recorded, Recording, Unasked
 from pytest_ragcheck.scores.score import Score
 from pytest_ragcheck.verdict.verdict import Verdict
@@ -141,6 +144,32 @@ def test_a_question_with_another_text_is_an_error_that_names_it() -> None:
         "rec.json: question 'refunds' of 'billing' was recorded with another text, 'What about refunds?'. "
         "Record it again: run once without --rag-replay."
     )
+
+
+@pytest.mark.parametrize(
+    ("row", "question", "how"),
+    [
+        ({}, {"identity": "bob"}, "without an identity"),
+        ({"identity": "alice"}, {"identity": "bob"}, "as 'alice'"),
+        ({"tier": "retrieval"}, {}, "in the tier 'retrieval'"),
+        ({"tier": "end_to_end"}, {"tier": "generation"}, "in the tier 'end_to_end'"),
+        ({"mentions": "0123456789abcdef"}, {"tags": ("injection",)}, "with other planted documents or mentions"),
+    ],
+)
+def test_a_question_that_was_asked_otherwise_is_an_error(row: Any, question: Any, how: str) -> None:
+    canary = "ref-1-00c0ffee0001"
+    planted = GoldPassage(doc_id="note-1:refunds", text=canary)
+    asked = replace(QUESTION, must_not_mention=(canary,), distractors=(planted,), **question)
+    record = replayed(replace(ROW, **row), question=asked)
+    assert (record.verdict, record.error_kind) == (Verdict.ERROR, "replay")
+    assert record.reason == (
+        f"rec.json: question 'refunds' of 'billing' was recorded {how}. Record it again: run once without --rag-replay."
+    )
+
+
+def test_contexts_of_a_whole_run_are_those_of_the_tier_retrieval() -> None:
+    asked = replace(QUESTION, tier="retrieval", gold_passages=(GoldPassage(doc_id="1"),))
+    assert replayed(replace(ROW, tier="end_to_end"), question=asked).contexts == ANSWER.contexts
 
 
 def test_an_error_of_the_system_is_the_same_error() -> None:

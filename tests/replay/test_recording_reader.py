@@ -16,6 +16,7 @@ from pytest_ragcheck.replay.recording_reader import read_recording
 from pytest_ragcheck.report.files.result_files import write_results
 from pytest_ragcheck.scores.score import Score
 from pytest_ragcheck.summary.aggregate import aggregate
+from pytest_ragcheck.summary.gate.recorded.saved_answer import label_digests
 from tests.baselines import errored, passed, predictions
 from tests.making import OFFLINE, a_record, an_error, some_outcomes
 
@@ -54,6 +55,8 @@ def test_what_a_run_writes_is_read_back(tmp_path: Path) -> None:
         dataset_name="billing",
         id="a",
         question="What about a?",
+        tier="end_to_end",
+        mentions=label_digests(answered.question)["mentions"],
         answer=RagAnswer(text="30 days", contexts=("c",), source_ids=("1",), latency_seconds=0.25),
         judge=OFFLINE,
         # Not rounded: a score just below a threshold stays there.
