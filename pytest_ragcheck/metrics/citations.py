@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -22,6 +22,7 @@ _MOST_FINDINGS = 3
 _LONGEST_QUOTED = 120
 _WORD = re.compile(r"[^\W_]")
 _HEADING = re.compile(r"^[^\S\n]*(?P<text>#[^\n]*)", re.MULTILINE)
+_TABLE_RULE = re.compile(r"^[ \t]*\|?[ \t:-]+\|[ \t|:-]*\r?$", re.MULTILINE)
 _BLANKS = re.compile(r"[ \t]{2,}")
 _BLANK_BEFORE_MARK = re.compile(r"(?<![ \t])[ \t]+(?=[.,;:!?)。，；：！？])")
 
@@ -105,7 +106,9 @@ class CitedSentence:
 
 def cited_sentences(answer: RagAnswer, cited: CitedAnswer) -> tuple[CitedSentence, ...]:
     """
-    Return the sentences of the answer in their order, without headings, questions and lines that end with a colon.
+    Return the sentences of the answer in their order.
+
+    Headings, the heads of tables, questions and lines that end with a colon are left out.
 
     A marker belongs to the sentence that it stands in or follows. At the beginning of a line, and before a word in
     lower case, it belongs to the sentence that follows. Sentences with citations are never left out.
@@ -127,12 +130,20 @@ def cited_sentences(answer: RagAnswer, cited: CitedAnswer) -> tuple[CitedSentenc
     places = [marker.end if marker.label else marker.start for marker in markers]
     for citation, index in zip(cited.citations, _sentences_at(text, places, starts), strict=True):
         of_sentence[index].append(citation)
-    headings = [match.span("text") for match in _HEADING.finditer(text)]
+    headings = sorted((*(match.span("text") for match in _HEADING.finditer(text)), *_table_heads(text)))
     return tuple(
         CitedSentence(text=_BLANKS.sub(" ", _BLANK_BEFORE_MARK.sub("", sentence)), citations=tuple(citations))
         for sentence, start, citations in zip(found, starts, of_sentence, strict=True)
         if citations or not (sentence.endswith((":", "?", "：", "？")) or _is_within(headings, start))
     )
+
+
+def _table_heads(text: str) -> Iterator[tuple[int, int]]:
+    """The line above each rule such as `|---|---|`, with the line break before it."""
+    for rule in _TABLE_RULE.finditer(text):
+        end = rule.start() - 1
+        if end > 0:
+            yield text.rfind("\n", 0, end), end
 
 
 def quoted(text: str) -> str:

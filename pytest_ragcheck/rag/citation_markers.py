@@ -18,7 +18,7 @@ _MARKER = re.compile(
     r"(?:\s+[\"'][^\"'\n]{0,200}[\"'])?\)"
     r"|[【［](?P<corner>[^【】［］\n]{1,200})[】］]"
     r"|\[(?P<bracket>[^\[\]\n]{1,200})\]"
-    rf"|[(（](?P<round>(?:{SOURCE_WORDS})(?:\s*[:：]|\s+\#?(?=\d))[^()（）\n]{{1,200}})[)）]",
+    rf"|[(（](?P<round>(?:{SOURCE_WORDS})(?:\s*[:：]|\s+\#?(?=\d))(?:[^()（）\n]|\([^()\n]{{0,200}}\)){{1,200}})[)）]",
     re.IGNORECASE,
 )
 MAY_CITE = re.compile(rf"[\[【［]|[(（](?:{SOURCE_WORDS})\b", re.IGNORECASE)

@@ -18,6 +18,9 @@ _NUMBERS = re.compile(
     re.IGNORECASE,
 )
 _SEPARATOR = re.compile(rf"[,;|，；、]\s*|\s+(?:{_AND})\s+")
+_MOST_PARTS = 5
+"""Number of the parts of a list that one name may have, such as `Salt, Pepper and Oil.pdf`."""
+
 _RANGE = re.compile(r"(\d{1,3})\^?(?:\s*[–—-]\s*\^?(\d{1,3}))?")
 _PREFIX = re.compile(
     rf"(?P<word>{SOURCE_WORDS})(?:\s*(?P<colon>[:：])\s*|[\s#_]+(?=\d)|(?=\d{{1,3}}\b(?!\.\w)))", re.IGNORECASE
@@ -59,7 +62,7 @@ def bracket_targets(inside: str, is_document: Callable[[str], bool]) -> tuple[st
     In `【4:0†terms.md】` the numbers are those of the message and of the result, from 0.
     """
     inside, dagger, name = (part.strip() for part in inside.partition("†"))
-    if dagger and _is_file(name):
+    if dagger and is_source(name, is_document):
         return (name,)
     if dagger and (place := _MESSAGE_AND_RESULT.fullmatch(inside)):
         return (str(int(place[1]) + 1),)
@@ -96,12 +99,23 @@ def is_source(name: str, is_document: Callable[[str], bool]) -> bool:
 
 
 def _parts(text: str, is_document: Callable[[str], bool]) -> tuple[str, ...]:
-    """The names of a list, without pages, sections and lines; `doc_1` is a number unless a document has that id."""
+    """
+    The names of a list, without pages, sections and lines.
+
+    `doc_1` is a number unless a document has that id, and `Terms and Conditions.pdf` two names unless it is one.
+    """
     names: dict[str, None] = {}
-    for part in _SEPARATOR.split(text):
-        name = _LINES.sub("", part.strip(" \t\"'*_`<>"))
+    starts = [0, *(separator.end() for separator in _SEPARATOR.finditer(text))]
+    ends = [*(separator.start() for separator in _SEPARATOR.finditer(text)), len(text)]
+    first = 0
+    while first < len(starts):
+        for last in reversed(range(first, min(first + _MOST_PARTS, len(ends)))):
+            name = _LINES.sub("", text[starts[first] : ends[last]].strip(" \t\"'*_`<>"))
+            if is_known := is_document(name):
+                break
+        first = last + 1
         if name and not _LOCATOR.fullmatch(name):
-            prefix = None if is_document(name) else _PREFIX.match(name)
+            prefix = None if is_known else _PREFIX.match(name)
             names[name[prefix.end() :] if prefix else name] = None
     return tuple(names)
 

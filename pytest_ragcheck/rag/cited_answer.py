@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import zip_longest
@@ -169,7 +170,7 @@ class _Documents:
         if address := _URL_IN_TEXT.search(text):
             return address[0]
         first = re.split(r"[,;]| [–—-] ", text)[0]
-        folded, same = text.casefold(), self._same(first)
+        folded, same = _comparable(text), self._same(first)
         for name, pattern in self._longest_first:
             if name in same or pattern.search(folded):
                 return name
@@ -198,8 +199,12 @@ def _ids(answer: RagAnswer) -> tuple[frozenset[str], ...] | None:
 
 
 def _folded(name: str) -> str:
-    name = _SCHEME.sub("", " ".join(name.split()).casefold()).partition("#")[0]
-    return name.rstrip("/")
+    return _SCHEME.sub("", _comparable(" ".join(name.split()))).partition("#")[0].rstrip("/")
+
+
+def _comparable(text: str) -> str:
+    # File systems differ in how they compose an accented letter, and in what separates folders.
+    return unicodedata.normalize("NFC", text).casefold().replace("\\", "/")
 
 
 def _plain(name: str) -> str:

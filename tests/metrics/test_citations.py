@@ -98,6 +98,23 @@ def test_a_word_with_a_number_is_the_document_of_that_id_before_it_is_a_rank(tex
     assert " ".join(str(citation.contexts[0]) if citation.contexts else "-" for citation in found) == cites
 
 
+@pytest.mark.parametrize(
+    ("text", "contexts"),
+    [
+        ("[Terms and Conditions.pdf], [terms and conditions, p. 3], [1, Terms and Conditions.pdf]", "0 0 0 0"),
+        ("(source: Terms and Conditions.pdf, page 3), 【7†Terms and Conditions.pdf】", "0 0"),
+        ("[Smith, 2020.md; Terms and Conditions.pdf], [Smith, 2020]", "1 0 1"),
+        ("(source: Fees (2024).md)", "2"),
+        # A letter with its accent apart, and a folder of Windows.
+        ("[Gro\u0308ße.md], [win.md]", "3 4"),
+    ],
+)
+def test_a_document_is_found_whatever_its_name_has(text: str, contexts: str) -> None:
+    ids = ("Terms and Conditions.pdf", "Smith, 2020.md", "Fees (2024).md", "Größe.md", "docs\\win.md")
+    found = cited_answer(answered(text, *ids)).citations
+    assert " ".join(str(citation.contexts[0]) if citation.contexts else "-" for citation in found) == contexts
+
+
 def test_validity_is_the_share_of_resolved_citations_and_names_the_sentences_of_the_others() -> None:
     scores = measured("It takes 30 days [1]. The fee is 9 EUR [1, 7].", "terms.md", "fees.md")
     # 2 of 3
@@ -173,6 +190,8 @@ def test_the_id_of_the_server_names_an_uploaded_document_too() -> None:
         ("# Refunds\nIt says:\n- A is so [1]\n- B is so [2]\nMore?", [("A is so", "1"), ("B is so", "2")]),
         ("A is [so](a.md).\n\n[^1]: a.md", [("A is so.", "a.md")]),
         ("A is so[^1].\n\n[^1]: a.md", [("A is so.", "a.md")]),
+        ("| of | is |\n|---|:-:|\n| A | so [1] |\n| B | so [2] |", [("| A | so |", "1"), ("| B | so |", "2")]),
+        ("of | is\r\n-- | --\r\nA | so [1]", [("A | so", "1")]),
         ("日は三十日です【1】。月は一です【2】。", [("日は三十日です。", "1"), ("月は一です。", "2")]),
     ],
 )
@@ -188,7 +207,8 @@ def test_a_marker_belongs_to_the_sentence_that_it_stands_in_or_follows(
     "hostile",
     ["[" * 100_000, "[1](" * 25_000, "```\n" * 25_000, "[1]:x\n" * 16_000, "$" * 100_000, "`a" * 50_000,
      "\\[" * 50_000,
-     '":[' * 30_000, "[1]\nSources" + " " * 100_000 + "x", "[1] A. ? " * 10_000, "# A." * 25_000 + "[1]"],
+     '":[' * 30_000, "[1]\nSources" + " " * 100_000 + "x", "[1] A. ? " * 10_000, "# A." * 25_000 + "[1]",
+     "[1]\n" + "-" * 100_000, "[1]\n" + "|:-" * 33_000 + "x", "[" + "a," * 90 + "] [1]"],
     ids=lambda text: text[:12],
 )  # fmt: skip
 def test_a_long_hostile_answer_takes_no_long_time(hostile: str) -> None:
