@@ -146,6 +146,8 @@ def _details(record: Failure) -> Iterator[str]:
     for number, turn in list(enumerate(question.history, 1))[-_TURNS_SHOWN:]:
         answer = "" if turn.answer is None else f" -> {cut(turn.answer, _CONTEXT_LIMIT)}"
         yield f"turn {number:<4} {cut(turn.question, _CONTEXT_LIMIT)}{answer}"
+    if question.identity:
+        yield f"as        {cut(question.identity, _TEXT_LIMIT)}"
     yield f"question  {cut(question.question, _TEXT_LIMIT)}"
     if question.answerable:
         expected = " | ".join(question.acceptable_answers)

@@ -127,6 +127,7 @@ def test_a_server_that_leaks_is_red_without_a_judge(tenants: Project, tmp_path: 
     run, left = over_accounts(tenants, tmp_path, "--rag-judge=none", fault="leaks")
     assert run.verdicts == {"own": "PASS", "foreign": "FAIL"}, run.text
     assert left == [0, 0]
+    assert "as        alice" in run.lines
     page = (EXAMPLES.parent / "docs" / "how-to" / "tenants.md").read_text(encoding="utf-8")
     assert next(line.strip() for line in page.splitlines() if "0.00 < 1.00" in line) in run.text
     assert "token-of" not in run.text
