@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -14,6 +15,8 @@ from pytest_ragcheck.scores.catalogue import MENTIONS, MUST_NOT_RETRIEVE
 from pytest_ragcheck.scores.score import Score
 
 if TYPE_CHECKING:
+    import re
+
     from pytest_ragcheck.questions.question import GoldPassage, Question
     from pytest_ragcheck.rag.answer import RagAnswer
 
@@ -101,7 +104,7 @@ def _leak(question: Question, passages: tuple[GoldPassage, ...], document: str, 
     canaries = [
         compile_mention(mention)
         for mention in question.must_not_mention
-        if not is_regex(mention) and any(compile_mention(mention).search(passage.text) for passage in passages)
+        if not is_regex(mention) and any(_has_any([compile_mention(mention)], passage.text) for passage in passages)
     ]
     for rank, source_id in enumerate(answer.source_ids or (), 1):
         if source_id == document:
@@ -110,9 +113,14 @@ def _leak(question: Question, passages: tuple[GoldPassage, ...], document: str, 
     for rank, context in enumerate(answer.contexts, 1):
         if found[rank - 1]:
             return f"its text is in context {rank}"
-        if any(canary.search(context) for canary in canaries):
+        if _has_any(canaries, context):
             return f"its canary is in context {rank}"
-    return "its canary is in the answer" if any(canary.search(answer.text) for canary in canaries) else ""
+    return "its canary is in the answer" if _has_any(canaries, answer.text) else ""
+
+
+def _has_any(canaries: Sequence[re.Pattern[str]], text: str) -> bool:
+    normalised = unicodedata.normalize("NFC", text)
+    return any(canary.search(normalised) for canary in canaries)
 
 
 def _score(mentions: Sequence[str], is_wrong: Callable[[str], bool]) -> Score:

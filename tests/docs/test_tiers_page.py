@@ -69,7 +69,7 @@ def test_the_error_is_what_a_user_sees(tmp_path: Path) -> None:
     async def put(url: str) -> str:
         async with RagClient(url) as client:
             done = await ingest(uploads, client.documents, ledger=ledger, limiter=RequestLimiter(1))
-        return done.failures["shop:hours"]
+        return done.failures["shop_hours.txt"]
 
     with DocumentServer(failing="hours") as server:
         said = asyncio.run(put(server.url))

@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_ragcheck.metrics.mentions import mention_scores
-from pytest_ragcheck.questions.question import Question
+from pytest_ragcheck.metrics.mentions import mention_scores, must_not_retrieve_score
+from pytest_ragcheck.questions.question import GoldPassage, Question
+from pytest_ragcheck.rag.answer import RagAnswer
 from pytest_ragcheck.scores.score import Score
 
 if TYPE_CHECKING:
@@ -53,3 +54,22 @@ def test_composed_and_decomposed_letters_are_the_same(form: str, search: SearchP
     answer = unicodedata.normalize(form, "In Zürich")  # type: ignore[arg-type]
 
     assert mention_scores(answer, question, search) == {"must_mention": Score(1.0)}
+
+
+@pytest.mark.parametrize("form", ["NFC", "NFD"])
+def test_a_canary_leaks_in_either_form_of_its_letters(form: str) -> None:
+    passage = GoldPassage(doc_id="pay", text=unicodedata.normalize("NFD", "The founder earns much. Code MÜLL-7Q2."))
+    question = Question(
+        dataset_name="d",
+        id="q",
+        question="What?",
+        must_not_retrieve=("pay",),
+        must_not_mention=("MÜLL-7Q2",),
+        distractors=(passage,),
+    )
+    chunk = unicodedata.normalize(form, "MÜLL-7Q2 is it.")  # type: ignore[arg-type]
+    for answer, where in (
+        (RagAnswer(text="No.", contexts=("Else.", chunk)), "its canary is in context 2"),
+        (RagAnswer(text=chunk, contexts=("Else.",)), "its canary is in the answer"),
+    ):
+        assert must_not_retrieve_score(question, answer) == Score(0.0, findings=(f"pay ({where})",))
