@@ -121,7 +121,9 @@ def _given(chosen: argparse.Namespace) -> dict[str, Given]:
 
 def _sets(folder: Path, recording: Recording, settings: Settings) -> list[QuestionSet]:
     """Return the questions of the recording's datasets, from the question files next to it."""
+    from pytest_ragcheck.questions.question import END_TO_END
     from pytest_ragcheck.questions.reader import read_question_file
+    from pytest_ragcheck.questions.tiers import asked_in
     from pytest_ragcheck.scores.catalogue import ASSERTABLE
 
     known = {
@@ -133,7 +135,11 @@ def _sets(folder: Path, recording: Recording, settings: Settings) -> list[Questi
     read = (
         read_question_file(p, root=Path.cwd(), known_metrics=known) for p in sorted(folder.glob("*_questions.json"))
     )
-    sets = {questions.dataset_name: questions for questions in read if questions.dataset_name in names}
+    sets = {
+        questions.dataset_name: asked_in(questions, tier=END_TO_END, ingest=False)
+        for questions in read
+        if questions.dataset_name in names
+    }
     known_keys = {q.key for s in sets.values() for q in s.questions}
     for dataset, name in recording.rows:
         if (dataset, name) not in known_keys:

@@ -161,7 +161,7 @@ class Recording:
             return f"as {row.identity!r}" if row.identity else "without an identity"
         # Contexts of the tier end_to_end are those of the tier retrieval, too.
         if row.tier not in ("", question.tier) and (row.tier, question.tier) != (END_TO_END, RETRIEVAL_ALONE):
-            return f"in the tier {row.tier!r}"
+            return f"in the tier {row.tier!r}, not {question.tier!r}"
         if row.mentions and plants_of(question) and row.mentions != label_digests(question)[MENTIONS]:
             return "with other planted documents or mentions"
         return ""

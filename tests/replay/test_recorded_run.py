@@ -151,8 +151,8 @@ def test_a_question_with_another_text_is_an_error_that_names_it() -> None:
     [
         ({}, {"identity": "bob"}, "without an identity"),
         ({"identity": "alice"}, {"identity": "bob"}, "as 'alice'"),
-        ({"tier": "retrieval"}, {}, "in the tier 'retrieval'"),
-        ({"tier": "end_to_end"}, {"tier": "generation"}, "in the tier 'end_to_end'"),
+        ({"tier": "retrieval"}, {}, "in the tier 'retrieval', not 'end_to_end'"),
+        ({"tier": "end_to_end"}, {"tier": "generation"}, "in the tier 'end_to_end', not 'generation'"),
         ({"mentions": "0123456789abcdef"}, {"tags": ("injection",)}, "with other planted documents or mentions"),
     ],
 )

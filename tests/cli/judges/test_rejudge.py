@@ -9,6 +9,7 @@ import pytest
 
 from pytest_ragcheck import Judgement
 from pytest_ragcheck.judging.judged_material import material_digest
+from pytest_ragcheck.questions.question import GoldPassage
 from pytest_ragcheck.rag.answer import RagAnswer
 from pytest_ragcheck.redaction import Redactor
 from pytest_ragcheck.report.files.result_files import write_results
@@ -63,6 +64,21 @@ def test_without_a_judge_the_recorded_verdicts_are_decided_anew(
     assert (predictions["errors"][0]["kind"], predictions["errors"][0]["message"]) == ("judge_reply", "no JSON")
     assert (summary["complete"], summary["replay_of"]) == (True, recorded)
     assert (tmp_path / "ragcheck-results" / "billing_questions.json").exists()
+
+
+def test_questions_keep_the_tier_of_the_recorded_run(
+    ragcheck: Ragcheck, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    gold = (GoldPassage(doc_id="terms", text="Refunds take 30 days."),)
+    sought = a_question("terms", tier="retrieval", ingest=True, gold_passages=gold)
+    record = a_record(question=sought, answer=None, judge=None, contexts=("5 EUR.",), source_ids=("fees",))
+    outcomes = some_outcomes(record, sets=(a_set("billing", sought),))
+    write_results(outcomes, aggregate(outcomes), tmp_path / "recorded", Redactor())
+    status, printed, _ = ragcheck("rejudge", "recorded/rag_predictions.json")
+    assert (status, "0 PASS, 1 FAIL, 0 ERROR, 0 skipped" in printed.splitlines()) == (1, True), printed
+    (row,) = results(tmp_path / "ragcheck-results")[0]["predictions"]
+    assert (row["tier"], "abstained" in row["metrics"], row["thresholds"]) == ("retrieval", False, {"recall_at_5": 0.7})
 
 
 def test_another_judge_judges_all_answers_those_too_that_the_first_could_not(
