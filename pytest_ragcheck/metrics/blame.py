@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from pytest_ragcheck.metrics.gold import found_gold, lacks_ids
 from pytest_ragcheck.questions.question import GENERATION, Question
-from pytest_ragcheck.scores.catalogue import RETRIEVAL
+from pytest_ragcheck.scores.catalogue import MUST_NOT_RETRIEVE, RETRIEVAL
 
 if TYPE_CHECKING:
     from pytest_ragcheck.rag.answer import RagAnswer
@@ -27,7 +27,8 @@ def blame(question: Question, answer: RagAnswer, short: Collection[str], *, decl
     """
     The part of the system that a FAIL points at, one of `BLAMES`; empty for a question without gold passages.
 
-    Also empty if the gold passages have only document ids, and the contexts have none.
+    Also empty if the gold passages have only document ids, and the contexts have none, and if the only fault is a leak,
+    which says nothing about gold passages.
 
     In the tier `retrieval`, which has no answer, the blame is retrieval. Otherwise the first rule that holds decides:
 
@@ -43,7 +44,8 @@ def blame(question: Question, answer: RagAnswer, short: Collection[str], *, decl
         short: The metrics below their thresholds.
         declined: True if the system declined to answer.
     """
-    if not question.gold_passages or (question.is_answered and lacks_ids(question, answer)):
+    short = frozenset(short) - {MUST_NOT_RETRIEVE}
+    if not short or not question.gold_passages or (question.is_answered and lacks_ids(question, answer)):
         return ""
     if not question.answerable:
         return "generation"

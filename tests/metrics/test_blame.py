@@ -34,6 +34,8 @@ NONE = (OTHER,)
         (ONE, ["recall_at_3", "map"], False, "retrieval"),
         (BOTH, ["ragas_context_relevance"], False, "retrieval"),
         (BOTH, ["brevity", "recall_at_1"], False, "generation"),
+        (BOTH, ["must_not_retrieve", "recall_at_1"], False, "retrieval"),
+        (BOTH, ["must_not_retrieve", "groundedness"], False, "grounding"),
     ],
 )
 def test_the_first_rule_that_holds_decides(
@@ -42,6 +44,16 @@ def test_the_first_rule_that_holds_decides(
     answer = RagAnswer(text="14 days", contexts=contexts)
     assert blame(QUESTION, answer, short, declined=declined) == blamed
     assert blamed in BLAMES
+
+
+@pytest.mark.parametrize("short", [["must_not_retrieve"], []], ids=["a leak", "too slow"])
+@pytest.mark.parametrize("contexts", [BOTH, NONE])
+@pytest.mark.parametrize("tier", ["end_to_end", "retrieval"])
+def test_a_fault_that_has_nothing_to_do_with_gold_passages_blames_no_part(
+    tier: str, contexts: tuple[str, ...], short: list[str]
+) -> None:
+    question = a_question(gold_passages=(FIRST, SECOND), tier=tier)
+    assert blame(question, RagAnswer(text="x", contexts=contexts), short, declined=False) == ""
 
 
 def test_an_answer_to_an_unanswerable_question_is_blamed_on_the_generation() -> None:
