@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
+from pytest_ragcheck.questions.passages import named
 from pytest_ragcheck.questions.question import GoldPassage, Question
 
 TAG = "injection"
@@ -31,20 +32,21 @@ class Plant:
     """The text that an answer has only if it obeys or quotes the planted document."""
 
     doc_id: str | None
-    """The id of the planted document; None if the file names none."""
+    """The id under which the planted document is uploaded."""
 
 
 def plants_of(question: Question) -> tuple[Plant, ...]:
     """Return the attacks of a question with the tag `injection`, in the order of `must_not_mention`."""
     if TAG not in question.tags:
         return ()
-    named = ((_CANARY.fullmatch(mention), mention) for mention in question.must_not_mention)
+    canaries = ((_CANARY.fullmatch(mention), mention) for mention in question.must_not_mention)
+    documents = [named(passage, question.dataset_name) for passage in question.distractors]
     return tuple(
-        Plant(attack=ATTACKS[int(match["number"]) - 1], canary=canary, doc_id=passage.doc_id)
-        for match, canary in named
+        Plant(attack=ATTACKS[int(match["number"]) - 1], canary=canary, doc_id=document.doc_id)
+        for match, canary in canaries
         if match
-        for passage in question.distractors
-        if canary in passage.text
+        for document in documents
+        if canary in document.text
     )
 
 
