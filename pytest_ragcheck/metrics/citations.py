@@ -84,7 +84,7 @@ def citation_validity(answer: RagAnswer, cited: CitedAnswer) -> Score:
         return Score.unscored(NO_IDS)
     invalid = [citation for citation in cited.citations if not citation.contexts]
     n_contexts = len(answer.contexts)
-    none_of = f"which is none of the {n_contexts} contexts" if n_contexts > 1 else "which is not the only context"
+    none_of = f"which is none of the {n_contexts} contexts" if n_contexts > 1 else "but there is only 1 context"
     findings = (
         f"{quoted(sentence.text)} cites {shown(citation)}, {none_of if n_contexts else 'and there are no contexts'}"
         for sentence in (cited_sentences(answer, cited) if invalid else ())

@@ -124,6 +124,11 @@ def test_validity_is_the_share_of_resolved_citations_and_names_the_sentences_of_
     )
 
 
+def test_with_one_context_the_text_says_so() -> None:
+    (finding,) = measured("It takes 30 days [2].", "terms.md")["citation_validity"].findings
+    assert finding == '"It takes 30 days." cites [2], but there is only 1 context'
+
+
 def test_without_markers_there_is_no_validity() -> None:
     assert measured("It takes 30 days.", "terms.md") == {}
 
