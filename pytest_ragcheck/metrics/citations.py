@@ -22,7 +22,7 @@ _MOST_FINDINGS = 3
 _LONGEST_QUOTED = 120
 _WORD = re.compile(r"[^\W_]")
 _HEADING = re.compile(r"^[^\S\n]*(?P<text>#[^\n]*)", re.MULTILINE)
-_TABLE_RULE = re.compile(r"^[ \t]*\|?[ \t:-]+\|[ \t|:-]*\r?$", re.MULTILINE)
+_TABLE_RULE = re.compile(r"^[ \t|:-]+\r?$", re.MULTILINE)
 _BLANKS = re.compile(r"[ \t]{2,}")
 _BLANK_BEFORE_MARK = re.compile(r"(?<![ \t])[ \t]+(?=[.,;:!?)。，；：！？])")
 
@@ -142,7 +142,7 @@ def _table_heads(text: str) -> Iterator[tuple[int, int]]:
     """The line above each rule such as `|---|---|`, with the line break before it."""
     for rule in _TABLE_RULE.finditer(text):
         end = rule.start() - 1
-        if end > 0:
+        if end > 0 and "|" in rule[0] and "-" in rule[0]:
             yield text.rfind("\n", 0, end), end
 
 

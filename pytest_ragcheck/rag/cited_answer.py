@@ -63,7 +63,10 @@ class CitedAnswer:
                 return True
             return None if names else False
         cited = {at for each in self.citations for at in each.contexts or ()}
-        return any(is_same_document(document, name) for at in cited for name in self.ids[at])
+        parts = {name for names in self.ids for name in names if _is_same_part(document, name)}
+        return any(
+            name in parts if parts else is_same_document(document, name) for at in cited for name in self.ids[at]
+        )
 
 
 def cited_answer(answer: RagAnswer) -> CitedAnswer:
@@ -180,7 +183,8 @@ class _Documents:
     def _same(self, name: str) -> set[str]:
         """The ids of the document."""
         alike = {each for key in _keys(name) for each in self._alike.get(key, ())}
-        return {each for each in alike if is_same_document(name, each)}
+        parts = {each for each in alike if _is_same_part(name, each)}
+        return parts or {each for each in alike if is_same_document(name, each)}
 
 
 def _keys(name: str) -> tuple[str, str]:
@@ -199,7 +203,16 @@ def _ids(answer: RagAnswer) -> tuple[frozenset[str], ...] | None:
 
 
 def _folded(name: str) -> str:
-    return _SCHEME.sub("", _comparable(" ".join(name.split()))).partition("#")[0].rstrip("/")
+    return _whole(name).partition("#")[0].rstrip("/")
+
+
+def _is_same_part(name: str, other: str) -> bool:
+    """True for two names of one part of a document, such as `terms.md#2`."""
+    return "#" in name and _whole(name) == _whole(other)
+
+
+def _whole(name: str) -> str:
+    return _SCHEME.sub("", _comparable(" ".join(name.split())))
 
 
 def _comparable(text: str) -> str:

@@ -124,6 +124,18 @@ def test_validity_is_the_share_of_resolved_citations_and_names_the_sentences_of_
     )
 
 
+def test_parts_of_a_document_are_told_apart() -> None:
+    ids = ("terms.md#1", "terms.md#2", "fees.md#1")
+    found = cited_answer(answered("[terms.md#2], [terms.md], [terms.md#p9], (source: fees.md#1)", *ids)).citations
+    assert [citation.contexts for citation in found] == [(1,), (0, 1), (0, 1), (2,)]
+    for text, demanded, share in (
+        ("[terms.md#2]", "terms.md#1", 0.0),
+        ("[1]", "terms.md#1", 1.0),
+        ("[2]", "terms", 1.0),
+    ):
+        assert measured(text, *ids, must_cite=(demanded,))["must_cite"].value == share
+
+
 def test_with_one_context_the_text_says_so() -> None:
     (finding,) = measured("It takes 30 days [2].", "terms.md")["citation_validity"].findings
     assert finding == '"It takes 30 days." cites [2], but there is only 1 context'
@@ -213,7 +225,7 @@ def test_a_marker_belongs_to_the_sentence_that_it_stands_in_or_follows(
     ["[" * 100_000, "[1](" * 25_000, "```\n" * 25_000, "[1]:x\n" * 16_000, "$" * 100_000, "`a" * 50_000,
      "\\[" * 50_000,
      '":[' * 30_000, "[1]\nSources" + " " * 100_000 + "x", "[1] A. ? " * 10_000, "# A." * 25_000 + "[1]",
-     "[1]\n" + "-" * 100_000, "[1]\n" + "|:-" * 33_000 + "x", "[" + "a," * 90 + "] [1]"],
+     "[1]\n" + "-" * 100_000, "[1]\n" + "|:-" * 33_000 + "x", "[1]\n" + " " * 100_000 + "x", "[" + "a," * 90 + "] [1]"],
     ids=lambda text: text[:12],
 )  # fmt: skip
 def test_a_long_hostile_answer_takes_no_long_time(hostile: str) -> None:
