@@ -87,22 +87,30 @@ def _by_ledger(output: Path, settings: Settings) -> int:
     from pytest_ragcheck.rag.documents.ledger import abandoned
 
     elsewhere: list[str] = []
+    failures: dict[str, EndpointError] = {}
 
     async def clean(routes: DocumentRoutes) -> Documents:
         total = Documents()
         for ledger in abandoned(output):
             entries = ledger.read()
-            if entries.base == routes.shown:
+            if entries.base != routes.shown:
+                elsewhere.append(_left_elsewhere(ledger.folder.name, entries, routes.shown))
+                continue
+            try:
                 own = routes.of_identity(entries.identity)
                 total += await clean_up(ledger, own, RequestLimiter(settings.endpoint.concurrency))
-            else:
-                elsewhere.append(_left_elsewhere(ledger.folder.name, entries, routes.shown))
+            except EndpointError as error:
+                # The documents of other identities may still be deleted.
+                failures.setdefault(str(error), error)
         return total
 
     found = _with_routes(settings, clean)
     lines = [*found.lines()] if found.deleted or found.left else []
-    print(printable("\n".join([*lines, *elsewhere]) or f"{output}: no run has left a document"))
-    return 1 if found.left or elsewhere else 0
+    if lines or elsewhere or not failures:
+        print(printable("\n".join([*lines, *elsewhere]) or f"{output}: no run has left a document"))
+    for error in failures.values():
+        complain("cleanup", error)
+    return 1 if found.left or elsewhere or failures else 0
 
 
 def _left_elsewhere(run: str, entries: Entries, asked: str) -> str:
