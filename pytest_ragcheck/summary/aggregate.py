@@ -69,7 +69,7 @@ class Totals:
     """The number of FAILs by blame: `retrieval`, `generation`, `grounding`; empty without gold passages."""
 
     injection: Mapping[str, AttackCounts]
-    """By attack, over the questions with a PASS or a FAIL; empty without planted documents."""
+    """By attack, over the questions with a PASS or a FAIL; empty if no planted document could reach the system."""
 
     abstention: Mapping[str, float]
     """`unanswerable_accuracy`, `fpr`, `fnr`, each 0..1; one that is not defined is absent."""
