@@ -139,7 +139,7 @@ def _accepted(chosen: argparse.Namespace, files: _Files) -> list[str]:
     path: Path = chosen.output
     if files.known is None or files.earlier is None:
         raise UsageError(f"{path}: there is no such file. Make it with ragcheck baseline save.")
-    keys = _named(chosen.ids, files) if chosen.ids else differing(files.document, files.now, files.known)
+    keys = _named(chosen.ids, files) if chosen.ids else differing(files.document, files.now, files.known, files.earlier)
     if not keys:
         return [f"{path}: no answer differs from the recorded ones", *_left_out(files.now, files.earlier)]
     compact, contexts = accepted_documents(files.document, files.now, files.known, read_contexts(path), keys)

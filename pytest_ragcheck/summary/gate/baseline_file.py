@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from typing import TYPE_CHECKING, Any
 
+from pytest_ragcheck.scores.catalogue import DEMANDED
 from pytest_ragcheck.summary.gate.recorded.saved_answer import text_digest
 from pytest_ragcheck.summary.gate.recorded.saved_runs import OF_THE_LATEST_ANSWER
-from pytest_ragcheck.summary.predictions_reader import Key, key_of
+from pytest_ragcheck.summary.predictions_reader import Key, judge_name, key_of
 from pytest_ragcheck.verdict.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -72,11 +73,18 @@ def accepted_documents(
     return _documents(document, earlier, rows, texts)
 
 
-def differing(document: Mapping[str, Any], now: Baseline, earlier: Mapping[str, Any]) -> list[Key]:
-    """Return the questions whose answer the baseline lacks, and those that the run lacks."""
+def differing(document: Mapping[str, Any], now: Baseline, earlier: Mapping[str, Any], recorded: Baseline) -> list[Key]:
+    """Return the questions that the baseline records with another answer, not at all, or otherwise; and gone ones."""
     measured, before = _by_key(document["predictions"]), _by_key(earlier["predictions"])
+    metrics = {*DEMANDED, *(metric for row in now.rows.values() for metric in row.metrics)}
     return [
-        *(key for key, given in measured.items() if key not in before or not _is_recorded(given, before[key])),
+        *(
+            key
+            for key, given in measured.items()
+            if key not in before
+            or not _is_recorded(given, before[key])
+            or not _is_comparable(now.rows[key], recorded.rows[key], metrics)
+        ),
         *(key for key in before if key not in now.rows),
     ]
 
@@ -86,6 +94,17 @@ def _is_recorded(given: Mapping[str, Any], known: Mapping[str, Any]) -> bool:
     return known["question"] == given["question"] and any(
         _identity(each) == _identity(answer) and each["verdict"] == answer["verdict"]
         for each in known.get("answers", ())
+    )
+
+
+def _is_comparable(row: BaselineRow, recorded: BaselineRow, metrics: Set[str]) -> bool:
+    """Return whether the gate would compare them, so that accepting a refused run ends the refusal."""
+    return (
+        judge_name(row.judge) == judge_name(recorded.judge)
+        and row.prompt_version == recorded.prompt_version
+        and recorded.tier in {None, row.tier}
+        and recorded.top_k in {None, row.top_k}
+        and recorded.metrics.keys() <= metrics
     )
 
 

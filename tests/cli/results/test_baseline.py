@@ -237,6 +237,23 @@ def test_an_answer_of_any_recorded_run_does_not_differ(save: Save, accept: Save,
     assert (tmp_path / "ragcheck-baseline.json").read_bytes() == written
 
 
+OFFLINE = {"kind": "offline", "model": None, "url": None, "prompt_version": "offline-5"}
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{"top_k": 3}, {"tier": "generation"}, {"metrics": {"groundedness": 0.91}}, {"judge": OFFLINE}],
+)
+def test_a_run_that_the_gate_refuses_is_accepted_with_the_same_answers(
+    save: Save, accept: Save, tmp_path: Path, settings: dict[str, Any]
+) -> None:
+    save(passed("terms", **settings))
+    save(passed("terms"), timestamp="2126-11-06T00:00:00+00:00")
+    assert accept(passed("terms", **settings))[1].splitlines()[1:] == ["billing::terms: PASS -> PASS"]
+    row = json.loads((tmp_path / "ragcheck-baseline.json").read_text(encoding="utf-8"))["predictions"][0]
+    assert settings.items() <= {**row["answers"][0], **row}.items()
+
+
 def test_an_accepted_run_cannot_be_added_once_more(
     save: Save, accept: Save, ragcheck: Callable[..., tuple[int, str, str]]
 ) -> None:
