@@ -17,6 +17,10 @@ Key = tuple[str, str]
 """Dataset name and id of a question."""
 
 AS_WRITTEN = "Take the file as the run wrote it."
+_TAKE_ONE_SIDE = (
+    "Take the file of one side with git checkout --ours or --theirs, run again, and accept what the other side changed "
+    "with ragcheck baseline accept."
+)
 _OTHER_FILES = {"overall_metrics": "a summary", "questions": "a questions file"}
 """Other result files, by a key that a predictions file does not have."""
 
@@ -176,6 +180,8 @@ def _json(path: HasBytes, give: str) -> Any:
     try:
         return json.loads(text)
     except json.JSONDecodeError as error:
+        if text.split("\n")[error.lineno - 1].startswith("<<<<<<<"):
+            raise Unusable(f"line {error.lineno} is a merge conflict. {_TAKE_ONE_SIDE}") from None
         raise Unusable(f"line {error.lineno} is not JSON: {error.msg}. {AS_WRITTEN}") from None
     except (ValueError, RecursionError):  # thousands of digits or of nested brackets
         raise Unusable(f"it is not readable JSON. {AS_WRITTEN}") from None
