@@ -47,6 +47,16 @@ def test_a_question_that_newly_fails_makes_the_gate_fail(project: Project) -> No
     assert compared(run) == ["baseline baseline.json: 1 newly failing, 1 as before"]
 
 
+def test_the_answers_of_a_partial_run_are_accepted_after_a_full_one(project: Project) -> None:
+    project.ask(good("terms"), bad("prices"))
+    write_baseline(project, passed("terms"), passed("prices"))
+    run = project.run(*GATED, "--rag-output=out", "-k", "prices")
+    assert run.section("ragcheck::gate")[-1] == (
+        "If the new answers are right, accept them after a full run: "
+        "ragcheck baseline accept --results out -o baseline.json"
+    )
+
+
 @pytest.mark.parametrize("traceback", ["no", "line"])
 def test_what_the_failure_of_the_gate_does_not_show_is_in_the_summary(project: Project, traceback: str) -> None:
     project.ask(good("terms"), bad("prices"))

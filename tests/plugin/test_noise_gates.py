@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_ragcheck.report.terminal.gate_lines import OTHERWISE, QUARANTINE
+from pytest_ragcheck.report.terminal.gate_lines import QUARANTINE
 from tests.baselines import errored, failed, passed, write_baseline
 from tests.canned import bad, broken, good
 from tests.harness import three_ways, two_ways
@@ -193,7 +193,10 @@ def test_a_baseline_that_was_made_otherwise_is_refused_with_what_differs(project
     assert run.section("ragcheck::gate") == [
         "baseline.json was made otherwise: prompt: en-1 then, canned-1 now; top_k: 3 then, 5 now",
         "",
-        OTHERWISE,
+        (
+            "If the run is as it should be, record it: ragcheck baseline accept -o baseline.json. "
+            "To compare all the same, set rag_baseline_allow = other-settings."
+        ),
     ]
     allowed = project.run("--rag-baseline=baseline.json", "-orag_baseline_allow=other-settings")
     assert allowed.exit_status == 0

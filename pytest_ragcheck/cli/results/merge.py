@@ -29,9 +29,11 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
 
 
 def _run(chosen: argparse.Namespace) -> int:
+    from pytest_ragcheck.config.baseline_place import BaselinePlace
     from pytest_ragcheck.config.resolve import redactor_of
     from pytest_ragcheck.questions.datasets.registry import is_standard
     from pytest_ragcheck.report.files.result_files import write_results
+    from pytest_ragcheck.report.terminal.comparison_lines import accept_command
     from pytest_ragcheck.report.terminal.gate_lines import decision_headline, decision_lines, decision_text, flaky_lines
     from pytest_ragcheck.report.terminal.run_lines import summary_lines
     from pytest_ragcheck.summary.aggregate import aggregate
@@ -56,6 +58,9 @@ def _run(chosen: argparse.Namespace) -> int:
             clean=redactor.text,
             would_meet=lambda *key: outcomes.complete and key not in outcomes.out_of_reach,
         )
+        place = BaselinePlace.from_text(baseline.name).path
+        accept = accept_command(results=chosen.output.absolute(), baseline=place.absolute(), start=Path.cwd())
+        comparison = replace(comparison, accept=accept)
     decision = decide(outcomes, comparison, terms)
     outcomes = replace(outcomes, tolerated=tolerated(outcomes, terms, baseline, clean=redactor.text))
     flaky = flaky_in_run(outcomes.measured, baseline, clean=redactor.text)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from dataclasses import replace
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.plugin.collecting.collection_scope import CollectionScope
-from pytest_ragcheck.plugin.collecting.gate_baseline import baseline_name, baseline_of
+from pytest_ragcheck.plugin.collecting.gate_baseline import baseline_name, baseline_of, place_of
 from pytest_ragcheck.plugin.configuration import settings_of
 from pytest_ragcheck.plugin.ending.item_outcomes import outcomes_of
+from pytest_ragcheck.report.terminal.comparison_lines import accept_command
 from pytest_ragcheck.summary.gate.baseline_comparison import Comparison, compare
 from pytest_ragcheck.summary.gate.gate_decision import Decision, decide
 from pytest_ragcheck.summary.gate.git_revision import committed
@@ -70,4 +72,8 @@ def _comparison(config: pytest.Config, run: Run, outcomes: Outcomes, not_passed:
         whole = CollectionScope(config, run, complete=True, not_passed=not_passed)
         run.gate.out_of_reach = frozenset(key for key in baseline.rows if not whole.expects(*key))
     scope = CollectionScope(config, run, complete=outcomes.complete, not_passed=not_passed)
-    return compare(baseline, outcomes, outcomes.terms, clean=settings.redactor.text, would_meet=scope.expects)
+    compared = compare(baseline, outcomes, outcomes.terms, clean=settings.redactor.text, would_meet=scope.expects)
+    accept = accept_command(
+        results=settings.run.output, baseline=place_of(config).path, start=config.invocation_params.dir
+    )
+    return replace(compared, accept=accept)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
+from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.config.baseline_place import BASELINE_FILE
@@ -26,11 +28,40 @@ _TEXT_LIMIT = 160
 """Characters of a reason or a question that are shown."""
 
 
+def accept_command(*, results: Path, baseline: Path, start: Path) -> str:
+    """
+    Return the command that accepts the answers of a run.
+
+    Args:
+        results: The output folder of the run.
+        baseline: The file of the baseline, in the work tree even if the run read it from git.
+        start: The folder in which the command is to run.
+    """
+    given = (("--results", results, "ragcheck-results"), ("-o", baseline, BASELINE_FILE))
+    options = (
+        f" {option} {quote(str(path.relative_to(start) if path.is_relative_to(start) else path))}"
+        for option, path, default in given
+        if path != start / default
+    )
+    return f"ragcheck baseline accept{''.join(options)}"
+
+
 def accept_advice(comparison: Comparison) -> str:
     """Return the advice to accept the answers of the run."""
-    name = comparison.baseline.name
-    place = "" if name == BASELINE_FILE or name.startswith("git:") else f" -o {name}"
-    return f"If the new answers are right, accept them: ragcheck baseline accept{place}"
+    return f"If the new answers are right, accept them{_when(comparison)}: {comparison.accept}"
+
+
+def otherwise_advice(comparison: Comparison) -> str:
+    """Return the advice on a run with other settings than its baseline."""
+    return (
+        f"If the run is as it should be, record it{_when(comparison)}: {comparison.accept}. "
+        "To compare all the same, set rag_baseline_allow = other-settings."
+    )
+
+
+def _when(comparison: Comparison) -> str:
+    # The command reads the last full run, and would accept its older answers.
+    return " after a full run" if comparison.not_run else ""
 
 
 def headline(comparison: Comparison) -> str:

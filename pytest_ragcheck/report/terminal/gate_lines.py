@@ -6,7 +6,12 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.redaction.printable import printable
-from pytest_ragcheck.report.terminal.comparison_lines import accept_advice, comparison_lines, regressions_text
+from pytest_ragcheck.report.terminal.comparison_lines import (
+    accept_advice,
+    comparison_lines,
+    otherwise_advice,
+    regressions_text,
+)
 from pytest_ragcheck.report.terminal.findings_lines import (
     examined_groups,
     findings_headline,
@@ -20,12 +25,6 @@ if TYPE_CHECKING:
     from pytest_ragcheck.summary.gate.baseline_comparison import Comparison
     from pytest_ragcheck.summary.gate.gate_decision import Decision, Rate
     from pytest_ragcheck.summary.gate.procedure.gate_findings import GateFindings
-
-
-OTHERWISE = (
-    "If the run is as it should be, record it with ragcheck baseline accept. To compare all the same, set "
-    "rag_baseline_allow = other-settings."
-)
 
 
 def decision_lines(decision: Decision) -> Iterator[str]:
@@ -66,7 +65,11 @@ def _red_texts(decision: Decision) -> Iterator[str]:
 
 
 def _refusal_text(comparison: Comparison, differences: Sequence[str]) -> str:
-    lines = (f"{comparison.baseline.name} was made otherwise: {'; '.join(differences)}", "", OTHERWISE)
+    lines = (
+        f"{comparison.baseline.name} was made otherwise: {'; '.join(differences)}",
+        "",
+        otherwise_advice(comparison),
+    )
     return "\n".join(map(printable, lines))
 
 

@@ -67,6 +67,9 @@ class Comparison:
     missing_allowed: bool = False
     """True if questions may be missing."""
 
+    accept: str = "ragcheck baseline accept"
+    """The command that accepts the answers of the run."""
+
     @property
     def lost(self) -> tuple[BaselineRow, ...]:
         """The missing questions that turn the gate red."""

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from pytest_ragcheck.judging.judgement import JudgeIdentity
-from pytest_ragcheck.report.terminal.comparison_lines import comparison_lines, headline, regressions_text
+from pytest_ragcheck.report.terminal.comparison_lines import (
+    accept_command,
+    comparison_lines,
+    headline,
+    regressions_text,
+)
 from pytest_ragcheck.summary.gate.baseline_comparison import Comparison, compare
 from pytest_ragcheck.summary.gate.baseline_reader import Baseline, BaselineRow
 from pytest_ragcheck.verdict.verdict import Verdict
@@ -113,8 +119,25 @@ def test_the_text_of_the_gate_has_the_regressions_and_the_way_out() -> None:
         "missing:",
         "  b: PASS before: What about b?",
         "",
-        "If the new answers are right, accept them: ragcheck baseline accept -o main.json",
+        "If the new answers are right, accept them: ragcheck baseline accept",
     ]
+
+
+HERE = Path("/project/tests")
+
+
+@pytest.mark.parametrize(
+    ("results", "baseline", "options"),
+    [
+        ("ragcheck-results", "ragcheck-baseline.json", ""),
+        ("my out", "main.json", " --results 'my out' -o main.json"),
+        ("../ragcheck-results", "/base.json", " --results ../ragcheck-results -o /base.json"),
+        ("/project/ragcheck-results", "ragcheck-baseline.json", " --results /project/ragcheck-results"),
+    ],
+)
+def test_the_command_names_the_files_that_are_not_where_it_looks(results: str, baseline: str, options: str) -> None:
+    command = accept_command(results=HERE / results, baseline=HERE / baseline, start=HERE)
+    assert command == f"ragcheck baseline accept{options}"
 
 
 def test_of_a_long_group_ten_are_shown_and_the_rest_counted() -> None:
