@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 from typing import TYPE_CHECKING, Any
@@ -121,6 +122,19 @@ def test_a_baseline_without_answers_confirms_by_asking_again_and_names_the_flaky
     assert run.summary["gate"]["red"] is True
     assert run.summary["flaky"] == [{"dataset_name": "billing", "question_id": "q11", "passes": 5, "fails": 2}]
     assert {"flaky: billing::q11 passed 5 of 7 times", QUARANTINE} <= set(run.lines)
+
+
+@two_ways
+def test_last_failed_runs_the_questions_that_turn_the_gate_red(project: Project) -> None:
+    project.ask(good("terms"), bad("prices"), bad("hours"))
+    write_baseline(project, *map(without_answer, (passed("terms"), passed("prices"), failed("hours"))))
+    cache = project.folder / ".pytest_cache" / "v" / "cache" / "lastfailed"
+    assert project.run("--rag-baseline=baseline.json").outcomes == {"passed": 1, "xfailed": 2, "failed": 1}
+    assert json.loads(cache.read_text(encoding="utf-8")) == {"billing.rag.yaml::prices": True}
+    assert project.run("--rag-baseline=baseline.json", "--lf").outcomes == {"xfailed": 1, "failed": 1}
+    project.ask(good("terms"), good("prices"), bad("hours"))
+    assert project.run("--rag-baseline=baseline.json", "--lf").exit_status == 0
+    assert json.loads(cache.read_text(encoding="utf-8")) == {}
 
 
 @three_ways

@@ -71,4 +71,6 @@ class GateItem:
             key: why or "it is marked so" for node_id, why in reasons.items() for key in run.results.keys_of(node_id)
         }
         if run.gate.headline:
-            forget_failure(self._config, NODE_ID)
+            held = run.gate.decision.held if run.gate.decision is not None else frozenset()
+            at_fault = [node_id for node_id in self._tolerated if not held.isdisjoint(run.results.keys_of(node_id))]
+            forget_failure(self._config, NODE_ID, at_fault=at_fault)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Literal
 
@@ -42,13 +43,13 @@ def report_failure(
     hook.pytest_runtest_logfinish(nodeid=node_id, location=location)
 
 
-def forget_failure(config: pytest.Config, node_id: str) -> None:
-    """Remove the item from `--last-failed`, which could never run it again."""
+def forget_failure(config: pytest.Config, node_id: str, *, at_fault: Iterable[str] = ()) -> None:
+    """Replace the item in `--last-failed`, which could never run it again, by the items that made it fail."""
     cache = getattr(config, "cache", None)  # there is none under -p no:cacheprovider
     if cache is not None:
         failed = cache.get("cache/lastfailed", {})
         if failed.pop(node_id, None) is not None:
-            cache.set("cache/lastfailed", failed)
+            cache.set("cache/lastfailed", {**failed, **dict.fromkeys(at_fault, True)})
 
 
 def _longrepr(text: str, path: Path | None) -> Any:
