@@ -343,6 +343,27 @@ def test_after():
     assert "!!! _pytest.outcomes.Exit: ended by SIGTERM !!!" in run.text
 
 
+def test_a_quick_second_sigterm_loses_no_file(project: Project) -> None:
+    project.ask(good("terms"))
+    # `timeout` signals the process and then its group.
+    project.write(
+        "test_timeout.py",
+        """
+import os, signal, time
+
+def test_timeout():
+    try:
+        os.kill(os.getpid(), signal.SIGTERM)
+        time.sleep(10)
+    finally:
+        os.kill(os.getpid(), signal.SIGTERM)
+""",
+    )
+    run = project.run(subprocess=True)
+    assert run.exit_status == 128 + signal.SIGTERM
+    assert (project.folder / "ragcheck-results" / "rag.partial_summary.json").is_file()
+
+
 @three_ways
 def test_a_quick_second_ctrl_c_loses_no_file(project: Project) -> None:
     project.conftest(

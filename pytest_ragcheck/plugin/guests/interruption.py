@@ -12,13 +12,14 @@ import pytest
 
 
 def end_in_order_on_sigterm(config: pytest.Config) -> None:
-    """End the run at SIGTERM as at Ctrl-C, unless another handler is installed; a second SIGTERM ends the process."""
+    """End the run at SIGTERM as at Ctrl-C, unless another handler is installed; a third SIGTERM ends the process."""
 
     def end() -> None:
         config.pluginmanager.register(_EndAfterItem())
         _end()
 
-    _handle_once(config, signal.SIGTERM, signal.SIG_DFL, end)
+    # `timeout 600 pytest` signals the process and then its group, so the second one comes at once.
+    _handle(config, signal.SIGTERM, signal.SIG_DFL, end, _ignore)
 
 
 class _EndAfterItem:
@@ -30,22 +31,29 @@ class _EndAfterItem:
 
 def ignore_second_ctrl_c(config: pytest.Config) -> None:
     """Ignore one further Ctrl-C until the end of the run, unless another handler is installed."""
-    _handle_once(config, signal.SIGINT, signal.default_int_handler, lambda: None)
+    _handle(config, signal.SIGINT, signal.default_int_handler, _ignore)
+
+
+def _ignore() -> None:
+    """Leave the signal without an effect."""
 
 
 def _end() -> None:
     pytest.exit("ended by SIGTERM", returncode=128 + signal.SIGTERM)
 
 
-def _handle_once(config: pytest.Config, number: signal.Signals, usual: Any, act: Callable[[], None]) -> None:
-    """Call *act* at the next signal of this number only, if the handler is the usual one and the run has not ended."""
+def _handle(config: pytest.Config, number: signal.Signals, usual: Any, *acts: Callable[[], None]) -> None:
+    """Call *acts* at the next signals of this number, if the handler is the usual one and the run has not ended."""
+    left = list(acts)
 
     def leave() -> None:
         if signal.getsignal(number) is handle:
             signal.signal(number, usual)
 
     def handle(_number: int, _frame: FrameType | None) -> None:
-        leave()
+        act = left.pop(0)
+        if not left:
+            leave()
         act()
 
     if threading.current_thread() is threading.main_thread() and signal.getsignal(number) == usual:
