@@ -287,6 +287,14 @@ def test_a_stricter_judge_is_named_and_no_regression(project: Project) -> None:
     assert float(found[1]) == pytest.approx(-0.2, abs=0.03)
 
 
+def test_a_drift_of_few_answers_may_be_noise_however_large(project: Project) -> None:
+    before = World(n=5)
+    saved(project, before)
+    run = today(project, replace(before, shift=-0.2, seed=3), "--rag-gate=confirmed")
+    (line,) = [line for line in run.lines if line.startswith("judge drift")]
+    assert line.endswith("(may be noise)")
+
+
 @two_ways
 def test_a_stricter_judge_on_changed_answers_is_drift_too(project: Project) -> None:
     before = World(n=20)

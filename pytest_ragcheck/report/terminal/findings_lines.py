@@ -163,7 +163,7 @@ def _judging(judging: Judging) -> Iterator[str]:
         yield f"none of {n} answers has a recorded verdict that stands"
     if judging.drift:
         drift = ", ".join(f"{metric} {by:+.3f}" for metric, by in judging.drift.items())
-        noise = "more than noise: another model may answer under its name" if judging.drift_is_real else "within noise"
+        noise = "more than noise: another model may answer under its name" if judging.drift_is_real else "may be noise"
         yield f"judge drift on the same answers: {drift} ({noise})"
     if judging.n_not_judged:
         yield f"{judging.n_not_judged} changed answers could not be judged again, so the mean leaves them out"
