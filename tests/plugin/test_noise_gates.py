@@ -200,10 +200,11 @@ def test_without_the_gate_no_fail_is_let_pass(project: Project) -> None:
     assert project.run("--rag-gate=rate:0.1", "-p", "no:ragcheck-gate").outcomes == {"failed": 1}
 
 
-def test_a_baseline_that_was_made_otherwise_is_refused_with_what_differs(project: Project) -> None:
-    project.ask(good("terms"))
-    write_baseline(project, passed("terms", prompt_version="en-1", top_k=3))
+def test_a_baseline_that_was_made_otherwise_is_refused_at_no_cost(project: Project) -> None:
+    project.ask(good("terms"), bad("prices"))
+    write_baseline(project, *(passed(name, prompt_version="en-1", top_k=3) for name in ("terms", "prices")))
     run = project.run("--rag-baseline=baseline.json")
+    assert sorted(run.asked) == ["What about prices?", "What about terms?"]
     assert run.section("ragcheck::gate") == [
         "baseline.json was made otherwise: prompt: en-1 then, canned-1 now; top_k: 3 then, 5 now",
         "",
@@ -214,7 +215,8 @@ def test_a_baseline_that_was_made_otherwise_is_refused_with_what_differs(project
     ]
     allowed = project.run("--rag-baseline=baseline.json", "-orag_baseline_allow=other-settings")
     assert allowed.exit_status == 0
-    assert "none of 1 answers has a recorded verdict that stands" in allowed.lines
+    assert "none of 2 answers has a recorded verdict that stands" in allowed.lines
+    assert allowed.asked.count("What about prices?") == 5
 
 
 def test_a_baseline_is_read_from_git(project: Project) -> None:

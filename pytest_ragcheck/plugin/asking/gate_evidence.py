@@ -12,6 +12,7 @@ from pytest_ragcheck.engine.budget import OverBudget
 from pytest_ragcheck.metrics.cost import summed
 from pytest_ragcheck.scores.catalogue import RETRIEVAL
 from pytest_ragcheck.scores.score import measured_values
+from pytest_ragcheck.summary.gate.comparability import other_settings
 from pytest_ragcheck.summary.gate.gate_replies import GateReplies
 from pytest_ragcheck.summary.gate.procedure.candidate import asks_again, examine
 from pytest_ragcheck.summary.gate.procedure.compared_question import ComparedQuestion, KnownRun, Look, Scores
@@ -45,6 +46,9 @@ async def with_evidence(record: Record, backends: Backends, checker: Checker, ru
     kept = (tuple(record.evidence.get("saved_runs", ())), record.evidence.get("gate")) == (run.baseline.runs, run.gate)
     known = kept and not record.evidence.get("over_budget")
     if row is None or record.verdict is Verdict.ERROR or excused or known:
+        return record
+    if run.terms.other_baseline == "refuse" and other_settings(row, record):
+        # The gate refuses the baseline, whatever the requests find.
         return record
     return await _Examination(record, backends, checker, run, row).run()
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.scores.catalogue import DEMANDED
@@ -12,9 +12,11 @@ from pytest_ragcheck.verdict.verdict import Verdict
 
 if TYPE_CHECKING:
     from pytest_ragcheck.summary.gate.baseline_comparison import Change, Comparison
+    from pytest_ragcheck.summary.gate.baseline_reader import BaselineRow
     from pytest_ragcheck.verdict.record import Record
 
 _SHOWN = 5
+_SETTINGS = ("judge", "prompt", "tier", "top_k")
 
 
 def differences(comparison: Comparison) -> tuple[str, ...]:
@@ -24,19 +26,33 @@ def differences(comparison: Comparison) -> tuple[str, ...]:
     Values that the baseline lacks, such as in files of earlier versions, count as equal.
     """
     measured = [change for change in comparison.compared if change.before.verdict is not Verdict.ERROR]
+    found = [other_settings(change.before, change.now) for change in measured]
     return tuple(
         filter(
             None,
             (
                 _dataset(comparison),
-                _difference("judge", ((judge_name(c.before.judge), _judge_now(c)) for c in measured)),
-                _difference("prompt", ((c.before.prompt_version, _prompt_now(c.now)) for c in measured)),
-                _difference("tier", ((c.before.tier, c.now.question.tier) for c in measured if c.before.tier)),
-                _difference("top_k", ((c.before.top_k, c.now.top_k) for c in measured if c.before.top_k)),
+                *(_difference(what, [each[what] for each in found if what in each]) for what in _SETTINGS),
                 _metrics(measured),
             ),
         )
     )
+
+
+def other_settings(before: BaselineRow, now: Record) -> dict[str, tuple[object, object]]:
+    """Return the settings under which the answers are incomparable, by name: the recorded value and today's."""
+    judge = judge_name(now.judge)
+    if before.judge is None and before.prompt_version is not None:
+        # Rows of other programs may name only the prompt.
+        judge = judge_name(None)
+    tier = now.question.tier
+    values: tuple[tuple[object, object], ...] = (
+        (judge_name(before.judge), judge),
+        (before.prompt_version, now.judge.prompt_version if now.judge else None),
+        (before.tier or tier, tier),
+        (before.top_k or now.top_k, now.top_k),
+    )
+    return {what: pair for what, pair in zip(_SETTINGS, values, strict=True) if pair[0] != pair[1]}
 
 
 def _dataset(comparison: Comparison) -> str:
@@ -46,17 +62,6 @@ def _dataset(comparison: Comparison) -> str:
         return ""
     now = dict.fromkeys(record.question.dataset_name for record in comparison.new)
     return "" if then.keys() & now.keys() else f"dataset: {_some(then)} then, {_some(now)} now"
-
-
-def _judge_now(change: Change) -> str:
-    # Rows of other programs may name only the prompt.
-    if change.before.judge is None and change.before.prompt_version is not None:
-        return judge_name(None)
-    return judge_name(change.now.judge)
-
-
-def _prompt_now(record: Record) -> str | None:
-    return record.judge.prompt_version if record.judge else None
 
 
 def _metrics(measured: Iterable[Change]) -> str:
@@ -71,11 +76,10 @@ def _metrics(measured: Iterable[Change]) -> str:
     return f"metrics: {_some(lost)} then, not measured now" if lost else ""
 
 
-def _difference(what: str, pairs: Iterable[tuple[object, object]]) -> str:
-    unequal = [(then, now) for then, now in pairs if then != now]
-    if not unequal:
+def _difference(what: str, pairs: Sequence[tuple[object, object]]) -> str:
+    if not pairs:
         return ""
-    return f"{what}: {_some(then for then, _ in unequal)} then, {_some(now for _, now in unequal)} now"
+    return f"{what}: {_some(then for then, _ in pairs)} then, {_some(now for _, now in pairs)} now"
 
 
 def _some(values: Iterable[object]) -> str:
