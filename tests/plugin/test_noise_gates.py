@@ -124,6 +124,17 @@ def test_a_baseline_without_answers_confirms_by_asking_again_and_names_the_flaky
     assert {"flaky: billing::q11 passed 5 of 7 times", QUARANTINE} <= set(run.lines)
 
 
+def test_a_run_without_answers_has_none_to_accept(project: Project) -> None:
+    write_baseline(project, passed("terms"))
+    project.ask(broken("terms"))
+    said = "no question can be compared, so the gate cannot turn red."
+    assert said in project.run("--rag-baseline=baseline.json").lines
+    project.ask(good("hours"))
+    advice = "If the new answers are right, accept them: ragcheck baseline accept -o baseline.json"
+    allowed = project.run("--rag-baseline=baseline.json", "-orag_baseline_allow=missing-questions")
+    assert f"{said} {advice}" in allowed.lines
+
+
 @two_ways
 def test_last_failed_runs_the_questions_that_turn_the_gate_red(project: Project) -> None:
     project.ask(good("terms"), bad("prices"), bad("hours"))

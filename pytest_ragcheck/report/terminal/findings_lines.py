@@ -142,7 +142,9 @@ def _not_examined(comparison: Comparison, findings: GateFindings, decision: Deci
             f"or judged side by side. Ask the system with --rag-gate={decision.terms.gate} and the baseline."
         )
     if not examined:
-        yield f"no question can be compared, so the gate cannot turn red. {accept_advice(comparison)}"
+        answered = comparison.compared or comparison.apart or comparison.new
+        advice = f" {accept_advice(comparison)}" if answered else ""
+        yield f"no question can be compared, so the gate cannot turn red.{advice}"
     elif findings.gate == "confirmed" and not findings.can_be_red:
         yield "no question passed in its latest saved run, so the gate cannot turn red. Save a run that passes."
     elif decision.terms.gate != findings.gate:
