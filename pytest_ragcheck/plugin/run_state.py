@@ -74,6 +74,15 @@ class Run:
     queued_notes: list[str] = field(default_factory=list)
     """Notes of this process that no report has taken yet."""
 
+    @property
+    def stopped(self) -> str:
+        """Why selected questions did not run, which turns the run red; empty if all ran."""
+        if self.results.over_budget:
+            return f"{OVER_BUDGET} was reached"
+        if self.results.own_failures:
+            return "pytest-ragcheck itself failed"
+        return self.unfinished
+
     def to_json(self) -> str:
         """Return the collected questions as one ASCII JSON string for the controller."""
         self.sent = True

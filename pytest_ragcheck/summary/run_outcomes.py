@@ -50,6 +50,9 @@ class Outcomes:
     cut_short: str = ""
     """The reason why uncounted questions may be missing; empty for a complete collection."""
 
+    stopped: str = ""
+    """The reason why selected questions did not run, which turns the run red; empty if all ran."""
+
     on_demand: Mapping[str, int] = field(default_factory=dict)
     """The number of questions that were not prefetched, by reason."""
 

@@ -132,6 +132,18 @@ def test_a_shard_that_no_question_falls_to_is_not_missing(project: Project, merg
 
 
 @two_ways
+def test_a_shard_that_was_stopped_before_its_end_is_red(project: Project, merge: Callable[..., Merged]) -> None:
+    project.ask(good("terms"), good("prices"))
+    project.write("a/test_stops.py", "def test_stops(request): request.session.shouldstop = 'enough'\n")
+    shard(project, "1/2")
+    shard(project, "2/2", "--deselect=a/test_stops.py")
+    done = merge("part-1", "part-2")
+    assert done.status == 1
+    assert done.out.splitlines()[-1] == (
+        "shard 1 of 2 is incomplete: the run was stopped before its end. Run it again, and merge."
+    )
+
+
 def test_a_shard_that_is_refused_writes_nothing(project: Project) -> None:
     project.ask(good("hours"), good("prices"))
     # The cost of the canned judge is not known.

@@ -19,8 +19,8 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
         help="merge the shards of a run",
         description="Merges the results of all shards (pytest --rag-shard=I/N, or the groups of pytest-split) into the "
         "files of one run, and applies the gate of the shards to them, or the one given here. Exit status: 0 green; "
-        "1 red: an ERROR, a FAIL that the gate does not tolerate, or the gate itself; 2 wrong usage, or a "
-        "shard cannot be read.",
+        "1 red: an ERROR, a FAIL that the gate does not tolerate, the gate itself, or a shard that was stopped before "
+        "its end; 2 wrong usage, or a shard cannot be read.",
     )
     parser.add_argument("folders", metavar="FOLDER", nargs="+", type=Path, help="a folder with the results of a shard")
     add_output(parser, default="ragcheck-results", text="where the files go", metavar="FOLDER")
@@ -80,4 +80,7 @@ def _run(chosen: argparse.Namespace) -> int:
         text = decision_text(decision)
         # The other lines are printed already.
         say(f"gate {terms.gate}: RED: {text if decision.findings is not None else decision_headline(decision)}")
-    return int(decision.red or bool(red_by_themselves(outcomes)))
+    stopped = [shard for shard in shards if shard.outcomes.stopped]
+    for shard in stopped:
+        say(f"shard {shard.number} of {shard.count} is incomplete: {shard.outcomes.stopped}. Run it again, and merge.")
+    return int(decision.red or bool(red_by_themselves(outcomes)) or bool(stopped))

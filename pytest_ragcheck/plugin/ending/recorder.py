@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_ragcheck.plugin.configuration import is_dry_run, is_question_of, opening_files, settings_of
-from pytest_ragcheck.plugin.run_state import OVER_BUDGET, RUN, Run, run_of
+from pytest_ragcheck.plugin.run_state import RUN, Run, run_of
 from pytest_ragcheck.plugin.workers.transport import (
     BEGUN,
     LINE,
@@ -270,9 +270,7 @@ class Recorder:
             for report in self._crashed:
                 add_outcome(run, report, self._config)
         run.unfinished = self._why_unfinished(session)
-        over_budget = OVER_BUDGET if run.results.over_budget else ""
-        own_failure = "pytest-ragcheck itself failed" if run.results.own_failures else ""
-        run.cut_short = over_budget or own_failure or run.cut_short or run.unfinished or self._why_cut_short()
+        run.cut_short = run.stopped or run.cut_short or self._why_cut_short()
 
     def _why_unfinished(self, session: pytest.Session) -> str:
         if self._uncollected:

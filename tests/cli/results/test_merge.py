@@ -78,6 +78,18 @@ def test_all_pass_is_0_and_a_fail_is_1(tmp_path: Path, merge: Ragcheck) -> None:
     assert merge()[0] == 1
 
 
+def test_a_shard_that_was_stopped_is_red(tmp_path: Path, merge: Ragcheck) -> None:
+    shards(tmp_path, good("a"), good("b"), stopped="the run was stopped before its end")
+    status, told, _ = merge()
+    assert (status, told.splitlines()[-2:]) == (
+        1,
+        [
+            f"shard {number} of 2 is incomplete: the run was stopped before its end. Run it again, and merge."
+            for number in (1, 2)
+        ],
+    )
+
+
 def test_what_was_expected_to_fail_or_is_in_quarantine_is_not_red(tmp_path: Path, merge: Ragcheck) -> None:
     shards(tmp_path, bad("a", quarantine="flaky"), bad("b"), expected_to_fail=frozenset({("billing", "b")}))
     assert merge()[0] == 0
