@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from pytest_ragcheck.rag.documents.documents_outcome import Documents
     from pytest_ragcheck.summary.gate.gate_decision import Decision
 
+GATE_ID = "ragcheck::gate"
+"""The node id of the item that fails if the gate is red."""
+
 OVER_BUDGET = "--rag-max-cost"
 """Part of the reason why an item is skipped when the run has reached its cost limit."""
 

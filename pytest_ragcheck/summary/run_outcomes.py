@@ -53,6 +53,9 @@ class Outcomes:
     stopped: str = ""
     """The reason why selected questions did not run, which turns the run red; empty if all ran."""
 
+    failed_otherwise: tuple[str, ...] = ()
+    """Node ids of failed items without a FAIL or an ERROR: ordinary tests, and tests with further assertions."""
+
     on_demand: Mapping[str, int] = field(default_factory=dict)
     """The number of questions that were not prefetched, by reason."""
 

@@ -144,6 +144,27 @@ def test_a_shard_that_was_stopped_before_its_end_is_red(project: Project, merge:
     )
 
 
+def test_tests_that_failed_besides_their_questions_are_red(project: Project, merge: Callable[..., Merged]) -> None:
+    project.ask(good("terms"), good("prices"))
+    project.reply_to(good("refunds"))
+    project.write(
+        "test_calls.py",
+        "import pytest\n"
+        "def test_plain(): assert False\n"
+        "def test_slow(rag_check): rag_check('What about refunds?').assert_passed(); assert False\n"
+        "@pytest.mark.rag_questions('billing.rag.yaml')\n"
+        "def test_words(rag_result): rag_result.assert_passed(); assert rag_result.question.id != 'terms'\n",
+    )
+    for part in ("1/2", "2/2"):
+        shard(project, part)
+    done = merge("part-1", "part-2")
+    assert done.status == 1
+    assert done.out.splitlines()[-1] == (
+        "failed besides the questions: test_calls.py::test_plain, test_calls.py::test_slow, "
+        "test_calls.py::test_words[terms]"
+    )
+
+
 def test_a_shard_that_is_refused_writes_nothing(project: Project) -> None:
     project.ask(good("hours"), good("prices"))
     # The cost of the canned judge is not known.

@@ -12,6 +12,9 @@ from pytest_ragcheck.cli.arguments import add_output
 from pytest_ragcheck.cli.gate_arguments import add_gate_options, gate_of
 from pytest_ragcheck.cli.printing import say
 
+_SHOWN = 10
+"""Failed tests that are named."""
+
 
 def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser = commands.add_parser(
@@ -19,8 +22,8 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
         help="merge the shards of a run",
         description="Merges the results of all shards (pytest --rag-shard=I/N, or the groups of pytest-split) into the "
         "files of one run, and applies the gate of the shards to them, or the one given here. Exit status: 0 green; "
-        "1 red: an ERROR, a FAIL that the gate does not tolerate, the gate itself, or a shard that was stopped before "
-        "its end; 2 wrong usage, or a shard cannot be read.",
+        "1 red: an ERROR, a FAIL that the gate does not tolerate, the gate itself, another failed test, or a shard "
+        "that was stopped before its end; 2 wrong usage, or a shard cannot be read.",
     )
     parser.add_argument("folders", metavar="FOLDER", nargs="+", type=Path, help="a folder with the results of a shard")
     add_output(parser, default="ragcheck-results", text="where the files go", metavar="FOLDER")
@@ -41,6 +44,7 @@ def _run(chosen: argparse.Namespace) -> int:
     from pytest_ragcheck.summary.gate.baseline_comparison import compare, examined_against
     from pytest_ragcheck.summary.gate.gate_decision import decide, red_by_themselves, tolerated
     from pytest_ragcheck.summary.shards import find_shards, merged, read_shard
+    from pytest_ragcheck.verdict.failure_text import some
 
     shards = [read_shard(path) for path in find_shards(chosen.folders)]
     outcomes = merged(shards, timestamp=datetime.now(timezone.utc))
@@ -83,4 +87,7 @@ def _run(chosen: argparse.Namespace) -> int:
     stopped = [shard for shard in shards if shard.outcomes.stopped]
     for shard in stopped:
         say(f"shard {shard.number} of {shard.count} is incomplete: {shard.outcomes.stopped}. Run it again, and merge.")
-    return int(decision.red or bool(red_by_themselves(outcomes)) or bool(stopped))
+    failed = sorted({node for shard in shards for node in shard.outcomes.failed_otherwise})
+    if failed:
+        say(f"failed besides the questions: {some(failed, _SHOWN)}")
+    return int(any((decision.red, red_by_themselves(outcomes), stopped, failed)))

@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING
 from pytest_ragcheck.plugin.collecting.gate_baseline import baseline_of
 from pytest_ragcheck.plugin.configuration import settings_of
 from pytest_ragcheck.plugin.ending.run_reports import forget_failure, report_failure
+from pytest_ragcheck.plugin.run_state import GATE_ID
 from pytest_ragcheck.plugin.workers.transport import TOLERATED
 
 if TYPE_CHECKING:
     import pytest
 
     from pytest_ragcheck.plugin.run_state import Run
-
-NODE_ID = "ragcheck::gate"
 
 
 class GateItem:
@@ -58,7 +57,7 @@ class GateItem:
         if decision.red:
             place = settings_of(self._config).gate.baseline
             path = place.path if place else None
-            report_failure(session, NODE_ID, decision_text(decision), when="call", path=path)
+            report_failure(session, GATE_ID, decision_text(decision), when="call", path=path)
 
     def finish(self, run: Run) -> None:
         """Complete the outcome of the run, whether or not the gate has decided."""
@@ -73,4 +72,4 @@ class GateItem:
         if run.gate.headline:
             held = run.gate.decision.held if run.gate.decision is not None else frozenset()
             at_fault = [node_id for node_id in self._tolerated if not held.isdisjoint(run.results.keys_of(node_id))]
-            forget_failure(self._config, NODE_ID, at_fault=at_fault)
+            forget_failure(self._config, GATE_ID, at_fault=at_fault)

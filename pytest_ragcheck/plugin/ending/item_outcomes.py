@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pytest_ragcheck.plugin.run_state import GATE_ID
 from pytest_ragcheck.questions.question import Question, QuestionSet
 from pytest_ragcheck.report.terminal.run_lines import run_thresholds
 from pytest_ragcheck.summary.gate_rules import GateRules
@@ -41,6 +43,7 @@ def outcomes_of(run: Run, settings: Settings) -> Outcomes:
         groups=settings.run.metrics,
         cut_short=run.cut_short,
         stopped=run.stopped,
+        failed_otherwise=tuple(_failed_otherwise(run)),
         expected_to_fail=frozenset(key for node_id in run.results.xfailed for key in run.results.keys_of(node_id)),
         out_of_reach=run.gate.out_of_reach,
         terms=GateRules.of(settings),
@@ -67,6 +70,14 @@ def _lost(run: Run) -> dict[tuple[str, str], Record]:
                 question=question, verdict=Verdict.ERROR, error_kind="not_evaluated", reason=text
             )
     return lost
+
+
+def _failed_otherwise(run: Run) -> Iterator[str]:
+    records = run.results.records
+    for node in run.results.failed.keys() - {GATE_ID}:
+        is_lost = node in run.questions.selected and run.questions.selected[node].key not in records
+        if not is_lost and all(records[key].verdict is Verdict.PASS for key in run.results.keys_of(node)):
+            yield node
 
 
 def _sets_with_calls(run: Run) -> dict[str, QuestionSet]:
