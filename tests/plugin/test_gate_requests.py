@@ -192,8 +192,8 @@ def test_a_dry_run_says_what_the_gate_may_ask(project: Project, gate: str, calls
     (line,) = [line for line in run.lines if line.startswith("gate ")]
     assert line == f"gate {gate:<16}at most {calls}, if every answer is new and fails"
     assert (
-        "baseline             30 questions have recorded answers, which need no new verdict, but of 20 for drift"
-        in (run.lines)
+        "baseline             30 questions have recorded answers, which need no new verdict; "
+        "to measure drift, at most 20 of them get one" in (run.lines)
     )
 
 

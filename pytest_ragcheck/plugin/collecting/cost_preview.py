@@ -62,7 +62,7 @@ def _gate_lines(config: pytest.Config, questions: Sequence[Question], estimated:
     drift = ""
     if estimated.judge_calls != 0:
         calls += f" and {most.judgements:,} to the judge"
-        drift = f", but of {min(DRIFT_SAMPLE, len(rows))} for drift"
+        drift = f"; to measure drift, at most {min(DRIFT_SAMPLE, len(rows))} of them get one"
     if estimated.usd is not None and estimated.judge_calls:
         calls += f", about ${estimated.usd * most.judgements / estimated.judge_calls:.4f}"
     yield f"gate {run.gate:<16}at most {calls}, if every answer is new and fails"
