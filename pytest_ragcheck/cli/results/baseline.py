@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -140,8 +141,9 @@ def _accepted(chosen: argparse.Namespace, files: _Files) -> list[str]:
     if files.known is None or files.earlier is None:
         raise UsageError(f"{path}: there is no such file. Make it with ragcheck baseline save.")
     keys = _named(chosen.ids, files) if chosen.ids else differing(files.document, files.now, files.known, files.earlier)
+    notes = [*_left_out(files.now, files.earlier), *_later_partial(chosen.results, files.now)]
     if not keys:
-        return [f"{path}: no answer differs from the recorded ones", *_left_out(files.now, files.earlier)]
+        return [f"{path}: no answer differs from the recorded ones", *notes]
     compact, contexts = accepted_documents(files.document, files.now, files.known, read_contexts(path), keys)
     if not compact["predictions"]:
         raise UsageError(f"{path}: no question would be left. Give the run of its questions.")
@@ -150,7 +152,7 @@ def _accepted(chosen: argparse.Namespace, files: _Files) -> list[str]:
     return [
         f"{path}: {len(keys)} accepted of {files.now.timestamp}",
         *(f"{'::'.join(key)}: {_verdict(earlier, key, 'new')} -> {_verdict(now, key, 'gone')}" for key in keys),
-        *_left_out(files.now, files.earlier),
+        *notes,
     ]
 
 
@@ -160,6 +162,17 @@ def _left_out(now: Baseline, recorded: Baseline) -> Iterator[str]:
         if row.verdict is Verdict.ERROR:
             earlier = "; its recorded answers stay" if key in recorded.rows else ""
             yield f"left out: {'::'.join(key)} is an ERROR in this run ({row.error_kind}){earlier}"
+
+
+def _later_partial(results: Path, now: Baseline) -> Iterator[str]:
+    """Yield a line if a partial run beside the full one is later, because a user may expect its answers."""
+    from pytest_ragcheck.summary.predictions_reader import Unusable, read_document
+
+    partial = results.with_name(results.name.replace("_predictions.json", ".partial_predictions.json"))
+    with suppress(Unusable):
+        ended = read_document(partial, wrong_kind=_ADVICE, wrong_version=_ADVICE).get("timestamp", "")
+        if str(ended) > now.timestamp:
+            yield f"left out: the partial run of {ended}, which is later; run all questions to accept its answers"
 
 
 def _named(ids: Sequence[str], files: _Files) -> list[tuple[str, str]]:

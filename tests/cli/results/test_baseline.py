@@ -254,6 +254,20 @@ def test_a_run_that_the_gate_refuses_is_accepted_with_the_same_answers(
     assert settings.items() <= {**row["answers"][0], **row}.items()
 
 
+def test_a_later_partial_run_is_left_out_and_named(
+    save: Save, tmp_path: Path, ragcheck: Callable[..., tuple[int, str, str]]
+) -> None:
+    save(passed("terms"))
+    (tmp_path / "out").mkdir()
+    for name, ended in (("rag", LATER), ("rag.partial", "2126-11-10T00:00:00+00:00")):
+        document = predictions(failed("terms"), timestamp=ended)
+        (tmp_path / "out" / f"{name}_predictions.json").write_text(json.dumps(document), encoding="utf-8")
+    left_out = "the partial run of 2126-11-10T00:00:00+00:00, which is later; run all questions to accept its answers"
+    for first in (f"1 accepted of {LATER}", "no answer differs from the recorded ones"):
+        lines = ragcheck("baseline", "accept", "--results=out")[1].splitlines()
+        assert (lines[0], lines[-1]) == (f"ragcheck-baseline.json: {first}", f"left out: {left_out}")
+
+
 def test_an_accepted_run_cannot_be_added_once_more(
     save: Save, accept: Save, ragcheck: Callable[..., tuple[int, str, str]]
 ) -> None:
