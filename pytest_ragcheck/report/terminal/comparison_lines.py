@@ -145,7 +145,7 @@ class Writer:
     def others(self) -> Iterator[str]:
         """Yield the groups that do not turn the gate red."""
         yield from self.changes("failing as expected", self._comparison.expected_failing, _worse)
-        yield from self.changes("not measured", self._comparison.not_measured, lambda change: _cut(change.now.reason))
+        yield from self.changes("not measured", self._comparison.not_measured, _cause)
         yield from self.changes("asked otherwise, and not compared", self._comparison.apart, _otherwise)
         yield from self.changes("still failing", self._comparison.still_failing, _worse)
         yield from self.changes("newly passing", self._comparison.newly_passing, _better)
@@ -197,6 +197,11 @@ def _worse(change: Change) -> str:
     if change.before.verdict is Verdict.ERROR:
         words = f"{_error_before(change)}, now {words}"
     return f"{words}: {_cut(change.now.reason)}" if change.now.reason else words
+
+
+def _cause(change: Change) -> str:
+    """Return the first line of an ERROR; the failure above has its remedy."""
+    return _cut(change.now.reason.partition("\n")[0])
 
 
 def _otherwise(change: Change) -> str:

@@ -59,8 +59,8 @@ def lines(rows: list[BaselineRow], records: list[Record], **said: Any) -> list[s
 def test_regressions_stand_first_and_what_stayed_is_counted() -> None:
     rows = [before("kept"), before("new-fail"), before("gone"), before("new-pass", FAIL, 0.3), before("old", FAIL, 0.2)]
     rows += [before("down"), before("excused"), before("apart")]
-    records = [now("kept"), now("new-fail", 0.41), now("new-pass"), now("old", 0.1), an_error("down"), now("added")]
-    records += [now("excused", 0.5)]
+    records = [now("kept"), now("new-fail", 0.41), now("new-pass"), now("old", 0.1)]
+    records += [an_error("down", reason="no reply within 60 s\nRaise the limit."), now("added"), now("excused", 0.5)]
     assert lines(rows, records, expected_to_fail=frozenset({("billing", "excused")})) == [
         (
             "baseline main.json: 1 newly failing, 1 missing, 1 failing as expected, 1 not measured, 1 still failing, "
