@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from pytest_ragcheck.questions.question import Question, QuestionSet
 
 _GIVE = "Give the folders that all shards of one run wrote."
+_RUN_ALIKE = "Run all shards on the same commit and with the same settings."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -205,7 +206,7 @@ def _checked(shards: Sequence[Shard]) -> list[Shard]:
         if shard.count != first.count:
             raise UsageError(f"{first.path} is of {first.count} shards and {shard.path} of {shard.count}. {_GIVE}")
         if differs:
-            raise UsageError(f"{first.path} and {shard.path} are of different runs: {'; '.join(differs)}")
+            raise UsageError(f"{first.path} and {shard.path} are of different runs: {'; '.join(differs)}. {_RUN_ALIKE}")
         known = by_number.setdefault(shard.number, shard)
         if known is not shard:
             raise UsageError(f"{known.path} and {shard.path} are both shard {shard.number}. Give each once.")

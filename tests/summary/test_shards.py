@@ -76,7 +76,13 @@ def test_calls_of_tests_are_gathered_in_their_order(tmp_path: Path) -> None:
         ([part(1)], "A and B are both shard 1. Give each once."),
         ([part(2, 3)], "A is of 2 shards and B of 3. Give the folders that all shards of one run wrote."),
         ([], "of 2 shards, 2 is missing. Give the folders that all shards of one run wrote."),
-        ([part(2, agent_name="other")], "A and B are of different runs: agent rag and other"),
+        (
+            [part(2, agent_name="other")],
+            (
+                "A and B are of different runs: agent rag and other. "
+                "Run all shards on the same commit and with the same settings."
+            ),
+        ),
         ([part(2, thresholds={"f1": 0.5})], "A and B are of different runs: thresholds {'answer_correctness': 0.7,"),
         ([part(2, sets=(a_set("billing", a_question("b")),))], "A and B are of different runs: questions "),
     ],
