@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_ragcheck.cli import main
 from pytest_ragcheck.report.terminal.gate_lines import QUARANTINE
 from tests.baselines import errored, failed, passed, write_baseline
 from tests.canned import bad, broken, good
@@ -122,6 +123,17 @@ def test_a_baseline_without_answers_confirms_by_asking_again_and_names_the_flaky
     assert run.summary["gate"]["red"] is True
     assert run.summary["flaky"] == [{"dataset_name": "billing", "question_id": "q11", "passes": 5, "fails": 2}]
     assert {"flaky: billing::q11 passed 5 of 7 times", QUARANTINE} <= set(run.lines)
+
+
+def test_a_baseline_without_its_contexts_is_named(project: Project) -> None:
+    project.ask(good("terms"), good("prices"))
+    project.run("--rag-output=out")
+    assert main(["baseline", "save", "out"]) == 0
+    (project.folder / "ragcheck-baseline.contexts.json").unlink()
+    assert (
+        "2 recorded answers cannot be scored or judged again: the file of contexts beside ragcheck-baseline.json lacks "
+        "their texts. Commit both files of a baseline."
+    ) in project.run("--rag-output=out").lines
 
 
 def test_a_run_without_answers_has_none_to_accept(project: Project) -> None:

@@ -132,7 +132,7 @@ def _not_examined(comparison: Comparison, findings: GateFindings, decision: Deci
     if lacking := comparison.baseline.n_without_contexts:
         yield (
             f"{lacking} recorded answers cannot be scored or judged again: the file of contexts beside "
-            f"{comparison.baseline.name} lacks their texts"
+            f"{comparison.baseline.name} lacks their texts. Commit both files of a baseline."
         )
     examined = {each.question.key for each in findings.examined}
     alone = [c for c in comparison.compared if c.before.key in examined and evidence_of(c.now) is None]
