@@ -223,7 +223,7 @@ def test_a_baseline_that_is_none_ends_the_run_before_a_question_is_asked(project
     assert run.exit_status == pytest.ExitCode.USAGE_ERROR
     assert (
         "ERROR: ragcheck: --rag-baseline: baseline.json: there is no such file. "
-        "Make a baseline with ragcheck baseline save."
+        "Make a baseline with pytest -p no:ragcheck-gate, then ragcheck baseline save."
     ) in run.stderr.splitlines()
     assert (run.asked, run.files) == ([], [])
 

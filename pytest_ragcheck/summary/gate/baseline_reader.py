@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from pytest_ragcheck.summary.gate.recorded.saved_answer import SavedAnswer
 
 
-GIVE = "Make a baseline with ragcheck baseline save."
+GIVE = "Make a baseline with pytest -p no:ragcheck-gate, then ragcheck baseline save."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -210,7 +210,8 @@ def test_what_cannot_be_read_is_refused_without_a_traceback(tmp_path: Path, cont
 @pytest.mark.parametrize("content", [None, 1, "text", [], {}, {"predictions": {}}])
 def test_json_of_another_kind_is_refused(tmp_path: Path, content: Any) -> None:
     assert refusal(tmp_path, content) == (
-        "main.json: it is not a predictions file. Make a baseline with ragcheck baseline save."
+        "main.json: it is not a predictions file. "
+        "Make a baseline with pytest -p no:ragcheck-gate, then ragcheck baseline save."
     )
 
 
