@@ -136,6 +136,15 @@ def test_a_baseline_without_its_contexts_is_named(project: Project) -> None:
     ) in project.run("--rag-output=out").lines
 
 
+def test_a_replay_under_a_raised_threshold_is_compared_under_that_threshold(project: Project) -> None:
+    project.ask(bad("terms", groundedness=0.9), good("prices"))
+    project.run("--rag-output=out")
+    assert main(["baseline", "save", "out"]) == 0
+    run = project.run("--rag-replay=out/rag_predictions.json", "--rag-threshold=0.95")
+    assert (run.exit_status, run.outcomes) == (0, {"passed": 1, "xfailed": 1})
+    assert "baseline ragcheck-baseline.json: 1 still failing, 1 as before" in run.lines
+
+
 def test_a_run_without_answers_has_none_to_accept(project: Project) -> None:
     write_baseline(project, passed("terms"))
     project.ask(broken("terms"))

@@ -147,7 +147,8 @@ def compare(
             continue
         met.add(key)
         reworded = clean(question.question) != row.question
-        change = Change(before=_under_todays_terms(row, record), now=record, reworded=reworded)
+        before = _under_todays_terms(row, record) if terms.gate in COMPARING else row
+        change = Change(before=before, now=record, reworded=reworded)
         expected = question.quarantine is not None or question.key in outcomes.expected_to_fail
         apart = reworded and terms.gate in COMPARING
         groups["apart" if apart else _group(change, expected=expected)].append(change)
@@ -182,12 +183,17 @@ def examined_against(baseline: Baseline, outcomes: Outcomes) -> Outcomes:
 
 def _under_todays_terms(row: BaselineRow, record: Record) -> BaselineRow:
     """Return the row with the verdict of its latest run under today's labels and thresholds."""
-    evidence = evidence_of(record)
-    if evidence is None or not evidence.known:
+    evidence, scores = evidence_of(record), row.metrics
+    if evidence is not None and evidence.known:
+        latest = evidence.known[-1].looks[0]
+        passed, scores = latest.passed, latest.scores
+    elif evidence is None and record.thresholds and record.thresholds.keys() <= scores.keys():
+        # A replay, or a run without this gate, scored no recorded answer again.
+        passed = all(scores[metric] >= minimum for metric, minimum in record.thresholds.items())
+    else:
         return row
-    latest = evidence.known[-1].looks[0]
-    verdict = Verdict.PASS if latest.passed else Verdict.FAIL
-    return replace(row, verdict=verdict, metrics=latest.scores, thresholds=record.thresholds)
+    verdict = Verdict.PASS if passed else Verdict.FAIL
+    return replace(row, verdict=verdict, metrics=scores, thresholds=record.thresholds)
 
 
 def _group(change: Change, *, expected: bool) -> str:
