@@ -55,6 +55,8 @@ def test_the_answers_of_a_partial_run_are_accepted_after_a_full_one(project: Pro
         "If the new answers are right, accept them after a full run: "
         "ragcheck baseline accept --results out -o baseline.json"
     )
+    shards = [project.run(*GATED, "--rag-output=out", f"--rag-shard={part}") for part in ("1/2", "2/2")]
+    assert "accept them after a full run: ragcheck baseline accept -o baseline.json" in shards[0].text + shards[1].text
 
 
 @pytest.mark.parametrize("traceback", ["no", "line"])

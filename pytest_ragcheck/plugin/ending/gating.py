@@ -73,7 +73,7 @@ def _comparison(config: pytest.Config, run: Run, outcomes: Outcomes, not_passed:
         run.gate.out_of_reach = frozenset(key for key in baseline.rows if not whole.expects(*key))
     scope = CollectionScope(config, run, complete=outcomes.complete, not_passed=not_passed)
     compared = compare(baseline, outcomes, outcomes.terms, clean=settings.redactor.text, would_meet=scope.expects)
-    accept = accept_command(
-        results=settings.run.output, baseline=place_of(config).path, start=config.invocation_params.dir
-    )
-    return replace(compared, accept=accept)
+    start = config.invocation_params.dir
+    # The full run of a shard is that of `ragcheck merge`.
+    results = settings.run.output if settings.run.shard is None else start / "ragcheck-results"
+    return replace(compared, accept=accept_command(results=results, baseline=place_of(config).path, start=start))
