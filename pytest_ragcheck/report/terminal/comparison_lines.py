@@ -61,7 +61,7 @@ def otherwise_advice(comparison: Comparison) -> str:
 
 def _when(comparison: Comparison) -> str:
     # The command reads the last full run, and would accept its older answers.
-    return " after a full run" if comparison.not_run else ""
+    return " after a full run" if comparison.partial else ""
 
 
 def headline(comparison: Comparison) -> str:

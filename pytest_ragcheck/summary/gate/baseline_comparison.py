@@ -67,6 +67,9 @@ class Comparison:
     missing_allowed: bool = False
     """True if questions may be missing."""
 
+    partial: bool = False
+    """True if questions of the baseline were deselected or are outside of the selected tests."""
+
     accept: str = "ragcheck baseline accept"
     """The command that accepts the answers of the run."""
 
@@ -154,6 +157,7 @@ def compare(
         groups["apart" if apart else _group(change, expected=expected)].append(change)
     unmet = [row for key, row in baseline.rows.items() if key not in met]
     missing = {row.key for row in unmet if row.key not in collected and would_meet(*row.key)}
+    out_of_reach = any(row.key not in collected | missing for row in unmet)
     return Comparison(
         baseline=baseline,
         newly_failing=tuple(groups["newly failing"]),
@@ -167,6 +171,7 @@ def compare(
         not_run=tuple(row for row in unmet if row.key not in missing),
         new=tuple(new),
         missing_allowed=terms.missing == "allowed",
+        partial=out_of_reach or not outcomes.complete,
     )
 
 
