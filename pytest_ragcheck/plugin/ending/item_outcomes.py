@@ -43,7 +43,7 @@ def outcomes_of(run: Run, settings: Settings) -> Outcomes:
         groups=settings.run.metrics,
         cut_short=run.cut_short,
         stopped=run.stopped,
-        failed_otherwise=tuple(_failed_otherwise(run)),
+        failed_otherwise=tuple(sorted(_failed_otherwise(run))),
         expected_to_fail=frozenset(key for node_id in run.results.xfailed for key in run.results.keys_of(node_id)),
         out_of_reach=run.gate.out_of_reach,
         terms=GateRules.of(settings),
