@@ -173,6 +173,19 @@ def test_a_shard_that_is_refused_writes_nothing(project: Project) -> None:
     assert not (project.folder / "ragcheck-results").exists()
 
 
+def test_a_shard_that_writes_nothing_leaves_no_earlier_one_to_merge(
+    project: Project, merge: Callable[..., Merged]
+) -> None:
+    project.ask(good("hours"), good("prices"))
+    for part in ("1/2", "2/2"):
+        shard(project, part)
+    assert shard(project, "2/2", "--rag-dry-run").exit_status == 0
+    assert merge("part-1", "part-2").status == 0
+    assert shard(project, "2/2", "--rag-max-cost=1").exit_status == pytest.ExitCode.USAGE_ERROR
+    refused = merge("part-1", "part-2")
+    assert (refused.status, "part-2: it has no shard file" in refused.err) == (2, True)
+
+
 def test_one_shard_of_one_is_a_whole_run(project: Project) -> None:
     project.ask(good("terms"))
     run = project.run("--rag-shard=1/1")

@@ -7,7 +7,7 @@ import pytest
 from pytest_ragcheck.plugin.collecting.preconditions import check_preconditions
 from pytest_ragcheck.plugin.collecting.question_items import question_of
 from pytest_ragcheck.plugin.collecting.run_header import resume_lines_of
-from pytest_ragcheck.plugin.configuration import calls_rag_check, has_gate
+from pytest_ragcheck.plugin.configuration import calls_rag_check, has_gate, settings_of
 from pytest_ragcheck.plugin.run_state import run_of
 from pytest_ragcheck.plugin.workers.transport import send_refusal
 from pytest_ragcheck.summary.gate_rules import COMPARING
@@ -48,6 +48,11 @@ def _check_before_running(session: pytest.Session, *, collected: bool) -> None:
     if config.getoption("collectonly"):
         return
     try:
+        run = settings_of(config).run
+        if run.shard is not None and not run.dry_run:
+            from pytest_ragcheck.report.files.result_files import remove_shard
+
+            remove_shard(run.output, run.agent, *run.shard)
         check_gate(config)
         check_preconditions(config, collected=collected)
         # A quiet run, which has no header, refuses to resume another run, too.

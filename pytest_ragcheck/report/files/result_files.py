@@ -109,6 +109,12 @@ def write_shard(outcomes: Outcomes, folder: Path, redactor: Redactor) -> Path:
     return JsonWriter(folder, redactor).write(name, shard_document(outcomes, rows=iter))
 
 
+def remove_shard(folder: Path, agent: str, number: int, count: int) -> None:
+    """Remove the shard of an earlier run, which `ragcheck merge` would take for that of a run that wrote none."""
+    with suppress(OSError):
+        (folder / shard_name(safe_name(agent), number, count)).unlink(missing_ok=True)
+
+
 def _keep_out_of_git(folder: Path) -> None:
     """Write a `.gitignore` into the default output folder; another folder is the user's."""
     if folder.name == "ragcheck-results":
