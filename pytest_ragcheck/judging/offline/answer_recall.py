@@ -250,11 +250,18 @@ class AnswerText:
         if not has_quantity and most <= above:
             return None
         raw = max(least, (1 - _FORM) * share + _FORM * sought.spelling_in(self._spelt, default=share))
-        if sought.has_number and not is_coarser and lacks_figure(sought.distinct, missing - self._asked, self._own):
+        if sought.has_number and not is_coarser and self._lacks_figure(sought, missing):
             return min(raw, _HIGHEST_WITHOUT_NUMBER)
         if has_quantity and len(missing - STOP_WORDS) <= _MOST_WORDS_BESIDE_QUANTITY:
             return max(raw, _QUANTITY)
         return raw
+
+    def _lacks_figure(self, sought: ExpectedAnswer, missing: AbstractSet[str]) -> bool:
+        """True if the answer lacks an expected figure, of those in the question only if it has none but others."""
+        if lacks_figure(sought.distinct, missing - self._asked, self._own):
+            return True
+        has_none = missing.issuperset(numbers_in(sought.distinct))
+        return has_none and any(number not in sought.distinct for number in numbers_in(self._all))
 
     def _with_yes_or_no(
         self, raw: float, wanted: bool | None, expected: str, sought: ExpectedAnswer

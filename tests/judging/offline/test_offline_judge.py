@@ -220,6 +220,11 @@ class TestCorrectness:
     def test_yes_and_no_are_distinguished(self, answer: str, expected: str, score: float):
         assert judged(answer, expected, question="Is it so?").answer_correctness == pytest.approx(score)
 
+    def test_another_number_than_the_one_in_question_and_expected_answer_is_wrong(self):
+        context = "Form 3 is for students. Form 4 is for teachers."
+        judgement = judged("Form 4", "Form 3", question="Do students need number 3?", contexts=(context,))
+        assert (judgement.answer_correctness or 0) < 0.7
+
     def test_an_answer_that_begins_with_the_opposite_is_wrong(self):
         judgement = judged("Yes, within 30 days.", "No, within 30 days.")
         assert judgement.answer_correctness == pytest.approx(0.7 * 0.2 / 0.67)
