@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations, filterfalse, islice
+from itertools import filterfalse, islice
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.judging.offline.changed_details import (
@@ -28,6 +27,7 @@ from pytest_ragcheck.judging.offline.expected_answer import (
     rounded_numbers,
     without_stop_words,
 )
+from pytest_ragcheck.judging.offline.list_items import adds_to, entries_of, expected_items
 from pytest_ragcheck.judging.offline.negation import Polarity, is_said_otherwise, polarity, says_yes, without_yes_or_no
 from pytest_ragcheck.judging.offline.quantities.clock_times import PARTS_OF_A_DAY
 from pytest_ragcheck.judging.offline.quantities.known_quantities import KnownQuantities
@@ -35,10 +35,9 @@ from pytest_ragcheck.judging.offline.quantities.quantity import DATED_OR_MEASURE
 from pytest_ragcheck.judging.offline.quantities.quantity_reader import BOUNDS, read_quantities
 from pytest_ragcheck.judging.offline.support import PASS_LINE, scaled
 from pytest_ragcheck.judging.offline.words.measure_words import PERIODS_BY_WORD
-from pytest_ragcheck.judging.offline.words.normalized_text import sentences, words
+from pytest_ragcheck.judging.offline.words.normalized_text import sentences
 from pytest_ragcheck.judging.offline.words.polarity_words import NEGATIVE, NOT, SIGNED
 from pytest_ragcheck.judging.offline.words.terms import (
-    NOT_DUTCH,
     STOP_WORDS,
     WITHOUT_POLARITY,
     TermDictionary,
@@ -78,16 +77,12 @@ _LINE = 0.67
 # The same for expected answers of three, and of four or more content terms: on rewordings in eight languages.
 _LONG, _LINE_OF_LONG, _LINE_OF_LONGER = 3, 0.55, 0.5
 
-_LEAST_OF_A_LIST = 3  # items
 _LEAST_OF_A_CLAUSE, _NEAR_COPY = 5, 0.75
 _MOST_TERMS_OF_A_PHRASE = 3
 _LEAST_OF_A_WORD = 4  # letters of a part of a compound
 _MEASURED = DATED_OR_MEASURED | PARTS_OF_A_DAY
 _TIMED = DATED_OR_MEASURED.union(map(term_of, PERIODS_BY_WORD))
 _WITHOUT_PLACE = WITHOUT_POLARITY | NEGATIVE
-_LONGEST_ITEM = 3  # content terms
-_CONJUNCTION = re.compile(r"\s+(?:and|und|et|y|e|ed|и)\s+", re.IGNORECASE)
-_BULLET = re.compile(r"^[ \t]*(?:[-*•]|\d{1,2}[.)])[ \t]+(.*\S)", re.MULTILINE)
 _OPENING = 1000  # characters searched for the first sentence
 _PUNCTUATION = ".,;:!?\"'()[]“”‘’«»"
 
@@ -210,9 +205,9 @@ class AnswerText:
         if raw is None:
             return None
         raw, opposed = self._with_yes_or_no(raw, wanted, expected, sought)
-        items = self._expected_items(expected) if raw > _CHANGED else []
+        items = expected_items(expected, self._question, self._terms) if raw > _CHANGED else []
         lacks_item = self._lacks_item(items, lacking)
-        adds_item = len(items) > 1 and self._adds_item(items)
+        adds_item = len(items) > 1 and adds_to(items, self._text, self._asked, self._terms)
         is_changed = lacks_item or adds_item or (raw > _CHANGED and self._changes_detail(sought, expected))
         if is_changed:
             raw = _CHANGED
@@ -226,7 +221,7 @@ class AnswerText:
             missing=lacking,
             is_opposed=opposed,
             has_other_figure=has_other_figure,
-            replaces_item=adds_item or (lacks_item and len(self._entries) >= len(_items(expected))),
+            replaces_item=adds_item or (lacks_item and len(entries_of(self._text)) >= len(items)),
             is_absent=score < PASS_LINE and self._puts_other_words(sought, expected),
             is_late=is_late,
         )
@@ -260,7 +255,7 @@ class AnswerText:
         """True if the answer lacks an expected figure, of those in the question only if it has none but others."""
         if lacks_figure(sought.distinct, missing - self._asked, self._own):
             return True
-        has_none = missing.issuperset(numbers_in(sought.distinct))
+        has_none = missing >= set(numbers_in(sought.distinct))
         return has_none and any(number not in sought.distinct for number in numbers_in(self._all))
 
     def _with_yes_or_no(
@@ -351,7 +346,8 @@ class AnswerText:
         missing = content - self._all
         if not missing or self._says_yes is not None:
             return False
-        return missing == content or (len(content) <= _MOST_TERMS_OF_A_PHRASE and not self._expected_items(expected))
+        is_phrase = len(content) <= _MOST_TERMS_OF_A_PHRASE
+        return missing == content or (is_phrase and not expected_items(expected, self._question, self._terms))
 
     def _changes_detail(self, sought: ExpectedAnswer, expected: str) -> bool:
         """True if the answer closes the expected list too early, or has another word in the same place."""
@@ -377,20 +373,6 @@ class AnswerText:
         own, other = read_clauses(self._text, self._terms), read_clauses(expected, self._terms)
         return exchanged_partners(own, other) is not None
 
-    def _expected_items(self, expected: str) -> list[frozenset[str]]:
-        """The content terms of each item of an expected list, without those of several items; empty for no list."""
-        parts = _items(expected)
-        if len(parts) == 1 + expected.count(", ") < _LEAST_OF_A_LIST:  # without "and"
-            return []
-        asked = frozenset(words(self._question))
-        items = [
-            terms
-            for part in parts
-            if (terms := frozenset(self._terms.of(" ".join(filterfalse(asked.__contains__, words(part))))) - STOP_WORDS)
-        ]
-        shared = {term for one, other in combinations(items, 2) for term in one & other}
-        return [terms - shared or terms for terms in items]
-
     def _lacks_item(self, items: Sequence[frozenset[str]], lacking: AbstractSet[str]) -> bool:
         """True if the answer has one of *items*, and nothing of another one."""
         return any(terms <= self._all for terms in items) and any(
@@ -402,27 +384,6 @@ class AnswerText:
                 and not any(part in term for term in terms for part in self._own if len(part) >= _LEAST_OF_A_WORD)
             )
             for terms in items
-        )
-
-    @cached_property
-    def _bullets(self) -> list[str]:
-        return _BULLET.findall(self._text)
-
-    @cached_property
-    def _entries(self) -> list[str]:
-        """The entries of the answer's Markdown lists; without one, the parts between commas and "and"."""
-        return self._bullets or _items(self._text)
-
-    def _adds_item(self, items: Sequence[frozenset[str]]) -> bool:
-        """True if the answer has another short item among all *items*, or anywhere in a Markdown list with all."""
-        entries = [frozenset(self._terms.of(entry)) - STOP_WORDS for entry in self._entries]
-        places = [next((at for at, entry in enumerate(entries) if item <= entry), -1) for item in items]
-        if -1 in places or len(set(places)) < len(items):
-            return False
-        among = entries if self._bullets else entries[min(places) : max(places)]
-        return any(
-            0 < len(entry - self._asked) <= _LONGEST_ITEM and not any(item <= entry for item in items)
-            for entry in among
         )
 
     def _may_have_other_quantities(self, sought: ExpectedAnswer) -> bool:
@@ -501,14 +462,6 @@ class AnswerText:
                 return False  # "Children must not" leaves out what the answer denies
             return own.denied.isdisjoint(wanted.denied) and not own.affirmed.isdisjoint(wanted.denials)
         return may_deny and told <= own.denied - own.affirmed - wanted.denied
-
-
-def _items(text: str) -> list[str]:
-    """The parts of *text* between commas and "and"."""
-    parts = [item for part in text.split(", ") for item in _CONJUNCTION.split(part)]
-    if " en " in text and NOT_DUTCH.isdisjoint(text.lower().split()):  # elsewhere it means "in"
-        return [item for part in parts for item in part.split(" en ")]
-    return parts
 
 
 def _line_of(sought: ExpectedAnswer) -> float:

@@ -1,0 +1,63 @@
+"""Compares the items of an expected list with those of an answer."""
+
+from __future__ import annotations
+
+import re
+from itertools import combinations, filterfalse
+from typing import TYPE_CHECKING
+
+from pytest_ragcheck.judging.offline.words.normalized_text import words
+from pytest_ragcheck.judging.offline.words.terms import NOT_DUTCH, STOP_WORDS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from collections.abc import Set as AbstractSet
+
+    from pytest_ragcheck.judging.offline.words.terms import TermDictionary
+
+_LEAST_OF_A_LIST = 3  # items
+_LONGEST_ITEM = 3  # content terms
+_CONJUNCTION = re.compile(r"\s+(?:and|und|et|y|e|ed|и)\s+", re.IGNORECASE)
+_BULLET = re.compile(r"^[ \t]*(?:[-*•]|\d{1,2}[.)])[ \t]+(.*\S)", re.MULTILINE)
+
+
+def expected_items(expected: str, question: str, terms: TermDictionary) -> list[frozenset[str]]:
+    """
+    The content terms of each item of an expected list; empty for no list.
+
+    Those of several items and of the question are left out, if an item has others.
+    """
+    parts = _parts(expected)
+    if len(parts) == 1 + expected.count(", ") < _LEAST_OF_A_LIST:  # without "and"
+        return []
+    asked = frozenset(words(question))
+    items = [
+        content
+        for part in parts
+        if (content := frozenset(terms.of(" ".join(filterfalse(asked.__contains__, words(part))))) - STOP_WORDS)
+    ]
+    shared = {term for one, other in combinations(items, 2) for term in one & other}
+    return [content - shared or content for content in items]
+
+
+def entries_of(answer: str) -> list[str]:
+    """The entries of the answer's Markdown lists; without one, the parts between commas and "and"."""
+    return _BULLET.findall(answer) or _parts(answer)
+
+
+def adds_to(items: Sequence[frozenset[str]], answer: str, asked: AbstractSet[str], terms: TermDictionary) -> bool:
+    """True if *answer* has another short item among all *items*, or anywhere in a Markdown list with all."""
+    entries = [frozenset(terms.of(entry)) - STOP_WORDS for entry in entries_of(answer)]
+    places = [next((at for at, entry in enumerate(entries) if item <= entry), -1) for item in items]
+    if -1 in places or len(set(places)) < len(items):
+        return False
+    among = entries if _BULLET.search(answer) else entries[min(places) : max(places)]
+    return any(0 < len(entry - asked) <= _LONGEST_ITEM and not any(item <= entry for item in items) for entry in among)
+
+
+def _parts(text: str) -> list[str]:
+    """The parts of *text* between commas and "and"."""
+    parts = [item for part in text.split(", ") for item in _CONJUNCTION.split(part)]
+    if " en " in text and NOT_DUTCH.isdisjoint(text.lower().split()):  # elsewhere it means "in"
+        return [item for part in parts for item in part.split(" en ")]
+    return parts
