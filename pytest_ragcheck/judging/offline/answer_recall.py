@@ -36,7 +36,7 @@ from pytest_ragcheck.judging.offline.quantities.quantity_reader import BOUNDS, r
 from pytest_ragcheck.judging.offline.support import PASS_LINE, scaled
 from pytest_ragcheck.judging.offline.words.measure_words import PERIODS_BY_WORD
 from pytest_ragcheck.judging.offline.words.normalized_text import sentences
-from pytest_ragcheck.judging.offline.words.polarity_words import NEGATIVE, NOT, SIGNED
+from pytest_ragcheck.judging.offline.words.polarity_words import NEGATIVE, NOT, SIGNED, WITHOUT
 from pytest_ragcheck.judging.offline.words.terms import (
     STOP_WORDS,
     WITHOUT_POLARITY,
@@ -381,7 +381,12 @@ class AnswerText:
                 self._all.isdisjoint(terms)
                 and not numbers_in(terms)
                 and DATED_OR_MEASURED.isdisjoint(terms)
-                and not any(part in term for term in terms for part in self._own if len(part) >= _LEAST_OF_A_WORD)
+                and not any(
+                    part in term
+                    for term in terms
+                    for part in self._own
+                    if len(part) >= _LEAST_OF_A_WORD and part.isascii()
+                )
             )
             for terms in items
         )
@@ -433,13 +438,20 @@ class AnswerText:
         about = self._about | numbers_about(sought.terms) if missing else frozenset[str]()
         return rounded_numbers(missing, self._own_numbers, about=about) if about else set()
 
+    def _is_negative(self, text: str) -> bool:
+        """True if *text* denies something; a "without" that the question has too does not count."""
+        terms = self._terms.with_ends(text)
+        if WITHOUT in self._asked:
+            terms = [term for term in terms if term != WITHOUT]
+        return polarity(without_yes_or_no(text, terms), WITHOUT_POLARITY).is_negative
+
     def _agreement(self, expected: str, *, yes: bool) -> Recall:
         """The recall of a bare yes or no: stated outright, or inferred from a negation in the first sentence."""
         if self._says_yes is not None:
             agrees, certainty = self._says_yes is yes, 1.0
         else:
-            opening = self._polarity_of(next(sentences(self._text[:_OPENING]), ""))
-            is_negated = opening.is_negative is not self._polarity_of(self._question).is_negative
+            opening = next(sentences(self._text[:_OPENING]), "")
+            is_negated = self._is_negative(opening) is not self._is_negative(self._question)
             agrees, certainty = is_negated is not yes, _INFERRED_AGREEMENT
         score = certainty if agrees else 1 - certainty
         missing = frozenset(() if score == 1.0 else self._terms.of(expected))

@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 
 _LEAST_OF_A_LIST = 3  # items
 _LONGEST_ITEM = 3  # content terms
-_CONJUNCTION = re.compile(r"\s+(?:and|und|et|y|e|ed|и)\s+", re.IGNORECASE)
+_SEPARATOR = re.compile(r", |\s+(?:and|or|und|oder|et|ou|y|e|ed|и|или)\s+", re.IGNORECASE)
+# "En" is "and" in Dutch, and "in" elsewhere.
+_DUTCH_SEPARATOR = re.compile(r", |\s+(?:en|of)\s+", re.IGNORECASE)
+_DUTCH = frozenset(("het", "een", "van", "bij", "op", "met", "voor", "uw", "niet", "zijn"))
 _BULLET = re.compile(r"^[ \t]*(?:[-*•]|\d{1,2}[.)])[ \t]+(.*\S)", re.MULTILINE)
 
 
@@ -46,18 +49,29 @@ def entries_of(answer: str) -> list[str]:
 
 
 def adds_to(items: Sequence[frozenset[str]], answer: str, asked: AbstractSet[str], terms: TermDictionary) -> bool:
-    """True if *answer* has another short item among all *items*, or anywhere in a Markdown list with all."""
+    """True if *answer* has a further short item: among all *items*, after them, or anywhere in a Markdown list."""
     entries = [frozenset(terms.of(entry)) - STOP_WORDS for entry in entries_of(answer)]
     places = [next((at for at, entry in enumerate(entries) if item <= entry), -1) for item in items]
     if -1 in places or len(set(places)) < len(items):
         return False
-    among = entries if _BULLET.search(answer) else entries[min(places) : max(places)]
+    if _BULLET.search(answer):
+        among = entries
+    else:
+        first, last = min(places), max(places)
+        joints = _separator_of(answer).findall(answer)
+        # In "a, b and c" the list goes on after "b".
+        goes_on = ", " in joints[last : last + 1] or {*joints[first:last]} != {", "}
+        among = entries[first : last + (1 if goes_on else 2)]
     return any(0 < len(entry - asked) <= _LONGEST_ITEM and not any(item <= entry for item in items) for entry in among)
 
 
 def _parts(text: str) -> list[str]:
     """The parts of *text* between commas and "and"."""
-    parts = [item for part in text.split(", ") for item in _CONJUNCTION.split(part)]
-    if " en " in text and NOT_DUTCH.isdisjoint(text.lower().split()):  # elsewhere it means "in"
-        return [item for part in parts for item in part.split(" en ")]
-    return parts
+    return _separator_of(text).split(text)
+
+
+def _separator_of(text: str) -> re.Pattern[str]:
+    found = text.lower().split()
+    is_dutch = "en" in found and NOT_DUTCH.isdisjoint(found)
+    is_dutch |= "of" in found and "the" not in found and not _DUTCH.isdisjoint(found)
+    return _DUTCH_SEPARATOR if is_dutch else _SEPARATOR

@@ -157,8 +157,7 @@ class OfflineJudge:
         if all(any(each.sentence in context for context in contexts) for each in grounded.sentences):
             return grounded  # verbatim, if about another thing
         expected = self._grounded(recall.expected, question, contexts, question.acceptable_answers)
-        is_inferred = not expected.sentences and recall.score > 0  # a bare yes or no that the answer does not say
-        if expected.score < PASS_LINE or (denies and is_inferred):
+        if expected.score < PASS_LINE:
             return grounded
         if denies:
             return grounded.denied(is_opposed=recall.is_opposed)

@@ -144,11 +144,13 @@ class TestDenied:
         judgement = judged(answer, expected, question=question, contexts=(context,))
         assert (judgement.groundedness or 0) <= 0.4
 
-    def test_a_no_that_the_answer_does_not_say_contradicts_nothing(self):
-        context = "Students may withdraw without a reason until three days before the examination."
-        answer = "Students may withdraw without a reason until three days before the examination only."
-        judgement = judged(answer, "No", question="Can I withdraw two days before it?", contexts=(context,))
-        assert (judgement.groundedness or 0) >= 0.7
+    @pytest.mark.parametrize(
+        ("answer", "expected"), [("Bertram may be crushed.", "No"), ("Bertram may not be broken.", "Yes")]
+    )
+    def test_a_denial_of_a_yes_or_no_that_is_not_said_is_contradicted(self, answer: str, expected: str):
+        context = "Bertram tablets may be broken along the line, but they must not be crushed or chewed."
+        judgement = judged(answer, expected, question="May the tablets be crushed or broken?", contexts=(context,))
+        assert judgement.groundedness == 0.4
 
 
 class TestLists:
@@ -161,6 +163,8 @@ class TestLists:
             "It is offered in English, German, French and Japanese.",
             "The languages are:\n\n- English\n- German\n- Japanese\n- French",
             "The languages are:\n1. English\n2. Russian\n3. German\n4. Japanese",
+            "It is offered in English, German, Japanese and Russian.",
+            "It is offered in Japanese, German, English or Russian.",
         ],
     )
     def test_a_further_item_is_wrong(self, answer: str):
@@ -199,6 +203,22 @@ class TestLists:
         )
         assert (judgement.answer_correctness or 1) < 0.7
         assert (judgement.groundedness or 0) >= 0.7
+
+
+class TestParties:
+    @pytest.mark.parametrize(
+        ("expected", "other", "context"),
+        [
+            ("the employer", "the employee", "The employer pays the insurance of each employee."),
+            ("der Arbeitnehmer", "der Arbeitgeber", "Der Arbeitnehmer zahlt, was der Arbeitgeber nicht zahlt."),
+            ("el arrendador", "el arrendatario", "El arrendador paga los gastos del arrendatario."),
+            ("l'employeur", "l'employé", "L'employeur paie l'assurance de chaque employé."),
+        ],
+    )
+    def test_the_other_party_of_a_contract_is_another_word(self, expected: str, other: str, context: str):
+        right = judged(expected, expected, question="Who pays?", contexts=(context,))
+        wrong = judged(other, expected, question="Who pays?", contexts=(context,))
+        assert (right.answer_correctness or 0) >= 0.7 > (wrong.answer_correctness or 0)
 
 
 class TestRates:
@@ -245,6 +265,15 @@ class TestNo:
     def test_a_regret_or_a_not_yet_is_a_no(self, answer: str):
         assert judged(answer, "No", question=self.QUESTION, contexts=self.CONTEXTS).answer_correctness == 1.0
         assert judged(answer, "Yes", question=self.QUESTION, contexts=self.CONTEXTS).answer_correctness == 0.0
+
+    def test_a_without_of_the_question_is_no_denial(self):
+        judgement = judged(
+            "Without an account with us the card is not available.",
+            "No",
+            question="Can I have the card without an account?",
+            contexts=("The card is available only with an account of our house.",),
+        )
+        assert (judgement.answer_correctness or 0) >= 0.7
 
     def test_a_condition_in_the_question_is_no_denial(self):
         judgement = judged(

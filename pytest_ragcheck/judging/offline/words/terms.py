@@ -268,6 +268,8 @@ def stem(word: str) -> str:
     """The beginning of *word* without common endings, equal for most forms of one word; never empty."""
     if len(word) < 4:
         return word
+    if "nehmer" in word[_STEM_LENGTH:]:  # Arbeitgeber and Arbeitnehmer
+        return f"{word[:_STEM_LENGTH]}-nehmer"
     if word.isascii():
         return _english_stem(word)[:_STEM_LENGTH]
     return (_CYRILLIC_ENDING.sub("", word) if _CYRILLIC.match(word) else word)[:_STEM_LENGTH]
@@ -320,7 +322,15 @@ def _without_s(word: str) -> str:
     return word if word.endswith(("ss", "us", "is")) else word[:-1]
 
 
+# The other party of a contract, whose word has the stem of the first one's: employer and employee.
+_PARTIES = listed(
+    "employee employees licensee licensees trainee trainees assignee assignees mortgagee transferee interviewee "
+    "employeur employeurs empleador empleadora empleadores empregador empregadora empregadores "
+    "arrendatario arrendataria arrendatarios arrendatarias"
+)
+
 _FIXED = {
+    **{word: f"{word[:_STEM_LENGTH]}-{word[_STEM_LENGTH:][:2]}" for word in _PARTIES},
     **dict.fromkeys(SENTENCE_ENDS, END),
     CLAUSE_END: BUT,
     **{word: stem(long) for word, long in _SHORT_FORMS.items()},
