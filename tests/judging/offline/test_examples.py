@@ -6,8 +6,9 @@ from tests.benchmarks.offline_examples import SEEN_BY_RULES, judged_sets
 
 LEAST = {
     ("changed_details", "read"): (0.89, 0.90),
-    ("changed_details", "sealed"): (0.83, 0.90),
-    ("changed_details", "sealed 2"): (0.75, 0.70),
+    ("changed_details", "sealed"): (0.85, 0.91),
+    ("changed_details", "sealed 2"): (0.76, 0.73),
+    ("changed_details", "sealed 3"): (0.77, 0.74),
     ("everyday_answers", "read"): (0.87, 0.87),
     ("everyday_answers", "sealed"): (0.84, 0.86),
 }

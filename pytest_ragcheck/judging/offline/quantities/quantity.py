@@ -27,7 +27,7 @@ HOUR, DAY, NOON = 3600.0, 86400.0, 720
 _HOURS_OF_A_DAY = 24
 _TIMES = frozenset(("time", "months"))
 _CALENDAR_SECONDS = 2629800.0  # a month
-_NEAR_A_DEGREE = 0.6
+_NEAR_A_DEGREE, _NEAR_A_SHARE = 0.6, 0.5
 _NEAR_A_MONTH = 0.02  # 30 days, 365 days and 52 weeks are as long as calendar units
 
 
@@ -35,6 +35,19 @@ HALVES = terms_of(
     "half halb halbe halber halben halbes halve demi demie media medio mezza mezzo mezz meia meio половинои половине"
 )
 QUARTERS = terms_of("quarter kwart viertel quart cuarto cuartos quarto quartos quarti четверть четверти")
+DENOMINATORS = {
+    term: number
+    for number, words in (
+        (3, "thirds drittel tiers tercio tercios tercera terzo terzi terco tercos derde треть трети третьих"),
+        (4, "quarter quarters viertel quart quarts cuarto cuartos quarto quartos quarti kwart четверть четверти"),
+        (5, "fifths funftel cinquieme cinquiemes quinto quintos quinta quinti vijfde пятая пятую пятых"),
+        (8, "eighths achtel"),
+        (10, "tenths zehntel dixieme dixiemes decimo decimos decima decimi tiende десятая десятую десятых"),
+    )
+    for term in terms_of(words)
+}
+"""The number of equal parts that the term of a fraction names. Many are ordinal numbers too."""
+
 ARTICLES = terms_of("a an one un une una um uma ein eine einen einem einer een uno")
 AND = terms_of("and y e et en und с")
 # Words between a bound and its number.
@@ -93,6 +106,8 @@ class Quantity:
 
     def _same_amount(self, other: Quantity) -> bool:
         mine, its = self.dimension, other.dimension
+        if {mine, its} == {"percent", ""} and any(0 < each.value < 1 for each in (self, other)):  # three quarters, 0.75
+            return _close(*(each.value * (1 if each.dimension else 100) for each in (self, other)))
         if mine == its or not (mine and its):
             return self._same_number(other) or _is_fortnight(self, other)
         if {mine, its} == {"time", "months"}:
@@ -111,6 +126,9 @@ class Quantity:
             mine, its = self.value / self.factor, other.value / other.factor
         else:
             return False
+        is_share = self.dimension == "percent" and not (self.is_certain and other.is_certain)
+        if is_share and abs(mine - its) < _NEAR_A_SHARE:  # 33 % is a third
+            return True
         return _close(mine, its) or (
             self.factor == other.factor and (self.value == other.other_value or self.other_value == other.value)
         )

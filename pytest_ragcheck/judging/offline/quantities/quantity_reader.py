@@ -11,6 +11,7 @@ from pytest_ragcheck.judging.offline.quantities.quantity import (
     ARTICLES,
     BEFORE_NUMBER,
     DAY,
+    DENOMINATORS,
     HALVES,
     MONTH_NUMBERS,
     NOON,
@@ -56,7 +57,10 @@ BOUNDS = _LOWER | _UPPER
 # Words between a day and its month, a number and its unit.
 _BETWEEN_DATE = terms_of("of the de di del st nd rd th er o a ten")
 _BEFORE_PERIOD = _BETWEEN_DATE | ARTICLES
-_OF = terms_of("of der des de del della dell' do da dos das van")
+_ORDINALS = frozenset(("3", "5", "10"))  # English "third", "fifth" and "tenth"
+_AMONG = terms_of("in sur su von из op")
+_PART, _LASTS = term_of("parte"), frozenset(("time", "months"))
+_OF = terms_of("of der des de du del della dell' do da dos das van")
 _TO = terms_of("to and or bis und oder a et ou y o e i tot en of до и или al")
 _CENT = terms_of("cent ciento cento")
 _KINDS_OF_DAYS = terms_of(
@@ -85,8 +89,8 @@ _BEGINNINGS = terms_of("start beginning anfang debut principios inizio inicio be
 _ENDINGS = terms_of("end ende fin finales fine fim finais eind einde конец конца")
 _ENDS_OF_PERIODS = _BEGINNINGS | _ENDINGS
 _SHORT_MONTHS = frozenset((4, 6, 9, 11))
-_WORDS_THAT_START = (
-    HALVES | QUARTERS | _EVERY | _BEGINNINGS | _ENDINGS | frozenset((*_PERIODS, *_FIXED, *_DAY_NUMBERS, _RUSSIAN_ONCE))
+_WORDS_THAT_START = HALVES.union(
+    DENOMINATORS, _EVERY, _BEGINNINGS, _ENDINGS, _PERIODS, _FIXED, _DAY_NUMBERS, (_RUSSIAN_ONCE,)
 )
 _STARTS, _STARTS_BEFORE_UNITS = _WORDS_THAT_START | ARTICLES, ARTICLES - _WORDS_THAT_START
 
@@ -276,6 +280,8 @@ def _read(terms: Sequence[str], place: int) -> Quantity:
         if quarters is not None:
             quarters.start = place
             return quarters
+    if (share := _share_at(terms, place, value)) is not None:
+        return share
     has_kind = place + 1 < len(terms) and terms[place + 1] in _KINDS_OF_DAYS and unit_at(terms, place + 2)[0] != ""
     if has_kind:
         found = _measured((*terms[:place], terms[place], *terms[place + 2 : place + 5]), place, value)
@@ -357,6 +363,36 @@ def _quarters_at(terms: Sequence[str], place: int, count: float = 1) -> Quantity
     return Quantity(start=place, end=at + 1, value=count * factor / 4, dimension=dimension)
 
 
+def _share_at(terms: Sequence[str], place: int, count: float) -> Quantity | None:
+    """The share of *count* parts at *place*: "two thirds", "one fifth of", "one in five"; or "a third of" there."""
+    first, second, third = (*terms[place + 1 : place + 4], END, END, END)[:3]
+    start, end = place, place + 2
+    is_part = first not in UNITS and (count > 1 or second in _OF)  # no "Viertelstunde"
+    parts = DENOMINATORS.get(first, 0) if is_part else 0
+    if count == 1 and first in _ORDINALS and second in _OF:
+        parts = int(first)
+    elif count == 1 and first in _AMONG and is_small(second):
+        parts, end = int(second), place + 3
+    elif count == 1 and (first, second) == ("out", "of") and is_small(third):
+        parts, end = int(third), place + 4
+    elif terms[place] in _ORDINALS and place and terms[place - 1] in ARTICLES and first in _OF:
+        parts, count, start, end = int(terms[place]), 1, place - 1, place + 1
+    return _share(count, parts, start, end) if 0 < count < parts and unit_at(terms, end)[0] not in _LASTS else None
+
+
+def _fraction_at(terms: Sequence[str], place: int) -> Quantity | None:
+    """One part of an amount with the word for it at *place*: "ein Drittel der Stimmen"."""
+    if terms[place] in QUARTERS and (quarter := _quarters_at(terms, place)) is not None:
+        return quarter
+    following = [term for term in terms[place + 1 : place + 3] if term != _PART]  # una quinta parte del precio
+    is_share = place > 0 and terms[place - 1] in ARTICLES and bool(following) and following[0] in _OF
+    return _share(1, DENOMINATORS[terms[place]], place - 1, place + 1) if is_share else None
+
+
+def _share(count: float, parts: int, start: int, end: int) -> Quantity:
+    return Quantity(start=start, end=end, value=100 * count / parts, dimension="percent", is_certain=False)
+
+
 def _half_at(terms: Sequence[str], place: int) -> Quantity | None:
     """Half a unit ("half an hour"), a unit and a half without a number ("an hour and a half"), or "half of"."""
     for at in (place + 1, place + 2):
@@ -368,7 +404,7 @@ def _half_at(terms: Sequence[str], place: int) -> Quantity | None:
             dimension, factor = unit_at(terms, at)
             if dimension:
                 return Quantity(start=at, end=place + 1, value=1.5 * factor, dimension=dimension)
-    if terms[place : place + 2] == ["half", "of"]:
+    if terms[place] == "half" and terms[place + 1 : place + 2] and terms[place + 1] in ("of", "the"):
         return Quantity(start=place, end=place + 1, value=50, dimension="percent", is_certain=False)
     return None
 
@@ -408,7 +444,7 @@ def _date(month: int, day: int, start: int, end: int) -> Quantity:
 
 
 _BY_FIRST_WORD: Sequence[tuple[AbstractSet[str], Callable[[Sequence[str], int], Quantity | None]]] = (
-    (QUARTERS, _quarters_at),
+    (DENOMINATORS.keys(), _fraction_at),
     (_BEGINNINGS | _ENDINGS, _end_of_a_month),
     (_FIXED.keys(), _fixed_at),
     (_DAY_NUMBERS.keys(), _ordinal_at),

@@ -16,7 +16,10 @@ _ONES = ("", "ein", "een")
 _JOINING = frozenset(("and", "y", "e", "et", "en", "und"))
 _BEFORE_HALF = _JOINING | {"с"}
 _HALVES = frozenset(
-    ("half", "halb", "halbe", "demi", "demie", "media", "medio", "mezza", "mezzo", "meia", "meio", "половинои")
+    {
+        *("half", "halb", "halbe", "halbes", "halve", "demi", "demie", "media", "medio", "mezza", "mezzo"),
+        *("meia", "meio", "половинои"),
+    }
 )
 _PERCENT = "percen"  # the term of percent
 _PERCENT_BEFORE, _PERCENT_AFTER = frozenset(("por", "per", "pour")), frozenset(("ciento", "cento", "cent"))
@@ -26,7 +29,8 @@ _ONE_AFTER_TENS: dict[str, int] = {
     **dict.fromkeys(("second", "второго"), 2),
 }
 _BEFORE_HOURS = frozenset(("las", "la", "as", "alle", "le", "dalle"))  # "a las seis y media" is 6:30
-_ARTICLES = frozenset(("a", "un", "una", "uma", "een"))
+_ARTICLES = frozenset(("a", "un", "une", "una", "uma", "um", "een", "eine", "einer", "ein"))
+_DOZEN, _LONGEST_SYMBOL = 12, 2
 _FRENCH_DIGITS = frozenset(("deux", "trois", "quatre", "cinq", "sept", "huit", "neuf"))
 _FRENCH_HUNDREDS, _FRENCH_TWENTIES = frozenset(("cent", "cents")), frozenset(("vingt", "vingts"))
 _FRENCH = frozenset(
@@ -90,6 +94,8 @@ def joined_number(word: str) -> float | None:
     """The value of a German, Dutch or Italian number above 100 in one word, such as `zweihundertdrei`; else None."""
     if not _INSIDE_LARGE_NUMBERS.search(word):
         return None
+    if word.startswith("mille") and (rest := _below_thousand(word.removeprefix("mille"))):
+        return 1000 + rest
     for thousand in _THOUSANDS_INSIDE:
         before, found, after = word.partition(thousand)
         if found:
@@ -105,7 +111,7 @@ def _below_thousand(word: str) -> float | None:
     for hundred in _HUNDREDS_INSIDE:
         before, found, after = word.partition(hundred)
         if found:
-            count = 1 if before in _ONES else NUMBER_WORDS.get(before, 0)
+            count = 1 if before in _ONES else NUMBER_WORDS.get(before) or LANGUAGE_OF.get(before, (0,))[0]
             rest = NUMBER_WORDS.get(after) or NUMBER_WORDS.get(after.removeprefix("und").removeprefix("en"), 0)
             is_number = 0 < count < 100 and count % 10 and (not after or 0 < rest < 100)
             return 100 * count + rest if is_number else None
@@ -138,25 +144,48 @@ def composed(words: Sequence[str], terms: Sequence[str]) -> list[str]:
     Returns:
         The terms; fewer if numbers were joined.
     """
-    joined: list[str] = []
-    end = 0
     if "cent" in words:
         terms = ["100" if _is_french_hundred(words, place) else term for place, term in enumerate(terms)]
-    for place in [at for at, term in enumerate(terms) if term < ":" or words[at] in _PERCENT_AFTER]:
-        if place < end:
-            continue
-        joined += terms[end:place]
-        end = place
-        if place and words[place] in _PERCENT_AFTER and words[place - 1] in _PERCENT_BEFORE:  # por ciento
-            joined[-1] = _PERCENT
-            end += 1
-        elif terms[place] < ":":
-            end, value = _number_at(words, terms, place)
-            if words[end - 1] in _HALVES and place and words[place - 1] in _BEFORE_HOURS:
-                joined.append(f"{int(value)}:30")
-            else:
-                joined.append(terms[place] if end == place + 1 else canonical_number(f"{value:.6f}"))
+    joined: list[str] = []
+    end = 0
+    for place, (word, term) in enumerate(zip(words, terms, strict=True)):
+        if place >= end and (term < ":" or word in _PERCENT_AFTER or word in SCALES):
+            replaced, written, after = _number_with_words_before(words, terms, place)
+            if written:
+                joined += terms[end:place]
+                joined[len(joined) - replaced :] = [written]
+                end = after
     return [*joined, *terms[end:]]
+
+
+def _number_with_words_before(words: Sequence[str], terms: Sequence[str], place: int) -> tuple[int, str, int]:
+    """
+    How many terms before *place* the number there replaces, its term, and the place after it.
+
+    The term is empty if there is no number.
+    """
+    word, halves = words[place], _words_of_half(words, place)
+    if terms[place] < ":":
+        end, value = _number_at(words, terms, place)
+        if words[end - 1] in _HALVES and place and words[place - 1] in _BEFORE_HOURS:
+            return 0, f"{int(value)}:30", end
+        if halves and value == _DOZEN:  # half a dozen
+            return halves, canonical_number(str(value / 2)), end
+        return 0, terms[place] if end == place + 1 else canonical_number(f"{value:.6f}"), end
+    before = words[place - 1] if place else ""
+    if word in _PERCENT_AFTER and before in _PERCENT_BEFORE:  # por ciento
+        return 1, _PERCENT, place + 1
+    if word not in SCALES or len(word) <= _LONGEST_SYMBOL or not (halves or before in _ARTICLES):
+        return 0, "", place
+    # Half a million, a hundred.
+    return halves or 1, canonical_number(str(SCALES[word] / (2 if halves else 1))), place + 1
+
+
+def _words_of_half(words: Sequence[str], place: int) -> int:
+    """How many words before *place* say half of what is there: "half a dozen", "ein halbes Dutzend"; 0 for none."""
+    if place and words[place - 1] in _HALVES:
+        return 1
+    return 2 if place > 1 and words[place - 1] in _ARTICLES and words[place - 2] in _HALVES else 0
 
 
 def _is_french_hundred(words: Sequence[str], place: int) -> bool:
