@@ -376,6 +376,7 @@ worker = "PYTEST_XDIST_WORKER" in os.environ
 
 class Interrupted(CannedRag):
     async def ask(self, question):
+        await asyncio.sleep(0.5)  # until the controller knows that the question has begun
         os.kill(os.getppid() if worker else os.getpid(), signal.SIGINT)
         await asyncio.sleep(3600)
 
