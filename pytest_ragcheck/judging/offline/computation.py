@@ -75,13 +75,10 @@ class Computation:
             (each, numbers_in(terms[each.start : each.end])) for terms in answer for each in read_quantities(terms)
         ]
         known_times = [each for each, its in times if in_doubt.isdisjoint(its) and all(map(has_number, its))]
-        found: set[str] = set()
-        for number in numbers:
-            if number in in_doubt or not has_number(number):
-                may_follow = len(number) > 1 or number in self._accepted  # "3" may only count
-                is_shown = may_follow and Operands([*shown, *found], known_times).give(number)
-                if is_shown or (not has_number(number) and number in self._accepted and self._follows(number)):
-                    found.add(number)
+        sought = [number for number in numbers if number in in_doubt or not has_number(number)]
+        found = self._computed(sought, Operands(shown, known_times), has_number)
+        if found and len(found) < len(sought):  # 25 % is 0.25, and 0.25 of 80 is 20
+            found |= self._computed(sought, Operands([*shown, *found], known_times), has_number)
         for each, its in times:
             if not found.issuperset(its) and not set(its).isdisjoint(numbers):
                 is_accepted = not self._accepted.isdisjoint(its)
@@ -89,5 +86,13 @@ class Computation:
                     found.update(its)
         return found
 
-    def _follows(self, number: str) -> bool:
-        return number == "0" or self._given.give(number)
+    def _computed(self, sought: Sequence[str], shown: Operands, has_number: Callable[[str], bool]) -> set[str]:
+        """Those of *sought* that *shown* gives, or that an accepted answer has and all numbers give."""
+        found: set[str] = set()
+        for number in sought:
+            is_accepted = number in self._accepted
+            is_shown = (is_accepted or len(number) > 1) and shown.give(number)  # "3" may only count
+            follows = is_accepted and not has_number(number) and (number == "0" or self._given.give(number))
+            if is_shown or follows:
+                found.add(number)
+        return found

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from itertools import islice, permutations
-from math import isclose
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.judging.offline.quantities.quantity import NOON
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
     from pytest_ragcheck.judging.offline.quantities.quantity import Quantity
 
 _MOST = 60
-_HUNDRED = 100.0
+_HUNDRED, _DECIMALS = 100.0, 6
 _SECONDS_OF_A_MINUTE, _MINUTES_OF_A_DAY = 60.0, 2 * NOON
 
 
@@ -35,14 +35,26 @@ class Operands:
         self._clocks = [value for dimension, value, _ in times if dimension == "clock"]
         self._minutes = [value / _SECONDS_OF_A_MINUTE for dimension, value, _ in times if dimension == "time"]
 
+    @cached_property
+    def _results(self) -> frozenset[float]:
+        """What one operation on two of the numbers gives, and each number as a decimal, if it is a percentage."""
+        one_step = (
+            (
+                one + other,
+                one - other,
+                one * other,
+                one * other / _HUNDRED,
+                one / _HUNDRED,
+                one / other if other else one,
+            )
+            for one, other in permutations(self._values, 2)
+        )
+        return frozenset(round(result, _DECIMALS) for results in one_step for result in results)
+
     def give(self, number: str) -> bool:
         """True if two of them give *number*: 20 and 32 give 52, 25 (percent) and 80 give 20, half and 6 give 3."""
         wanted = _value(number)
-        return wanted is not None and any(
-            isclose(wanted, result, rel_tol=1e-9)
-            for one, other in permutations(self._values, 2)
-            for result in _results(one, other)
-        )
+        return wanted is not None and round(wanted, _DECIMALS) in self._results
 
     def give_time(self, sought: Quantity) -> bool:
         """True for 19:15 after 20:00 and 45 minutes, and for 9 hours 45 minutes after 21:50 and 7:35."""
@@ -57,17 +69,6 @@ class Operands:
         return sought.dimension == "time" and any(
             (later - earlier - wanted) % _MINUTES_OF_A_DAY == 0 for earlier, later in permutations(self._clocks, 2)
         )
-
-
-def _results(one: float, other: float) -> Iterator[float]:
-    """The results of the operations, and *one* as a decimal, if it is a percentage."""
-    yield one + other
-    yield one - other
-    yield one * other
-    yield one * other / _HUNDRED
-    yield one / _HUNDRED
-    if other:
-        yield one / other
 
 
 def _value(number: str) -> float | None:
