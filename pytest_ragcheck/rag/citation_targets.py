@@ -98,6 +98,10 @@ def is_source(name: str, is_document: Callable[[str], bool]) -> bool:
     return is_document(name) or _is_file(name) or _ADDRESS.fullmatch(name) is not None
 
 
+def _name(part: str) -> str:
+    return _LINES.sub("", part.strip(" \t\"'*_`<>"))
+
+
 def _parts(text: str, is_document: Callable[[str], bool]) -> tuple[str, ...]:
     """
     The names of a list, without pages, sections and lines.
@@ -105,17 +109,16 @@ def _parts(text: str, is_document: Callable[[str], bool]) -> tuple[str, ...]:
     `doc_1` is a number unless a document has that id, and `Terms and Conditions.pdf` two names unless it is one.
     """
     names: dict[str, None] = {}
-    starts = [0, *(separator.end() for separator in _SEPARATOR.finditer(text))]
-    ends = [*(separator.start() for separator in _SEPARATOR.finditer(text)), len(text)]
+    separators = [each.span() for each in _SEPARATOR.finditer(text)]
+    starts, ends = [0, *(end for _, end in separators)], [*(start for start, _ in separators), len(text)]
     first = 0
     while first < len(starts):
-        for last in reversed(range(first, min(first + _MOST_PARTS, len(ends)))):
-            name = _LINES.sub("", text[starts[first] : ends[last]].strip(" \t\"'*_`<>"))
-            if is_known := is_document(name):
-                break
-        first = last + 1
+        wholes = [_name(text[starts[first] : end]) for end in ends[first : first + _MOST_PARTS]]
+        known = next((at for at in reversed(range(len(wholes))) if is_document(wholes[at])), None)
+        name = wholes[known or 0]
+        first += 1 + (known or 0)
         if name and not _LOCATOR.fullmatch(name):
-            prefix = None if is_known else _PREFIX.match(name)
+            prefix = None if known is not None else _PREFIX.match(name)
             names[name[prefix.end() :] if prefix else name] = None
     return tuple(names)
 
