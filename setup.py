@@ -14,12 +14,13 @@ from setuptools.command.build_py import build_py
 PACKED = (
     "judging/offline/*.txt",
     "judging/offline/words/*.txt",
+    "judging/prompts/*.txt",
     "report/html/*.css",
     "report/html/*.html",
     "report/html/*.js",
     "summary/schemas/*.json",
 )
-"""The files that `pytest_ragcheck.package_text` reads: word lists, parts of the HTML pages, and schemas."""
+"""The files that `pytest_ragcheck.package_text` reads: word lists, prompts, parts of the HTML pages, and schemas."""
 
 
 class BuildWithFiles(build_py):

@@ -24,6 +24,7 @@ from pytest_ragcheck.judging.offline.words.terms import (
     term_of,
     terms_of,
 )
+from pytest_ragcheck.judging.offline.words.word_lists import WORDS
 
 _LONGEST_REPLACED = 3  # content terms
 _REACH_OF_A_LIST, _LONGEST_ITEM = 12, 5  # terms
@@ -36,22 +37,9 @@ _OPPOSITES = {
     for own, other in permutations(pair)
     for term in terms_of(own)
 }
-_ONLY = terms_of(
-    "only solely nur seul seule seulement uniquement solo sola solamente somente apenas so soltanto "
-    "unicamente alleen slechts только лишь"
-)
+_ONLY = terms_of(WORDS["only"])
 # Words directly before a noun. A noun that replaces another one has such a word before it, too.
-_BEFORE_NOUNS = terms_of(
-    "the a an of to in on at by for with from into about per every each this that these those and or "
-    "der die das den dem des ein eine einen einem einer mit von zu zum zur im am fur auf bei aus nach vor uber unter "
-    "durch ohne bis und oder "
-    "le la les l un une des du de d au aux dans sur pour par avec sans chez vers entre et ou "
-    "el los las unos unas del al en con por para sin sobre entre hasta y o "
-    "il lo gli i uno dei delle della del dello dal dalla nel nella al alla con per su tra fra da e "
-    "os as um uma do da dos das no na nos nas ao pelo pela com em para sem apos ate "
-    "het een van op te met voor bij naar uit door om en of "
-    "в во на с со по к ко от до из за о об у для при без после перед и или"
-) - {NOT}  # the Portuguese "no"
+_BEFORE_NOUNS = terms_of(WORDS["before nouns"]) - {NOT}  # the Portuguese "no"
 _BEFORE_ITEMS = _AND | _BEFORE_NOUNS
 _ROLES = {
     term: role

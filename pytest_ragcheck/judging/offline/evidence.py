@@ -32,6 +32,7 @@ from pytest_ragcheck.judging.offline.words.terms import (
     numbers_in,
     terms_of,
 )
+from pytest_ragcheck.judging.offline.words.word_lists import WORDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -58,10 +59,7 @@ _MOST_REPEATED = 100  # sentences that a claim may repeat: a bound for long text
 _LEAST_REPEATED = 2  # content terms of a context sentence that a part of a claim repeats
 _LONGEST_APPOSITION = 4  # terms
 _LEAST_GERMAN = 2
-_GERMAN = terms_of(
-    "der das und ist ein eine einen nicht wird werden von vom mit zum zur fur auf bei bis nach oder sind auch nur "
-    "wie wann wer welche wo kann darf muss uber durch uhr sie ich"
-)
+_GERMAN = terms_of(WORDS["German"])
 _WITHOUT_CONTENT = STOP_WORDS | SIGNED | {IF, BUT}
 
 

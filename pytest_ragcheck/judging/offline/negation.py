@@ -21,6 +21,7 @@ from pytest_ragcheck.judging.offline.words.polarity_words import (
     SIGNED,
     WITHOUT,
 )
+from pytest_ragcheck.judging.offline.words.word_lists import WORDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -30,11 +31,8 @@ _PRONOUNS = listed("it them this that ihn ihm ihnen lui eux ello ellos lei loro 
 _OR = listed("or oder ou o of или")
 _AND = listed("and und et y e i ed en и")
 _THAN = listed("than als que de di do dan a чем")
-_UNTIL = listed("until till before bis bevor vor hasta antes jusqu avant ate fino finche prima tot totdat voor пока до")
-_FROM_THEN = frozenset((BUT, IF)) | listed(
-    "only once after wenn sobald nach erst nur solo despues apres seulement apos depois so somente dopo appena "
-    "soltanto wanneer zodra na alleen после только"
-)
+_UNTIL = listed(WORDS["until"])
+_FROM_THEN = frozenset((BUT, IF)) | listed(WORDS["from then on"])
 _ENDS = frozenset(("¶", BUT, EXCEPT, IF))
 _SPLITS = _ENDS | _AND
 _LEAST_OF_A_CLAUSE = 2  # content terms

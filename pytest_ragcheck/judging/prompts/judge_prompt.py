@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.judging.prompts.fence import fenced
+from pytest_ragcheck.package_text import package_text
 
 if TYPE_CHECKING:
     from pytest_ragcheck.questions.question import Question
@@ -179,18 +180,14 @@ def load_prompt(name_or_path: str | Path) -> JudgePrompt:
 
 def packaged_prompt(name: str, **around: str) -> JudgePrompt:
     """The prompt in the package's file of that name, with the texts around it by field of `JudgePrompt`."""
-    version, text = _split_version(_packaged_text(f"{name}.txt"))
+    version, text = _split_version(package_text(f"judging/prompts/{name}.txt"))
     return JudgePrompt(name=name, version=version, text=text, **around)
 
 
 def _russian_texts() -> dict[str, str]:
     """The texts around a Russian prompt, by field of `JudgePrompt`."""
-    texts = {part: _packaged_text(f"ru.{part}.txt") for part in ("frame", "repair", "history")}
+    texts = {part: package_text(f"judging/prompts/ru.{part}.txt") for part in ("frame", "repair", "history")}
     return {part: text if part == "history" else text.rstrip() for part, text in texts.items()}
-
-
-def _packaged_text(file_name: str) -> str:
-    return Path(__file__).with_name(file_name).read_text(encoding="utf-8")
 
 
 def _on_lines_of_its_own(block: str, place: re.Match[str]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from pytest_ragcheck.judging.offline.words.normalized_text import listed, normalised
+from pytest_ragcheck.judging.offline.words.word_lists import WORDS
 from pytest_ragcheck.package_text import package_text
 
 NOT = "¬"
@@ -89,11 +90,7 @@ BUT = "¦"
 """The term of every word that begins another clause."""
 
 _CLAUSES = dict.fromkeys(
-    listed(
-        "but however while whereas when because aber sondern wahrend weil dagegen hingegen jedoch mais lorsque quand "
-        "cependant tandis pero sino cuando porque mientras embora enquanto ma quando perche mentre invece maar terwijl "
-        "wanneer omdat daarentegen echter но когда однако"
-    ),
+    listed(WORDS["conjunctions"]),
     BUT,
 )
 
@@ -104,16 +101,10 @@ _CONDITIONS = dict.fromkeys(listed("if unless wenn falls sofern si indien mits �
 MERELY = listed("only just nur seulement uniquement solo solamente somente apenas soltanto alleen только")
 """Words that exclude all else."""
 
-ONLY = MERELY | listed(
-    "all every everyone "
-    "everything always necessarily alle jeder immer tous tout toujours todos siempre tutti sempre altijd все всегда"
-)
+ONLY = MERELY | listed(WORDS["all and always"])
 """Words that leave the rest affirmed after a negation: "not only", "not everyone"."""
 
-MORE = frozenset(DIRECTIONS) | listed(
-    "more less fewer earlier later over above below mehr weniger spater fruher plus moins mas mais menos superior "
-    "inferior piu meno meer minder later hoger выше более больше менее меньше позднее позже ранее раньше"
-)
+MORE = frozenset(DIRECTIONS) | listed(WORDS["comparatives"])
 """Words that compare: "not more than 30" denies nothing."""
 
 OPEN = listed("open offen ouvert abiert abert apert открыт")
