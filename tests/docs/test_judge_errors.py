@@ -121,6 +121,7 @@ CASES = {
     "two verdicts": replied(says('{"nonce": "NONCE", "a": 1} {"nonce": "NONCE", "a": 2}')),
     "an unfinished thought": replied(says('<think>{"nonce": "NONCE"}</think>')),
     "nothing": replied(completion("")),
+    "reasoning alone": replied(completion(None, reasoning_content="Let me see")),
     "a content filter": replied(
         json_reply(
             {

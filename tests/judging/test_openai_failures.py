@@ -229,16 +229,37 @@ def test_credentials_in_the_url_are_shown_nowhere():
         ),
         (json_reply({"error": {"message": "boo"}}), f'{JUDGE} sent an error {NO_COMPLETION}\nIt sent: "boo"'),
         (json_reply({"error": "boo"}), f'{JUDGE} sent an error {NO_COMPLETION}\nIt sent: "boo"'),
-        (json_reply({"choices": None}), f"{JUDGE} sent JSON that holds no message {NO_COMPLETION}"),
-        (json_reply({"choices": []}), f"{JUDGE} sent JSON that holds no message {NO_COMPLETION}"),
-        (json_reply({"choices": [{}]}), f"{JUDGE} sent JSON that holds no message {NO_COMPLETION}"),
-        (json_reply({"choices": ["a"]}), f"{JUDGE} sent JSON that holds no message {NO_COMPLETION}"),
-        (json_reply({"choices": {"a": 1}}), f"{JUDGE} sent JSON that holds no message {NO_COMPLETION}"),
-        (json_reply([1]), f"{JUDGE} sent JSON that holds no message {NO_COMPLETION}"),
-        (json_reply(None), f"{JUDGE} sent JSON that holds no message {NO_COMPLETION}"),
-        (Reply(body=b'{"choices": ['), f"{JUDGE} sent a body that is not JSON {NO_COMPLETION}"),
-        (Reply(body=b'{"a":' * 50_000), f"{JUDGE} sent a body that is not JSON {NO_COMPLETION}"),
-        (Reply(body=b'{"a": "\xff"}'), f"{JUDGE} sent a body that is not JSON {NO_COMPLETION}"),
+        (
+            json_reply({"choices": None}),
+            f'{JUDGE} sent JSON that holds no message {NO_COMPLETION}\nIt sent: {{"choices": null}}',
+        ),
+        (
+            json_reply({"choices": []}),
+            f'{JUDGE} sent JSON that holds no message {NO_COMPLETION}\nIt sent: {{"choices": []}}',
+        ),
+        (
+            json_reply({"choices": [{}]}),
+            f'{JUDGE} sent JSON that holds no message {NO_COMPLETION}\nIt sent: {{"choices": [{{}}]}}',
+        ),
+        (
+            json_reply({"choices": ["a"]}),
+            f'{JUDGE} sent JSON that holds no message {NO_COMPLETION}\nIt sent: {{"choices": ["a"]}}',
+        ),
+        (
+            json_reply({"choices": {"a": 1}}),
+            f'{JUDGE} sent JSON that holds no message {NO_COMPLETION}\nIt sent: {{"choices": {{"a": 1}}}}',
+        ),
+        (json_reply([1]), f"{JUDGE} sent JSON that holds no message {NO_COMPLETION}\nIt sent: [1]"),
+        (json_reply(None), f'{JUDGE} sent JSON that holds no message {NO_COMPLETION}\nIt sent: "null"'),
+        (
+            Reply(body=b'{"choices": ['),
+            f'{JUDGE} sent a body that is not JSON {NO_COMPLETION}\nIt sent: {{"choices": [',
+        ),
+        (
+            Reply(body=b'{"a":' * 50_000),
+            f"{JUDGE} sent a body that is not JSON {NO_COMPLETION}\nIt sent: " + '{"a":' * 59 + '{"a"…',
+        ),
+        (Reply(body=b'{"a": "\xff"}'), f'{JUDGE} sent a body that is not JSON {NO_COMPLETION}\nIt sent: {{"a": "�"}}'),
     ],
 )
 def test_what_is_no_completion_though_the_status_is_200_is_named(reply, said):

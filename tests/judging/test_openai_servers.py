@@ -167,7 +167,13 @@ def test_geminis_wrong_key_is_named_after_one_request():
 
 @pytest.mark.parametrize(
     ("reply", "named"),
-    [(AZURE_FILTER, " (jailbreak)"), (LITELLM_FILTER, ""), (completion("", finish_reason="content_filter"), "")],
+    [
+        (AZURE_FILTER, " (jailbreak)"),
+        (LITELLM_FILTER, ""),
+        (completion("", finish_reason="content_filter"), ""),
+        (completion(None, finish_reason="content_filter: RECITATION"), ""),
+        (json_reply({"choices": [{"index": 0, "finish_reason": "content_filter: PROHIBITED_CONTENT"}]}), ""),
+    ],
 )
 def test_a_content_filter_is_named_and_not_asked_again(reply, named):
     raised = failure_of(reply)
@@ -205,10 +211,38 @@ def test_a_token_limit_that_reasoning_used_up_is_named():
     )
 
 
+def test_reasoning_without_a_reply_is_named():
+    raised = failure_of(completion(None, reasoning_content="Let me see"))
+    assert ") twice gave no verdict: the server sent reasoning and no reply. Use a model" in str(raised)
+
+
+def test_a_verdict_that_the_server_sends_as_an_object_is_read():
+    with OpenAIServer(lambda request: completion(json.loads(verdict_text(request.nonce)))) as server:
+        assert judged(server) == FULL_MARKS
+
+
+def test_an_error_page_is_shown_by_its_title():
+    page = b"<!doctype html><html><head><title>Just a moment...</title><style>a {}</style>"
+    raised = failure_of(Reply(status=403, body=page, content_type="text/html"))
+    assert str(raised).endswith('\nThe server says: HTML page "Just a moment..."')
+
+
 @pytest.mark.parametrize("ask", [judged, by_package])
 def test_a_server_that_always_streams_is_read(ask):
     with OpenAIServer(stream) as server:
         assert ask(server) == FULL_MARKS
+
+
+@pytest.mark.parametrize("content_type", ["text/event-stream", "application/json"])
+def test_a_stream_is_read_whatever_its_content_type_and_the_separators_within_its_json(content_type):
+    def script(request: Request) -> Reply:
+        text = verdict_text(request.nonce, further="a\u2028b\x85c")
+        event = json.dumps({"choices": [{"delta": {"content": text}}]}, ensure_ascii=False)
+        event = event.replace("\\\\u2028", "\u2028").replace("\\\\u0085", "\x85")
+        return Reply(body=f"data: {event}\r\n\r\ndata: [DONE]\r\n\r\n".encode(), content_type=content_type)
+
+    with OpenAIServer(script) as server:
+        assert judged(server) == FULL_MARKS
 
 
 def test_an_error_in_a_stream_is_read():

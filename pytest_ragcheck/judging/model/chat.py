@@ -144,7 +144,7 @@ def _problem(reply: ReplyText, error: JudgeReplyError) -> str:
         return f"the reply was cut off before its end: {error}" if reply.cut_off else str(error)
     if reply.cut_off:
         return f"the token limit was reached {'while reasoning, ' if reply.reasoned else ''}before the reply"
-    return "the reply is empty"
+    return "the server sent reasoning and no reply" if reply.reasoned else "the reply is empty"
 
 
 def _repair_turn(reply: ReplyText, asked: str) -> list[dict[str, str]]:

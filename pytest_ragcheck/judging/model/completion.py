@@ -14,6 +14,7 @@ _LITELLM_FILTERED = "ContentPolicyViolation"
 """LiteLLM names its exception in the message only; the code of the error is 400."""
 
 _SECONDS = re.compile(r"([0-9]{1,9}(?:\.[0-9]+)?)s")
+_LINE_END = re.compile(r"\r\n?|\n")
 _REASONING = ("reasoning_content", "reasoning")
 
 
@@ -135,14 +136,15 @@ def reply_text(completion: Any) -> ReplyText:
         raise OtherContent("text", sent=completion)
     choice = _first_choice(completion)
     message = member(choice, "message")
-    if message is None:
-        raise OtherContent("JSON that holds no message")
-    finish_reason = member(choice, "finish_reason")
+    finish_reason = str(member(choice, "finish_reason"))
     if refusal := member(message, "refusal"):
         raise Declined(f"it refused: {refusal}")
-    if finish_reason == "content_filter":
+    # Gemini adds its reason, as in "content_filter: RECITATION", and may leave out the message.
+    if finish_reason.startswith("content_filter"):
         filters = _filters(member(choice, "content_filter_results"))
-        raise Declined("finish_reason 'content_filter'", filters=filters, by_filter=True)
+        raise Declined(f"finish_reason {finish_reason!r}", filters=filters, by_filter=True)
+    if message is None:
+        raise OtherContent("JSON that holds no message", sent=_json(completion))
     return ReplyText(
         text=_joined(member(message, "content")),
         cut_off=finish_reason == "length",
@@ -197,7 +199,8 @@ def _first_choice(completion: Any) -> Any:
 
 
 def _events(text: str) -> Iterator[dict[str, Any]]:
-    for line in text.splitlines():
+    # Unlike `splitlines`, which also splits at U+2028, a character that JSON need not escape.
+    for line in _LINE_END.split(text):
         if line.startswith("data:"):
             try:
                 event = json.loads(line.removeprefix("data:"))
@@ -216,10 +219,17 @@ def _filters(result: Any) -> tuple[str, ...]:
 def _joined(content: Any) -> str:
     if isinstance(content, str):
         return content
+    if isinstance(content, dict):  # the server has read the model's JSON already
+        return _json(content)
     # Some servers send a list of parts, and some parts are thinking.
     parts = content if isinstance(content, list) else []
     texts = [part.get("text") for part in parts if isinstance(part, dict) and part.get("type") == "text"]
     return "".join(text for text in texts if isinstance(text, str))
+
+
+def _json(value: Any) -> str:
+    """The text of a JSON value; empty for an object of the openai package."""
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, dict | list | None) else ""
 
 
 def _word(value: Any) -> str | None:

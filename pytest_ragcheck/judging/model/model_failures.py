@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.errors import JudgeReplyError, JudgeUnavailable
 from pytest_ragcheck.judging.model.model_kind import JUDGE_MODEL, ModelKind
-from pytest_ragcheck.rag.body.excerpt import LONGEST, excerpt, quoted
+from pytest_ragcheck.rag.body.excerpt import LONGEST, excerpt, is_html, quoted
 from pytest_ragcheck.rag.http.exchange_failures import causes_of
 from pytest_ragcheck.rag.http.retry import TRANSIENT, retry_after_seconds
 from pytest_ragcheck.redaction import Redactor, shown_url
@@ -116,7 +116,8 @@ class ServerFailures:
     def _said(self, body: Any) -> str:
         if isinstance(body, dict):
             body = body.get("message") or body.get("error") or body.get("detail") or body
-        return self._excerpt(str(body)) if body else ""
+        text = str(body or "")
+        return quoted(self.redactor.text(text[:_SEARCHED_FOR_SECRETS])) if is_html(text) else self._excerpt(text)
 
 
 _RETRIED = TRANSIENT | {500, 520, 521, 522, 523, 524, 529}

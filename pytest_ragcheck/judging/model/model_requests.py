@@ -206,12 +206,11 @@ def _value(response: AnyResponse, body: bytes) -> Any:
     status = response.status_code
     if not body:
         raise OtherContent("nothing", status=status)
-    if "json" in response.headers.get("content-type", "").lower():
-        raise OtherContent("a body that is not JSON", status=status)
     text = decoded(body, response.encoding)
     if (completion := streamed(text)) is not None:
         return completion
-    raise OtherContent("text", sent=text, status=status)
+    is_json = "json" in response.headers.get("content-type", "").lower()
+    raise OtherContent("a body that is not JSON" if is_json else "text", sent=text, status=status)
 
 
 def _said(response: AnyResponse, body: bytes) -> Any:
