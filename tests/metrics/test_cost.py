@@ -55,6 +55,7 @@ def test_a_system_says_in_its_reply_what_it_used(extra: dict[str, Any], cost: Co
     ("usage", "tokens"),
     [
         ({"prompt_tokens": 7, "completion_tokens": 0}, (7, 0)),
+        ({"input_tokens": 7, "output_tokens": 0}, (7, 0)),
         ({"prompt_tokens": None, "completion_tokens": -1}, (None, None)),
         ({"prompt_tokens": True, "completion_tokens": "3"}, (None, None)),
         (None, (None, None)),

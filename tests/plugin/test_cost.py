@@ -11,7 +11,7 @@ import pytest
 from tests.canned import good
 from tests.harness import three_ways
 from tests.servers.fake_endpoint import FakeEndpoint, json_reply
-from tests.servers.openai_server import OpenAIServer, completion, verdict_text
+from tests.servers.openai_server import OpenAIServer, completion, verdict, verdict_text
 from tests.servers.openai_server import json_reply as judge_reply
 
 if TYPE_CHECKING:
@@ -49,6 +49,18 @@ def test_a_run_that_reaches_its_limit_reports_the_rest_as_not_run(six: Project) 
     said = f"cost: --rag-max-cost of $0.004 was reached: {skipped} not run; spent $"
     assert any(line.startswith(said) and ": judge $0.00" in line and ", system $0.00" in line for line in run.lines)
     assert "not run: --rag-max-cost of $0.004 is reached (spent $0.00" in run.text
+
+
+@three_ways
+def test_a_limit_that_cannot_count_the_judge_says_so(six: Project) -> None:
+    with FakeEndpoint(json_reply(ANSWER)) as endpoint, OpenAIServer(metered, verdict()) as judge:
+        given = (f"--rag-url={endpoint.url}", f"--rag-judge-url={judge.url}", "--rag-judge-model=m")
+        run = six.run(*given, "--rag-max-cost=1")
+        said = "cost: --rag-max-cost did not count 5 verdicts, because the judge's server reported no tokens for them"
+        assert (run.exit_status, said in run.lines) == (0, True)
+        assert "did not count" not in six.run(*given).text
+    six.write("recorded.json", json.dumps(run.predictions))
+    assert "did not count" not in six.run("--rag-replay=recorded.json", "--rag-max-cost=1").text
 
 
 def test_the_workers_of_xdist_count_against_one_limit(six: Project) -> None:

@@ -59,11 +59,12 @@ def use_of(reply: Any, *, model: str, url: str | None) -> TokenUse:
     return TokenUse(
         model=model,
         url=url,
-        input_tokens=_count(usage, "prompt_tokens"),
-        output_tokens=_count(usage, "completion_tokens"),
+        input_tokens=_count(usage, "prompt_tokens", "input_tokens"),
+        output_tokens=_count(usage, "completion_tokens", "output_tokens"),
     )
 
 
-def _count(usage: Any, name: str) -> int | None:
-    value = member(usage, name)
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+def _count(usage: Any, *names: str) -> int | None:
+    values = (member(usage, name) for name in names)
+    counts = (value for value in values if isinstance(value, int) and not isinstance(value, bool) and value >= 0)
+    return next(counts, None)

@@ -19,6 +19,7 @@ from pytest_ragcheck.plugin.ending.item_outcomes import outcomes_of
 from pytest_ragcheck.plugin.run_state import OVER_BUDGET, GateOutcome, Run
 from pytest_ragcheck.plugin.workers.shared_folder import run_folder
 from pytest_ragcheck.redaction.printable import printable
+from pytest_ragcheck.report.counted import counted
 from pytest_ragcheck.report.files.result_files import write_results, write_shard
 from pytest_ragcheck.report.terminal.annotations import annotation_lines
 from pytest_ragcheck.report.terminal.gate_lines import decision_text, flaky_lines
@@ -78,6 +79,7 @@ def finish(
     lines += map(printable, said)
     lines += annotation_lines(outcomes, environment=os.environ, decision=run.gate.decision)
     lines += _red_without_verdicts(session, run, settings)
+    lines += _uncounted(outcomes, settings)
     try:
         scope = CollectionScope(config, run, complete=outcomes.complete, not_passed=not_passed)
         written = write_results(
@@ -119,6 +121,17 @@ def _red_without_verdicts(session: pytest.Session, run: Run, settings: Settings)
     if run.documents is not None and run.documents.left and not session.exitstatus:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
         yield "documents: the run is red because documents are left; the verdicts are not affected"
+
+
+def _uncounted(outcomes: Outcomes, settings: Settings) -> Iterator[str]:
+    """Yield a line if the cost limit could not count some verdicts; a replay pays for none of its recorded ones."""
+    costs = [record.cost for record in outcomes.records if record.cost.asked_judge]
+    unknown = sum(cost.judge_usd is None for cost in costs)
+    if unknown and settings.run.max_cost_usd is not None and not outcomes.replay_of:
+        yield (
+            f"cost: {OVER_BUDGET} did not count {counted(unknown, 'verdict')}, "
+            "because the judge's server reported no tokens for them"
+        )
 
 
 def _gate_lines(config: pytest.Config, gate: GateOutcome) -> Iterator[str]:
