@@ -95,6 +95,11 @@ class Reading:
             ReplyMismatch: An expression finds nothing, or a value of another type.
         """
         found = {} if self.answer is None else {"answer": _find("answer", self.answer, reply)}
+        # An empty answer alone is an abstention.
+        if self.answer is not None and not found["answer"] and (error := _error_in(reply)):
+            raise ReplyMismatch(
+                f"the reply has no text in {_label('answer', self.answer)} but {error}", _MEND_THE_CAUSE
+            )
         found["contexts"] = _find("contexts", self.contexts, reply)
         found.update({field: self.part(field, reply) for field in ("source_ids", "session")})
         # The attributes of an object may be slow properties.

@@ -29,6 +29,11 @@ def test_an_empty_answer_and_no_contexts_are_a_reply():
     assert read_reply(MappingProxyType({"answer": " ", "contexts": ("",)})) == RagAnswer(text=" ", contexts=("",))
 
 
+def test_an_answer_beside_an_error_and_an_abstention_without_one_are_answers():
+    assert read_reply({"answer": "30 days", "contexts": [], "error": "a warning"}).text == "30 days"
+    assert read_reply({"answer": "", "contexts": [], "error": None}).text == ""
+
+
 def test_whole_characters_beyond_the_basic_plane_are_no_halves():
     assert read_reply({"answer": "\U0001f600", "contexts": ["\U0001f600"]}).text == "\U0001f600"
 
@@ -50,6 +55,17 @@ def test_whole_characters_beyond_the_basic_plane_are_no_halves():
         ({"error": {"code": 7}}, 'the reply has no "answer" but an error: an object with "code"', None),
         ({"error": True}, 'the reply has no "answer" but an error: true', None),
         ({"error": {"detail": "down"}}, 'the reply has no "answer" but an error: "down"', None),
+        (
+            {"answer": None, "contexts": None, "error": {"message": "down"}},
+            'the reply has no text in "answer" but an error: "down"',
+            "Fix its cause in the RAG system, and report such failures with status 500.",
+        ),
+        (
+            {"answer": "", "contexts": [], "error": "down"},
+            'the reply has no text in "answer" but an error: "down"',
+            None,
+        ),
+        ({"answer": None, "contexts": [], "error": None}, '"answer" is null, not a string', None),
         ({"choices": "a"}, 'the reply has no "answer" (found "choices")', None),
         ({"answer": True, "contexts": []}, '"answer" is true, not a string', "Return the text of the answer."),
         ({"answer": ["a"], "contexts": []}, '"answer" is an array of 1, not a string', None),
