@@ -26,7 +26,7 @@ CONTEXTS_NAMES = (
 )
 TEXT_NAMES = (
     *("text", "content", "pagecontent", "chunk", "snippet", "passage", "body", "value", "chunktext"),
-    *("excerpt", "blurb", "retrievedcontext", "node", "document", "retrievedreferences"),
+    *("excerpt", "blurb", "retrievedcontext", "node", "document", "retrievedreferences", "chunkinfo"),
 )
 DOCUMENT_NAMES = (
     *("documentid", "docid", "sourceid", "fileid", "filename", "documentname", "filepath", "source", "path"),
@@ -34,7 +34,7 @@ DOCUMENT_NAMES = (
 )
 ID_NAMES = ("id", "chunkid", "passageid", "contextid", "nodeid")
 ID_LIST_NAMES = ("sourceids", "documentids", "docids", "contextids", "chunkids", "ids", "sources")
-METADATA_NAMES = ("metadata", "meta", "location", "s3location", "document", "docmetadata")
+METADATA_NAMES = ("metadata", "meta", "location", "s3location", "document", "docmetadata", "documentmetadata")
 """Keys of objects beside a text that name its document."""
 
 _MOST_KEYS = 6

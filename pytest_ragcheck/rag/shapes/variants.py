@@ -164,14 +164,14 @@ def _contexts(reply: object, beside: _Place) -> _Texts | None:
     """Return the expressions for the contexts and their ids; objects near the answer have priority."""
     places = [beside, *_within(beside), *_places(reply)]
     places += [inner for place in places for inner in _within(place)]
-    empty = None
+    last_choice = None
     for place in places:
         for key in keys_among(place.keys, CONTEXTS_NAMES):
             path, value = place.to(key), place.keys[key]
             if isinstance(value, str):
                 return _Texts(f"[{path}]")
-            if value == []:
-                empty = empty or _Texts(path)
+            if isinstance(value, list) and all(map(_is_url, value)):  # an empty one, too
+                last_choice = last_choice or _Texts(path)
             elif isinstance(value, list):
                 plain = all(isinstance(each, str) for each in value)
                 found = _Texts(path) if plain else _texts(f"{path}[]", _flat(value), _DEEPEST)
@@ -179,7 +179,11 @@ def _contexts(reply: object, beside: _Place) -> _Texts | None:
                     found = _Texts(found.expression, _ids_beside(place, key))
                 if found:
                     return found
-    return empty
+    return last_choice
+
+
+def _is_url(value: object) -> bool:
+    return isinstance(value, str) and value.startswith(("http://", "https://"))
 
 
 def _places(reply: object) -> Iterator[_Place]:

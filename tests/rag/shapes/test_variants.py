@@ -135,6 +135,27 @@ VARIANTS: dict[str, Any] = {
         "messages": [{"type": "human", "content": "?"}, {"type": "ai", "content": ANSWER}],
         "docs": each("page_content"),
     },
+    # Vertex AI Search
+    (
+        "answer=answer.answerText contexts=answer.references[].chunkInfo.content "
+        "source_ids=answer.references[].chunkInfo.documentMetadata.document"
+    ): {
+        "answer": {
+            "answerText": ANSWER,
+            "citations": [],
+            "references": [
+                {"chunkInfo": {"content": text, "documentMetadata": {"document": "d/1", "uri": "gs://terms"}}}
+                for text in TEXTS
+            ],
+        },
+        "session": {},
+    },
+    # Perplexity
+    "answer=choices[0].message.content contexts=search_results[].snippet source_ids=search_results[].url": message()
+    | {
+        "citations": ["https://a.example/1", "https://a.example/2"],
+        "search_results": [{"url": "https://a.example/1", "snippet": text} for text in TEXTS],
+    },
     # Gemini
     "answer=candidates[0].content.parts[0].text "
     "contexts=candidates[0].groundingMetadata.groundingChunks[].retrievedContext.text "
