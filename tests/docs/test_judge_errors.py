@@ -111,6 +111,7 @@ CASES = {
     "broken JSON": replied(Reply(body=b"{")),
     "an empty body": replied(Reply()),
     "a body that cannot be decompressed": replied(Reply(body=b"{}", headers={"content-encoding": "gzip"})),
+    "a body compressed in another way": replied(Reply(body=b"\x8b\x02", headers={"content-encoding": "br"})),
     "a body that is too large": replied(Reply(body=b" " * 20_000_001)),
     "a refusal": replied(completion(None, refusal="No.")),
     "a score out of range": replied(verdict(groundedness=1.3)),

@@ -223,6 +223,7 @@ MISBEHAVIOURS = {
     "Too large": _reply(chunked(itertools.repeat(b"x" * 65_536))),
     "Too large when decompressed": _body(gzip.compress(b" " * 20_000_000), content_encoding="gzip"),
     "Wrongly compressed": _body("not gzip at all", content_encoding="gzip"),
+    "Compressed in another way": _body(b"\x8b\x02\x80{}\x03", content_encoding="br"),
     "No object": _json([GOOD]),
     "No answer": _json({"status": "ok"}),
     "The answer under another name": _json({"response": "30 days", "contexts": []}),

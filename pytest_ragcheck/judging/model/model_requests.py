@@ -18,7 +18,7 @@ from pytest_ragcheck.judging.model.completion import OtherContent, Refused, stre
 from pytest_ragcheck.judging.model.server_address import is_http, origin
 from pytest_ragcheck.rag.http.connections import Connections, http_library, unlogged
 from pytest_ragcheck.rag.http.exchange_progress import Progress
-from pytest_ragcheck.rag.http.route import decoded
+from pytest_ragcheck.rag.http.route import decoded, unasked_encoding
 from pytest_ragcheck.redaction import shown_url
 
 if TYPE_CHECKING:
@@ -209,6 +209,8 @@ def _value(response: AnyResponse, body: bytes) -> Any:
     text = decoded(body, response.encoding)
     if (completion := streamed(text)) is not None:
         return completion
+    if encoding := unasked_encoding(response):
+        raise OtherContent(f"a body with the unrequested Content-Encoding {encoding[:40]!r}", status=status)
     is_json = "json" in response.headers.get("content-type", "").lower()
     raise OtherContent("a body that is not JSON" if is_json else "text", sent=text, status=status)
 

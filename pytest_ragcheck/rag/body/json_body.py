@@ -32,16 +32,17 @@ class NotJson(ReplyMismatch):
     """A text that is not JSON, or that breaks off."""
 
 
-def parse_json(body: bytes, content_type: str = "") -> Any:
+def parse_json(body: bytes, content_type: str = "", *, compressed_as: str = "") -> Any:
     """
     The JSON value that *body* holds.
 
-    A UTF-8 byte order mark is skipped. *content_type* is the reply's header; it only makes texts more precise.
+    A UTF-8 byte order mark is skipped. *content_type* is the reply's header, and *compressed_as* a Content-Encoding
+    that was not undone; they only make texts more precise.
 
     Raises:
         ReplyMismatch: Not UTF-8, not JSON, a repeated key, NaN or an infinity, or nested beyond `DEEPEST`.
     """
-    text = _decode(body, content_type)
+    text = _decode(body, content_type, compressed_as)
     try:
         value = _DECODER.decode(text)
     except ReplyMismatch:
@@ -56,10 +57,15 @@ def parse_json(body: bytes, content_type: str = "") -> Any:
     return value
 
 
-def _decode(body: bytes, content_type: str) -> str:
+def _decode(body: bytes, content_type: str, compressed_as: str) -> str:
     try:
         return body.decode("utf-8-sig")
     except UnicodeDecodeError as error:
+        if compressed_as:
+            raise ReplyMismatch(
+                f"the reply's body has the Content-Encoding {excerpt(compressed_as, 40)!r}, which was not asked for",
+                "Check what compresses it: the endpoint, or a proxy before it. It has to heed Accept-Encoding.",
+            ) from None
         declared = f", as its Content-Type {content_type!r} says" if "charset" in content_type.lower() else ""
         raise ReplyMismatch(
             f"the reply is not UTF-8{declared}: byte 0x{body[error.start]:02x} at position {error.start}",
@@ -142,4 +148,5 @@ def _syntax_error(text: str, error: ValueError) -> ReplyMismatch:
         return NotJson(
             f"the reply's JSON breaks off, at {where}: {quoted(text)}", "Return the whole of it, as valid JSON."
         )
-    return NotJson(f"the reply is not JSON ({error.msg} at {where}): {quoted(text)}", "Return JSON.")
+    found = error.msg.removesuffix(" at")  # as in "Invalid control character at"
+    return NotJson(f"the reply is not JSON ({found} at {where}): {quoted(text)}", "Return JSON.")

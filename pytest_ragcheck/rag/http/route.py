@@ -214,8 +214,11 @@ class HttpRoute:
 
     def value(self, exchange: HttpExchange) -> Any:
         """The JSON value of the reply's body."""
+        response = exchange.response
         try:
-            return parse_json(exchange.body, exchange.response.headers.get("content-type", ""))
+            return parse_json(
+                exchange.body, response.headers.get("content-type", ""), compressed_as=unasked_encoding(response)
+            )
         except ReplyMismatch as mismatch:
             raise self.unusable(exchange, mismatch) from None
 
@@ -262,6 +265,13 @@ class HttpRoute:
 
 def _start(exchange: HttpExchange) -> str:
     return decoded(exchange.body[:LOOKED_AT_BYTES], exchange.response.encoding)
+
+
+def unasked_encoding(response: AnyResponse) -> str:
+    """The Content-Encoding of a reply whose request did not ask for it, so that the body is as it came; else empty."""
+    encoding: str = response.headers.get("content-encoding", "")
+    asked = "identity, " + response.request.headers.get("accept-encoding", "").lower()
+    return "" if all(each.strip() in asked for each in encoding.lower().split(",")) else encoding
 
 
 def decoded(body: bytes, encoding: str | None) -> str:

@@ -66,6 +66,11 @@ def test_the_constants_that_python_reads_beyond_json_are_refused(constant):
         parse_json(f'{{"score": {constant}}}'.encode())
 
 
+def test_a_line_break_within_a_string_is_named_with_its_place():
+    with pytest.raises(ReplyMismatch, match=r"is not JSON \(Invalid control character at line 1, column 3\)"):
+        parse_json(b'["\n"]')
+
+
 def test_a_mismatch_reads_as_what_was_found_and_what_to_do():
     with pytest.raises(ReplyMismatch) as caught:
         parse_json(b"")
