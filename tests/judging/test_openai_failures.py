@@ -292,6 +292,16 @@ def test_a_server_that_does_not_run_is_named():
     )
 
 
+def test_the_proxy_of_a_connection_that_cannot_be_made_is_named(monkeypatch):
+    with OpenAIServer() as server:
+        proxy = server.url.removesuffix("/v1")
+    monkeypatch.setenv("http_proxy", proxy.replace("//", "//me:pass-word-1@"))
+    assert str(failure("http://judge.example/v1")).endswith(
+        ". Start the server, or check --rag-judge-url. "
+        f"The environment sends requests through the proxy {proxy}: check it, or add the host to NO_PROXY."
+    )
+
+
 def test_a_connection_that_breaks_is_named():
     assert str(failure_of(Reply(status=0))).startswith(
         "no connection to the judge at URL (model 'm-1'): Server disconnected without sending a response. "

@@ -250,9 +250,18 @@ def test_a_refused_connection_through_a_proxy_names_the_proxy(library, monkeypat
         port = listening.getsockname()[1]
     monkeypatch.setenv("HTTP_PROXY", f"http://me:pw-12345@127.0.0.1:{port}")
     error = fail("http://rag.example/query", library)
-    assert f"connection refused by the proxy http://127.0.0.1:{port}\n" in str(error)
+    check_the_proxy = "Check HTTP_PROXY and HTTPS_PROXY, or add rag.example to NO_PROXY."
+    assert f"connection refused by the proxy http://127.0.0.1:{port}\n{check_the_proxy}" in str(error)
     monkeypatch.setenv("HTTP_PROXY", "http://proxy.invalid:1")
-    assert "no address is known for 'proxy.invalid'" in str(fail("http://rag.example/query", library))
+    error = fail("http://rag.example/query", library)
+    assert f"no address is known for 'proxy.invalid'\n{check_the_proxy}" in str(error)
+
+
+def test_an_unknown_session_is_named_where_the_request_has_one():
+    with FakeEndpoint(json_reply({"error": "expired"}, 404)) as endpoint:
+        text = str(fail(endpoint.url, request='{"q": "{query}", "id": "{session}"}'))
+        assert text.endswith("If earlier turns were answered, the server no longer knows the session.")
+        assert str(fail(endpoint.url)).endswith("check the path in --rag-url.")
 
 
 def test_the_question_goes_through_the_proxy_of_the_environment(monkeypatch):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_ragcheck.errors import JudgeReplyError, JudgeUnavailable
 from pytest_ragcheck.judging.model.model_kind import JUDGE_MODEL, ModelKind
 from pytest_ragcheck.rag.body.excerpt import LONGEST, excerpt, is_html, quoted
-from pytest_ragcheck.rag.http.exchange_failures import causes_of
+from pytest_ragcheck.rag.http.exchange_failures import causes_of, proxy_of
 from pytest_ragcheck.rag.http.retry import TRANSIENT, retry_after_seconds
 from pytest_ragcheck.redaction import Redactor, shown_url
 
@@ -70,8 +70,10 @@ class ServerFailures:
         reason = self._excerpt(next(filter(None, said), type(error.__cause__).__name__))
         unknown = any(isinstance(each, ssl.SSLCertVerificationError) for each in led_to_it)
         to_do = _OWN_AUTHORITY if unknown else _BY_PROXY if error.by_proxy else _NOT_RUNNING
+        if (proxy := proxy_of(self.url)) and to_do is _NOT_RUNNING:
+            to_do += _THROUGH_PROXY
         return JudgeUnavailable(
-            f"no connection to {self._server}: {reason.rstrip('.')}. {to_do.format(kind=self.kind)}",
+            f"no connection to {self._server}: {reason.rstrip('.')}. {to_do.format(kind=self.kind, proxy=proxy)}",
             transient=not (unknown or error.by_proxy),
         )
 
@@ -146,6 +148,7 @@ _MOVED = (
 )
 _NOT_RUNNING = "Start the server, or check {kind.url}."
 _OWN_AUTHORITY = "Check {kind.url}; for a certificate authority of your own, set SSL_CERT_FILE to its certificate."
+_THROUGH_PROXY = " The environment sends requests through the proxy {proxy}: check it, or add the host to NO_PROXY."
 _BY_PROXY = "A proxy refused it: check HTTP_PROXY and HTTPS_PROXY, or add the host to NO_PROXY."
 _REFUSED = "{judge} refused the request: {status} for {model}. Check {kind.model} and {kind.url}."
 

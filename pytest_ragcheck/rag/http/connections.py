@@ -183,7 +183,7 @@ def _usage_errors(library: Any) -> Iterator[None]:
         yield
     except (OSError, ValueError, ImportError, library.InvalidURL) as error:
         raise UsageError(
-            f"no HTTP client can be made in this environment: {error}. "
+            f"no HTTP client can be made in this environment: {str(error).rstrip('.')}. "
             "Check HTTP_PROXY, HTTPS_PROXY, ALL_PROXY, SSL_CERT_FILE and SSL_CERT_DIR."
         ) from error
 

@@ -74,8 +74,8 @@ def refused_by_proxy(address: Address, error: Exception) -> EndpointUnreachable:
     """The error of a proxy that made no connection to the endpoint."""
     words = excerpt(address.redactor.text(str(error)), 120)
     text = (
-        f"{address.shown}: the proxy {_proxy(address) or 'before it'} made no connection ({words})\n"
-        f"Check HTTP_PROXY and HTTPS_PROXY, or add {address.host} to NO_PROXY."
+        f"{address.shown}: the proxy {proxy_of(address.shown) or 'before it'} made no connection ({words})\n"
+        f"{_mend_the_proxy(address)}"
     )
     return EndpointUnreachable(text, url=address.shown, transient=False)
 
@@ -100,6 +100,8 @@ def wrong_status(
     advice = to_do.get(status) or usual.format(request=exchange.shown, method=exchange.method)
     if status == HTTPStatus.METHOD_NOT_ALLOWED and exchange.method == "POST" and status not in to_do:
         advice += " If it takes GET with ?questions=TEXT, set rag_shape = search-rag."
+    if status == HTTPStatus.NOT_FOUND and "{session}" in exchange.shown and status not in to_do:
+        advice += " If earlier turns were answered, the server no longer knows the session."
     if 300 <= status < 400 and headers.get("location"):
         found += f", which leads to {_redirect_target(address, headers['location'])}"
         advice = (
@@ -153,26 +155,27 @@ class _Failure:
 
 
 def _not_connected(address: Address, causes: Sequence[BaseException]) -> _Failure:
-    through = _proxy(address)
+    through = proxy_of(address.shown)
     where = f" by the proxy {through}" if through else ""
+    mend_the_proxy = _mend_the_proxy(address) if through else ""
     for cause in causes:
         if isinstance(cause, socket.gaierror):
             host = urlsplit(through).hostname if through else address.host
             return _Failure(
                 f"name not found: no address is known for {host!r}",
-                "Check the host in --rag-url, and that this machine's network knows it (VPN, DNS).",
+                mend_the_proxy or "Check the host in --rag-url, and that this machine's network knows it (VPN, DNS).",
                 transient=cause.errno == socket.EAI_AGAIN,
             )
         if isinstance(cause, ConnectionRefusedError):
             return _Failure(
                 f"connection refused{where}",
-                "Start the RAG service, or set --rag-url to the port where it listens.",
+                mend_the_proxy or "Start the RAG service, or set --rag-url to the port where it listens.",
                 transient=True,
             )
     # The innermost error has the system's own words, such as "Network is unreachable".
     words = [cause.strerror for cause in causes if isinstance(cause, OSError) and cause.strerror]
     what = excerpt((words or [str(causes[0]) or "closed while it was being made"])[-1])
-    to_do = "Check the address in --rag-url, and the network from here to it."
+    to_do = mend_the_proxy or "Check the address in --rag-url, and the network from here to it."
     return _Failure(f"no connection{where}: {what}", to_do, transient=True)
 
 
@@ -222,11 +225,15 @@ def causes_of(error: BaseException, before: BaseException | None = None) -> Iter
             waiting.append(led_to_it)
 
 
-def _proxy(address: Address) -> str | None:
-    """The proxy that the environment sets for the endpoint, without credentials."""
+def _mend_the_proxy(address: Address) -> str:
+    return f"Check HTTP_PROXY and HTTPS_PROXY, or add {address.host} to NO_PROXY."
+
+
+def proxy_of(url: str) -> str | None:
+    """The proxy that the environment sets for the URL, without credentials; None without one."""
     proxies = getproxies()
-    proxy = proxies.get(address.shown.partition(":")[0].lower()) or proxies.get("all")
-    return shown_url(proxy) if proxy and not proxy_bypass(address.host) else None
+    proxy = proxies.get(url.partition(":")[0].lower()) or proxies.get("all")
+    return shown_url(proxy) if proxy and not proxy_bypass(urlsplit(url).hostname or "") else None
 
 
 def _redirect_target(address: Address, location: str) -> str:
