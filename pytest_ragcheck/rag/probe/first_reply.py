@@ -122,7 +122,8 @@ def _json_point(first: Exchange, clean: Clean) -> Point:
 
 def _answer_point(reply: Mapping[str, Any], clean: Clean) -> Point:
     # Check the field alone, so that a mistake in "contexts" is not reported for "answer".
-    mismatch = _mismatch({"answer": reply["answer"], "contexts": []} if "answer" in reply else reply, clean)
+    alone = {"contexts": []} | {key: reply[key] for key in ("answer", "error") if key in reply}
+    mismatch = _mismatch(alone if "answer" in reply else reply, clean)
     if mismatch is not None:
         return Check.ANSWER.failed(mismatch.found, mismatch.to_do)
     return _text_point(reply["answer"], clean)
@@ -139,7 +140,7 @@ def _contexts_point(reply: Mapping[str, Any], clean: Clean) -> Point:
         mismatch = _mismatch({"answer": "", "contexts": reply["contexts"]}, clean)
         found = mismatch.found if mismatch else ""
     else:
-        mismatch = _mismatch({**reply, "answer": ""}, clean)
+        mismatch = _mismatch({**reply, "answer": "..."}, clean)
         found = 'the reply has no "contexts"'
     if mismatch is not None:
         return Check.CONTEXTS.failed(found, mismatch.to_do)

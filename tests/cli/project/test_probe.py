@@ -183,6 +183,12 @@ BROKEN = {
         seen='"answer" is null, not a string',
         mend='Return "" where the system declines to answer.',
     ),
+    "reports an error beside an empty answer": Broken(
+        fault=to_posts(json_reply({"answer": "", "contexts": [], "error": "no index"})),
+        fails_at="answer",
+        seen='the reply has no text in "answer" but an error: "no index"',
+        mend="Fix its cause in the RAG system, and report such failures with status 500.",
+    ),
     "has no contexts": Broken(
         fault=to_posts(json_reply({"answer": "30 days", "sources": ["a"]})),
         fails_at="contexts",
