@@ -82,9 +82,15 @@ class PlainTransport:
                 await connection.aclose()
         await asyncio.sleep(0)  # the loop closes the sockets in its next round
 
-    def release(self, address: _Address, connection: Any) -> None:
+    async def release(self, address: _Address, connection: Any) -> None:
         """Keep the connection of a reply, if it can take a further request."""
-        if connection.is_available():
+        if not connection.is_available():
+            return
+        # Bytes after the reply, as after a wrong Content-Length, would be taken for the start of the next one.
+        parser = getattr(connection, "_h11_state", None)
+        if parser is not None and parser.trailing_data[0]:
+            await connection.aclose()
+        else:
             self._idle[address].append(connection)
 
     @contextmanager
@@ -218,7 +224,7 @@ class _ReplyStream:
     async def aclose(self) -> None:
         """Gives the connection back after the whole body, and closes it otherwise."""
         await self._body.aclose()
-        self._transport.release(self._address, self._connection)
+        await self._transport.release(self._address, self._connection)
 
 
 def _is_readable(connected: Any) -> bool:

@@ -52,6 +52,14 @@ def test_a_connection_is_not_used_again_after_a_reply_that_ends_it(library):
     assert endpoint.connections == 2
 
 
+@pytest.mark.parametrize("further", [b"\r\n", b"y", OK + b"content-length: 5\r\n\r\nother"])
+def test_bytes_after_a_reply_are_not_taken_for_the_next_one(further, library):
+    wire = OK + b"content-length: 4\r\n\r\nbody" + further
+    with FakeEndpoint(raw(wire, stays_open=True)) as endpoint:
+        assert [each.content for each in ask(library, endpoint.url, times=3)] == [b"body"] * 3
+    assert endpoint.connections == 3
+
+
 def test_a_large_body_without_a_length_ends_with_the_connection(library):
     async def run(url: str) -> list[int]:
         async with client_of(library) as client, client.stream("POST", url) as reply:
