@@ -120,6 +120,13 @@ def test_a_dry_run_can_be_set_in_the_ini_file_and_of_a_wrong_prompt_says_so(six:
     assert any(line.startswith("dry run: judge prompt '") for line in run.lines)
 
 
+def test_a_dry_run_names_a_judge_that_cannot_work(six: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RAGCHECK_JUDGE_API_KEY", "a-key\nwith-a-line-break")
+    run = six.run("--rag-dry-run", "--rag-judge-model=m", "--rag-judge-url=http://127.0.0.1:1/v1", "-o", "rag_disable=")
+    assert run.exit_status == 0
+    assert any(line.startswith("dry run: the judge's key cannot be sent: its character 6 is ") for line in run.lines)
+
+
 def test_a_limit_needs_a_judge_whose_price_is_known(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     project.write("one.rag.json", '[{"id": "q", "question": "?"}]')
     monkeypatch.setenv("RAGCHECK_URL", "http://localhost:9/query")

@@ -215,6 +215,11 @@ NO_KEY = (
     "your own (its key, if it needs one, is read from RAGCHECK_JUDGE_API_KEY)."
 )
 
+ONE_CALL = (
+    "ERROR: ragcheck: the judge's URL 'http://127.0.0.1:1/v1/chat/completions' is the path of one call. Give the API's "
+    "base, without /chat/completions."
+)
+
 
 @pytest.mark.parametrize(
     ("options", "message"),
@@ -223,6 +228,7 @@ NO_KEY = (
         (["--rag-judge=openai"], NO_MODEL),
         (["--rag-judge=openai", f"--rag-judge-url={URL}"], NO_MODEL),
         (["--rag-judge-model=gpt-5-mini"], NO_KEY),
+        (["--rag-judge-model=m", "--rag-judge-url=http://127.0.0.1:1/v1/chat/completions"], ONE_CALL),
     ],
 )
 def test_a_judge_that_cannot_work_ends_the_run_before_it_begins(

@@ -29,9 +29,9 @@ def dry_run_lines(config: pytest.Config, run: Run) -> list[str]:
     questions = [question for question in run.questions.selected.values() if question.skip is None]
     try:
         estimated = estimate(questions, settings, own_judge=is_overridden(config, "rag_judge"))
+        preflight = list(_preflight_lines(config, settings, estimated))
     except UsageError as error:
         return [f"dry run: {error}"]
-    preflight = _preflight_lines(config, settings, estimated)
     return [*estimate_lines(estimated, settings), *preflight, *_gate_lines(config, questions, estimated)]
 
 

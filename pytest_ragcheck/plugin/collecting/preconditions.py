@@ -73,12 +73,14 @@ def check_preconditions(config: pytest.Config, *, collected: bool) -> None:
 
 
 def _check_judge(settings: Settings) -> None:
-    from pytest_ragcheck.judging.judge_choice import missing_for
+    from pytest_ragcheck.judging.judge_choice import choose_judge, missing_for
     from pytest_ragcheck.judging.prompts.judge_prompt import load_prompt
 
     if settings.needs_judge and settings.run.replay is None:
         problem = NO_JUDGE if settings.judge.name is None else missing_for(settings)
         if problem:
             raise UsageError(f"{problem}.")
+        if settings.judge.name == "openai":
+            choose_judge(settings)  # checks that key, URL and headers can be sent
     # A wrong prompt is an error even if the chosen judge would not read it.
     load_prompt(settings.judge.prompt)
