@@ -211,6 +211,13 @@ def test_a_token_limit_that_reasoning_used_up_is_named():
     )
 
 
+def test_an_error_in_a_form_of_its_own_is_shown_through_a_client_of_the_caller():
+    busy = json_reply({"base_resp": {"status_code": 1008, "status_msg": "insufficient balance"}, "choices": None})
+    with OpenAIServer(busy) as server, pytest.raises(JudgeUnavailable) as caught:
+        by_package(server)
+    assert '"status_msg": "insufficient balance"' in str(caught.value)
+
+
 def test_reasoning_without_a_reply_is_named():
     raised = failure_of(completion(None, reasoning_content="Let me see"))
     assert ") twice gave no verdict: the server sent reasoning and no reply. Use a model" in str(raised)
@@ -256,10 +263,11 @@ def test_an_error_in_a_stream_is_read():
     [
         "[THINK]Draft: DRAFT[/THINK]VERDICT",
         "<reasoning>Draft: DRAFT</reasoning>VERDICT",
+        "<thought>Draft: DRAFT</thought>VERDICT",
         "<|channel>thought\nDraft: DRAFT<channel|>VERDICT",
         "<|channel|>analysis<|message|>DRAFT<|end|><|start|>assistant<|channel|>final<|message|>VERDICT",
     ],
-    ids=["mistral", "reasoning", "gemma", "harmony"],
+    ids=["mistral", "reasoning", "gemini", "gemma", "harmony"],
 )
 def test_a_draft_before_the_end_of_the_thinking_is_no_verdict(text):
     draft = verdict_text("NONCE", answer_correctness=0.4)

@@ -31,9 +31,11 @@ _MOST_READ_AGAIN = 4
 
 _REPEATED_SHOWN = 3
 _OBJECT_START = re.compile(r'\{(?=\s*["}])')
-# Of DeepSeek and most others, Mistral, Gemma, and gpt-oss.
-_THINKING_END = re.compile(r"</(?:think(?:ing)?|reasoning)>|\[/THINK\]|<channel\|>|<\|channel\|>final<\|message\|>")
-_THINKING_START = re.compile(r"<(?:think(?:ing)?|reasoning)>|\[THINK\]|<\|channel")
+# Of DeepSeek and most others (Gemini has <thought>), Mistral, Gemma, and gpt-oss.
+_THINKING_END = re.compile(
+    r"</(?:think(?:ing)?|thought|reasoning)>|\[/THINK\]|<channel\|>|<\|channel\|>final<\|message\|>"
+)
+_THINKING_START = re.compile(r"<(?:think(?:ing)?|thought|reasoning)>|\[THINK\]|<\|channel")
 _DECIMAL = re.compile(r"[0-9]+(?:\.[0-9]+)?|\.[0-9]+")
 _FLAGS = {"true": True, "false": False}
 _SURROGATE = re.compile("[\ud800-\udfff]")
