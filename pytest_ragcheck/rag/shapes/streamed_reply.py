@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import time
 from typing import TYPE_CHECKING, Any
 
+from pytest_ragcheck.rag.body.excerpt import quoted
 from pytest_ragcheck.rag.body.json_body import NotJson, ReplyMismatch, parse_json
 from pytest_ragcheck.rag.body.vocabulary import named, named_error
 from pytest_ragcheck.rag.shapes.reading import FIELDS
@@ -18,6 +20,9 @@ _DONE = b"[DONE]"
 """The payload of the last event, by the convention of OpenAI's API."""
 
 _SEE_THE_LOG = "See the endpoint's log."
+
+_LONGEST_START = 2_000
+_EVENT_LINE = re.compile(rb"(?:^|[\r\n]|\xef\xbb\xbf)(?:data|event|id|retry)?:")
 
 
 class StreamedReply:
@@ -35,6 +40,9 @@ class StreamedReply:
         self._reading = reading
         self._started = started
         self._events = 0
+        self._start = b""
+        """The bytes up to the first event, or the first of them."""
+
         self._first: Any = None
         self._pieces: list[str] = []
         self._found: dict[str, Any] = {}
@@ -62,6 +70,8 @@ class StreamedReply:
     def feed(self, chunk: bytes) -> None:
         """Read the events that end in the chunk, and nothing once the stream is done."""
         self.size_bytes += len(chunk)
+        if not self._events:
+            self._start = (self._start + chunk)[:_LONGEST_START]
         try:
             for event in self._parser.feed(chunk):
                 self._take(event)
@@ -86,6 +96,7 @@ class StreamedReply:
         if not self.is_done and (last := self._parser.finish()) is not None:
             self._take(last)
         end = self._reading.end
+        self._refuse_other_body()
         if not self.is_done and self._parser.is_within_event:
             raise ReplyMismatch(
                 f"the stream breaks off in the middle of event {self._events + 1}",
@@ -95,7 +106,7 @@ class StreamedReply:
             raise ReplyMismatch("the stream has no events", _SEE_THE_LOG)
         if end is not None and not (self._has_ended or self.is_done):
             raise ReplyMismatch(
-                f"the stream breaks off after {self._events} events, before its end ({end.text})", _SEE_THE_LOG
+                f"the stream breaks off after event {self._events}, before its end ({end.text})", _SEE_THE_LOG
             )
         if self._reading.leaves_out_contexts:
             self._found.setdefault("contexts", [])
@@ -115,6 +126,15 @@ class StreamedReply:
             raise ReplyMismatch(self._gap, f"Correct contexts={self._reading.parts.contexts.text}, or fix the event.")
         found = self._found | {"answer": "".join(self._pieces)}
         return parts.assemble(found, self._extra)
+
+    def _refuse_other_body(self) -> None:
+        is_stream = self._events or self.is_done or _EVENT_LINE.search(self._start)
+        if self._start.strip() and not is_stream:
+            text = quoted(self._start.decode(errors="replace"))
+            raise ReplyMismatch(
+                f"the reply is not the stream that its Content-Type declares: {text}",
+                "Send JSON as application/json, and see the endpoint's log.",
+            )
 
     def _take(self, event: StreamEvent) -> None:
         if event.data.strip() == _DONE:

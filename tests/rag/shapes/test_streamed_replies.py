@@ -187,6 +187,13 @@ def test_a_stream_is_read_as_the_whole_answer(behaviour: Behaviour, options: dic
         pytest.param(streamed([]), {}, "endpoint_stream", "the stream has no events", id="empty"),
         pytest.param(streamed([b": ping\n\n"]), {}, "endpoint_stream", "the stream has no events", id="comments only"),
         pytest.param(
+            streamed([b'{"error": ', b'"no index"}\n']),
+            {},
+            "endpoint_stream",
+            'the reply is not the stream that its Content-Type declares: {"error": "no index"}',
+            id="JSON with the wrong content type",
+        ),
+        pytest.param(
             streamed([WHOLE, b"data: {"]),
             {},
             "endpoint_stream",
@@ -204,7 +211,7 @@ def test_a_stream_is_read_as_the_whole_answer(behaviour: Behaviour, options: dic
             streamed([sse(delta("30"), delta(" days"))]),
             OPENAI,
             "endpoint_stream",
-            "breaks off after 2 events, before its end (choices[0].finish_reason)",
+            "breaks off after event 2, before its end (choices[0].finish_reason)",
             id="without its end",
         ),
         pytest.param(
