@@ -141,9 +141,10 @@ def _syntax_error(text: str, error: ValueError) -> ReplyMismatch:
         return ReplyMismatch("the reply holds a whole number with too many digits to be read", "Return a smaller one.")
     where = f"line {error.lineno}, column {error.colno}"
     if error.msg == "Extra data" and text.lstrip().startswith(("{", "[")):
-        return NotJson(
-            f"the reply goes on after its JSON has ended, at {where}: {quoted(text)}", "Return one JSON object."
-        )
+        to_do = "Return one JSON object."
+        if text.startswith("{", error.pos):
+            to_do += " Or stream one a line, with Content-Type: application/x-ndjson and rag_stream = auto."
+        return NotJson(f"the reply goes on after its JSON has ended, at {where}: {quoted(text)}", to_do)
     if error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated"):
         return NotJson(
             f"the reply's JSON breaks off, at {where}: {quoted(text)}", "Return the whole of it, as valid JSON."

@@ -71,6 +71,13 @@ def test_a_line_break_within_a_string_is_named_with_its_place():
         parse_json(b'["\n"]')
 
 
+@pytest.mark.parametrize(("body", "is_a_stream"), [(b'{"a": 1}\n{"a": 2}\n', True), (b'{"a": 1}]', False)])
+def test_json_lines_that_are_not_declared_are_named_with_their_content_type(body, is_a_stream):
+    with pytest.raises(ReplyMismatch, match="the reply goes on after its JSON has ended") as caught:
+        parse_json(body, "application/json")
+    assert ("application/x-ndjson" in caught.value.to_do) == is_a_stream
+
+
 def test_a_mismatch_reads_as_what_was_found_and_what_to_do():
     with pytest.raises(ReplyMismatch) as caught:
         parse_json(b"")
