@@ -68,14 +68,17 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    mark = metafunc.definition.get_closest_marker("rag_questions")
-    if mark is not None:
+    if metafunc.definition.get_closest_marker("rag_questions") is not None:
         from pytest_ragcheck.plugin.collecting.marker import parametrize
 
-        parametrize(metafunc, mark)
+        parametrize(metafunc)
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
+    if item.get_closest_marker("rag_questions") is not None and not hasattr(item, "callspec"):
+        from pytest_ragcheck.plugin.collecting.marker import require_question
+
+        require_question(item)
     if RUN in item.config.stash:
         from pytest_ragcheck.plugin.collecting.question_items import question_of
 

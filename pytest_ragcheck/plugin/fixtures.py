@@ -76,11 +76,10 @@ def rag_question(request: pytest.FixtureRequest) -> Question:
 
     question = question_of(request.node)
     if question is None:
-        pytest.fail(
-            f"{request.node.nodeid}: there is no question. Mark the test with "
-            f'@pytest.mark.rag_questions("billing.rag.yaml"), or use rag_check.',
-            pytrace=False,
-        )
+        remedy = 'Mark the test with @pytest.mark.rag_questions("billing.rag.yaml"), or use rag_check.'
+        if request.node.get_closest_marker("rag_questions") is not None:
+            remedy = "pytest does not parametrize a unittest.TestCase: use rag_check, or a class without this base."
+        pytest.fail(f"{request.node.nodeid}: there is no question. {remedy}", pytrace=False)
     return question
 
 

@@ -75,6 +75,56 @@ def test_questions_of_several_files_and_their_tags_are_taken(project: Project) -
     assert project.run("-m", "smoke").outcomes == {"passed": 1, "deselected": 1}
 
 
+def test_several_markers_of_a_class_and_a_test_add_up(project: Project) -> None:
+    for name in "abc":
+        project.ask(good(name), file=f"{name}.qa.yaml")
+    project.write(
+        "test_billing.py",
+        """
+import pytest
+
+@pytest.mark.rag_questions("a.qa.yaml")
+class TestIt:
+    @pytest.mark.rag_questions("b.qa.yaml")
+    @pytest.mark.rag_questions("c.qa.yaml")
+    def test_billing(self, rag_result):
+        rag_result.assert_passed()
+""",
+    )
+    run = project.run()
+    assert run.outcomes == {"passed": 3}
+    assert list(run.verdicts) == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize("autouse", ["True", "False"])
+def test_a_marked_test_of_a_testcase_fails_and_does_not_pass_unasked(project: Project, autouse: str) -> None:
+    project.ask(good("terms"), file="billing.qa.yaml")
+    project.write(
+        "test_billing.py",
+        f"""
+import unittest
+import pytest
+
+@pytest.mark.rag_questions("billing.qa.yaml")
+class TestIt(unittest.TestCase):
+    @pytest.fixture(autouse={autouse})
+    def result(self, rag_result):
+        self.rag_result = rag_result
+
+    def test_billing(self):
+        pass
+""",
+    )
+    run = project.run()
+    assert run.outcomes == {"error": 1}
+    assert run.section("ERROR at setup of TestIt.test_billing") == [
+        (
+            "test_billing.py::TestIt::test_billing: there is no question. "
+            "pytest does not parametrize a unittest.TestCase: use rag_check, or a class without this base."
+        )
+    ]
+
+
 def test_other_parameters_of_the_test_make_datasets_of_their_own(project: Project) -> None:
     project.ask(good("terms"), bad("цены"), file="billing.qa.yaml")
     project.write(

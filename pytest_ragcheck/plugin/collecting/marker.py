@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,13 +13,16 @@ if TYPE_CHECKING:
     from pytest_ragcheck.questions.question import Question
 
 
-def parametrize(metafunc: pytest.Metafunc, mark: pytest.Mark) -> None:
-    """Parametrize the test with the questions of the marker's files, which are relative to the test file."""
+def parametrize(metafunc: pytest.Metafunc) -> None:
+    """Parametrize the test with the questions of the files of all its markers, relative to the test file."""
     test = metafunc.definition
-    if not mark.args or mark.kwargs or not all(isinstance(path, str) for path in mark.args):
-        raise pytest.Collector.CollectError(
-            f'{test.nodeid}: rag_questions takes the paths of question files, as rag_questions("billing.rag.yaml").'
-        )
+    # The nearest mark is the first one of pytest, and the last one of the source.
+    markers = list(test.iter_markers("rag_questions"))[::-1]
+    for marker in markers:
+        if not marker.args or marker.kwargs or not all(isinstance(path, str) for path in marker.args):
+            raise pytest.Collector.CollectError(
+                f'{test.nodeid}: rag_questions takes the paths of question files, as rag_questions("billing.rag.yaml").'
+            )
     if "rag_question" not in metafunc.fixturenames:
         raise pytest.Collector.CollectError(
             f"{test.nodeid}: the test is marked rag_questions but uses no question. "
@@ -26,7 +30,7 @@ def parametrize(metafunc: pytest.Metafunc, mark: pytest.Mark) -> None:
         )
     name_in_file = ".".join(test.nodeid.split("::")[1:])
     questions: list[Question] = []
-    for name in mark.args:
+    for name in chain.from_iterable(marker.args for marker in markers):
         path = test.path.parent / name
         if not path.is_file():
             raise pytest.Collector.CollectError(
@@ -36,3 +40,9 @@ def parametrize(metafunc: pytest.Metafunc, mark: pytest.Mark) -> None:
         questions += questions_of_file(test.config, path, test=name_in_file).questions
     parameters = [pytest.param(question, id=question.id, marks=marks(question)) for question in questions]
     metafunc.parametrize("rag_question", parameters, indirect=True)
+
+
+def require_question(item: pytest.Item) -> None:
+    """Let a test of a `unittest.TestCase` fail, which would pass unasked because pytest does not parametrize it."""
+    if isinstance(item, pytest.Function) and "rag_question" not in item.fixturenames:
+        item.fixturenames.append("rag_question")
