@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 from os import PathLike
@@ -21,6 +21,7 @@ from pytest_ragcheck.judging.judge_choice import choose_judge
 from pytest_ragcheck.judging.preflight.run_preflight import preflight
 from pytest_ragcheck.metrics.metric_choice import choose_metrics
 from pytest_ragcheck.metrics.user_metric import OwnMetric, distinct
+from pytest_ragcheck.questions.fields.check_question import check_question
 from pytest_ragcheck.questions.question import Question, QuestionSet
 from pytest_ragcheck.questions.reader import read_question_file
 from pytest_ragcheck.questions.tiers import asked_in
@@ -88,13 +89,17 @@ async def evaluate(
     Raises:
         QuestionFileError: A question file has mistakes.
         StepFailed: The judge's preflight failed; no question has been asked.
-        UsageError: Two questions share an identity, the judge lacks a setting, or there is no client and no `url`, or
-            a client besides a `url` for another.
+        UsageError: A question cannot be asked, or two share an identity, the judge lacks a setting, or there is no
+            client and no `url`, or a client besides a `url` for another.
         ResultsError: The results cannot be written.
     """
     defaults = Settings.of()
     settings = settings or defaults
-    sets = _sets([questions] if isinstance(questions, str | Question | PathLike) else questions, settings.run.tier)
+    own = distinct([OwnMetric(metric, given_as="evaluate") for metric in metrics], given_as="evaluate")
+    known = (*ASSERTABLE, *(name for metric in own for name in metric.names))
+    sets = _sets(
+        [questions] if isinstance(questions, str | Question | PathLike) else questions, settings.run.tier, known
+    )
     settings = settings.replace(agent=agent_name or settings.run.agent)
     if output is None and settings.run.output != defaults.run.output:
         output = settings.run.output
@@ -104,7 +109,6 @@ async def evaluate(
     else:
         used = as_judge(judge)
     asked = [q for questions in sets for q in questions.questions if q.skip is None]
-    own = distinct([OwnMetric(metric, given_as="evaluate") for metric in metrics], given_as="evaluate")
     measured = choose_metrics(settings, used)
     made: list[Any] = [*measured, used] if judge is None or isinstance(judge, str) else [*measured]
     system = _client(client, settings)
@@ -147,17 +151,20 @@ def _client(client: Asks | Callable[..., Any] | None, settings: Settings) -> Ask
     return as_client(client, settings)
 
 
-def _sets(given: Iterable[Any], tier: str) -> tuple[QuestionSet, ...]:
+def _sets(given: Iterable[Any], tier: str, known_metrics: Collection[str]) -> tuple[QuestionSet, ...]:
     """Return the questions by dataset, in the order of the datasets; *tier* is for files that set none."""
     by_dataset: dict[str, list[Question]] = {}
     paths: dict[str, Path] = {}
     for each in given:
         if isinstance(each, Question):
+            check_question(each, known_metrics=known_metrics, given_as="evaluate")
             read = [each]
             path = each.path or Path(each.dataset_name)
+        elif not isinstance(each, str | PathLike):
+            raise UsageError(f"evaluate: {each!r:.80} is neither the path of a question file nor a Question.")
         else:
             path = Path(each)
-            file = read_question_file(path, root=Path.cwd(), known_metrics=ASSERTABLE)
+            file = read_question_file(path, root=Path.cwd(), known_metrics=known_metrics)
             # Nothing is uploaded without pytest.
             read = list(asked_in(replace(file, ingest=False), tier=tier, ingest=False, root=Path.cwd()).questions)
         for question in read:

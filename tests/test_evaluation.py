@@ -187,6 +187,32 @@ def test_the_same_question_twice_is_refused() -> None:
     )
 
 
+def cited(question: Question, answer: RagAnswer) -> float:
+    return 0.5
+
+
+def test_thresholds_of_questions_may_name_the_given_metrics_and_no_others(tmp_path: Path) -> None:
+    file = tmp_path / "x.rag.json"
+    file.write_text('[{"question": "How long?", "thresholds": {"cited": 0.6}}]', encoding="utf-8")
+    asked = a_question(thresholds={"cited": 0.4})
+    assert [each.verdict.value for each in run([file, asked], answer, None, metrics=[cited]).records] == [
+        "FAIL",
+        "PASS",
+    ]
+    with pytest.raises(UsageError, match="evaluate: question 'refunds': thresholds: there is no metric 'cited'; the"):
+        run(asked, answer, None)
+    with pytest.raises(QuestionFileError, match="a threshold for the unknown metric 'cited'"):
+        run(file, answer, None)
+
+
+def test_a_row_of_a_question_is_refused() -> None:
+    with pytest.raises(UsageError) as caught:
+        run([{"question": "How long?"}], answer, None)
+    assert str(caught.value) == (
+        "evaluate: {'question': 'How long?'} is neither the path of a question file nor a Question."
+    )
+
+
 def test_mistakes_of_a_question_file_and_of_the_judges_settings_are_reported(tmp_path: Path) -> None:
     (tmp_path / "x.rag.json").write_text('[{"id": "a"}]', encoding="utf-8")
     with pytest.raises(QuestionFileError, match="question 'a' has no 'question'"):

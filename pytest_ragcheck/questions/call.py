@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from pytest_ragcheck.errors import UsageError
+from pytest_ragcheck.questions.fields.check_question import check_mentions, check_thresholds, is_top_k
 from pytest_ragcheck.questions.fields.key_names import PASSAGE
-from pytest_ragcheck.questions.mention import compile_mention
 from pytest_ragcheck.questions.question import END_TO_END, RETRIEVAL_ALONE, GoldPassage, Question
 from pytest_ragcheck.questions.question_ids import usable_id
 from pytest_ragcheck.questions.reader import default_dataset_name
-from pytest_ragcheck.scores.catalogue import BOUNDED, JUDGED, listed
+from pytest_ragcheck.scores.catalogue import JUDGED
 
 _GOLD = 'give a text, or {"text": "...", "doc_id": "..."} with either or both.'
 
@@ -45,8 +45,10 @@ def question_of_call(
     """
     if not isinstance(question, str) or not question.strip():
         raise UsageError(f"rag_check: the question is {question!r}; give a text.")
-    if top_k is not None and (isinstance(top_k, bool) or not isinstance(top_k, int) or top_k < 1):
+    if not is_top_k(top_k):
         raise UsageError(f"rag_check: top_k is {top_k!r}; give a whole number from 1.")
+    if not isinstance(answerable, bool):
+        raise UsageError(f"rag_check: answerable is {answerable!r:.80}; give True or False.")
     if tier not in (END_TO_END, RETRIEVAL_ALONE):
         raise UsageError(f"rag_check: tier is {tier!r}; give {END_TO_END!r} or {RETRIEVAL_ALONE!r}.")
     if not isinstance(identity, str):
@@ -114,11 +116,7 @@ def _texts(name: str, given: str | Sequence[str]) -> tuple[str, ...]:
 
 def _mentions(name: str, given: str | Sequence[str]) -> tuple[str, ...]:
     mentions = _texts(name, given)
-    try:
-        for mention in mentions:
-            compile_mention(mention)
-    except ValueError as error:
-        raise UsageError(f"rag_check: {name}: {error}") from None
+    check_mentions(mentions, f"rag_check: {name}")
     return mentions
 
 
@@ -126,15 +124,5 @@ def _thresholds(given: float | Mapping[str, float] | None, known_metrics: Collec
     if given is None:
         return {}
     by_metric = given if isinstance(given, Mapping) else dict.fromkeys(JUDGED, given)
-    for metric, value in by_metric.items():
-        if metric in BOUNDED:
-            if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < float("inf"):
-                raise UsageError(f"rag_check: thresholds: {metric} is {value!r}; give a number above 0.")
-            continue
-        if metric not in known_metrics:
-            raise UsageError(
-                f"rag_check: thresholds: there is no metric {metric!r}; the metrics are {listed(known_metrics)}."
-            )
-        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
-            raise UsageError(f"rag_check: thresholds: {metric} is {value!r}; give a number from 0 to 1.")
+    check_thresholds(by_metric, known_metrics, "rag_check: thresholds")
     return {metric: float(value) for metric, value in by_metric.items()}

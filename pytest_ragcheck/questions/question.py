@@ -8,6 +8,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from pytest_ragcheck.errors import UsageError
+
 GENERATION = "generation"
 """The tier in which a request carries the passages of its question, and the system retrieves nothing."""
 
@@ -151,6 +153,9 @@ class Question:
 
     def __post_init__(self) -> None:
         # One list with every accepted answer makes a question equal to itself after writing and reading.
+        answers: Any = self.all_acceptable_answers
+        if isinstance(answers, str):
+            raise UsageError(f"Question: all_acceptable_answers is {answers!r:.80}; give a tuple of texts.")
         first = () if self.expected_answer is None else (self.expected_answer,)
         union = tuple(dict.fromkeys((*first, *self.all_acceptable_answers)))
         object.__setattr__(self, "all_acceptable_answers", union)

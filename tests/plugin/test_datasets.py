@@ -211,6 +211,58 @@ def test_a_conftest_file_adds_datasets(project: Project) -> None:
     assert "faq:shop::1" in run.text
 
 
+OWN_QUESTION = """
+from pytest_ragcheck import Dataset, Question
+
+def cited(question, answer):
+    return 0.5
+
+def read_faq(rows, dataset_name):
+    yield from (Question(dataset_name="other", id="a", question="Who?", {values}) for row in rows)
+
+def pytest_ragcheck_metrics():
+    return [cited]
+
+def pytest_ragcheck_datasets():
+    return [Dataset(name="faq", tests="our own", tiers=("end_to_end",), read=read_faq)]
+"""
+
+
+def test_questions_of_an_own_dataset_may_have_tags_and_thresholds_of_own_metrics(project: Project) -> None:
+    project.extend_conftest(OWN_QUESTION.replace("{values}", 'tags=("smoke",), thresholds={"cited": 0.6}'))
+    project.write("faq.json", "[{}]")
+    run = project.run("--rag-dataset=faq=faq.json", *KEYLESS, "--strict-markers", "-m", "smoke")
+    assert run.outcomes == {"failed": 1}
+    assert run.predictions["predictions"][0]["dataset_name"] == "faq"
+
+
+@pytest.mark.parametrize(
+    ("values", "problem"),
+    [
+        (
+            'thresholds={"cites": 1}',
+            "question 'a': thresholds: there is no metric 'cites'; the metrics are answer_correctness, ",
+        ),
+        ('gold_passages=["x"]', "question 'a': gold_passages is ['x']; give a tuple of GoldPassage objects."),
+    ],
+)
+def test_a_question_of_an_own_dataset_that_cannot_be_asked_is_refused(
+    project: Project, values: str, problem: str
+) -> None:
+    project.extend_conftest(OWN_QUESTION.replace("{values}", values))
+    project.write("faq.json", "[{}]")
+    run = project.run("--rag-dataset=faq=faq.json", *KEYLESS)
+    assert run.exit_status == pytest.ExitCode.INTERRUPTED
+    assert f"faq.json: {problem}" in run.section("ERROR collecting faq")[0]
+
+
+def test_a_row_that_an_own_dataset_gives_back_is_refused(project: Project) -> None:
+    project.extend_conftest(FAQ.replace("def read_faq", "def read_faq(rows, name): return rows\n\ndef unused"))
+    project.write("faq.json", '[{"q": "Who?"}]')
+    run = project.run("--rag-dataset=faq=faq.json", *KEYLESS)
+    assert "faq.json: the dataset's read gave Row(" in run.section("ERROR collecting faq")[0]
+
+
 def test_a_dataset_without_passages_puts_nothing_into_the_system(project: Project) -> None:
     project.write("conftest.py", FAQ)
     project.write("faq.jsonl", '{"key": 1, "q": "Who?", "a": "Ann"}\n')

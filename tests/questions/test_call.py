@@ -130,6 +130,7 @@ def test_an_id_is_one_that_a_question_file_may_have(given: str) -> None:
         ({"top_k": 0}, "rag_check: top_k is 0; give a whole number from 1."),
         ({"top_k": True}, "rag_check: top_k is True; give a whole number from 1."),
         ({"top_k": "5"}, "rag_check: top_k is '5'; give a whole number from 1."),
+        ({"answerable": "no"}, "rag_check: answerable is 'no'; give True or False."),
     ],
 )
 def test_an_argument_that_cannot_be_used_is_refused(arguments: dict[str, Any], problem: str) -> None:

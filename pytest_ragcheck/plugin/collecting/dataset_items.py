@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_ragcheck.errors import DatasetError, QuestionFileError, UsageError
-from pytest_ragcheck.plugin.collecting.question_items import QuestionFile
-from pytest_ragcheck.plugin.configuration import settings_of
+from pytest_ragcheck.plugin.collecting.question_items import QuestionFile, register_tags
+from pytest_ragcheck.plugin.configuration import names_of_own_metrics, settings_of
 from pytest_ragcheck.plugin.run_state import run_of
 from pytest_ragcheck.plugin.workers.transport import has_workers
 from pytest_ragcheck.questions.datasets.loading import load_questions
@@ -20,6 +20,7 @@ from pytest_ragcheck.questions.datasets.registry import check_choices, known_dat
 from pytest_ragcheck.questions.datasets.sampling import would_be_taken
 from pytest_ragcheck.questions.datasets.standard_dataset import Dataset
 from pytest_ragcheck.questions.tiers import asked_in
+from pytest_ragcheck.scores.catalogue import ASSERTABLE
 
 if TYPE_CHECKING:
     from pytest_ragcheck.questions.datasets.dataset_names import DatasetChoice
@@ -173,7 +174,8 @@ class DatasetCollector(QuestionFile):
         try:
             sample = settings.run.samples
             size, seed = (sample.size, sample.seed) if sample else (None, 0)
-            loaded = load_questions(self.choice, self.dataset, samples=size, seed=seed)
+            known = (*ASSERTABLE, *names_of_own_metrics(self.config))
+            loaded = load_questions(self.choice, self.dataset, samples=size, seed=seed, known_metrics=known)
             questions = asked_in(
                 replace(loaded, path=self.path),
                 tier=settings.run.tier,
@@ -182,4 +184,5 @@ class DatasetCollector(QuestionFile):
             run_of(self.config).questions.add(questions)
         except (DatasetError, UsageError, QuestionFileError) as error:
             raise self.CollectError(str(error)) from None
+        register_tags(self.config, questions)
         return questions

@@ -192,10 +192,16 @@ def questions_of_file(config: pytest.Config, path: Path, *, test: str = "") -> Q
             run_of(config).queue_note(short_gold_note(questions.dataset_name, named))
     except QuestionFileError as error:
         raise pytest.Collector.CollectError(f"{error}\nSee: ragcheck docs {_PAGE}") from None
-    for tag in sorted({tag for question in questions.questions for tag in question.tags} - collected.tags):
-        config.addinivalue_line("markers", f"{tag}: a tag of questions")
-        collected.tags.add(tag)
+    register_tags(config, questions)
     return questions
+
+
+def register_tags(config: pytest.Config, questions: QuestionSet) -> None:
+    """Register the tags of the questions as markers."""
+    known = run_of(config).questions.tags
+    for tag in sorted({tag for question in questions.questions for tag in question.tags} - known):
+        config.addinivalue_line("markers", f"{tag}: a tag of questions")
+        known.add(tag)
 
 
 def marks(question: Question) -> list[pytest.MarkDecorator]:

@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from pytest_ragcheck.errors import DatasetError
+from pytest_ragcheck.errors import DatasetError, UsageError
 from pytest_ragcheck.questions.datasets.dataset_files import files_at, rows_of_file
 from pytest_ragcheck.questions.datasets.dataset_names import DatasetChoice
 from pytest_ragcheck.questions.datasets.dataset_row import Row
 from pytest_ragcheck.questions.datasets.hub import rows_of_hub
 from pytest_ragcheck.questions.datasets.sampling import sample
 from pytest_ragcheck.questions.datasets.standard_dataset import Dataset
+from pytest_ragcheck.questions.fields.check_question import check_question
 from pytest_ragcheck.questions.question import Origin, Question, QuestionSet
 from pytest_ragcheck.questions.question_ids import usable_id
+from pytest_ragcheck.scores.catalogue import ASSERTABLE
 
 
-def load_questions(choice: DatasetChoice, dataset: Dataset, *, samples: int | None, seed: int) -> QuestionSet:
+def load_questions(
+    choice: DatasetChoice,
+    dataset: Dataset,
+    *,
+    samples: int | None,
+    seed: int,
+    known_metrics: Collection[str] = ASSERTABLE,
+) -> QuestionSet:
     """
     Return the questions of the choice, all or a sample, in the order of the file.
 
@@ -26,17 +35,18 @@ def load_questions(choice: DatasetChoice, dataset: Dataset, *, samples: int | No
         dataset: The dataset that the choice names.
         samples: Maximum number of questions; None for all.
         seed: Seed of the sample.
+        known_metrics: The metrics that `thresholds` of a question may name.
 
     Raises:
         DatasetError: The file or the hub has another format; the text names the row, the expected value and the value
             found.
-        UsageError: A package is missing.
+        UsageError: A package is missing, or the dataset made a question that cannot be asked.
     """
     split = choice.split or dataset.split
     seen = _Seen()
     try:
         read = dataset.read(_rows(choice, dataset, split), choice.dataset_name)
-        chosen = sample(_usable(choice, read, seen), samples, seed=seed)
+        chosen = sample(_usable(choice, read, seen, known_metrics), samples, seed=seed)
     except DatasetError as error:
         raise DatasetError(f"{error}\n{dataset.name} is read from {dataset.official}.") from error
     if not chosen:
@@ -66,21 +76,27 @@ class _Seen:
     left_out: int = 0
 
 
-def _usable(choice: DatasetChoice, read: Iterable[Question], seen: _Seen) -> Iterator[Question]:
+def _usable(
+    choice: DatasetChoice, read: Iterable[Question], seen: _Seen, known_metrics: Collection[str]
+) -> Iterator[Question]:
     """Yield the questions with a text, each with an id that is valid in a node id and with the path of its file."""
     for question in read:
-        text = question.question[:60]
-        if not question.question.strip():
+        if not isinstance(question, Question):
+            raise UsageError(f"{choice}: the dataset's read gave {question!r:.80}, not a Question.")
+        if isinstance(question.question, str) and not question.question.strip():
             seen.left_out += 1
             continue
-        question_id = usable_id(question.id)
+        text = str(question.question)[:60]
+        question_id = usable_id(question.id) if isinstance(question.id, str) else question.id
+        usable = replace(question, dataset_name=choice.dataset_name, id=question_id, path=choice.path)
+        check_question(usable, known_metrics=known_metrics, given_as=str(choice))
         if question_id in seen.by_id:
             raise DatasetError(
                 f"{choice}: expected an id of its own for each question, found {question_id!r} twice: "
                 f"{seen.by_id[question_id]!r} and {text!r}."
             )
         seen.by_id[question_id] = text
-        yield replace(question, id=question_id, path=choice.path)
+        yield usable
 
 
 def _rows(choice: DatasetChoice, dataset: Dataset, split: str) -> Iterator[Row]:
