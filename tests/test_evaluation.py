@@ -156,7 +156,7 @@ def test_no_more_are_asked_at_once_than_the_settings_say_and_the_order_is_theirs
             nonlocal now, most
             now += 1
             most = max(most, now)
-            await asyncio.sleep(0.001 * (ord(question.id[-1]) % 3))
+            await asyncio.sleep(0.01 * (1 + ord(question.id[-1]) % 3))
             now -= 1
             return RagAnswer(text="30 days", contexts=("30 days",))
 
