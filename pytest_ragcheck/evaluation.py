@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 from os import PathLike
@@ -35,8 +35,8 @@ from pytest_ragcheck.summary.run_outcomes import Outcomes
 from pytest_ragcheck.verdict.verdict import Verdict
 
 if TYPE_CHECKING:
-    from pytest_ragcheck.judging.judgement import Judge, JudgeFunction
-    from pytest_ragcheck.rag.answer import Asks
+    from pytest_ragcheck.judging.judgement import GivenJudge
+    from pytest_ragcheck.rag.answer import Asks, GivenClient
     from pytest_ragcheck.report.files.result_files import Written
     from pytest_ragcheck.summary.aggregate import Summary
     from pytest_ragcheck.verdict.record import Record
@@ -61,8 +61,8 @@ class Evaluation:
 
 async def evaluate(
     questions: Questions,
-    client: Asks | Callable[..., Any] | None,
-    judge: Judge | JudgeFunction | str | None,
+    client: GivenClient | None,
+    judge: GivenJudge | str | None,
     *,
     settings: Settings | None = None,
     metrics: Iterable[Any] = (),
@@ -137,7 +137,7 @@ async def evaluate(
     return Evaluation(records=records, summary=summary, files=files, notes=notes)
 
 
-def _client(client: Asks | Callable[..., Any] | None, settings: Settings) -> Asks:
+def _client(client: GivenClient | None, settings: Settings) -> Asks:
     url = settings.endpoint.url
     if client is None and url is None:
         raise UsageError("evaluate: there is no system to ask. Give a client, or settings with a url.")

@@ -89,6 +89,22 @@ class LengthJudge:
         return short(question, answer)
 
 
+class PlainService:
+    """A client whose method is not async."""
+
+    def ask(self, question: Question) -> RagAnswer:
+        """Answers."""
+        return RagAnswer(text="30 days", contexts=("Within 30 days.",))
+
+
+class PlainJudge:
+    """A judge whose method is not async."""
+
+    def judge(self, question: Question, answer: RagAnswer) -> Judgement:
+        """Judges."""
+        return short(question, answer)
+
+
 class Length:
     """A metric of one's own."""
 
@@ -131,7 +147,9 @@ async def whole_run() -> list[Record]:
     first: Evaluation = await evaluate(QUESTION, answer, short, settings=settings, metrics=[metric])
     second = await evaluate([QUESTION], Service(), LengthJudge(), settings=settings, metrics=[length])
     third = await evaluate([QUESTION], RagClient.from_callable(answer), Panel([OfflineJudge(), short]))
-    return [*first.records, *second.records, *third.records]
+    fourth = await evaluate(QUESTION, PlainService(), Panel([PlainJudge(), PlainJudge()]))
+    fifth = await evaluate(QUESTION, PlainService(), PlainJudge())
+    return [record for run in (first, second, third, fourth, fifth) for record in run.records]
 
 
 def length(question: Question, answer: RagAnswer) -> float | None:

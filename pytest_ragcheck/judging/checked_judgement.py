@@ -37,6 +37,9 @@ async def checked_judgement(question: Question, answer: RagAnswer, judge: Judge 
             f"{type(judge).__qualname__}: the rag_judge has no method judge(question, answer). "
             "Return an object with that method, a function of question and answer, or None to run without a judge."
         )
+    if isinstance(judge, type):
+        name = judge.__qualname__
+        raise JudgeError(f"{name}: the rag_judge is a class. Return an object of it, such as {name}().")
     judgement = await settled(judge.judge, question, answer)
     if not isinstance(judgement, Judgement):
         raise JudgeReplyError(f"{_name(judge)}: judge() returned {judgement!r:.80}, not a Judgement.")

@@ -8,7 +8,7 @@ from pytest_ragcheck.judging.judgement import JudgeIdentity
 from pytest_ragcheck.rag.ask import settled
 
 if TYPE_CHECKING:
-    from pytest_ragcheck.judging.judgement import Judge, JudgeFunction, Judgement
+    from pytest_ragcheck.judging.judgement import GivenJudge, Judge, JudgeFunction, Judgement
     from pytest_ragcheck.questions.question import Question
     from pytest_ragcheck.rag.answer import RagAnswer
 
@@ -29,7 +29,7 @@ class FunctionJudge:
         return cast("Judgement", await settled(self._function, question, answer))
 
 
-def as_judge(given: Judge | JudgeFunction) -> Judge:
+def as_judge(given: GivenJudge) -> Judge:
     """Returns *given*, or a judge that calls it if it is a plain function."""
     if hasattr(given, "judge") or not callable(given):
         return cast("Judge", given)

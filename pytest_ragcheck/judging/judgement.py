@@ -13,6 +13,12 @@ if TYPE_CHECKING:
     JudgeFunction = Callable[[Question, RagAnswer], "Judgement | Awaitable[Judgement]"]
     """A plain function that can be the judge."""
 
+    class _Judges(Protocol):
+        def judge(self, question: Question, answer: RagAnswer) -> Judgement | Awaitable[Judgement]: ...
+
+    GivenJudge = _Judges | JudgeFunction
+    """A judge as a user may give it: its method may be async or not."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judgement:

@@ -15,7 +15,7 @@ from pytest_ragcheck.judging.judgement import JudgeIdentity, Judgement
 from pytest_ragcheck.judging.same_verdict import SameVerdict
 
 if TYPE_CHECKING:
-    from pytest_ragcheck.judging.judgement import Judge, JudgeFunction
+    from pytest_ragcheck.judging.judgement import GivenJudge, Judge
     from pytest_ragcheck.questions.question import Question
     from pytest_ragcheck.rag.answer import RagAnswer
 
@@ -42,7 +42,7 @@ class Panel:
         UsageError: There are fewer than two judges, or the rule is unknown.
     """
 
-    def __init__(self, judges: Sequence[Judge | JudgeFunction], rule: Rule = "mean") -> None:
+    def __init__(self, judges: Sequence[GivenJudge], rule: Rule = "mean") -> None:
         if len(judges) < 2:
             raise UsageError(f"Panel: a panel needs at least two judges, not {len(judges)}.")
         if rule not in _RULES:

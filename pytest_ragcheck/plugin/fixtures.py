@@ -31,6 +31,7 @@ def rag_settings(pytestconfig: pytest.Config) -> Settings:
 @pytest.fixture(scope="session")
 def rag_client(rag_settings: Settings, pytestconfig: pytest.Config) -> Asks:
     """The client of the endpoint of --rag-url. An override can return another RagClient or a function."""
+    _check_settings(rag_settings)
     if rag_settings.run.replay is not None:
         from pytest_ragcheck.plugin.collecting.replay_source import recording_of
 
@@ -53,6 +54,7 @@ def rag_judge(
     rag_settings: Settings, pytestconfig: pytest.Config, request: pytest.FixtureRequest
 ) -> Iterator[Judge | None]:
     """The judge of --rag-judge; None for `none`. An override can return an object with `judge`, or a function."""
+    _check_settings(rag_settings)
     needs_judge = rag_settings.needs_judge and _asks_for_answers(request.session)
     if rag_settings.judge.name is None and needs_judge and rag_settings.run.replay is None:
         from pytest_ragcheck.plugin.collecting.preconditions import NO_JUDGE
@@ -150,9 +152,21 @@ def _backends(client: Any, judge: Judge | JudgeFunction | None, settings: Settin
     from pytest_ragcheck.metrics.metric_choice import check_installed
     from pytest_ragcheck.plugin.asking.plan import Backends
 
+    _check_settings(settings)
     with _usage_errors_as_failures():
         check_installed(settings)
     return Backends(client=client, judge=None if judge is None else as_judge(judge), settings=settings)
+
+
+def _check_settings(given: Any) -> None:
+    from pytest_ragcheck.config.settings import Settings
+
+    if not isinstance(given, Settings):
+        pytest.fail(
+            f"the rag_settings fixture returned {given!r:.80}, not Settings. "
+            "Return the settings that it changes, such as rag_settings.replace(threshold=0.9).",
+            pytrace=False,
+        )
 
 
 def _chosen_judge(settings: Settings, config: pytest.Config) -> Judge | None:

@@ -7,7 +7,15 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
     from pytest_ragcheck.questions.question import Question
+
+    class _Answers(Protocol):
+        def ask(self, question: Question) -> RagAnswer | Awaitable[RagAnswer]: ...
+
+    GivenClient = _Answers | Callable[..., Any]
+    """A client as a user may give it: its method may be async or not."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

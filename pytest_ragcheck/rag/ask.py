@@ -30,6 +30,11 @@ async def ask(question: Question, client: Asks) -> RagAnswer:
             "RagClient.from_settings(rag_settings, http=client).",
             url=name,
         )
+    if isinstance(client, type):
+        name = client.__qualname__
+        raise EndpointError(
+            f"{name}: the rag_client is a class\nReturn an object of it, such as {name}(...).", url=name
+        )
     answer = await settled(client.ask, question)
     if not isinstance(answer, RagAnswer):
         raise EndpointReplyError(f"{name}: ask() returned {type(answer).__name__}, not a RagAnswer.", url=name)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pytest_ragcheck import Judgement, Question, RagAnswer
+from pytest_ragcheck import Judgement, OfflineJudge, Question, RagAnswer
 from pytest_ragcheck.errors import JudgeError, JudgeReplyError
 from pytest_ragcheck.judging.checked_judgement import checked_judgement, judge_identity
 from pytest_ragcheck.judging.judgement import JudgeIdentity
@@ -73,6 +73,15 @@ def test_what_has_no_method_judge_is_named_with_what_to_return() -> None:
     assert str(caught.value) == (
         "builtin_function_or_method: the rag_judge has no method judge(question, answer). "
         "Return an object with that method, a function of question and answer, or None to run without a judge."
+    )
+
+
+def test_a_class_in_place_of_its_object_is_named_with_what_to_return() -> None:
+    by: Any = OfflineJudge
+    with pytest.raises(JudgeError) as caught:
+        asyncio.run(checked_judgement(a_question(), ANSWER, by))
+    assert str(caught.value) == (
+        "OfflineJudge: the rag_judge is a class. Return an object of it, such as OfflineJudge()."
     )
 
 

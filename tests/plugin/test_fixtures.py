@@ -284,6 +284,25 @@ def test_an_override_of_the_result_that_is_none_is_named(project: Project) -> No
     assert [kind for kind, _ in run.errors_by_id.values()] == ["not_evaluated"]
 
 
+@pytest.mark.parametrize("client", ["", "@pytest.fixture(scope='session')\ndef rag_client(): return len\n"])
+def test_an_override_of_the_settings_without_a_return_is_named(project: Project, client: str) -> None:
+    project.ask(good("terms"))
+    project.write(
+        "conftest.py",
+        f"import pytest\n{client}@pytest.fixture(scope='session')\ndef rag_settings(rag_settings): "
+        "rag_settings.replace(threshold=0.9)\n",
+    )
+    run = project.run("--rag-url=http://localhost:1/query", "--rag-judge=offline")
+    assert run.outcomes == {"error": 1}
+    assert run.section("ERROR at setup of terms") == [
+        (
+            "the rag_settings fixture returned None, not Settings. "
+            "Return the settings that it changes, such as rag_settings.replace(threshold=0.9)."
+        )
+    ]
+    assert "pytest-ragcheck itself failed" not in run.text
+
+
 def test_rag_question_in_a_test_without_questions_says_what_to_do(project: Project) -> None:
     project.ask(good("terms"))
     project.write("test_own.py", "def test_own(rag_result): pass\n")

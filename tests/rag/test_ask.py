@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from pytest_ragcheck import Question, RagAnswer
-from pytest_ragcheck.errors import EndpointReplyError
+from pytest_ragcheck.errors import EndpointError, EndpointReplyError
 from pytest_ragcheck.rag.ask import ask, endpoint_name, number, settled
 from tests.making import Answers, a_question
 
@@ -30,6 +30,13 @@ def test_lists_and_other_numbers_become_what_records_hold() -> None:
     answer = asked(RagAnswer(text="x", **given))
     assert (answer.contexts, answer.source_ids, answer.latency_seconds) == (("a",), ("1",), 0.5)
     assert type(answer.latency_seconds) is float
+
+
+def test_a_class_in_place_of_its_object_is_an_endpoint_error() -> None:
+    client: Any = Answers
+    with pytest.raises(EndpointError) as caught:
+        asyncio.run(ask(a_question(), client))
+    assert str(caught.value) == ("Answers: the rag_client is a class\nReturn an object of it, such as Answers(...).")
 
 
 @pytest.mark.parametrize(
