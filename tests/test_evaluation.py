@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import copy
 import json
 import logging
+import pickle
 import re
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -211,6 +214,14 @@ def test_a_row_of_a_question_is_refused() -> None:
     assert str(caught.value) == (
         "evaluate: {'question': 'How long?'} is neither the path of a question file nor a Question."
     )
+
+
+def test_an_evaluation_can_be_copied_and_sent_to_another_process(tmp_path: Path) -> None:
+    file = tmp_path / "x.rag.json"
+    file.write_text('[{"question": "How long?", "thresholds": 0, "metadata": {"team": "a"}}, "Who?"]', encoding="utf-8")
+    records = run([file, a_question(expected_answer="30 days")], answer, "offline").records
+    assert pickle.loads(pickle.dumps(records)) == copy.deepcopy(records) == records
+    assert asdict(records[0])["question"]["metadata"] == {"team": "a"}
 
 
 def test_mistakes_of_a_question_file_and_of_the_judges_settings_are_reported(tmp_path: Path) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 from pytest_ragcheck.errors import UsageError
@@ -20,8 +19,6 @@ RETRIEVAL_ALONE = "retrieval"
 """The tier in which the system only retrieves: no answer is asked for, and no judge."""
 
 TIERS = (GENERATION, RETRIEVAL_ALONE, END_TO_END)
-
-NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,7 +90,7 @@ class Question:
     answerable: bool = True
     """False if the system should abstain."""
 
-    thresholds: Mapping[str, float] = field(default_factory=lambda: NOTHING)
+    thresholds: Mapping[str, float] = field(default_factory=dict)
     """
     Minimum by metric, 0..1, and maximum of `latency_seconds`, `first_token_seconds` and `cost_usd`, > 0.
 
@@ -124,7 +121,7 @@ class Question:
     ingest: bool = False
     """Whether the run uploads its passages as documents first."""
 
-    metadata: Mapping[str, Any] = field(default_factory=lambda: NOTHING)
+    metadata: Mapping[str, Any] = field(default_factory=dict)
     """Free values of the author, copied to the predictions."""
 
     conversation: str = ""

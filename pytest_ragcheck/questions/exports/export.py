@@ -11,7 +11,7 @@ from typing import Any
 
 from pytest_ragcheck.questions.characters import sound
 from pytest_ragcheck.questions.exports.material import Material, texts_of, value_of
-from pytest_ragcheck.questions.question import NOTHING, GoldPassage, Question, in_conversation
+from pytest_ragcheck.questions.question import GoldPassage, Question, in_conversation
 from pytest_ragcheck.questions.question_ids import derived_id, usable_id
 
 UNJUDGED: Mapping[str, float] = {"answer_correctness": 0.0, "groundedness": 0.0}
@@ -87,7 +87,7 @@ class Export:
         *,
         expected: Any = None,
         gold: Iterable[GoldPassage] = (),
-        metadata: Mapping[str, Any] = NOTHING,
+        metadata: Mapping[str, Any] | None = None,
         **further: Any,
     ) -> Question:
         for key in ("all_acceptable_answers", "must_mention", "must_not_mention"):
@@ -99,7 +99,7 @@ class Export:
             question=text,
             expected_answer=text_of(expected),
             gold_passages=tuple(gold),
-            metadata=_sound_values(dict(metadata)),
+            metadata=_sound_values(dict(metadata or {})),
             **further,
         )
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Any, TypedDict
 
 from pytest_ragcheck.questions.fields.key_names import INVERTED, PASSAGE, named_entries, near_match
@@ -25,7 +24,7 @@ from pytest_ragcheck.questions.nodes.node_values import (
     without_repeats,
     wrong,
 )
-from pytest_ragcheck.questions.question import NOTHING, GoldPassage
+from pytest_ragcheck.questions.question import GoldPassage
 from pytest_ragcheck.scores.catalogue import BOUNDED, JUDGED, listed
 
 ANSWERS = ("expected_answer", "all_acceptable_answers")
@@ -126,7 +125,7 @@ class QuestionSettings(TypedDict):
     quarantine: str | None
 
 
-NO_SETTINGS = QuestionSettings(thresholds=NOTHING, top_k=None, tags=(), skip=None, xfail=None, quarantine=None)
+NO_SETTINGS = QuestionSettings(thresholds={}, top_k=None, tags=(), skip=None, xfail=None, quarantine=None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,7 +151,7 @@ class SettingsReader:
 
     def _thresholds(self, site: Site, entry: Entry | None, inherited: Mapping[str, float]) -> Mapping[str, float]:
         if entry is None:
-            return inherited
+            return dict(inherited)
         own: dict[str, float] = {}
         if isinstance(entry.value, MappingNode):
             for part in without_repeats(site, entry.value).values():
@@ -166,7 +165,7 @@ class SettingsReader:
             own = {} if minimum is None else dict.fromkeys(JUDGED, minimum)
         else:
             wrong(site, entry, 'a number from 0 to 1, or a mapping such as {"groundedness": 0.9}')
-        return MappingProxyType({**inherited, **own})
+        return {**inherited, **own}
 
     def _tags(self, site: Site, entry: Entry | None, inherited: tuple[str, ...]) -> tuple[str, ...]:
         tags = list(inherited)
@@ -210,5 +209,4 @@ def _read_reason(site: Site, entries: Mapping[str, Entry], key: str, inherited: 
 
 def read_metadata(site: Site, entry: Entry | None) -> Mapping[str, Any]:
     """Return the author's own data, which a run copies to its predictions."""
-    metadata = read_json_mapping(site, entry)
-    return MappingProxyType(metadata) if metadata else NOTHING
+    return read_json_mapping(site, entry) or {}
