@@ -6,6 +6,7 @@ A run without questions imports only the modules that are imported at the top he
 
 from __future__ import annotations
 
+import os
 from collections.abc import Generator, Sequence
 from pathlib import Path
 from typing import Any
@@ -42,6 +43,7 @@ def pytest_configure(config: pytest.Config) -> None:
         "markers",
         "rag_questions(*paths): run the test for each question of the files, relative to the test file.",
     )
+    config.stash[configuration.PROCESS_ID] = os.getpid()
     configuration.check_given(config)
     if configuration.is_dry_run(config):
         # Set before xdist reads it, so that xdist starts no workers.

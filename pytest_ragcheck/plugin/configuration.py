@@ -31,6 +31,9 @@ SETTINGS: pytest.StashKey[Settings] = pytest.StashKey()
 IS_SPLIT: pytest.StashKey[bool] = pytest.StashKey()
 """Set while items are deselected that other parts of the run have."""
 
+PROCESS_ID: pytest.StashKey[int] = pytest.StashKey()
+"""The process that collected the items; pytest-forked runs each of them in a child."""
+
 _FEWEST_FILES = 10
 """Files and connections that a run with a single question opens at once, with some to spare."""
 
@@ -81,6 +84,11 @@ def settings_of(config: pytest.Config) -> Settings:
         except UsageError as error:
             raise pytest.UsageError(f"ragcheck: {error}") from None
     return config.stash[SETTINGS]
+
+
+def is_fork(config: pytest.Config) -> bool:
+    """Return True in a child of the process that collected the items."""
+    return config.stash[PROCESS_ID] != os.getpid()
 
 
 def names_of_own_metrics(config: pytest.Config) -> tuple[str, ...]:

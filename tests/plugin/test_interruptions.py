@@ -533,6 +533,43 @@ def test_own(rag_check):
     assert len(run.asked) == 3
 
 
+# pytest-forked runs items in this way.
+ITEMS_IN_CHILDREN = """
+import marshal
+import os
+from _pytest.runner import runtestprotocol
+
+def pytest_runtest_protocol(item):
+    hook, config = item.config.hook, item.config
+    reading, writing = os.pipe()
+    if not os.fork():
+        reports = runtestprotocol(item, log=False)
+        sent = [hook.pytest_report_to_serializable(config=config, report=report) for report in reports]
+        with open(writing, "wb") as pipe:
+            pipe.write(marshal.dumps(sent))
+        os._exit(0)
+    os.close(writing)
+    with open(reading, "rb") as pipe:
+        received = marshal.loads(pipe.read())
+    os.wait()
+    for each in received:
+        hook.pytest_runtest_logreport(report=hook.pytest_report_from_serializable(config=config, data=each))
+    return True
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes cannot be forked")
+def test_items_that_run_in_forked_children_are_asked_once_and_have_their_records(project: Project) -> None:
+    project.ask(good("terms"), bad("prices"), broken("hours"))
+    project.write("test_own.py", 'def test_own(rag_check): rag_check("What about terms?").assert_passed()\n')
+    project.extend_conftest(ITEMS_IN_CHILDREN)
+    run = project.run("-p", "no:xdist", "-W", "ignore::DeprecationWarning", subprocess=True)
+    assert run.outcomes == {"passed": 2, "failed": 1, "error": 1}
+    assert run.verdicts == {"terms": "PASS", "prices": "FAIL", "hours": "ERROR", "test_own-1": "PASS"}
+    assert run.summary["complete"] is True
+    assert len(run.asked) == 4
+
+
 @pytest.mark.parametrize(
     ("statement", "outcomes"),
     [

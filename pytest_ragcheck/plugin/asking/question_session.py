@@ -26,7 +26,7 @@ from pytest_ragcheck.plugin.asking.schedule import Schedule
 from pytest_ragcheck.plugin.asking.session_loop import loop_of
 from pytest_ragcheck.plugin.asking.shared_run import forget_limits, limits_of, opened_store
 from pytest_ragcheck.plugin.asking.waiting import Waiting
-from pytest_ragcheck.plugin.configuration import settings_of
+from pytest_ragcheck.plugin.configuration import is_fork, settings_of
 from pytest_ragcheck.plugin.guests.interruption import end_in_order_on_sigterm, shorten
 from pytest_ragcheck.plugin.run_state import begin_run
 from pytest_ragcheck.plugin.workers.shared_folder import run_folder
@@ -287,9 +287,9 @@ def question_session_of(session: pytest.Session) -> QuestionSession:
     found: QuestionSession | None = plugins.get_plugin(_PLUGIN)
     if found is not None and found.pid != os.getpid():
         plugins.unregister(name=_PLUGIN)
-        plugins.register(found := QuestionSession(session, forked=True), _PLUGIN)
-    elif found is None:
-        plugins.register(found := QuestionSession(session), _PLUGIN)
+        found = None
+    if found is None:
+        plugins.register(found := QuestionSession(session, forked=is_fork(session.config)), _PLUGIN)
     return found
 
 

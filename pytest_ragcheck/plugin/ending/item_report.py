@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from pytest_ragcheck.concurrency.frames import is_own_failure
 from pytest_ragcheck.plugin.collecting.gate_baseline import baseline_name, row_before, terms_of
 from pytest_ragcheck.plugin.collecting.preconditions import NO_ENDPOINT
+from pytest_ragcheck.plugin.configuration import is_fork
 from pytest_ragcheck.plugin.guests.allure_report import attach
 from pytest_ragcheck.plugin.guests.junit_properties import add_properties
 from pytest_ragcheck.plugin.guests.traceback_texts import failure_repr, set_crash
@@ -31,8 +32,9 @@ def complete_report(item: pytest.Item, call: pytest.CallInfo[None], report: pyte
     if run is not None and not run.sent and is_worker:
         luggage["collected"] = run.to_json()
     evaluated = taken_records(item)
+    is_sent = is_worker or is_fork(item.config)
     if evaluated:
-        luggage["records"] = [_sendable(one) for one in evaluated] if is_worker else evaluated
+        luggage["records"] = [_sendable(one) for one in evaluated] if is_sent else evaluated
     if run is not None and run.queued_notes:
         luggage["notes"] = run.queued_notes.copy()
         run.queued_notes.clear()
@@ -45,7 +47,7 @@ def complete_report(item: pytest.Item, call: pytest.CallInfo[None], report: pyte
         attach(item.config, records)
         forget_records(item)
     if luggage:
-        put_on(report, luggage, is_sent=is_worker)
+        put_on(report, luggage, is_sent=is_sent)
     if call.excinfo is not None and isinstance(call.excinfo.value, QuestionErrored | QuestionFailed):
         _make_readable(call.excinfo, report, call.excinfo.value.record)
         _tolerate(item, call.excinfo.value, report)

@@ -41,7 +41,7 @@ def has_workers(config: pytest.Config) -> bool:
 
 
 def put_on(report: pytest.TestReport, luggage: Mapping[str, object], *, is_sent: bool) -> None:
-    """Put the luggage on the report; if xdist sends it, as one ASCII JSON string, since only builtin types are sent."""
+    """Put the luggage on the report; one that is sent to another process holds only builtin types, so it gets JSON."""
     setattr(report, _LUGGAGE, json.dumps(luggage) if is_sent else luggage)
 
 
