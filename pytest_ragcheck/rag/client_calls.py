@@ -6,7 +6,7 @@ import logging
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from pytest_ragcheck.errors import EndpointError
+from pytest_ragcheck.errors import EndpointError, UsageError
 from pytest_ragcheck.questions.passages import context_of, named
 from pytest_ragcheck.questions.question import GENERATION, GoldPassage, Question
 from pytest_ragcheck.rag.conversation_state import NO_CONVERSATION, ConversationState
@@ -44,7 +44,11 @@ class ClientCalls:
 
         Raises:
             EndpointError: The client gave no answer that can be judged; the subclass names the cause.
+            UsageError: The question is a text.
         """
+        given: object = question
+        if isinstance(given, str):
+            raise UsageError("ask() takes a Question, not a text. Write query(text), or make a Question of the text.")
         conversation = ConversationState.before(question)
         endpoint = self._endpoint.as_identity(question.identity)
         if question.tier == GENERATION:

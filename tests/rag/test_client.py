@@ -63,6 +63,24 @@ def test_a_limit_that_cannot_work_is_refused_at_once(options, text):
             RagClient.from_callable(lambda query: {}, **options)
 
 
+def test_an_expression_that_is_no_text_is_refused_at_once():
+    request: Any = {"input": "{query}"}
+    with pytest.raises(UsageError) as caught:
+        RagClient("http://rag.example/query", request=request)
+    assert str(caught.value) == "request is dict, not str. Write it as text, as in the setting rag_request."
+    with pytest.raises(UsageError, match="response is dict, not str"):
+        RagClient.from_callable(lambda query: {}, response=request)
+
+
+def test_a_text_is_no_question():
+    text: Any = "How long?"
+    with pytest.raises(UsageError) as caught:
+        RagClient.from_callable(lambda query: GOOD).blocking.ask(text)
+    assert str(caught.value) == (
+        "ask() takes a Question, not a text. Write query(text), or make a Question of the text."
+    )
+
+
 def test_a_subclass_makes_clients_of_its_own_kind():
     class Mine(RagClient):
         pass

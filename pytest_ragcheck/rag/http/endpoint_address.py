@@ -80,6 +80,8 @@ def _problem(url: str, masked: str) -> str:
         repaired = "".join(character for character in masked if character.isprintable() and character != " ")
         return f"white space or a control character in it. Write {repaired} or, inside the query-string, %20."
     scheme, separator, _ = url.partition("://")
+    if not separator and url.startswith("/"):
+        return f"no host. Write it in full, such as {EXAMPLE}; a path is enough for an app in this process."
     if not separator:
         rest = re.sub(r"^https?:/*", "", masked, flags=re.IGNORECASE).lstrip("/")
         return f"no scheme. Write http://{rest} or https://{rest}."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.rag.shapes.expression import Expression
@@ -84,7 +84,9 @@ def _expression(text: str | None) -> Expression | None:
     return None if text is None else Expression(text)
 
 
-def _read(what: str, text: str, read: Callable[[str], T]) -> T:
+def _read(what: str, text: Any, read: Callable[[str], T]) -> T:
+    if not isinstance(text, str):
+        raise UsageError(f"{what} is {type(text).__name__}, not str. Write it as text, as in the setting rag_{what}.")
     try:
         return read(text.strip())
     except ValueError as error:

@@ -20,6 +20,13 @@ from pytest_ragcheck.redaction import shown_url
             ),
         ),
         (
+            "/query",
+            (
+                "the endpoint's URL '/query' has no host. Write it in full, such as http://localhost:8000/query; "
+                "a path is enough for an app in this process."
+            ),
+        ),
+        (
             "http:/rag.example/query",
             (
                 "the endpoint's URL 'http:/rag.example/query' has no scheme. "
