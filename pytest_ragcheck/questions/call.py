@@ -123,6 +123,6 @@ def _mentions(name: str, given: str | Sequence[str]) -> tuple[str, ...]:
 def _thresholds(given: float | Mapping[str, float] | None, known_metrics: Collection[str]) -> dict[str, float]:
     if given is None:
         return {}
-    by_metric = given if isinstance(given, Mapping) else dict.fromkeys(JUDGED, given)
+    by_metric: Mapping[str, float] = given if isinstance(given, Mapping) else dict.fromkeys(JUDGED, given)
     check_thresholds(by_metric, known_metrics, "rag_check: thresholds")
     return {metric: float(value) for metric, value in by_metric.items()}
