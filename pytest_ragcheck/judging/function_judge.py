@@ -14,12 +14,7 @@ if TYPE_CHECKING:
 
 
 class FunctionJudge:
-    """
-    A judge that calls a function of question and answer.
-
-    Args:
-        function: Returns a `Judgement`, or a coroutine of one.
-    """
+    """A judge that calls a function of question and answer."""
 
     def __init__(self, function: JudgeFunction) -> None:
         self._function = function

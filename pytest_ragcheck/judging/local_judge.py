@@ -137,13 +137,7 @@ class LocalJudge:
 
 
 def unsupported_spans(text: str, tokens: Sequence[AnswerToken]) -> list[UnsupportedSpan]:
-    """
-    Return neighbouring tokens of a sentence with a probability above 0.5 as spans, extended to whole words.
-
-    Args:
-        text: The answer.
-        tokens: Its tokens, in order.
-    """
+    """Return neighbouring tokens of a sentence with a probability above 0.5 as spans, extended to whole words."""
     spans: list[UnsupportedSpan] = []
     starts = [start for start, _ in _places_of_sentences(text)]
     for token in tokens:

@@ -28,10 +28,6 @@ class RagasJudge:
     """
     Judges by the ragas library: its answer correctness, and its faithfulness as groundedness.
 
-    Args:
-        chat: The model that ragas asks.
-        embeddings: The embeddings by which ragas compares texts.
-
     Raises:
         UsageError: The library is not installed, or cannot be imported.
     """

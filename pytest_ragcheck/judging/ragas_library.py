@@ -41,11 +41,7 @@ class RagasMeasurement:
     failure: ragas itself would send up to forty requests and then return NaN. An unreadable reply leaves its metric
     unscored and the others whole; an unavailable model raises a `JudgeError`.
 
-    Args:
-        chat: The model that ragas asks.
-        embeddings: The embeddings by which ragas compares texts.
-        question: The question.
-        answer: The answer; its text may not be empty.
+    The text of the answer may not be empty.
     """
 
     def __init__(self, chat: Chat, embeddings: Embeds, question: Question, answer: RagAnswer) -> None:

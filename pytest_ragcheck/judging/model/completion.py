@@ -34,14 +34,7 @@ class ReplyText:
 
 
 class OtherContent(Exception):
-    """
-    A successful status with something other than a completion.
-
-    Args:
-        what: A description of the content.
-        sent: The content, if it can be shown.
-        status: The status.
-    """
+    """A successful status with something other than a completion."""
 
     def __init__(self, what: str, *, sent: str = "", status: int = 200) -> None:
         super().__init__(what)

@@ -42,10 +42,7 @@ def read_reply(text: str, *, nonce: str, bare: bool = False) -> Judgement:
     """
     Returns the judgement in a reply; see `read_object` for the text that may surround it.
 
-    Args:
-        text: The whole reply.
-        nonce: The nonce of the request.
-        bare: True to accept the only object of the reply without a nonce; see `read_object`.
+    *bare* is as for `read_object`.
 
     Raises:
         JudgeReplyError: The reply has no verdict, more than one, or one with wrong fields. The text of the error can be

@@ -44,13 +44,8 @@ async def ask_support(
     """
     Return the support of each sentence, by one reply of the model.
 
-    Args:
-        chat: The model.
-        question: The question with its history.
-        answer: The answer.
-        sentences: The sentences without markers, each with the numbers of the passages that it cites, from 1.
-        passages: The cited passages; the model gets no others.
-        nonce: For the reply.
+    The sentences are without markers, each with the numbers of the passages that it cites, from 1. The model gets no
+    other passages.
 
     Raises:
         JudgeError: The model gave no readable reply.

@@ -134,12 +134,7 @@ class AnswerText:
     """
     An answer, parsed once, in which expected answers are searched.
 
-    Args:
-        text: The answer, or the rest of it without its refusals.
-        found: The words of the text.
-        question: The question; its words do not count as an answer.
-        terms: The dictionary of terms.
-        parsed: The expected answers that were parsed before; new ones are added.
+    The words of the question do not count as an answer.
     """
 
     def __init__(

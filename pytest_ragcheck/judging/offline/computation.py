@@ -18,15 +18,7 @@ if TYPE_CHECKING:
 
 
 class Computation:
-    """
-    The arithmetic of one answer.
-
-    Args:
-        asked: The question's terms.
-        passages: The contexts.
-        accepted: The accepted answers.
-        terms: The dictionary of terms.
-    """
+    """The arithmetic of one answer."""
 
     def __init__(
         self, asked: Sequence[str], passages: Sequence[ReadContext], accepted: Sequence[str], terms: TermDictionary

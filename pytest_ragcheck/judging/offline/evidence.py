@@ -67,11 +67,7 @@ class Evidence:
     """
     The parts of the contexts that contain an answer's terms.
 
-    Args:
-        passages: The contexts.
-        texts: The texts of the contexts.
-        wanted: The answer's terms; others are not kept, which bounds the memory.
-        asked: The question's terms, which an answer may repeat.
+    Terms that are not *wanted* are not kept, which bounds the memory; an answer may repeat those of the question.
     """
 
     def __init__(

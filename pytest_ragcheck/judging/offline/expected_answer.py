@@ -100,12 +100,7 @@ class ExpectedAnswer:
 
 
 class ExpectedAnswers(dict[str, ExpectedAnswer]):
-    """
-    Parsed expected answers by text, because many answers share their question.
-
-    Args:
-        terms: The dictionary of terms.
-    """
+    """Parsed expected answers by text, because many answers share their question."""
 
     def __init__(self, terms: TermDictionary) -> None:
         super().__init__()

@@ -103,12 +103,7 @@ class ReadContext:
 
 
 class ContextCache(dict[str, ReadContext]):
-    """
-    Parsed contexts by text, because many questions share their contexts.
-
-    Args:
-        terms: The dictionary of terms.
-    """
+    """Parsed contexts by text, because many questions share their contexts."""
 
     def __init__(self, terms: TermDictionary) -> None:
         super().__init__()

@@ -87,12 +87,7 @@ _SENTENCE_READ = 400
 
 
 class Sentence:
-    """
-    A sentence, or a whole answer, normalised and split into words.
-
-    Args:
-        text: The sentence.
-    """
+    """A sentence, or a whole answer, normalised and split into words."""
 
     __slots__ = ("_declines", "folded", "triggers", "words")
 
@@ -190,10 +185,6 @@ def is_refusal(answer: str, cache: SentenceCache | None = None) -> bool:
 
     The first sentence counts, and the second one if the first claims nothing. An answer that declines and then gives an
     answer is a refusal too.
-
-    Args:
-        answer: The answer.
-        cache: The sentences of the answer that were read before; new ones are added.
     """
     if cache is None or len(answer) > _CHARACTERS_READ:
         cache = SentenceCache(answer[:_CHARACTERS_READ])

@@ -77,10 +77,6 @@ async def try_judge(judge: Judge, limiter: Limiter) -> Trial:
 
     The right answer goes first and the others follow together, so that an unreachable judge costs one request.
 
-    Args:
-        judge: It is asked once about each canary.
-        limiter: Runs the requests.
-
     Raises:
         JudgeError: The judge gave no verdict on a canary.
     """
@@ -135,13 +131,7 @@ def areas(trial: Trial) -> dict[str, float]:
 
 
 def why_useless(trial: Trial, scores: Iterable[str] = SCORES) -> str:
-    """
-    The reason why the judge is useless, with its scores and its own reason; empty if the judge is useful.
-
-    Args:
-        trial: The judge's verdicts.
-        scores: The scores in which the judge must tell good answers from bad ones.
-    """
+    """The reason why the judge is useless, with its scores and its own reason; empty if the judge is useful."""
     found = areas(trial)
     blind = [score for score in scores if score in found and found[score] <= CHANCE]
     if not blind:
@@ -161,13 +151,7 @@ def why_useless(trial: Trial, scores: Iterable[str] = SCORES) -> str:
 
 
 def weaknesses(trial: Trial, *, threshold: float) -> list[str]:
-    """
-    The mistakes of a useful judge.
-
-    Args:
-        trial: The judge's verdicts.
-        threshold: The lowest score that passes, 0..1.
-    """
+    """The mistakes of a useful judge; scores from *threshold*, 0..1, pass."""
     found = []
     for canary, verdict in _pairs(trial):
         wrong = [

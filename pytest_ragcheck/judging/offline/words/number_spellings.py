@@ -119,15 +119,7 @@ def _below_thousand(word: str) -> float | None:
 
 
 def language_number(word: str, after: Sequence[str], text: AbstractSet[str], units: AbstractSet[str]) -> str:
-    """
-    The `LANGUAGE_OF` word in English where a unit follows, or two words of its language stand in the text.
-
-    Args:
-        word: The word.
-        after: The words after it.
-        text: The words of the text.
-        units: The words for units.
-    """
+    """The `LANGUAGE_OF` word in English where a unit follows, or two words of its language stand in the text."""
     value, cues = LANGUAGE_OF[word]
     is_number = not units.isdisjoint(after[:1]) or len(cues & text) >= _CUES_OF_A_LANGUAGE
     return _ENGLISH_WORD[value] if is_number else word
