@@ -128,7 +128,7 @@ def decide(question: Question, scores: Mapping[str, Score], run: Thresholds) -> 
     wanted = wanted_thresholds(question, run)
     thresholds = {metric: minimum for metric, minimum in wanted.items() if metric in scores}
     dropped = {metric: _why_dropped(metric, question, run) for metric in wanted if metric not in scores}
-    unscored = {metric: scores[metric].reason for metric in thresholds if scores[metric].value is None}
+    unscored = {metric: why for metric in thresholds if (why := _why_unscored(scores[metric]))}
     error = kind = ""
     if unscored:
         kind = "unscored"
@@ -140,6 +140,16 @@ def decide(question: Question, scores: Mapping[str, Score], run: Thresholds) -> 
         error = f"nothing is left to assert ({reasons}). Give the question {key}, or assert another metric."
     verdict = Verdict.ERROR if error else Verdict.FAIL if shortfalls(scores, thresholds) else Verdict.PASS
     return ScoredVerdict(verdict=verdict, thresholds=thresholds, dropped=dropped, error=error, error_kind=kind)
+
+
+def _why_unscored(score: Score) -> str:
+    """Return why an asserted score cannot be compared with its minimum; empty if it can."""
+    if score.value is None:
+        return score.reason or "no reason was given"
+    # A percentage of a user's own metric would pass any minimum. Sums of floats may be a little above 1.
+    if score.value > 1.000001:
+        return f"it is {score.value:g}, and a metric with a threshold is from 0 to 1"
+    return ""
 
 
 def _why_dropped(metric: str, question: Question, run: Thresholds) -> str:

@@ -91,6 +91,15 @@ def test_a_score_that_applies_but_could_not_be_measured_is_an_error() -> None:
     assert decision.error_kind == "unscored"
 
 
+def test_a_percentage_does_not_pass_every_minimum() -> None:
+    decision = decided({**GOOD, "groundedness": Score(85.0)})
+    assert (decision.verdict, decision.error_kind) == (Verdict.ERROR, "unscored")
+    assert decision.error == (
+        "groundedness could not be measured: it is 85, and a metric with a threshold is from 0 to 1"
+    )
+    assert decided({**GOOD, "groundedness": Score(1 + 1e-9)}).verdict is Verdict.PASS
+
+
 def test_a_score_without_a_threshold_may_be_unmeasured() -> None:
     assert decided({**GOOD, "f1": Score.unscored("broken")}).verdict is Verdict.PASS
 
