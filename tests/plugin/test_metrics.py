@@ -90,6 +90,14 @@ def test_it_is_measured_asserted_shown_written_and_closed(project: Project, way:
     assert (project.folder / "closed.txt").exists()
 
 
+def test_one_that_never_works_is_shown_with_its_reason(project: Project) -> None:
+    project.ask(good("terms"), good("prices"))
+    project.extend_conftest("def pytest_ragcheck_metrics(): return [half]\ndef half(question): return 0.5\n")
+    run = project.run()
+    assert run.outcomes == {"passed": 2}
+    assert "half not measured on 2: TypeError: half() takes 1 positional argument but 2 were given" in run.lines
+
+
 def test_one_in_a_folder_deeper_down_is_heard_too(project: Project) -> None:
     project.ask(good("terms"), file="deep/billing.rag.yaml")
     project.write(

@@ -179,10 +179,22 @@ def _gold_lines(outcomes: Outcomes, without_gold: int) -> Iterator[str]:
         yield f"retrieval not measured on {without_gold - as_zero}: no gold passages"
 
 
+def _unscored_lines(outcomes: Outcomes, summary: Summary) -> Iterator[str]:
+    """Yield the metrics that have no row in the table because no question has a score of them."""
+    reasons: dict[str, list[str]] = {}
+    for record in outcomes.measured:
+        for metric, score in record.scores.items():
+            if score.value is None and metric not in summary.totals.metrics:
+                reasons.setdefault(metric, []).append(score.reason)
+    for metric, found in reasons.items():
+        yield f"{metric} not measured on {len(found)}: {cut(found[0].partition(chr(10))[0], 200)}"
+
+
 def _limit_lines(outcomes: Outcomes, summary: Summary) -> Iterator[str]:
     """Yield what the numbers leave out, and the parts of the system that the failures point at."""
     for metric, reasons in summary.dropped.items():
         yield from (f"{metric} not asserted on {count}: {reason}" for reason, count in reasons.items())
+    yield from _unscored_lines(outcomes, summary)
     if "unanswerable_accuracy" in summary.totals.abstention:
         yield f"abstention: {', '.join(f'{name} {rate:.3f}' for name, rate in summary.totals.abstention.items())}"
     lacking = Counter(metric for record in outcomes.measured for metric in record.overall_lacks)
