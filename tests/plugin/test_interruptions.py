@@ -533,6 +533,27 @@ def test_own(rag_check):
     assert len(run.asked) == 3
 
 
+def test_a_client_that_cancels_itself_is_an_error_of_its_question(project: Project) -> None:
+    project.conftest(
+        JUDGE
+        + """
+import asyncio
+
+class Cancelling(CannedRag):
+    async def ask(self, question):
+        raise asyncio.CancelledError
+
+@pytest.fixture
+def rag_client():
+    return Cancelling()
+"""
+    )
+    project.ask(good("terms"))
+    run = project.run()
+    assert run.errors_by_id == {"terms": ("not_evaluated", "the client or the judge raised its own cancellation")}
+    assert run.summary["complete"] is True
+
+
 # pytest-forked runs items in this way.
 ITEMS_IN_CHILDREN = """
 import marshal

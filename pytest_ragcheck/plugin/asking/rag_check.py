@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import CancelledError
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -125,6 +126,11 @@ def kept(item: pytest.Item, question: Question, settings: Settings, evaluate: Ca
     except pytest.fail.Exception as stopped:
         # From pytest-timeout or the user's client; the question must still be among the results.
         reason = settings.redactor.text(str(stopped))
+        record = Record(question=question, verdict=Verdict.ERROR, error_kind="not_evaluated", reason=reason)
+        evaluated = Evaluated(record=record)
+    except CancelledError:
+        # Neither Ctrl-C nor the end of the loop raises this one.
+        reason = "the client or the judge raised its own cancellation"
         record = Record(question=question, verdict=Verdict.ERROR, error_kind="not_evaluated", reason=reason)
         evaluated = Evaluated(record=record)
     except BaseException as error:
