@@ -7,6 +7,7 @@ It is a script of its own because a test would import the package from the check
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -33,9 +34,11 @@ def main() -> None:
 
 
 def check_size(site: Path) -> None:
-    """The base install is small."""
+    """The base install is small, wherever it is: each file of byte code holds the path of the environment once."""
     folders = [f for f in site.iterdir() if f.is_dir() and not f.name.startswith(NOT_OURS)]
-    megabytes = sum(f.stat().st_size for folder in folders for f in folder.rglob("*") if f.is_file()) / 1e6
+    files = [f for folder in folders for f in folder.rglob("*") if f.is_file()]
+    paths = len(os.fsencode(site)) * sum(f.suffix == ".pyc" for f in files)
+    megabytes = (sum(f.stat().st_size for f in files) - paths) / 1e6
     print(f"base install: {megabytes:.2f} MB")
     if megabytes >= LARGEST_INSTALL_MEGABYTES:
         sys.exit(f"the base install has {megabytes:.2f} MB, {LARGEST_INSTALL_MEGABYTES} or more")
