@@ -104,10 +104,7 @@ class Agents:
 
 def compare_agents(results: Sequence[tuple[str, Baseline]]) -> Agents:
     """
-    Return the comparison of the agents.
-
-    Args:
-        results: Two or more, each with the agent's name; the others are compared with the first.
+    Return the comparison of two or more agents, each given with its name; the others are compared with the first.
 
     Raises:
         UsageError: Two agents have no question in common.

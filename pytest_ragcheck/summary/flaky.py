@@ -41,13 +41,11 @@ def flaky_in_run(
     """
     Return the questions of a run that both passed and failed, in its baseline or in the run itself.
 
-    A question that always passed before and always fails now has changed and is not flaky. Questions in quarantine
-    are left out.
+    A question that always passed before and always fails now has changed and is not flaky. Questions in quarantine are
+    left out. Where the run asked again, each time is a look.
 
-    Args:
-        records: Of the run; where it asked again, each time is a look.
-        baseline: With a history; None where the run is compared with nothing.
-        clean: Removes secrets from a text, as from the texts of the baseline.
+    *baseline* has a history; it is None where the run is compared with nothing. *clean* removes secrets from a text, as
+    from the texts of the baseline.
     """
     found = []
     for record in records:

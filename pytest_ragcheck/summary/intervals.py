@@ -28,10 +28,8 @@ def wilson(share: float, n: float, *, z: float = _Z) -> tuple[float, float]:
     """
     Return the 95 % interval of a rate, both ends 0..1.
 
-    Args:
-        share: The rate, 0..1.
-        n: The number of independent observations, > 0; need not be whole.
-        z: The quantile of the interval.
+    *share* is the rate, 0..1. *n* is the number of independent observations, > 0; it need not be whole. *z* is the
+    quantile of the interval.
 
     Source: Wilson (1927), without a correction for continuity.
     """
@@ -66,9 +64,7 @@ def student_quantile(share: float, degrees: int) -> float:
     """
     Return the value below which *share* of Student's distribution lies.
 
-    Args:
-        share: 0.5 < share < 1.
-        degrees: Degrees of freedom, >= 1.
+    *share* is above 0.5 and below 1. There is at least one degree of freedom.
 
     Source: exact for 1 and 2 degrees; else Abramowitz and Stegun (1964), 26.7.5, four terms, at 0.975 within 0.004 of
     the exact value for 3 degrees and within 0.0001 from 7 on.

@@ -49,9 +49,7 @@ def percentile(values: Sequence[float], percent: float) -> float:
     """
     Return the value below which *percent* of the values lie, interpolated linearly.
 
-    Args:
-        values: At least one, in any order.
-        percent: 0..100.
+    *percent* is 0..100. There is at least one value, in any order.
 
     Source: Hyndman and Fan (1996), definition 7, the default of NumPy and of spreadsheets.
     """

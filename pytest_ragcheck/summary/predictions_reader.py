@@ -41,10 +41,7 @@ def read_document(path: HasBytes, *, wrong_kind: str, wrong_version: str) -> dic
     """
     Return the predictions document in a file.
 
-    Args:
-        path: The file.
-        wrong_kind: The remedy for a file of another kind.
-        wrong_version: The remedy for a file of another version.
+    *wrong_kind* and *wrong_version* are the remedies for a file of another kind and of another version.
 
     Raises:
         Unusable: The file is not a predictions file of this version.

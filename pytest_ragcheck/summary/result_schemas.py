@@ -44,10 +44,8 @@ def schema_mistakes(kind: str, document: object, *, of_any_version: bool = False
     """
     Yield each mistake as `place: mistake`, such as `predictions[3].verdict: ...`, in document order.
 
-    Args:
-        kind: One of `RESULT_KINDS`, `baseline` or `shard`.
-        document: The JSON value of the file.
-        of_any_version: True to accept missing and unknown keys, as in files of earlier and later versions.
+    *kind* is one of `RESULT_KINDS`, `baseline` or `shard`. With *of_any_version*, missing and unknown keys are
+    accepted, as in files of earlier and later versions.
     """
     errors = sorted(_validator(kind).iter_errors(document), key=lambda error: list(map(str, error.absolute_path)))
     for error in errors:

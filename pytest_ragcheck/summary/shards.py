@@ -47,7 +47,6 @@ class Shard:
 
 
 def shard_name(agent: str, number: int, count: int) -> str:
-    """Return the file name of a shard."""
     return f"{agent}.shard-{number}-of-{count}.json"
 
 

@@ -68,9 +68,7 @@ def committed_runs(file: InGit, *, leave_out: Callable[[str], None]) -> list[Tre
     """
     Return the committed versions of a baseline up to a revision, oldest first.
 
-    Args:
-        file: The baseline and the revision.
-        leave_out: Gets the commit and the mistake of each version that is not a baseline, since history stays.
+    *leave_out* gets the commit and the mistake of each version that is not a baseline, since history stays.
 
     Raises:
         UsageError: git has no version, or none of them is a baseline.

@@ -48,11 +48,9 @@ class Calibration:
 
 def calibrate(judged: Sequence[Judged], *, threshold: float) -> Calibration:
     """
-    Return the agreement of the scores with the labels.
+    Return the agreement of the scores with the labels, over at least one answer.
 
-    Args:
-        judged: At least one answer.
-        threshold: The lowest score that passes, 0..1.
+    *threshold* is the lowest score that passes, 0..1.
     """
     best = _best_threshold(judged, threshold)
     sample = RateSample(judged, threshold)

@@ -128,15 +128,11 @@ def compare(
     would_meet: Callable[[str, str], bool],
 ) -> Comparison:
     """
-    Compare the run with the baseline.
+    Compare the run with the baseline, read before the run writes results that may replace it.
 
-    Args:
-        baseline: The baseline, read before the run writes results that may replace it.
-        outcomes: All questions of the run.
-        terms: The rules of the gate: whether questions may be missing, and whether one with another text is compared.
-        clean: Redacts a text, because the texts of the baseline are redacted.
-        would_meet: Returns True if the run searched the place of a question, given its dataset name and id, so that
-            its absence means that it is gone.
+    The *terms* say whether questions may be missing, and whether one with another text is compared. *clean* redacts a
+    text, because the texts of the baseline are redacted. *would_meet* returns True if the run searched the place of a
+    question, given its dataset name and id, so that its absence means that it is gone.
     """
     collected = {(clean(s.dataset_name), clean(question.id)) for s in outcomes.sets for question in s.questions}
     groups: dict[str, list[Change]] = defaultdict(list)

@@ -27,11 +27,8 @@ def baseline_documents(
 
     A question that is an ERROR in the run keeps the runs that the baseline has.
 
-    Args:
-        document: The predictions file of the run to save.
-        now: The same file, read.
-        earlier: The document of the baseline that is extended; its runs stay for each question with the same text.
-        contexts: The texts of that baseline's contexts, by digest.
+    *document* is the predictions file of the run, and *now* the same file, read. *earlier* is the baseline that is
+    extended; its runs stay for each question with the same text. *contexts* has the texts of its contexts by digest.
     """
     before = _by_key((earlier or {}).get("predictions", ()))
     texts = dict(contexts)
@@ -54,12 +51,9 @@ def accepted_documents(
     """
     Return the document of the baseline with only the run's answers to the accepted questions, and its contexts.
 
-    Args:
-        document: The predictions file of the run.
-        now: The same file, read.
-        earlier: The document of the baseline, whose other rows stay.
-        contexts: The texts of that baseline's contexts, by digest.
-        accepted: Identities of questions; the baseline drops those that the run lacks.
+    *document* is the predictions file of the run, and *now* the same file, read. *earlier* is the baseline, whose other
+    rows stay; *contexts* has the texts of its contexts by digest. The baseline drops accepted questions that the run
+    lacks.
     """
     texts = dict(contexts)
     measured = _by_key(document["predictions"])

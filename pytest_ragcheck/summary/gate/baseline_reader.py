@@ -125,10 +125,7 @@ def read_baseline(path: Path | InGit, *, name: str, advice: str = GIVE) -> Basel
     """
     Return the baseline in a file.
 
-    Args:
-        path: The file, in a folder or in a git revision.
-        name: The name of the baseline in messages.
-        advice: The remedy in the message about a file of another kind.
+    *name* is the name of the baseline in messages, and *advice* the remedy in the message about a file of another kind.
 
     Raises:
         UsageError: The file is not a baseline or the predictions file of a full run.

@@ -127,11 +127,8 @@ def why_tolerated(record: Record, terms: GateRules, before: BaselineRow | None, 
     """
     Return the reason why the gate tolerates a FAIL; empty if it does not.
 
-    Args:
-        record: A FAIL.
-        terms: The rules of the gate.
-        before: The question in the baseline; None if it is not there.
-        baseline: The name of the baseline in messages.
+    *before* is the question in the baseline; None if it is not there. *baseline* is the name of the baseline in
+    messages.
     """
     if record.question.quarantine is not None:
         return f"in quarantine: {record.question.quarantine}"

@@ -24,12 +24,10 @@ class GateEstimate:
 
 def gate_estimate(rows: Iterable[tuple[BaselineRow, int]], gate: str) -> GateEstimate:
     """
-    Return the estimate.
+    Return the estimate for the gate `confirmed` or `regression`.
 
-    Args:
-        rows: The rows of the baseline for the questions of the run, each with the number of requests that asking its
-            question again takes: a turn of a conversation is asked after those before it.
-        gate: `confirmed` or `regression`.
+    Each row of the baseline, for a question of the run, comes with the number of requests that asking the question
+    again takes: a turn of a conversation is asked after those before it.
     """
     asks = judgements = 0
     for row, requests in rows:

@@ -25,10 +25,8 @@ def examine(question: ComparedQuestion, *, gate: str, deterministic_judge: bool 
     """
     Ask the question again and judge its answers side by side, as far as the decision needs.
 
-    Args:
-        question: Any compared question; most need no request.
-        gate: `confirmed` or `regression`.
-        deterministic_judge: True if the judge gives the same answer the same scores.
+    Most questions need no request. *gate* is `confirmed` or `regression`. A deterministic judge gives the same answer
+    the same scores.
     """
     if question.is_candidate:
         return (yield from _candidate(question, gate, deterministic_judge))

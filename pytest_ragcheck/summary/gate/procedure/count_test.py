@@ -31,9 +31,7 @@ def mixed_p(broken: int, known_runs: Sequence[int]) -> float:
     """
     Return the chance of at least *broken* units, if each broke in a random one of its own runs.
 
-    Args:
-        broken: >= 0.
-        known_runs: Of each unit that broke in exactly one run, the number of saved runs, >= 1.
+    *known_runs* has the number of saved runs, >= 1, of each unit that broke in exactly one run.
 
     Source: the Poisson binomial distribution, computed by adding one unit at a time.
     """
@@ -65,11 +63,9 @@ def critical_value(known_runs: int, improved: int, level: float) -> int:
 
 def floor_value(improved: int, questions: int) -> int:
     """
-    Return the least number of newly broken questions that is red without a test, given those that newly pass.
+    Return the least number of newly broken questions that is red without a test, among all compared *questions*.
 
-    Args:
-        improved: Questions that failed in the latest saved run and pass today.
-        questions: All compared questions.
+    *improved* is the number of questions that failed in the latest saved run and pass today.
 
     Source: McNemar (1947), with 3 standard deviations. If questions break independently, the floor is red in at most
     0.13 % of unchanged runs.

@@ -45,15 +45,11 @@ def weigh(
     deterministic_judge: bool,
 ) -> GateFindings:
     """
-    Decide on a run whose questions were examined one by one.
+    Decide on a run after all comparable questions were examined one by one.
 
-    Args:
-        examined: All comparable questions.
-        judge_anew: Judges answers anew, for the means.
-        gate: `confirmed` or `regression`, as `procedure_for` returned it.
-        false_alarms: Chance of a red run if nothing changed, 0..1; for `regression`.
-        tolerance: By how much a mean may drop, 0..1; for `regression`.
-        deterministic_judge: True if the judge gives the same answer the same scores.
+    *gate* is `confirmed` or `regression`, as `procedure_for` returned it. *judge_anew* is for the means. For
+    `regression`, *false_alarms* is the chance of a red run if nothing changed, and *tolerance* by how much a mean may
+    drop, both 0..1. A deterministic judge gives the same answer the same scores.
     """
     questions = [each.question for each in examined]
     fails_by_day = tuple(question.key for question in questions if _fails_by_day(question))

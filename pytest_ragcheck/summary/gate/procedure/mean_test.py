@@ -38,8 +38,7 @@ class _Judged:
         """
         Return the values of today and of each saved run, latest first; None if no metric was scored in all runs.
 
-        Args:
-            metric: None for the mean over the asserted metrics that were scored in all runs.
+        Without *metric*, they are means over the asserted metrics that were scored in all runs.
         """
         asserted = tuple(self.question.thresholds) if metric is None else (metric,)
         common = [m for m in asserted if all(any(m in scores for scores in times) for times in self.scores.values())]
@@ -81,22 +80,14 @@ def weigh_means(
     deterministic_judge: bool,
 ) -> MeanFinding | None:
     """
-    Test the mean over the asserted metrics by permuting the runs within units.
+    Test the mean over the asserted metrics by permuting the runs within units; None if no answer could be judged.
 
     All versions of a changed answer are judged today. If the question asserts a single metric, they are judged twice,
     unless the first round is clearly insignificant. Unchanged questions differ by 0.
 
-    Args:
-        questions: All compared questions.
-        changed: The questions of `can_be_judged`.
-        unit_of: The index of the unit by question.
-        judge_anew: Judges answers anew.
-        level: Chance of a red run if nothing changed, 0..1.
-        tolerance: The drop of the mean that is accepted, 0..1.
-        deterministic_judge: True if the judge gives the same answer the same scores.
-
-    Returns:
-        None if no answer could be judged.
+    *changed* has the questions of `can_be_judged`, and *unit_of* the index of each question's unit. *level* is the
+    chance of a red run if nothing changed, and *tolerance* the drop of the mean that is accepted, both 0..1. A
+    deterministic judge gives the same answer the same scores.
     """
     judged = [_judged(question) for question in changed]
     judged = _judge_once(judged, judge_anew, first=True)

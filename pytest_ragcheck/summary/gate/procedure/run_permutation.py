@@ -25,10 +25,8 @@ def lower_sum_p(units: Sequence[Sequence[float]]) -> float:
     """
     Return the chance of a sum as low as that of the first values, if any value of a unit could be first; 0..1.
 
-    With two values in each unit this is the paired permutation test.
-
-    Args:
-        units: Independent units; each has the value of today first, then those of the saved runs.
+    The units are independent; each has the value of today first, then those of the saved runs. With two values in each
+    unit this is the paired permutation test.
 
     Source: Fisher (1935); all choices are counted by the algorithm of Pagano and Tritchler (1983). Equal sums count as
     low. Above 8,192 distinct sums the values are rounded to a grid, and two standard deviations of the rounding are

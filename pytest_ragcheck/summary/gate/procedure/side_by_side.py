@@ -27,19 +27,14 @@ def judge_side_by_side(
     question: ComparedQuestion, recorded: Sequence[str], new: Sequence[str], *, deterministic: bool
 ) -> Steps[SideBySide | None]:
     """
-    Return the judgements of both sides, and whether the new answers are worse.
+    Return the judgements of both sides, and whether the new answers are worse; None if the answers could not be judged.
 
     After 5 judgements of each side p must be 1/252, the least possible value; after 8 it must be at most the rest of
-    `LEVEL`. A deterministic judge judges each answer once, and every new answer must score below every recorded one.
+    `LEVEL`. A deterministic judge, which gives the same answer the same scores, judges each answer once, and every new
+    answer must score below every recorded one.
 
-    Args:
-        question: Names the asserted metrics.
-        recorded: Digests of the answers that passed when they were saved; at least one.
-        new: Digests of the answers that failed; at least one.
-        deterministic: True if the judge gives the same answer the same scores.
-
-    Returns:
-        None if the answers could not be judged.
+    *question* names the asserted metrics. *recorded* has the digests of the answers that passed when they were saved,
+    and *new* those of the answers that failed; each has at least one.
     """
     if deterministic:
         margins = yield from _margins(question, tuple(dict.fromkeys(recorded)), tuple(dict.fromkeys(new)))
@@ -66,9 +61,7 @@ def worse_p(recorded: Sequence[float], new: Sequence[float]) -> float:
     """
     Return the chance that a random choice of values for the new side has a sum as low, 0..1.
 
-    Args:
-        recorded: At least one value.
-        new: At least one value.
+    Each side has at least one value.
 
     Source: the exact permutation test of two samples, Fisher (1935), one-sided; ties count against the new side.
     """

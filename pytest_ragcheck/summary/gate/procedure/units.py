@@ -54,8 +54,7 @@ def go_together(differences: Iterable[tuple[float, Iterable[str]]]) -> bool:
     """
     Return True if the differences of questions that share a document correlate significantly.
 
-    Args:
-        differences: For each question its difference to its saved runs, and the documents of its contexts.
+    Each question has its difference to its saved runs, and the documents of its contexts.
 
     Source: the sum of the products of all pairs, with mean 0 and the variance of its terms under random signs.
     """

@@ -22,7 +22,6 @@ _RESTORE = "Restore it from version control, or move it away to compare without 
 
 
 def contexts_path(path: Path) -> Path:
-    """Return the path of the contexts file of a baseline."""
     return path.with_name(f"{path.stem}.contexts.json")
 
 
@@ -74,10 +73,8 @@ def saved_runs(fields: Fields, contexts: Mapping[str, str], *, flaky: bool) -> t
     """
     Return the looks of each saved run at the question, oldest run first.
 
-    Args:
-        fields: The row of a full predictions file, or of a compact baseline with or without answers.
-        contexts: Texts by digest.
-        flaky: True if the question both passed and failed, for files that keep no further answers.
+    *fields* is the row of a full predictions file, or of a compact baseline with or without answers. *contexts* has
+    texts by digest. *flaky* is True if the question both passed and failed, for files that keep no further answers.
     """
     if "answers" in fields.row:
         return _of_compact(fields, contexts)
