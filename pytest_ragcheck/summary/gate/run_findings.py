@@ -94,7 +94,6 @@ def _procedure(changes: Sequence[Change], terms: GateRules, *, is_shard: bool) -
 
 
 def judging_of(changes: Sequence[Change]) -> Judging:
-    """Return the number of recorded verdicts that stand, and the drift of the judge."""
     found = [evidence for change in changes if (evidence := evidence_of(change.now)) is not None]
     drifts = [evidence.drift for evidence in found if evidence.drift is not None]
     differences: dict[str, list[float]] = {}

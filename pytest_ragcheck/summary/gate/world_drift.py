@@ -71,7 +71,6 @@ class WorldDrift:
 
 
 def world_drift(changes: Sequence[Change]) -> WorldDrift:
-    """Return the differences over the questions that both runs measured."""
     pairs = [(change.before.saved[-1][0], change.now) for change in changes if change.before.saved]
     known_ids = {
         i for change in changes for looks in change.before.saved for look in looks for i in look.source_ids or ()
