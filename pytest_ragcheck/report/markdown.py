@@ -42,10 +42,8 @@ def markdown_of(view: View, *, most_chars: int = COMMENT_CHARS) -> str:
     """
     Return the report in Markdown.
 
-    Args:
-        view: The content.
-        most_chars: The longest report, >= 20,000, so that the numbers and the gate's lines fit. Questions that do not
-            fit are counted at the end.
+    *most_chars* is the longest report, >= 20,000, so that the numbers and the gate's lines fit. Questions that do not
+    fit are counted at the end.
     """
     text = "".join(f"{line}\n" for line in _top(view))
     blocks = [(row, block) for title, belongs in _GROUPS for row, block in _group(title, filter(belongs, view.rows))]

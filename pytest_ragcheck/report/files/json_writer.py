@@ -87,9 +87,7 @@ class JsonWriter:
         """
         Return the text of `json.dumps` with an indent of two over the redacted value, in one pass.
 
-        Args:
-            value: Any value.
-            line: A line break and the indent of the value's first line.
+        *line* is a line break and the indent of the value's first line.
         """
         inner = line + "  "
         kind = type(value)

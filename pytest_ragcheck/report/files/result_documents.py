@@ -38,10 +38,8 @@ def predictions_document(
     """
     Return `{agent}_predictions.json`: a row for each PASS and FAIL, and a separate list of the ERRORs.
 
-    Args:
-        outcomes: The outcomes of the run.
-        rows: Turns the generator of rows into an array, or leaves it, for a document that is written row by row.
-        encoded: Returns the row of a record if it was encoded before; None to make it now.
+    *rows* turns the generator of rows into an array, or leaves it, for a document that is written row by row. *encoded*
+    returns the row of a record if it was encoded before; None to make it now.
     """
     return {
         **_head(outcomes),

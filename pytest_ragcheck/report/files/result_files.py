@@ -60,14 +60,9 @@ def write_results(
     partial files if it has all of their datasets, since a reader of the folder would count questions twice. It also
     deletes the question files of datasets that no longer exist and that no other summary in the folder has.
 
-    Args:
-        outcomes: The outcomes of the run.
-        summary: Their summary.
-        folder: The output folder.
-        redactor: Removes the secrets.
-        would_collect: Whether the run would have a dataset if its file still existed. The absence of such a dataset
-            does not make the run partial.
-        encoded: Returns the row of a record that was encoded while the run waited; None to encode it now.
+    *would_collect* tells whether the run would have a dataset if its file still existed; the absence of such a dataset
+    does not make the run partial. *encoded* returns the row of a record that was encoded while the run waited; None to
+    encode it now.
 
     Raises:
         ResultsError: A file cannot be written.

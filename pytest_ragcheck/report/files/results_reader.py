@@ -98,9 +98,7 @@ def predictions_path(path: Path, *, partial: bool = False) -> Path:
     """
     Return the predictions file named by its path, by its path without the ending, or by its folder.
 
-    Args:
-        path: The given path.
-        partial: True to accept a partial run's file if the folder has no other.
+    With *partial*, a partial run's file is accepted if the folder has no other.
 
     Raises:
         UsageError: The folder has several predictions files.

@@ -23,12 +23,8 @@ def filled(name: str, *, title: str, data: Any, styles: Sequence[str] = ("page.c
     """
     Return a whole page with its style and script.
 
-    Args:
-        name: The name of the template, and of its script.
-        title: The text of the heading.
-        styles: The names of the style sheets.
-        data: The JSON value for the script.
-        markup: The values of the template's other places, escaped by the caller.
+    *name* is the name of the template, and of its script. *title* is the text of the heading, and *data* the JSON value
+    for the script. *markup* has the values of the template's other places, escaped by the caller.
     """
     style, script = "".join(map(_part, styles)), _part("shared.js") + _part(f"{name}.js")
     return Template(_part(f"{name}.html")).substitute(

@@ -26,10 +26,7 @@ def brief(lines: Sequence[str], *, rows: int, width: int) -> list[str]:
     """
     Return a failure text that fits into *rows*, as far as its first lines, question and answer allow.
 
-    Args:
-        lines: The lines of the text.
-        rows: Rows of the terminal, >= 3.
-        width: Characters of a row, >= 20.
+    *rows* counts rows of the terminal, >= 3, and *width* the characters of a row, >= 20.
     """
     shown = list(lines)
     for dropped in _DROPPED:

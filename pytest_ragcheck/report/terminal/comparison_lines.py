@@ -32,10 +32,8 @@ def accept_command(*, results: Path, baseline: Path, start: Path) -> str:
     """
     Return the command that accepts the answers of a run.
 
-    Args:
-        results: The output folder of the run.
-        baseline: The file of the baseline, in the work tree even if the run read it from git.
-        start: The folder in which the command is to run.
+    *results* is the output folder of the run, and *start* the folder in which the command is to run. *baseline* is a
+    file in the work tree, even if the run read it from git.
     """
     given = (("--results", results, "ragcheck-results"), ("-o", baseline, BASELINE_FILE))
     options = (
@@ -80,10 +78,8 @@ def comparison_lines(comparison: Comparison, examined: Examined | None = None) -
     """
     Yield the differences from the baseline, for the end of a run.
 
-    Args:
-        comparison: Of the run.
-        examined: The newly failing questions by what the gate found, with its words on each; None if no gate examined
-            them.
+    *examined* has the newly failing questions by what the gate found, with its words on each; None if no gate examined
+    them.
     """
     return map(printable, _lines(comparison, examined))
 
@@ -136,7 +132,6 @@ class Writer:
             )
 
     def missing(self) -> Iterator[str]:
-        """Yield the missing questions."""
         missing = self._comparison.missing
         yield from _group(
             "missing", [f"{self.name(row.key)}: {row.verdict.value} before: {_cut(row.question)}" for row in missing]
