@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def add_output(parser: argparse.ArgumentParser, *, default: str, text: str, metavar: str = "FILE") -> None:
-    """Add `-o` and `--output` with the help text and the default."""
+    """Add `-o` and `--output`."""
     parser.add_argument(
         "-o", "--output", metavar=metavar, type=Path, default=Path(default), help=f"{text} (default: {default})"
     )
@@ -37,10 +37,8 @@ def settings_as_typed(typed: Mapping[str, Given], *, variables: Collection[str] 
     """
     Return the settings of a command that runs no tests.
 
-    Args:
-        typed: The arguments by setting; None as the value of one that was left out.
-        variables: The variables of the environment that apply, besides the secrets. The other settings there are for
-            test runs.
+    *typed* has the arguments by setting; the value of one that was left out is None. Of the environment, the secrets
+    and the *variables* apply. The other settings there are for test runs.
 
     Raises:
         UsageError: A value is invalid.

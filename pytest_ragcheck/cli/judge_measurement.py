@@ -37,13 +37,9 @@ if TYPE_CHECKING:
 
 def measure_judge(answers: LabelledAnswers, path: Path, judge: Judge, settings: Settings) -> Measured:
     """
-    Return how far the judge agrees with the labels.
+    Return how far the judge agrees with the labels in the file *path*, and close the judge at the end.
 
-    Args:
-        answers: The labelled answers of the file.
-        path: The file.
-        judge: The judge; closed at the end.
-        settings: The concurrency and the threshold.
+    The *settings* give the concurrency and the threshold.
 
     Raises:
         StepFailed: The judge's preflight failed.

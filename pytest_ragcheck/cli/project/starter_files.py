@@ -106,7 +106,6 @@ def lines_to_add(project: Project, configuration: Configuration) -> list[str]:
 
 
 def github_workflow(project: Project) -> str:
-    """Return a GitHub Actions workflow."""
     inside = _inside(project)
     working_directory = f"    defaults:\n      run:\n        working-directory: {inside}\n" if inside else ""
     return _GITHUB.format(working_directory=working_directory, requirements=project.requirements, run=_RUN)

@@ -99,7 +99,7 @@ class Project:
 
 
 def look_at(folder: Path, environment: Mapping[str, str]) -> Project:
-    """Return the project in *folder*, an existing folder."""
+    """Return the project in an existing folder."""
     folder = folder.resolve()
     root = next((each for each in (folder, *folder.parents) if (each / ".git").exists()), None)
     return Project(
