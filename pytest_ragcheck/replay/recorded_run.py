@@ -128,12 +128,8 @@ class Recording:
         """
         Return the question with the recording in place of its system and, as far as it has verdicts, of its judge.
 
-        Args:
-            question: The question in its current form.
-            judge: The judge of answers without a recorded verdict; None for no judge. An `Unasked` without an
-                identity takes the recorded verdicts of any judge.
-            metrics: Those of the run.
-            settings: Those of the run.
+        The *question* has its current form. *judge* is the judge of answers without a recorded verdict; None for no
+        judge. An `Unasked` without an identity takes the recorded verdicts of any judge.
         """
         recording = replace(self, clean=settings.redactor.text)
         row = recording._row(question)
@@ -174,10 +170,8 @@ class Unasked:
     """
     A judge with an identity that cannot be asked.
 
-    Args:
-        identity: The judge's identity; None for the judge of the recording.
-        problem: The reason why it cannot be asked, and the remedy.
-        is_model: True for a language model, whose other metrics may be recorded too.
+    If *identity* is None, it stands for the judge of the recording. *problem* is the reason why it cannot be asked, and
+    the remedy. *is_model* is True for a language model, whose other metrics may be recorded too.
     """
 
     def __init__(self, identity: JudgeIdentity | None, problem: str, *, is_model: bool) -> None:
@@ -203,12 +197,9 @@ ANYBODY = JudgeIdentity(kind="recorded")
 
 class RecordedJudge:
     """
-    Returns the recorded judgement of the same judge and material; asks the judge otherwise.
+    Returns the recorded judgement of the same judge and material; asks *by*, today's judge, otherwise.
 
-    Args:
-        row: The recorded values of the question.
-        by: Today's judge.
-        repeats: The number of judgements, >= 1.
+    *repeats* is the number of judgements, >= 1.
     """
 
     def __init__(self, row: Recorded, by: Judge, *, repeats: int = 1) -> None:

@@ -30,9 +30,7 @@ def read_recording(path: Path, *, name: str) -> Recording:
     """
     Return the recording in a predictions file, or in the store of a run that did not end.
 
-    Args:
-        path: The file; `store.sqlite` is the name of a store.
-        name: Its name in messages.
+    A store is named `store.sqlite`. *name* is the name of the file in messages.
 
     Raises:
         UsageError: The file is neither; the text names its kind and the remedy.
