@@ -11,11 +11,7 @@ _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:/+", re.IGNORECASE)
 
 
 def url_secrets(url: str) -> list[str]:
-    """
-    The secret parts of a URL, encoded and decoded.
-
-    They are the user name, the password, and the values of parameters that look secret.
-    """
+    """The user name, the password and the values of parameters that look secret in a URL, encoded and decoded."""
     parts = urlsplit(url)
     found = []
     userinfo, at, _ = parts.netloc.rpartition("@")

@@ -64,15 +64,10 @@ class Overall:
 
 def weighted(scores: Mapping[str, Score], weights: Mapping[str, float]) -> Overall | None:
     """
-    Weighted mean of the metrics that have results.
+    Return the weighted mean of the metrics that have results, between the smallest and the largest result.
 
-    Args:
-        scores: The scores of one answer by metric.
-        weights: The weights by metric, > 0; the sum of the weights does not matter.
-
-    Returns:
-        The mean, between the smallest and the largest result. It is unscored if metrics apply but none could be
-        measured, and None if none applies.
+    The mean is unscored if metrics apply but none could be measured, and None if none applies. The weights are > 0;
+    their sum does not matter.
     """
     applying = {metric: scores[metric] for metric in weights if metric in scores}
     if not applying:
