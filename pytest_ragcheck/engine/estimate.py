@@ -44,10 +44,7 @@ def estimate(questions: Sequence[Question], settings: Settings, *, own_judge: bo
     """
     Return the estimate.
 
-    Args:
-        questions: The questions that the run would ask.
-        settings: The settings of the run.
-        own_judge: True if a fixture of the user returns the judge.
+    *own_judge* is True if a fixture of the user returns the judge.
 
     Raises:
         UsageError: The judge prompt does not exist.

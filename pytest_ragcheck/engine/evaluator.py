@@ -25,10 +25,8 @@ class Evaluator:
     """
     Evaluates the questions of one process.
 
-    Args:
-        asking: Limits the requests to the endpoint.
-        judging: Limits the requests to the judge.
-        budget: Limits the cost of the run; None for no limit.
+    *asking* limits the requests to the endpoint, and *judging* those to the judge. Without a *budget*, the cost has no
+    limit.
     """
 
     def __init__(self, *, asking: Limiter, judging: Limiter, budget: Budget | None = None) -> None:
@@ -44,12 +42,9 @@ class Evaluator:
         Return the record of the question.
 
         The turns before it that the conversation has not asked yet are asked first; they are neither judged nor
-        measured, and their cost is part of the record. If one of them has no answer, the record is its ERROR. After
-        an ERROR of a turn with a record of its own, the `error_kind` is `EARLIER_TURN`.
-
-        Args:
-            prepared: The question.
-            conversation: The conversation of the question so far; None to begin a new one.
+        measured, and their cost is part of the record. If one of them has no answer, the record is its ERROR. After an
+        ERROR of a turn with a record of its own, the `error_kind` is `EARLIER_TURN`. Without a *conversation*, a new
+        one begins.
 
         Raises:
             OverBudget: The run has reached its cost limit.
@@ -133,9 +128,7 @@ def jobs_of(prepared: Iterable[tuple[Hashable, PreparedQuestion]], evaluator: Ev
     """
     Yield a job for each question with its key; the turns of a conversation are a unit.
 
-    Args:
-        prepared: The questions in the order of `by_conversation`, each prepared only when its job is needed.
-        evaluator: Evaluates the questions.
+    The questions are in the order of `by_conversation`, and each is prepared only when its job is needed.
     """
     unit, conversation = None, None
     for key, each in prepared:

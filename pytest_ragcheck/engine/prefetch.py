@@ -126,8 +126,7 @@ class Prefetcher:
         """
         Add jobs, which begin in their order as there is room. A finished prefetcher begins none ahead of its item.
 
-        Args:
-            jobs: The jobs, read as they are needed; those of a unit follow one another.
+        The jobs are read as they are needed, and those of a unit follow one another.
         """
         self._source = chain(self._source, _units_of(jobs))
         if self._is_finished:

@@ -174,9 +174,7 @@ class ProgressBoard:
         """
         Return a line such as `waiting for refund-window: the judge has had it for 31 s (8 asked, 3 judged, 120 to go)`.
 
-        Args:
-            question: The question whose record is wanted.
-            to_go: The number of questions after it.
+        *to_go* is the number of questions after this one.
         """
         progress = next((each for each in self._under_way.copy().values() if each.question == question), None)
         where = progress.where if progress is not None else "it has not begun"

@@ -89,14 +89,7 @@ class AdaptiveLimit:
         return chance >= _CHANCE
 
     def refused(self, running: int, *, began: float, now: float) -> None:
-        """
-        Note a refusal.
-
-        Args:
-            running: Requests under way, including this one.
-            began: Start of this request.
-            now: The current time.
-        """
+        """Note a refusal of the request that started at *began*; *running* includes this request."""
         served, self.served_in_row = self.served_in_row, 0.0
         self.refused_in_row += 1
         self.n_refused += 1

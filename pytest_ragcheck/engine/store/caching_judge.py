@@ -86,10 +86,7 @@ class CachingChat:
     The key is a digest of the model, its server, the reply schema, and the whole prompt except its nonce: the
     instructions, the question, the accepted answers, the contexts and the answer.
 
-    Args:
-        chat: The model.
-        cache: The cache, which this class does not close.
-        afresh: True to ask the model even if the cache has a reply.
+    With *afresh*, the model is asked even if the cache has a reply. This class does not close the cache.
     """
 
     def __init__(self, chat: Chat, cache: VerdictCache, *, afresh: bool = False) -> None:

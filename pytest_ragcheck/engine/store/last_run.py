@@ -90,14 +90,8 @@ def open_store(
     """
     Return the store of the run. The first process creates it and removes those of earlier runs.
 
-    Args:
-        home: The folder of all runs of the agent; created if missing.
-        run_id: Equal in all processes of the run.
-        fingerprint: The fingerprint of the run.
-        redactor: Removes secrets from stored text.
-        resume: True if the run resumes the last one.
-        alone: See `SharedStore`.
-        on_failure: See `SharedStore`.
+    *home* is the folder of all runs of the agent, and is created if missing. *run_id* is equal in all processes of the
+    run. *resume* is True if the run resumes the last one. For *alone* and *on_failure*, see `SharedStore`.
 
     Raises:
         StoreError: The folder or the file cannot be written.

@@ -23,11 +23,7 @@ def make_home(home: Path) -> None:
 
 def stop(folder: Path, reason: str) -> bool:
     """
-    Stop the processes of the run, because no further records are wanted.
-
-    Args:
-        folder: The folder of the run.
-        reason: Why the run is stopped, in one line.
+    Stop the processes of the run, because no further records are wanted; *reason* says why, in one line.
 
     Returns:
         False if the run was stopped before, and keeps the earlier reason.

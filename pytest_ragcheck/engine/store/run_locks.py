@@ -22,10 +22,7 @@ _AGAIN_SECONDS = 0.001
 
 class RunLocks:
     """
-    The locks of this process in a file of the run folder. The system frees them when the process dies.
-
-    Args:
-        folder: The folder of the run, which exists.
+    The locks of this process in a file of the run folder, which exists. The system frees them when the process dies.
 
     Raises:
         OSError: The file cannot be created or locked.

@@ -27,9 +27,7 @@ class Once:
     The first process that asks for a step runs it. The others wait, and get its result or its error. If a process dies
     during a step, the next one runs it again.
 
-    Args:
-        folder: The folder of the run, equal in all of its processes; created if missing.
-        redactor: Removes secrets from stored text.
+    *folder* is equal in all processes of the run, and is created if missing.
     """
 
     def __init__(self, folder: Path, redactor: Redactor) -> None:
@@ -40,9 +38,7 @@ class Once:
         """
         Return the result of the step, from the process that ran it.
 
-        Args:
-            name: The name of the step, a part of a file name.
-            step: A coroutine function. Its result is stored as text, preferably JSON, without secrets.
+        The name is a part of a file name. The result is stored as text, preferably JSON, without secrets.
 
         Raises:
             StepFailed: The step raised an error, here or in another process.
@@ -61,10 +57,8 @@ class Once:
         """
         Undo a step while no process runs it or reads its result.
 
-        Args:
-            name: The name of the step.
-            opposite: A coroutine function that undoes the step if it is due, and returns True if it did. The next
-                process that asks for the step then runs it again.
+        *opposite* undoes the step if it is due, and returns True if it did. The next process that asks for the step
+        then runs it again.
 
         Raises:
             OSError: The folder cannot be written.

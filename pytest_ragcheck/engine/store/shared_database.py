@@ -18,11 +18,8 @@ def opened(path: Path, *, lay_out: Callable[[sqlite3.Connection], None], within_
     """
     Open or create the file, for one thread at a time; do not call it in an event loop.
 
-    Args:
-        path: The file.
-        lay_out: Creates the tables if they are missing.
-        within_seconds: How long to wait for other processes that lock the file. Later statements do not wait: run
-            them by `when_unlocked`.
+    *lay_out* creates the tables if they are missing. *within_seconds* is how long to wait for other processes that lock
+    the file. Later statements do not wait: run them by `when_unlocked`.
 
     Raises:
         sqlite3.Error: The file cannot be opened, is damaged, or stays locked.
