@@ -106,8 +106,7 @@ def blocking_call(thread_id: int) -> str:
     """
     Return the user's call that a thread runs, such as `rag_client: answer (conftest.py:14)`; empty without one.
 
-    Args:
-        thread_id: The id of a thread that runs an event loop.
+    The thread runs an event loop.
     """
     frame = sys._current_frames().get(thread_id)
     frames = list(traceback.walk_stack(frame)) if frame is not None else []

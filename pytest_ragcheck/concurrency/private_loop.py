@@ -56,11 +56,7 @@ class PrivateLoop:
         """
         Return the result of `function(*arguments)`, or raise its exception.
 
-        Args:
-            function: The coroutine function, which runs in the loop.
-            arguments: The arguments of the function.
-            every_seconds: How often the waiting thread calls `meanwhile`; 0: never.
-            meanwhile: Called during a long wait, as to print a line.
+        During a long wait, the waiting thread calls *meanwhile* every *every_seconds*, as to print a line; 0: never.
 
         Raises:
             UsageError: The loop cannot start, or another thread closed it.

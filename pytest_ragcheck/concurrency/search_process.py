@@ -33,11 +33,7 @@ class SearchProcess:
         """
         Return True if the pattern matches anywhere in the text.
 
-        Args:
-            pattern: A valid expression of Python's `re`.
-            flags: Its flags.
-            text: Any text.
-            within_seconds: Time limit, > 0.
+        The pattern is a valid expression of Python's `re`, and the time limit is above 0.
 
         Raises:
             TimeoutError: The search took longer.

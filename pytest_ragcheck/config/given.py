@@ -44,10 +44,7 @@ def read_given(setting: Setting, given: Given, own_metrics: Collection[str] = ()
     """
     Return the value that `Settings` holds for the given one.
 
-    Args:
-        setting: The row of the table.
-        given: The value; texts and native values read alike.
-        own_metrics: Names of the users' own metrics, which minimums and weights may name.
+    Texts and native values read alike. *own_metrics* names the users' own metrics, which minimums and weights may name.
 
     Raises:
         UsageError: The value cannot be read. The text names its origin and the way out.
