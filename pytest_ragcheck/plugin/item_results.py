@@ -59,11 +59,8 @@ class ItemResults:
         """
         Add a record; it replaces an earlier one of the same question.
 
-        Args:
-            record: The record of one question.
-            node_id: The node id of the item that made it.
-            on_demand: Why the question was not prefetched; empty if it was.
-            resumed: True if an earlier run made the record.
+        *on_demand* says why the question was not prefetched; empty if it was. *resumed* is True if an earlier run made
+        the record.
         """
         key = record.question.key
         self.records[key] = self._last = record if self._last is None else sharing(record, self._last)

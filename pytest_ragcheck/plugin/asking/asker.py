@@ -30,10 +30,7 @@ class Asker:
     """
     Delivers the records of questions, whether they are prefetched or not. All methods run in the private loop.
 
-    Args:
-        evaluator: Evaluates the questions.
-        prefetcher: Evaluates the questions of `begin`, with the same store.
-        store: The store of the run; None without one.
+    The prefetcher has the same store, and evaluates the questions of `begin`.
     """
 
     def __init__(self, evaluator: Evaluator, prefetcher: Prefetcher, store: SharedStore | None) -> None:
@@ -62,11 +59,8 @@ class Asker:
         """
         Return the record of a question that was not prefetched, from an earlier run or asked now.
 
-        Args:
-            key: The key of the question in the store.
-            prepared: The question.
-            why: Why the question was not prefetched.
-            conversation: The conversation of the question, as far as the same system was asked; None for no turn.
+        *why* says why it was not prefetched. *conversation* is that of the question, as far as the same system was
+        asked; None for no turn.
         """
         if self._store is not None and (earlier := await self._store.take_resumed(key)) is not None:
             return Evaluated(record=with_question(earlier, prepared.question), on_demand=why, resumed=True)

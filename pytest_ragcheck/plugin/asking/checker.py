@@ -45,12 +45,7 @@ class _OpenMetrics:
 
 
 class Checker:
-    """
-    Checks questions with the backends of their items, within the limits of the run.
-
-    Args:
-        config: The config of the process.
-    """
+    """Checks questions with the backends of their items, within the limits of the run."""
 
     def __init__(self, config: pytest.Config) -> None:
         limits = limits_of(config)
@@ -89,11 +84,7 @@ class Checker:
         """
         Return a function that adds to a question the backends, the metrics, and the baseline's verdicts on its answers.
 
-        The private loop may call the function.
-
-        Args:
-            backends: The backends of the question's item.
-            lasting: True if the backends last until the end of the run.
+        The private loop may call the function. *lasting* is True if the backends last until the end of the run.
         """
         metrics = self.metrics_of(backends, lasting=lasting)
         asked = replace(backends, client=as_client(backends.client, backends.settings))
@@ -103,9 +94,7 @@ class Checker:
         """
         Return the metrics that a question with these backends is measured by.
 
-        Args:
-            backends: The backends of the question.
-            lasting: True to keep the metrics open until the end of the run, as for prefetched questions.
+        *lasting* is True to keep the metrics open until the end of the run, as for prefetched questions.
         """
         key = (id(backends.settings), id(backends.judge))
         if key not in self._metrics:
@@ -176,12 +165,7 @@ class Checker:
 
 
 class Answers:
-    """
-    A client that gives a known answer, so that the judge can judge the answer again.
-
-    Args:
-        answer: The answer to every question.
-    """
+    """A client that gives a known answer, so that the judge can judge the answer again."""
 
     def __init__(self, answer: RagAnswer) -> None:
         self._answer = answer

@@ -99,11 +99,9 @@ class Plan:
 
 def plan(session: pytest.Session, *, switched_off: str = "") -> Plan:
     """
-    Return the plan of the session.
+    Return the plan of the session, after its collection.
 
-    Args:
-        session: The session, after its collection.
-        switched_off: Why no question is prefetched; empty if prefetch is allowed.
+    *switched_off* says why no question is prefetched; empty if prefetch is allowed.
     """
     folders = [_folders_with(session.config, name) for name in EVALUATED_WITH]
     changing = frozenset().union(*(_folders_with(session.config, name) for name in _CHANGED_BY))

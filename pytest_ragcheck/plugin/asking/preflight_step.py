@@ -35,11 +35,9 @@ class Preflight:
     """
     The preflight of the judges in one process.
 
-    Args:
-        session: The session, which ends if a judge fails its preflight.
-        limiter: Runs the requests to judges.
-        budget: Counts the cost of the requests; it refuses none, because they are few.
-        folder: The folder of the run, equal in all processes; None if this process shares nothing.
+    The session ends if a judge fails its preflight. The budget counts the cost of the requests; it refuses none,
+    because they are few. *folder* is the folder of the run, equal in all processes; None if this process shares
+    nothing.
     """
 
     def __init__(self, session: pytest.Session, limiter: Limiter, budget: Budget | None, folder: Path | None) -> None:

@@ -35,10 +35,6 @@ class Schedule:
     The questions of a session that are not delivered yet.
 
     The first item whose backends are those of the session or of its folder begins all questions with these backends.
-
-    Args:
-        plan: The plan of the session.
-        fixtures: The fixtures that are set up at the moment.
     """
 
     def __init__(self, plan: Plan, fixtures: LiveFixtures) -> None:

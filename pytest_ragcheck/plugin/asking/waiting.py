@@ -27,13 +27,7 @@ _LOOK_SECONDS = 0.1
 
 
 class Waiting:
-    """
-    The waiting of an item for its record.
-
-    Args:
-        session: The session, which ends if the run is stopped.
-        progress: The progress of the questions under way.
-    """
+    """The waiting of an item for its record. The session ends if the run is stopped."""
 
     def __init__(self, session: pytest.Session, progress: ProgressBoard) -> None:
         self._session = session
@@ -47,11 +41,7 @@ class Waiting:
         """
         Return the result of `function(*arguments)`, which runs in the private loop.
 
-        Args:
-            function: A coroutine function.
-            arguments: The arguments of the function.
-            question: The question that progress lines name during a long wait.
-            to_go: The number of questions after it.
+        Progress lines name *question* during a long wait, and *to_go* is the number of questions after it.
         """
         if not self._is_worker:
             every_seconds = seconds_between_lines(self._session.config)

@@ -28,12 +28,9 @@ class CollectionScope:
     run would have collected it, and out of reach otherwise. A collected file counts as a whole, unless the arguments
     name single questions of it. The path of a file that was not collected is guessed from its dataset name.
 
-    Args:
-        config: The config of the process.
-        run: The run, after its last item.
-        complete: True if every collected question was asked or skipped.
-        not_passed: Node ids of tests that failed, which may not have made all of their `rag_check` calls, and of
-            test files that were skipped.
+    The run has had its last item. *complete* is True if every collected question was asked or skipped. *not_passed* has
+    the node ids of tests that failed, which may not have made all of their `rag_check` calls, and of test files that
+    were skipped.
     """
 
     def __init__(self, config: pytest.Config, run: Run, *, complete: bool, not_passed: Collection[str]) -> None:

@@ -84,9 +84,7 @@ class Datasets:
         """
         Return True if the run would have collected the question if the dataset contained it.
 
-        Args:
-            questions: The collected questions of the dataset; None if there are none.
-            question_id: The id of the question.
+        *questions* are the collected ones of the dataset; None if there are none.
         """
         if questions is None:
             return False

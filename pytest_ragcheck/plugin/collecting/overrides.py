@@ -13,10 +13,7 @@ def is_overridden(config: pytest.Config, fixture: str, *, below: Path | None = N
     """
     Return True if another plugin or a conftest.py has an attribute of the fixture's name.
 
-    Args:
-        config: The config of the process.
-        fixture: The name of the fixture.
-        below: Consider only conftest.py files that apply to this path; None for all of them.
+    With *below*, only conftest.py files that apply to this path are considered.
     """
     homes = (
         Path(getattr(plugin, "__file__", None) or "")

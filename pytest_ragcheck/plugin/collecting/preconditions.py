@@ -28,10 +28,8 @@ def check_preconditions(config: pytest.Config, *, collected: bool) -> None:
     """
     Refuse a run that could measure nothing.
 
-    Args:
-        config: The config of the process.
-        collected: True if items with questions were collected. Otherwise only `rag_check` is used, and the test's
-            own module may define the fixtures.
+    *collected* is True if items with questions were collected. Otherwise only `rag_check` is used, and the test's own
+    module may define the fixtures.
 
     Raises:
         pytest.UsageError: A setting is missing or wrong.

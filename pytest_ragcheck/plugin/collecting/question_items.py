@@ -163,10 +163,7 @@ def questions_of_file(config: pytest.Config, path: Path, *, test: str = "") -> Q
     """
     Read a file, add its questions to the run, and register its tags as markers.
 
-    Args:
-        config: The config of the process.
-        path: The file.
-        test: The name of the test that is marked with the file; empty for the items of the file itself.
+    *test* is the name of the test that is marked with the file; empty for the items of the file itself.
 
     Raises:
         pytest.Collector.CollectError: The file has mistakes; the text lists all of them.

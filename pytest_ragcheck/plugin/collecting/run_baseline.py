@@ -26,12 +26,7 @@ DRIFT_SAMPLE = 20
 
 
 class RunBaseline:
-    """
-    The baseline of a run whose gate compares with saved runs.
-
-    Args:
-        config: The config of the process.
-    """
+    """The baseline of a run whose gate compares with saved runs."""
 
     def __init__(self, config: pytest.Config) -> None:
         self._settings = settings_of(config)

@@ -20,9 +20,7 @@ def shorten_failures(config: pytest.Config, failed: Sequence[tuple[pytest.TestRe
     """
     Shorten the texts of the reports, unless `-v` is set, and put the reason first in the short summary.
 
-    Args:
-        config: The config of the process that shows the reports.
-        failed: The failed reports, each with the records of its item.
+    *config* is that of the process that shows the reports. Each failed report comes with the records of its item.
 
     Returns:
         A line that names the option for the whole texts; none if no text was shortened.

@@ -28,10 +28,7 @@ def decided(config: pytest.Config, run: Run, *, not_passed: Collection[str]) -> 
     """
     Return the decision of the gate.
 
-    Args:
-        config: The config of the process.
-        run: The run, after its last item.
-        not_passed: Node ids of the items that did not pass, and of skipped files.
+    The run has had its last item. *not_passed* has the node ids of the items that did not pass, and of skipped files.
     """
     settings = settings_of(config)
     outcomes = outcomes_of(run, settings)

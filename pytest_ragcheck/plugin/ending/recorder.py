@@ -42,10 +42,6 @@ class Recorder:
     Collects the reports of a run, has the gate decide, and writes the files.
 
     Under xdist it runs in the controller.
-
-    Args:
-        config: The config of the process.
-        gate: The gate of the run, if it has one.
     """
 
     def __init__(self, config: pytest.Config, gate: GateItem | None) -> None:

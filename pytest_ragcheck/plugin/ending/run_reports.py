@@ -15,12 +15,8 @@ def report_failure(
     """
     Report a failed item that was not collected, so that the exit status, the terminal and the JUnit file agree.
 
-    Args:
-        session: The session of the process that shows the results.
-        node_id: The node id of the item.
-        text: The failure text.
-        when: `setup` for an ERROR, `call` for a FAIL.
-        path: The file that the text is about.
+    *session* is that of the process that shows the results. *when* is `setup` for an ERROR, and `call` for a FAIL.
+    *path* is the file that the text is about.
     """
     session.testscollected += 1
     location = ("ragcheck", None, node_id)

@@ -44,11 +44,8 @@ def finish(
     A green run turns red if a file cannot be written, because the next reader would find the old one. It turns red
     if documents are left in the system, because they would change the answers of the next run.
 
-    Args:
-        session: The session, whose exit status turns red.
-        run: The run, after its last item.
-        not_passed: Node ids of the items that did not pass, and of skipped files.
-        encoded: Returns the row of a record that was encoded while the run waited; None to encode it now.
+    The run has had its last item. *not_passed* has the node ids of the items that did not pass, and of skipped files.
+    *encoded* returns the row of a record that was encoded while the run waited; None to encode it now.
     """
     config = session.config
     settings = settings_of(config)

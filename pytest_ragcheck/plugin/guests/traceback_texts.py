@@ -19,10 +19,7 @@ def failure_repr(excinfo: pytest.ExceptionInfo[BaseException], record: Record, *
     """
     Return the text of the record without a traceback. The short summary shows its first line.
 
-    Args:
-        excinfo: The exception that the record raised.
-        record: The record of the question.
-        whole: False for `--tb=line`, where pytest itself shows the first line after the place of the question.
+    *whole* is False for `--tb=line`, where pytest itself shows the first line after the place of the question.
     """
     question = record.question
     return text_repr(excinfo, record.text(), path=question.path, line=question.line, whole=whole)

@@ -60,12 +60,8 @@ def send_begun(config: pytest.Config, collected: str, *, suffix: str) -> None:
     """
     Send the collected questions to the controller before the first question is asked.
 
-    A run that is interrupted before its first record is written with these questions.
-
-    Args:
-        config: The config of the worker.
-        collected: The questions as one ASCII JSON string.
-        suffix: The suffix of this worker's datasets under `--dist each`.
+    A run that is interrupted before its first record is written with these questions. *collected* is one ASCII JSON
+    string. *suffix* is that of this worker's datasets under `--dist each`.
     """
     _send(config, BEGUN, collected, longrepr=f"{_LUGGAGE}{suffix}")
 
