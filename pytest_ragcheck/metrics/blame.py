@@ -38,11 +38,7 @@ def blame(question: Question, answer: RagAnswer, short: Collection[str], *, decl
     4. A measure of grounding is too low, and the system did not decline: grounding.
     5. Anything else: generation. If only some gold passages were found, the answer still had something to say.
 
-    Args:
-        question: The question that failed.
-        answer: The system's answer.
-        short: The metrics below their thresholds.
-        declined: True if the system declined to answer.
+    *short* are the metrics below their thresholds.
     """
     short = frozenset(short) - {MUST_NOT_RETRIEVE}
     if not short or not question.gold_passages or (question.is_answered and lacks_ids(question, answer)):

@@ -99,9 +99,6 @@ def citation_scores(sentences: Sequence[JudgedSentence]) -> dict[str, Score]:
     Recall is the share of sentences that their citations together support. Precision is the share of citations that
     are in a supported sentence, and support it alone or are needed for it.
 
-    Args:
-        sentences: The sentences of the answer.
-
     Returns:
         0..1 each, with the first findings; nothing without sentences.
 
@@ -131,10 +128,8 @@ def _support_by_rules(
     """
     Return the support of each sentence: its groundedness in the passages is `PASS_LINE` or more.
 
-    Args:
-        question: Its words need no support.
-        sentences: The sentences without markers, each with the numbers of the passages that it cites, from 1.
-        passages: The cited passages.
+    The words of the question need no support. The sentences have no markers; each comes with the numbers of the
+    passages that it cites, from 1.
     """
     terms = TermDictionary()
     contexts_read = ContextCache(terms)

@@ -70,9 +70,7 @@ def citation_validity(answer: RagAnswer, cited: CitedAnswer) -> Score:
     """
     Share of the citations that resolve to a context.
 
-    Args:
-        answer: The answer.
-        cited: Its citations, at least one; `[1, 2]` has two.
+    There is at least one citation; `[1, 2]` has two.
 
     Returns:
         0..1, with the first sentences whose citations do not resolve. Unscored if a name cannot be resolved because

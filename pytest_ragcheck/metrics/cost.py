@@ -123,12 +123,8 @@ def price_usd(
     The server's address decides the provider, so a self-hosted server has no price, whatever the name of its model. The
     table is that of the installed genai-prices; nothing is downloaded.
 
-    Args:
-        model: The model's name on the server.
-        url: The server's base URL; None for that of the environment, or else OpenAI's.
-        input_tokens: >= 0.
-        output_tokens: >= 0.
-        own: The prices of a million input and output tokens by model; they override the table.
+    *url* is the server's base URL; None for that of the environment, or else OpenAI's. *own* has the prices of a
+    million input and output tokens by model; they override the table.
     """
     if model in own:
         read, written = own[model]

@@ -39,9 +39,7 @@ def rouge_l(answer: str, acceptable: Sequence[str]) -> float:
     """
     F-measure of the longest common subsequence of words, for the nearest accepted answer.
 
-    Args:
-        answer: The system's answer; may be empty.
-        acceptable: All accepted answers, at least one.
+    The answer may be empty; there is at least one accepted answer.
 
     Returns:
         0..1; 0.0 if either text has no words.
@@ -58,9 +56,7 @@ def chrf(answer: str, acceptable: Sequence[str]) -> float:
     """
     F-measure of the common sequences of one to six characters; recall counts twice.
 
-    Args:
-        answer: The system's answer; may be empty.
-        acceptable: All accepted answers, at least one; the best counts.
+    The answer may be empty. There is at least one accepted answer, and the best counts.
 
     Returns:
         0..1; 0.0 if either text is blank.

@@ -24,12 +24,8 @@ def choose_metrics(settings: Settings, judge: Judge | None = None, own: Iterable
     """
     Returns the metrics of the chosen groups, and those that every run measures.
 
-    The judge measures the groups `judge` and `abstention`; the group `performance` belongs to the whole run.
-
-    Args:
-        settings: The settings of the run.
-        judge: The judge, for the groups that ask its model; None without a judge.
-        own: The user's metrics.
+    The judge measures the groups `judge` and `abstention`; the group `performance` belongs to the whole run. The groups
+    `ragas` and `citations` ask the judge's model, if it has one. *own* are the user's metrics.
 
     Raises:
         UsageError: A group needs a package that is not installed.

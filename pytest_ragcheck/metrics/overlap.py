@@ -40,9 +40,7 @@ def exact_match(answer: str, acceptable: Sequence[str]) -> float:
     """
     1.0 if the answer equals an accepted answer after normalisation, else 0.0.
 
-    Args:
-        answer: The system's answer; may be empty.
-        acceptable: All accepted answers, at least one.
+    The answer may be empty; there is at least one accepted answer.
 
     Source: the SQuAD v2 evaluation program, with its normalisation: lower case, without ASCII punctuation and English
     articles, and with single spaces. Two differences: that program ignores an accepted answer that normalises to
@@ -58,11 +56,7 @@ def token_f1(answer: str, acceptable: Sequence[str]) -> float:
     Harmonic mean of precision and recall of the answer's words, for the nearest accepted answer.
 
     Repeated words count as often as they occur; the order does not count. Two texts without words score 1.0, one such
-    text scores 0.0.
-
-    Args:
-        answer: The system's answer; may be empty.
-        acceptable: All accepted answers, at least one.
+    text scores 0.0. The answer may be empty; there is at least one accepted answer.
 
     Returns:
         0..1.

@@ -80,10 +80,7 @@ def precision_at_k(retrieved: Retrieved, gold: Collection[str], k: int) -> float
     """
     Share of the first *k* ranks that hold a gold passage; an empty rank holds none.
 
-    Args:
-        retrieved: As in `recall_at_k`.
-        gold: As in `recall_at_k`.
-        k: Cutoff rank, >= 1.
+    The arguments are those of `recall_at_k`.
 
     Returns:
         0..1; 0.0 without gold passages.
@@ -97,10 +94,7 @@ def hit_rate_at_k(retrieved: Retrieved, gold: Collection[str], k: int) -> float:
     """
     1.0 if any gold passage is among the first *k* retrieved ones, else 0.0.
 
-    Args:
-        retrieved: As in `recall_at_k`.
-        gold: As in `recall_at_k`.
-        k: Cutoff rank, >= 1.
+    The arguments are those of `recall_at_k`.
 
     Source: TREC calls it Success@k.
     """
@@ -111,10 +105,7 @@ def ndcg_at_k(retrieved: Retrieved, gold: Collection[str], k: int) -> float:
     """
     Gain of the first *k* ranks, discounted by rank, divided by the gain of the best order.
 
-    Args:
-        retrieved: As in `recall_at_k`.
-        gold: As in `recall_at_k`.
-        k: Cutoff rank, >= 1.
+    The arguments are those of `recall_at_k`.
 
     Returns:
         0..1; 0.0 without gold passages.
@@ -131,9 +122,7 @@ def reciprocal_rank(retrieved: Retrieved, gold: Collection[str]) -> float:
     """
     1 divided by the rank of the first gold passage; its mean over the questions is the MRR.
 
-    Args:
-        retrieved: As in `recall_at_k`.
-        gold: As in `recall_at_k`.
+    The arguments are those of `recall_at_k`.
 
     Returns:
         0..1; 0.0 if no gold passage was retrieved.
@@ -147,11 +136,7 @@ def average_precision(retrieved: Retrieved, gold: Collection[str]) -> float:
     """
     Mean over the gold passages of the precision at their ranks; a passage that was not retrieved counts 0.0.
 
-    Its mean over the questions is the MAP.
-
-    Args:
-        retrieved: As in `recall_at_k`.
-        gold: As in `recall_at_k`.
+    Its mean over the questions is the MAP. The arguments are those of `recall_at_k`.
 
     Returns:
         0..1; 0.0 without gold passages.

@@ -22,8 +22,7 @@ class Similarity:
     """
     The group `semantic`; it applies to answerable questions with an expected answer.
 
-    Args:
-        embeddings: Computes the vectors; closed with the metric.
+    The embeddings are closed with the metric.
     """
 
     names = SEMANTIC
@@ -54,11 +53,7 @@ class Similarity:
 
 def nearest(answer: Vector, acceptable: Sequence[Vector]) -> float:
     """
-    Cosine similarity of the answer to the nearest accepted answer.
-
-    Args:
-        answer: The embedding of the answer.
-        acceptable: The embeddings of all accepted answers, at least one.
+    Cosine similarity of the embedding of the answer to that of the nearest accepted answer; there is at least one.
 
     Returns:
         -1..1, rarely below 0.

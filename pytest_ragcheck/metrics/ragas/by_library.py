@@ -20,8 +20,7 @@ class RagasByLibrary:
     """
     Measures the same scores of the same questions as `RagasMetrics`.
 
-    Args:
-        judge: The ragas judge; scores of its judgement are not measured again.
+    Scores of the judge's own judgement are not measured again.
     """
 
     names = RAGAS

@@ -20,10 +20,6 @@ def cosine_similarity(a: Sequence[float], b: Sequence[float]) -> float:
     """
     Cosine of the angle between two embeddings.
 
-    Args:
-        a: One embedding.
-        b: Another of the same length.
-
     Returns:
         -1..1.
 
@@ -39,11 +35,7 @@ def cosine_similarity(a: Sequence[float], b: Sequence[float]) -> float:
 
 def answer_relevancy(question: Sequence[float], generated: Sequence[Sequence[float]]) -> float:
     """
-    Mean cosine similarity between the question and questions that were generated from the answer.
-
-    Args:
-        question: The embedding of the question.
-        generated: The embeddings of the generated questions, at least one.
+    Mean cosine similarity between the embeddings of the question and of questions that were generated from the answer.
 
     Returns:
         -1..1, rarely below 0.
@@ -99,11 +91,7 @@ def answer_correctness(factual: float, similarity: float) -> float:
 
 def context_relevance(first: int, second: int) -> float:
     """
-    Mean of two ratings of the contexts' relevance to the question, divided by the highest rating.
-
-    Args:
-        first: 0, 1 or 2.
-        second: 0, 1 or 2.
+    Mean of two ratings of the contexts' relevance to the question, each 0, 1 or 2, divided by the highest rating.
 
     Returns:
         0, 0.25, 0.5, 0.75 or 1.
@@ -122,10 +110,6 @@ def context_relevance(first: int, second: int) -> float:
 def faithfulness(*, supported: int, statements: int) -> float:
     """
     Share of the answer's statements that the contexts support.
-
-    Args:
-        supported: The number of supported statements, 0..statements.
-        statements: The number of statements.
 
     Returns:
         0..1.

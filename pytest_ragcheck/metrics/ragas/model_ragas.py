@@ -55,9 +55,7 @@ class RagasMetrics:
     """
     Measures answers to answerable questions; `answer_correctness` needs an expected answer.
 
-    Args:
-        chat: The model that lists the facts.
-        embeddings: Computes the vectors; closed with the metrics.
+    The embeddings are closed with the metrics.
     """
 
     names = RAGAS

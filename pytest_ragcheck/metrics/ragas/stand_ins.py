@@ -83,9 +83,7 @@ def stand_in_correctness(answer: str, acceptable: Sequence[str]) -> float:
     """
     RAGAS' answer correctness with content words in place of statements, and word counts in place of embeddings.
 
-    Args:
-        answer: The system's answer.
-        acceptable: All accepted answers, at least one; the nearest counts.
+    There is at least one accepted answer, and the nearest counts.
 
     Returns:
         0..1.
