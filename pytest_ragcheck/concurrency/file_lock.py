@@ -69,7 +69,6 @@ class FileLock:
             time.sleep(_POLL_SECONDS)
 
     def __enter__(self) -> Self:
-        """Wait for the lock."""
         self.wait()
         return self
 

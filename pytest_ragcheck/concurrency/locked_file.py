@@ -61,7 +61,6 @@ class LockedFile:
         return True
 
     def free(self, index: int) -> None:
-        """Free a lock that this process holds."""
         _unlock(self._descriptor, _FIRST_LOCK + index)
 
     def read(self, numbers: struct.Struct, offset: int) -> tuple[float, ...]:
@@ -70,7 +69,6 @@ class LockedFile:
         return numbers.unpack(os.read(self._descriptor, numbers.size))
 
     def write(self, numbers: struct.Struct, offset: int, values: Iterable[float]) -> None:
-        """Write the numbers at the offset."""
         self._write(numbers.pack(*values), offset)
 
     def grow_to(self, size: int) -> None:

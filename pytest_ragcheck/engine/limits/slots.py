@@ -109,7 +109,6 @@ class Slots:
         return True
 
     def free(self) -> None:
-        """Give one slot back."""
         slot = self._held.pop()
         self._table.free(slot)
         self._others.appendleft(slot)

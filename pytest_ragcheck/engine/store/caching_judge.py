@@ -32,11 +32,8 @@ class CachingJudge:
     """
     Asks the judge only if the cache has no judgement. Errors of the judge are not kept.
 
-    Args:
-        judge: The judge, whose verdicts depend only on its fingerprint, the question and the answer.
-        cache: The cache, which is closed with the judge.
-        repeat: Index of this judgement among several of the same answer, from 0; each has its own entry.
-        afresh: True to ask the judge even if the cache has a judgement.
+    The cache is closed with the judge. *repeat* is the index of this judgement among several of the same answer, from
+    0; each has its own entry. With *afresh*, the judge is asked even if the cache has a judgement.
     """
 
     def __init__(self, judge: Fingerprinted, cache: VerdictCache, *, repeat: int = 0, afresh: bool = False) -> None:

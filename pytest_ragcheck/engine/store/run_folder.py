@@ -47,5 +47,4 @@ def stop_reason(folder: Path) -> str | None:
 
 
 def take_back_stop(folder: Path) -> None:
-    """Undo `stop`."""
     (folder / _STOPPED).unlink(missing_ok=True)

@@ -62,7 +62,6 @@ class RunLocks:
                 self._file.free(place)
 
     def close(self) -> None:
-        """Free all locks."""
         self._held.clear()
         self._file.close()
 

@@ -40,11 +40,8 @@ class VerdictCache:
     A value is returned once in a run, because a repeated or rerun test needs a new one. No method raises: a cache
     that fails gives the reason in `problem` and is empty.
 
-    Args:
-        folder: The folder of the file, which exists.
-        run: A name that all processes of one run share, and no other run.
-        redactor: Removes secrets from stored text.
-        most_bytes: Approximate size that is kept when the cache is closed; the least recently used entries are dropped.
+    The folder must exist. All processes of one run share the name *run*, and no other run has it. *most_bytes* is the
+    approximate size that is kept when the cache is closed; the least recently used entries are dropped.
     """
 
     def __init__(self, folder: Path, *, run: str, redactor: Redactor, most_bytes: int = MOST_BYTES) -> None:

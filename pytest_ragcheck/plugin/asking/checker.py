@@ -111,7 +111,6 @@ class Checker:
         return asks.lacks_documents
 
     def end_documents(self, *, failed: bool) -> None:
-        """Delete the documents that only this process can delete, while its clients are still open."""
         if self._documents is not None:
             self._documents.end(failed=failed)
 

@@ -277,7 +277,6 @@ class QuestionSession:
         self._loop.run(self._asker.prefetcher.close)
 
     def _end_documents(self) -> None:
-        """Delete the documents that only this process can delete."""
         self._checker.end_documents(failed=bool(self._session.testsfailed))
 
 

@@ -60,11 +60,7 @@ _NAMELESS = ("_pytest.", "pytest_ragcheck.", "anyio.")
 
 
 class QuestionFile(pytest.Module):
-    """
-    A question file.
-
-    It is a Module because users' fixtures may have module scope.
-    """
+    """A question file, which is a Module because users' fixtures may have module scope."""
 
     def collect(self) -> Iterable[pytest.Item | pytest.Collector]:
         self.obj = types.ModuleType(self.path.stem)

@@ -38,7 +38,6 @@ class Part:
 
 
 def part_of(config: pytest.Config) -> Part:
-    """Return the role of this process in the run."""
     worker: dict[str, Any] | None = getattr(config, "workerinput", None)
     if worker is None:
         return Part(run_id=run_id(config))
