@@ -122,7 +122,7 @@ def reciprocal_rank(retrieved: Retrieved, gold: Collection[str]) -> float:
     """
     1 divided by the rank of the first gold passage; its mean over the questions is the MRR.
 
-    The arguments are those of `recall_at_k`.
+    The arguments are those of `recall_at_k` without *k*.
 
     Returns:
         0..1; 0.0 if no gold passage was retrieved.
@@ -136,7 +136,7 @@ def average_precision(retrieved: Retrieved, gold: Collection[str]) -> float:
     """
     Mean over the gold passages of the precision at their ranks; a passage that was not retrieved counts 0.0.
 
-    Its mean over the questions is the MAP. The arguments are those of `recall_at_k`.
+    Its mean over the questions is the MAP. The arguments are those of `recall_at_k` without *k*.
 
     Returns:
         0..1; 0.0 without gold passages.
