@@ -114,11 +114,8 @@ def _reading(folder: Path) -> Iterator[sqlite3.Connection]:
     path = folder / FILE
     try:
         # A missing file must not be created here.
-        database = sqlite3.connect(f"{path.absolute().as_uri()}?mode=rw", uri=True)
-        try:
+        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=rw", uri=True)) as database:
             yield database
-        finally:
-            database.close()
     except sqlite3.Error as error:
         raise StoreError(f"{path}: {error}", path=path) from error
 
