@@ -55,19 +55,16 @@ async def when_unlocked(operation: Callable[[], T], *, within_seconds: float) ->
 def _use_write_ahead_log(database: sqlite3.Connection, *, end: float) -> None:
     """Switch to write-ahead logging: a kill -9 loses no committed data, and no write waits for the disk."""
     # SQLite refuses all but one of the processes that switch a new file at the same moment, whatever their timeout.
-    while not _is_switched(database, last=time.monotonic() >= end):
+    while True:
+        is_last = time.monotonic() >= end
+        try:
+            database.execute("pragma journal_mode = wal")
+            break
+        except sqlite3.OperationalError as error:
+            if is_last or not _is_locked(error):
+                raise
         time.sleep(_AGAIN_SECONDS)
     database.execute("pragma synchronous = normal")
-
-
-def _is_switched(database: sqlite3.Connection, *, last: bool) -> bool:
-    try:
-        database.execute("pragma journal_mode = wal")
-    except sqlite3.OperationalError as error:
-        if last or not _is_locked(error):
-            raise
-        return False
-    return True
 
 
 def _is_locked(error: sqlite3.OperationalError) -> bool:
