@@ -198,7 +198,7 @@ class Prefetcher:
         self._waiting.clear()
         if self._producer is not None:
             self._producer.cancel()
-        while left := [task for task in (self._producer, *self._tasks()) if task and not task.done()]:
+        while left := [task for task in self._tasks() if not task.done()]:
             left_seconds = until - asyncio.get_running_loop().time()
             if left_seconds <= 0:
                 return  # a client that hangs
@@ -229,13 +229,13 @@ class Prefetcher:
     async def _end(self) -> None:
         self._is_finished = self._is_ended = True
         self._waiting.clear()
-        tasks = {*self._tasks(), *([self._producer] if self._producer else [])}
         for unit in self._under_way.values():
             unit.cancel()
-        await end_tasks(tasks)
+        await end_tasks(set(self._tasks()))
 
     def _tasks(self) -> list[asyncio.Task[None]]:
-        return [unit.task for unit in self._under_way.values() if unit.task is not None]
+        tasks = (self._producer, *(unit.task for unit in self._under_way.values()))
+        return [task for task in tasks if task is not None]
 
     async def _produce(self) -> None:
         while self._fill(1) and self._store.claims_ahead:
