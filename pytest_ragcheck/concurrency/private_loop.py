@@ -211,7 +211,7 @@ class _LoopThread:
                 # A user's code may call `loop.stop()`, and a task that raises SystemExit ends `run_forever` too.
                 with suppress(KeyboardInterrupt, SystemExit):
                     loop.run_forever()
-            loop.run_until_complete(_end_tasks())
+            loop.run_until_complete(end_tasks(asyncio.all_tasks(loop)))
             loop.run_until_complete(loop.shutdown_asyncgens())
         finally:
             asyncio.set_event_loop(None)
@@ -249,11 +249,6 @@ def _begin(
 
     task.add_done_callback(end_wait)
     outcome.add_done_callback(end_task)
-
-
-async def _end_tasks() -> None:
-    tasks = asyncio.all_tasks() - {asyncio.current_task()}
-    await end_tasks(tasks)
 
 
 async def end_tasks(tasks: set[asyncio.Task[Any]]) -> None:
