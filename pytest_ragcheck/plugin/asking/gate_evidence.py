@@ -16,7 +16,7 @@ from pytest_ragcheck.summary.gate.comparability import other_settings
 from pytest_ragcheck.summary.gate.gate_replies import GateReplies
 from pytest_ragcheck.summary.gate.procedure.candidate import asks_again, examine
 from pytest_ragcheck.summary.gate.procedure.compared_question import ComparedQuestion, KnownRun, Look, Scores
-from pytest_ragcheck.summary.gate.procedure.gate_requests import AskAgain, Reply, Request
+from pytest_ragcheck.summary.gate.procedure.gate_requests import AskAgain, Reply
 from pytest_ragcheck.summary.gate.procedure.mean_test import can_be_judged
 from pytest_ragcheck.summary.gate.recorded.rescoring import look_of_today
 from pytest_ragcheck.summary.gate.recorded.saved_answer import answer_digest, text_digest
@@ -128,7 +128,10 @@ class _Examination:
         try:
             request = next(steps)
             while True:
-                replies.append(await self._serve(request, evidence.thresholds))
+                if isinstance(request, AskAgain):
+                    replies.append(await self._ask_again(evidence.thresholds))
+                else:
+                    replies.append(await self._judge(request.answers))
                 request = steps.send(replies[-1])
         except StopIteration:
             pass
@@ -143,11 +146,6 @@ class _Examination:
         if same and not deterministic and self.baseline.is_in_drift_sample(self.row):
             drift = await self._drift(compared)
         return replace(evidence, same=same, drift=drift)
-
-    async def _serve(self, request: Request, thresholds: Mapping[str, float]) -> Reply:
-        if isinstance(request, AskAgain):
-            return await self._ask_again(thresholds)
-        return await self._judge(request.answers)
 
     async def _ask_again(self, thresholds: Mapping[str, float]) -> Look | None:
         try:
