@@ -38,8 +38,7 @@ class CollectionScope:
         self._named_by_worker = runs_everything(config)
         self._sets = run.questions.sets
         self._datasets: Datasets | None = config.pluginmanager.get_plugin(DATASETS_PLUGIN)
-        self._read = run.questions.sets.keys() - _singled_out(config, run)
-        self._named = run.questions.sets.keys()
+        self._singled_out = _singled_out(config, run)
         self._not_passed = {
             (self._dataset_name(node_id), _without_number(id_of_call(node_id, 1)))
             for node_id in not_passed
@@ -60,8 +59,8 @@ class CollectionScope:
         """Return True if the run would have collected the question if the question existed."""
         if self._datasets is not None and dataset_name.partition("[")[0] in self._datasets.names:
             return self._datasets.expects(self._sets.get(dataset_name), id)
-        if dataset_name in self._named:
-            return dataset_name in self._read
+        if dataset_name in self._sets:
+            return dataset_name not in self._singled_out
         if (dataset_name, _without_number(id)) in self._not_passed:
             return False
         return self._searches(dataset_name)
