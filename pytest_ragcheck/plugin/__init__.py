@@ -90,7 +90,7 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    if configuration.names_shard(config):
+    if configuration.is_given(config, "rag_shard"):
         from pytest_ragcheck.plugin.collecting.sharding import keep_shard
 
         keep_shard(config, items)

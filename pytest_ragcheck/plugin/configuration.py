@@ -104,19 +104,18 @@ def given_options(config: pytest.Config, leave_out: frozenset[str] | set[str] = 
 
 def names_baseline(config: pytest.Config) -> bool:
     """Return True if the run was given a baseline, or the rootdir has one, readable or not."""
-    given = config.getoption("rag_baseline") is not None or config.getini("rag_baseline") is not None
-    return given or (config.rootpath / BASELINE_FILE).is_file()
+    return is_given(config, "rag_baseline") or (config.rootpath / BASELINE_FILE).is_file()
 
 
 def has_gate(config: pytest.Config) -> bool:
     """Return True if the run was given a gate or a baseline, unless `-p no:ragcheck-gate` blocks the gate."""
-    given = config.getoption("rag_gate") is not None or config.getini("rag_gate") is not None
-    return (given or names_baseline(config)) and not config.pluginmanager.is_blocked("ragcheck-gate")
+    given = is_given(config, "rag_gate") or names_baseline(config)
+    return given and not config.pluginmanager.is_blocked("ragcheck-gate")
 
 
-def names_shard(config: pytest.Config) -> bool:
-    """Return True if the run is one of several shards."""
-    return config.getoption("rag_shard") is not None or config.getini("rag_shard") is not None
+def is_given(config: pytest.Config, name: str) -> bool:
+    """Return True if the command line or the ini file has a value of the option, readable or not."""
+    return config.getoption(name) is not None or config.getini(name) is not None
 
 
 def split_of(config: pytest.Config) -> str:
