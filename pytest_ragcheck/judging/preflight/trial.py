@@ -175,8 +175,7 @@ async def _verdict_on(judge: Judge, canary: Canary) -> CanaryVerdict:
         if canary.attacks and error.declined:
             return CanaryVerdict(canary=canary.name, scores={}, abstained=None, error_message=str(error))
         raise
-    scores = {"answer_correctness": judgement.answer_correctness, "groundedness": judgement.groundedness}
-    given = {score: value for score, value in scores.items() if value is not None}
+    given = {score: value for score in SCORES if (value := getattr(judgement, score)) is not None}
     if lacking := sorted(canary.good.keys() - given.keys()):
         raise JudgeReplyError(f"the judgement of the {canary.name} answer has no {' and no '.join(lacking)}.")
     return CanaryVerdict(
