@@ -11,7 +11,7 @@ from pytest_ragcheck.judging.offline.read_context import ContextCache
 from pytest_ragcheck.judging.offline.support import PASS_LINE, groundedness
 from pytest_ragcheck.judging.offline.words.terms import TermDictionary
 from pytest_ragcheck.judging.prompts.fence import Nonces
-from pytest_ragcheck.metrics.citations import NO_IDS, CitedSentence, cited_sentences, quoted, shown
+from pytest_ragcheck.metrics.citations import MOST_FINDINGS, NO_IDS, CitedSentence, cited_sentences, quoted, shown
 from pytest_ragcheck.rag.cited_answer import cited_answer
 from pytest_ragcheck.scores.catalogue import CITATION_SUPPORT
 from pytest_ragcheck.scores.score import Score
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from pytest_ragcheck.rag.answer import RagAnswer
 
 _PRECISION, _RECALL = CITATION_SUPPORT
-_MOST_FINDINGS = 3
 
 
 class CitationSupport:
@@ -114,10 +113,10 @@ def citation_scores(sentences: Sequence[JudgedSentence]) -> dict[str, Score]:
     if not precise:
         imprecise = unsupported
     return {
-        _PRECISION: Score(sum(precise) / len(precise) if precise else 0.0, findings=tuple(imprecise[:_MOST_FINDINGS])),
+        _PRECISION: Score(sum(precise) / len(precise) if precise else 0.0, findings=tuple(imprecise[:MOST_FINDINGS])),
         _RECALL: Score(
             sum(sentence.supported for sentence in sentences) / len(sentences),
-            findings=tuple(unsupported[:_MOST_FINDINGS]),
+            findings=tuple(unsupported[:MOST_FINDINGS]),
         ),
     }
 

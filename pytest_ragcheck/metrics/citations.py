@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pytest_ragcheck.rag.cited_answer import Citation, CitedAnswer
 
 NO_IDS = "the answer cites by name, and the endpoint gives its contexts no ids"
-_MOST_FINDINGS = 3
+MOST_FINDINGS = 3
 _LONGEST_QUOTED = 120
 _WORD = re.compile(r"[^\W_]")
 _HEADING = re.compile(r"^[^\S\n]*(?P<text>#[^\n]*)", re.MULTILINE)
@@ -89,7 +89,7 @@ def citation_validity(answer: RagAnswer, cited: CitedAnswer) -> Score:
         for citation in sentence.citations
         if not citation.contexts
     )
-    return Score(1 - len(invalid) / len(cited.citations), findings=tuple(islice(findings, _MOST_FINDINGS)))
+    return Score(1 - len(invalid) / len(cited.citations), findings=tuple(islice(findings, MOST_FINDINGS)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
