@@ -154,7 +154,7 @@ class QuestionSession:
     @pytest.hookimpl(tryfirst=True)
     def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
         try:
-            self._interrupt()
+            self._end_questions(interrupted=True)
         except KeyboardInterrupt:
             # A second Ctrl-C ends the wait for a client that ignores the first.
             self._abandon()
@@ -166,13 +166,13 @@ class QuestionSession:
         if nextitem is None:
             if self._key_of_last_item:
                 self._loop.run(self._asker.prefetcher.finish_unit, self._key_of_last_item, self._patience_seconds)
-            self._end_questions()
+            self._end_questions(interrupted=self._waiting.is_stopped())
             self._end_documents()
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self) -> None:
         with suppress(UsageError):  # a loop that cannot start has no questions to end
-            self._end_questions()
+            self._end_questions(interrupted=self._waiting.is_stopped())
             self._loop.run(self._asker.close)
         self._end_documents()
 
@@ -256,9 +256,9 @@ class QuestionSession:
     def _patience_seconds(self) -> float:
         return settings_of(self._config).endpoint.timeout_seconds / 2
 
-    def _interrupt(self) -> None:
-        """End all questions under way; leave them with the loop if a user's code blocks it."""
-        if not self._loop.answers():
+    def _end_questions(self, *, interrupted: bool) -> None:
+        """End all questions under way; after an interruption, leave them with the loop if a user's code blocks it."""
+        if interrupted and not self._loop.answers():
             self._abandon()
         self._schedule.clear()
         self._loop.run(self._asker.prefetcher.close)
@@ -268,13 +268,6 @@ class QuestionSession:
         self._loop.abandon()
         forget_limits(self._config)
         self._asker = self._new_asker(None)
-
-    def _end_questions(self) -> None:
-        if self._waiting.is_stopped():
-            self._interrupt()
-            return
-        self._schedule.clear()
-        self._loop.run(self._asker.prefetcher.close)
 
     def _end_documents(self) -> None:
         self._checker.end_documents(failed=bool(self._session.testsfailed))
