@@ -284,9 +284,10 @@ class Recorder:
     def _stop_workers(self) -> None:
         """Stop the workers of xdist, which would otherwise finish questions that no item will use."""
         if self._run is not None and has_workers(self._config):
-            from pytest_ragcheck.plugin.workers.shared_folder import stop_workers
+            from pytest_ragcheck.engine.store.run_folder import stop
+            from pytest_ragcheck.plugin.workers.shared_folder import run_folder
 
-            stop_workers(self._config)
+            stop(run_folder(self._config), STOPPED)
 
 
 def _was_stopped(report: pytest.CollectReport | pytest.TestReport) -> bool:

@@ -1,13 +1,12 @@
-"""Finds the folder that the processes of a pytest run share, and stops its workers there."""
+"""Finds the folder that the processes of a pytest run share."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_ragcheck.engine.store.run_folder import FOLDER, stop
+from pytest_ragcheck.engine.store.run_folder import FOLDER
 from pytest_ragcheck.plugin.configuration import settings_of
-from pytest_ragcheck.plugin.workers.transport import STOPPED
 from pytest_ragcheck.plugin.workers.worker_info import part_of
 from pytest_ragcheck.report.files.file_names import safe_name
 
@@ -25,8 +24,3 @@ def home_of(settings: Settings) -> Path:
 def run_folder(config: pytest.Config) -> Path:
     """Return the folder of this run, which may not exist."""
     return home_of(settings_of(config)) / part_of(config).run_id
-
-
-def stop_workers(config: pytest.Config) -> None:
-    """Stop the workers from the controller of xdist, because no further records are wanted."""
-    stop(run_folder(config), STOPPED)
