@@ -17,15 +17,6 @@ if TYPE_CHECKING:
     from pytest_ragcheck.rag.answer import RagAnswer
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Match:
-    """BERTScore of one answer and one accepted answer, each number -1..1."""
-
-    precision: float
-    recall: float
-    f1: float
-
-
 class BertScore:
     """
     The group `bertscore`; it applies to answerable questions with an expected answer.
@@ -53,15 +44,10 @@ class BertScore:
         if not (question.answerable and question.acceptable_answers):
             return {}
         matches = await self._model.use(partial(_matches, answer=answer.text, acceptable=question.acceptable_answers))
-        best = (
-            max(match.precision for match in matches),
-            max(match.recall for match in matches),
-            max(match.f1 for match in matches),
-        )
-        return {name: Score(value) for name, value in zip(BERTSCORE, best, strict=True)}
+        return {name: Score(max(match[name] for match in matches)) for name in BERTSCORE}
 
 
-def _matches(reader: _Reader, *, answer: str, acceptable: Sequence[str]) -> list[Match]:
+def _matches(reader: _Reader, *, answer: str, acceptable: Sequence[str]) -> list[dict[str, float]]:
     given = reader.words(answer)
     return [_match(given, reader.words(accepted)) for accepted in acceptable]
 
@@ -106,16 +92,17 @@ class _Words:
     """A tensor with one weight a row, >= 0."""
 
 
-def _match(given: _Words, accepted: _Words) -> Match:
+def _match(given: _Words, accepted: _Words) -> dict[str, float]:
     """
-    Greedy matching of tokens by cosine similarity; 0.0 if a text has no tokens.
+    Greedy matching of tokens by cosine similarity: the three scores, each -1..1; 0.0 if a text has no tokens.
 
     Source: Zhang et al. (2020), as in bert-score 0.3.13, without frequency weights and without rescaling.
     """
     if not float(given.weights.sum()) or not float(accepted.weights.sum()):
-        return Match(precision=0.0, recall=0.0, f1=0.0)
+        return dict.fromkeys(BERTSCORE, 0.0)
     likeness = given.vectors @ accepted.vectors.T
     precision = float((likeness.max(dim=1).values * given.weights).sum() / given.weights.sum())
     recall = float((likeness.max(dim=0).values * accepted.weights).sum() / accepted.weights.sum())
     both = precision + recall
-    return Match(precision=precision, recall=recall, f1=2 * precision * recall / both if both else 0.0)
+    f1 = 2 * precision * recall / both if both else 0.0
+    return dict(zip(BERTSCORE, (precision, recall, f1), strict=True))
