@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Iterable
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from pytest_ragcheck.rag.conversation_state import Dialogue
@@ -53,16 +53,9 @@ def conversation_of(question: Question) -> tuple[str, str] | None:
     return None if question.turn is None else (question.dataset_name, question.conversation)
 
 
-def by_conversation(asked: Sequence[T]) -> Sequence[T]:
+def by_conversation(asked: Iterable[T]) -> list[T]:
     """Return the questions with the turns of a conversation together, in their order, in the place of the first."""
-    places: dict[tuple[str, str], int] = {}
+    units: dict[Hashable, list[T]] = {}
     for number, each in enumerate(asked):
-        if (name := conversation_of(each.question)) is not None:
-            places.setdefault(name, number)
-
-    def place(number: int) -> tuple[int, int]:
-        question = asked[number].question
-        name = conversation_of(question)
-        return (number, 0) if name is None else (places[name], question.turn or 0)
-
-    return [asked[number] for number in sorted(range(len(asked)), key=place)] if places else asked
+        units.setdefault(conversation_of(each.question) or number, []).append(each)
+    return [each for unit in units.values() for each in sorted(unit, key=lambda each: each.question.turn or 0)]

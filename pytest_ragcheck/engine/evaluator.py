@@ -115,7 +115,7 @@ async def evaluate_all(prepared: Iterable[PreparedQuestion], settings: Settings)
     # As in a pytest run: enough to keep both limiters full while some requests take long.
     most = asking.most + judging.most + 2 * max(asking.most, judging.most)
     reader = Prefetcher(room=lambda under_way: most - under_way)
-    in_order = by_conversation(list(prepared))
+    in_order = by_conversation(prepared)
     try:
         await reader.add(jobs_of(enumerate(in_order), evaluator))
         taken = [await reader.take(number) for number in range(len(in_order))]
