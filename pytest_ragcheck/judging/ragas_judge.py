@@ -98,17 +98,10 @@ def _value(score: Score | None) -> float | None:
 
 def _weakness(replies: list[Any]) -> str:
     """The unsupported, wrong and missing statements in the model's replies to ragas."""
-    unsupported: list[str] = []
-    wrong: list[str] = []
-    missing: list[str] = []
-    for reply in replies:
-        statements = getattr(reply, "statements", [])
-        unsupported += [each.statement for each in statements if getattr(each, "verdict", 1) == 0]
-        wrong += [each.statement for each in getattr(reply, "FP", [])]
-        missing += [each.statement for each in getattr(reply, "FN", [])]
+    statements = [each for reply in replies for each in getattr(reply, "statements", [])]
     parts = (
-        ("the contexts do not support", unsupported),
-        ("not in the expected answer", wrong),
-        ("missing", missing),
+        ("the contexts do not support", [each.statement for each in statements if getattr(each, "verdict", 1) == 0]),
+        ("not in the expected answer", [each.statement for reply in replies for each in getattr(reply, "FP", [])]),
+        ("missing", [each.statement for reply in replies for each in getattr(reply, "FN", [])]),
     )
     return "; ".join(f"{what}: {' '.join(texts[:_MOST_NAMED])}" for what, texts in parts if texts)
