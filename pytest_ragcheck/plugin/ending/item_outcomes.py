@@ -27,17 +27,13 @@ def outcomes_of(run: Run, settings: Settings) -> Outcomes:
     records = {**_lost(run), **run.results.records}
     sets = list(_sets_with_calls(run).values())
     order = {q.key: i for i, q in enumerate(q for s in sets for q in s.questions)}
-    skipped: dict[str, int] = {}
-    for node in run.results.skipped & run.questions.selected.keys():
-        question = run.questions.selected[node]
-        if question.key not in records:
-            skipped[question.dataset_name] = skipped.get(question.dataset_name, 0) + 1
+    skipped = [run.questions.selected[node] for node in run.results.skipped & run.questions.selected.keys()]
     outcomes = Outcomes(
         agent_name=settings.run.agent,
         timestamp=datetime.now(timezone.utc),
         sets=tuple(sets),
         records=tuple(record for _, record in sorted(records.items(), key=lambda row: order[row[0]])),
-        skipped=skipped,
+        skipped=Counter(question.dataset_name for question in skipped if question.key not in records),
         complete=False,
         thresholds=run_thresholds(settings, sets),
         groups=settings.run.metrics,
