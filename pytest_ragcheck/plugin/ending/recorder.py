@@ -14,12 +14,12 @@ from pytest_ragcheck.plugin.workers.transport import (
     LINE,
     NO_DOCUMENTS,
     NOT_STARTED,
+    REFUSAL,
     STOPPED,
     USELESS_JUDGE,
     carries_luggage,
     has_workers,
     received,
-    received_refusal,
 )
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ class Recorder:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-        if (refusal := received_refusal(report)) is not None:
+        if (refusal := received(report, REFUSAL)) is not None:
             # Only the controller of xdist can end the run.
             raise pytest.UsageError(refusal)
         if (begun := received(report, BEGUN)) is not None:

@@ -31,8 +31,10 @@ BEGUN = "ragcheck_begun"
 LINE = "ragcheck_line"
 """Name of the text of `send_line`."""
 
+REFUSAL = "ragcheck_refusal"
+"""Name of the text of `send_refusal`."""
+
 _LUGGAGE = "ragcheck"
-_REFUSAL = "ragcheck_refusal"
 
 
 def has_workers(config: pytest.Config) -> bool:
@@ -73,12 +75,7 @@ def send_line(config: pytest.Config, text: str) -> None:
 
 def send_refusal(config: pytest.Config, text: str) -> None:
     """Ask the controller to end the run; a usage error in a worker would look like a crash of the worker."""
-    _send(config, _REFUSAL, text, longrepr=text, outcome="failed")
-
-
-def received_refusal(report: pytest.CollectReport) -> str | None:
-    """Return the text of `send_refusal`; None for any other report."""
-    return getattr(report, _REFUSAL, None)
+    _send(config, REFUSAL, text, longrepr=text, outcome="failed")
 
 
 def end_worker(session: pytest.Session, reason: str) -> NoReturn:
