@@ -66,24 +66,18 @@ class PrivateLoop:
             self._reset()
         outcome: Future[Callable[[], T]] = Future()
         try:
-            running = self._start(outcome, function, *arguments)
+            with self._changing:
+                if self._running is None:
+                    self._running = _LoopThread()
+                running = self._running
+                # Inside the lock, because `close` ends only the tasks that it finds in the loop.
+                running.loop.call_soon_threadsafe(_begin, running.loop, outcome, function, *arguments)
             result = self._wait(outcome, running, every_seconds if meanwhile is not None else 0.0, meanwhile)
         except BaseException:
             # Ctrl-C ends the wait and the task, begun or not.
             outcome.cancel()
             raise
         return result()
-
-    def _start(
-        self, outcome: Future[Callable[[], T]], function: Callable[..., Awaitable[T]], *arguments: Any
-    ) -> _LoopThread:
-        with self._changing:
-            if self._running is None:
-                self._running = _LoopThread()
-            running = self._running
-            # Inside the lock, because `close` ends only the tasks that it finds in the loop.
-            running.loop.call_soon_threadsafe(_begin, running.loop, outcome, function, *arguments)
-        return running
 
     def _wait(
         self,
