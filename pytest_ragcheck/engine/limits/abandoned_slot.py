@@ -49,11 +49,8 @@ class AbandonedSlot:
         self._loop = asyncio.get_running_loop()
         self._changed = threading.Event()
         for call in calls:
-            call.add_done_callback(self._look)
+            call.add_done_callback(lambda _: self._changed.set())
         threading.Thread(target=self._watch, name="ragcheck slot", daemon=True).start()
-
-    def _look(self, call: object) -> None:  # noqa: ARG002 - whichever has ended
-        self._changed.set()
 
     def _watch(self) -> None:
         mark: int | None = None
