@@ -113,10 +113,6 @@ def _read(text: str, *, nonce: str, cited: tuple[frozenset[int], ...]) -> tuple[
         if foreign := {*by_number[number].alone, *by_number[number].needed} - passages:
             raise JudgeReplyError(f"sentence {number} does not cite passage {min(foreign)}")
     return tuple(
-        SentenceSupport(
-            supported=by_number[number].supported,
-            alone=frozenset(by_number[number].alone),
-            needed=frozenset(by_number[number].needed),
-        )
-        for number in range(1, len(cited) + 1)
+        SentenceSupport(supported=each.supported, alone=frozenset(each.alone), needed=frozenset(each.needed))
+        for _, each in sorted(by_number.items())
     )
