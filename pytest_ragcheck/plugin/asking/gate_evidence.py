@@ -143,7 +143,7 @@ class _Examination:
         looks = [look for looks in self.row.saved for look in looks]
         same = any(look.digest == compared.now.answer and look.judge == self.record.judge for look in looks)
         drift = None
-        if same and not deterministic and self.baseline.is_in_drift_sample(self.row):
+        if same and not deterministic and self.row.key in self.baseline.drift_sample:
             drift = await self._drift(compared)
         return replace(evidence, same=same, drift=drift)
 

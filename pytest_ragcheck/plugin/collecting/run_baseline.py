@@ -55,10 +55,6 @@ class RunBaseline:
             return None
         return row
 
-    def is_in_drift_sample(self, row: BaselineRow) -> bool:
-        """Return True if the question is in the sample whose unchanged answers are judged again."""
-        return row.key in self._drift_sample
-
     def has_renamed_ids(self, record: Record) -> bool:
         """Return True if most contexts are known texts under unknown document ids."""
         if not record.source_ids or not record.contexts or not self._known_ids:
@@ -90,7 +86,8 @@ class RunBaseline:
         return n
 
     @cached_property
-    def _drift_sample(self) -> frozenset[tuple[str, str]]:
+    def drift_sample(self) -> frozenset[tuple[str, str]]:
+        """The keys of the questions whose unchanged answers are judged again."""
         keys = [row.key for row in self.baseline.rows.values() if row.saved]
         return frozenset(sorted(keys, key=lambda key: digest_of(["judge drift", *key]))[:DRIFT_SAMPLE])
 
