@@ -48,13 +48,13 @@ class GateItem:
         decision = decided(self._config, run, not_passed=not_passed)
         run.gate.decision = decision
         run.gate.lines = list(decision_lines(decision))
-        if settings_of(self._config).gate.baseline is not None and decision.findings is None:
+        place = settings_of(self._config).gate.baseline
+        if place is not None and decision.findings is None:
             # With findings, the digests of the questions say what changed.
             run.gate.lines += older_lines(baseline_of(self._config), run)
         run.gate.headline = decision_headline(decision)
         if decision.red:
-            place = settings_of(self._config).gate.baseline
-            path = place.path if place else None
+            path = None if place is None else place.path
             report_failure(session, GATE_ID, decision_text(decision), when="call", path=path)
 
     def finish(self, run: Run) -> None:
