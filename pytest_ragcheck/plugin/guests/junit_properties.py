@@ -72,14 +72,12 @@ def properties(records: Sequence[Record]) -> Iterator[tuple[str, str | float]]:
     """Yield names and values; several questions are numbered, as in `ragcheck.2.verdict`."""
     for number, record in enumerate(records, 1):
         prefix = f"{PREFIX}{number}." if len(records) > 1 else PREFIX
-        for name, text in _texts(record):
-            yield intern(prefix + name), text
-        for name, value in _numbers(record):
+        for name, value in _values(record):
             # xdist serializes builtin types only, not numpy's floats.
-            yield intern(prefix + name), round(float(value), DECIMALS)
+            yield intern(prefix + name), value if isinstance(value, str) else round(float(value), DECIMALS)
 
 
-def _texts(record: Record) -> Iterator[tuple[str, str]]:
+def _values(record: Record) -> Iterator[tuple[str, str | float]]:
     yield "verdict", record.verdict.value
     if record.verdict is Verdict.ERROR:
         yield "error_kind", record.error_kind
@@ -87,9 +85,6 @@ def _texts(record: Record) -> Iterator[tuple[str, str]]:
         yield "blame", record.blame
     yield "dataset_name", record.question.dataset_name
     yield "question_id", record.question.id
-
-
-def _numbers(record: Record) -> Iterator[tuple[str, float]]:
     for metric, score in record.scores.items():
         if score.value is not None:
             yield metric, score.value
