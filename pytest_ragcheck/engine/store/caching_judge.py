@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
@@ -102,10 +103,8 @@ class CachingChat:
         key = digest_of([self.server.fingerprint, wanted.name, wanted.schema, prompt.replace(nonce, "")])
         kept = None if self._afresh else await self._cache.take(key)
         if isinstance(kept, dict):
-            try:
+            with suppress(JudgeReplyError):  # written by another version, or edited
                 return wanted.read(str(kept.get("text")), nonce=str(kept.get("nonce")))
-            except JudgeReplyError:
-                pass  # written by another version, or edited
         reply = await self._chat.reply(prompt, wanted, nonce=nonce)
         await self._cache.keep(key, {"nonce": nonce, "text": reply.text})
         return reply.value
