@@ -58,15 +58,7 @@ def comparison_document(
         "best": comparison.best,
         "cheapest": comparison.cheapest,
         "judges": [calibration_document(each, most_shown=most_shown) for each in measured],
-        "compared": [
-            {
-                "estimates": {name: asdict(rate) for name, rate in judge.estimates.items()},
-                "differences": {name: asdict(rate) for name, rate in judge.differences.items()},
-                "usd": judge.usd,
-                "as_good": judge.as_good,
-            }
-            for judge in comparison.judges
-        ],
+        "compared": [asdict(judge) for judge in comparison.judges],
     }
 
 
