@@ -12,11 +12,11 @@ from pytest_ragcheck.questions.tiers import tier_of
 from pytest_ragcheck.report.terminal.gate_lines import decision_headline
 from pytest_ragcheck.scores.score import measured_values
 from pytest_ragcheck.summary.gate.recorded.saved_answer import label_digests
+from pytest_ragcheck.verdict.record import members
 from pytest_ragcheck.verdict.repeats import spread
 
 if TYPE_CHECKING:
     from pytest_ragcheck.judging.judgement import JudgeIdentity
-    from pytest_ragcheck.questions.question import Origin
     from pytest_ragcheck.rag.documents.documents_outcome import Documents
     from pytest_ragcheck.summary.aggregate import Repeats, Summary, Totals
     from pytest_ragcheck.summary.calibration.agreement import Agreement
@@ -81,7 +81,7 @@ def summary_document(outcomes: Outcomes, summary: Summary) -> dict[str, Any]:
                 "num_examples": totals.num_examples,
                 "tier": tiers[name],
                 **_totals(totals),
-                **_origin(origins.get(name)),
+                **({"origin": asdict(origin)} if (origin := origins.get(name)) else {}),
             }
             for name, totals in summary.datasets.items()
         },
@@ -212,10 +212,6 @@ def _totals(totals: Totals) -> dict[str, Any]:
     }
 
 
-def _origin(origin: Origin | None) -> dict[str, Any]:
-    return {"origin": asdict(origin)} if origin else {}
-
-
 def _repeats(repeats: Repeats) -> dict[str, Any]:
     return {
         "unstable": {metric: len(ids) for metric, ids in repeats.unstable.items()},
@@ -249,10 +245,4 @@ def _judge(judges: Sequence[JudgeIdentity]) -> dict[str, Any]:
 
 
 def _identity(judge: JudgeIdentity) -> dict[str, str | None]:
-    return {
-        "kind": judge.kind,
-        "model": judge.model,
-        "url": judge.url,
-        "prompt_version": judge.prompt_version,
-        **({} if judge.parameters is None else {"parameters": judge.parameters}),
-    }
+    return {name: value for name, value in members(judge).items() if name != "parameters" or value is not None}
