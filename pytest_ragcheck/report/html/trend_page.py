@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import pairwise
+from itertools import groupby, pairwise
 from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck._version import __version__
@@ -129,15 +129,9 @@ def _day(number: int, trend: Trend) -> str:
 
 def _parts(points: Sequence[TrendPoint | None]) -> Iterator[list[tuple[int, TrendPoint]]]:
     """Yield the consecutive points, so that no line bridges a run without a value."""
-    part: list[tuple[int, TrendPoint]] = []
-    for n, point in enumerate(points):
-        if point is not None:
-            part.append((n, point))
-        elif part:
+    for _, run in groupby(enumerate(points), key=lambda each: each[1] is None):
+        if part := [(n, point) for n, point in run if point is not None]:
             yield part
-            part = []
-    if part:
-        yield part
 
 
 def _scale(lows: Sequence[float], highs: Sequence[float]) -> tuple[float, float]:
