@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 from typing import TYPE_CHECKING
@@ -25,6 +25,11 @@ class BeforeAndNow:
 
     before: float
     now: float
+
+    @classmethod
+    def of(cls, pairs: Iterable[tuple[float, float]], combined: Callable[[Iterable[float]], float]) -> BeforeAndNow:
+        before, now = map(combined, zip(*pairs, strict=True))
+        return cls(before=before, now=now)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,6 +88,8 @@ def world_drift(changes: Sequence[Change]) -> WorldDrift:
     gold = {passage.doc_id for change in changes for passage in change.now.question.gold_passages if passage.doc_id}
     former, models = _replaced_models(changes)
     answered = [(saved, record) for saved, record in pairs if saved.text is not None]
+    values = _values(pairs)
+    asserted = {ABSTAINED, *(metric for _, record in pairs for metric in record.thresholds)}
     return WorldDrift(
         n=len(pairs),
         n_ids=len(ids) if known_ids else 0,
@@ -93,8 +100,8 @@ def world_drift(changes: Sequence[Change]) -> WorldDrift:
         top_k=fmean(wanted) if (wanted := [record.top_k for _, record in answered if record.top_k]) else None,
         latency_median=_latency(answered, 50),
         latency_p95=_latency(answered, 95),
-        refusals=_refusals(pairs),
-        unasserted=_unasserted(pairs),
+        refusals=BeforeAndNow.of(abstained, sum) if (abstained := values.get(ABSTAINED)) else None,
+        unasserted={metric: BeforeAndNow.of(both, fmean) for metric, both in values.items() if metric not in asserted},
         judge_models=models,
         former_judge_models=former,
     )
@@ -117,12 +124,8 @@ def _replaced_models(changes: Sequence[Change]) -> tuple[tuple[str, ...], tuple[
 
 
 def _contexts(pairs: Sequence[tuple[SavedAnswer, Record]]) -> BeforeAndNow | None:
-    if not pairs:
-        return None
-    return BeforeAndNow(
-        before=fmean(len(saved.context_digests) for saved, _ in pairs),
-        now=fmean(len(record.contexts) for _, record in pairs),
-    )
+    numbers = [(len(saved.context_digests), len(record.contexts)) for saved, record in pairs]
+    return BeforeAndNow.of(numbers, fmean) if numbers else None
 
 
 def _latency(pairs: Sequence[tuple[SavedAnswer, Record]], percent: float) -> BeforeAndNow | None:
@@ -133,25 +136,11 @@ def _latency(pairs: Sequence[tuple[SavedAnswer, Record]], percent: float) -> Bef
     return BeforeAndNow(before=percentile(before, percent), now=percentile(now, percent))
 
 
-def _unasserted(pairs: Sequence[tuple[SavedAnswer, Record]]) -> dict[str, BeforeAndNow]:
-    asserted = {metric for _, record in pairs for metric in record.thresholds}
+def _values(pairs: Sequence[tuple[SavedAnswer, Record]]) -> dict[str, list[tuple[float, float]]]:
+    """Return by metric the values before and now of the answers that both runs measured."""
     values: dict[str, list[tuple[float, float]]] = {}
     for saved, record in pairs:
         for metric, score in record.scores.items():
-            if metric in saved.scores and score.value is not None and metric not in {*asserted, ABSTAINED}:
+            if metric in saved.scores and score.value is not None:
                 values.setdefault(metric, []).append((saved.scores[metric], score.value))
-    return {
-        metric: BeforeAndNow(before=fmean(before for before, _ in both), now=fmean(now for _, now in both))
-        for metric, both in values.items()
-    }
-
-
-def _refusals(pairs: Sequence[tuple[SavedAnswer, Record]]) -> BeforeAndNow | None:
-    both = [
-        (saved.scores[ABSTAINED], score.value)
-        for saved, record in pairs
-        if ABSTAINED in saved.scores and (score := record.scores.get(ABSTAINED)) is not None and score.value is not None
-    ]
-    if not both:
-        return None
-    return BeforeAndNow(before=sum(before for before, _ in both), now=sum(now for _, now in both))
+    return values
