@@ -33,7 +33,7 @@ async def look_of_today(
     no comparable score, because the labels changed.
     """
     scores = dict(saved.scores)
-    if _labels_changed(saved, question) or not thresholds.keys() <= scores.keys():
+    if saved.labels not in (None, label_digests(question)) or not thresholds.keys() <= scores.keys():
         scores = await _measured(saved, question, metrics=metrics, weights=weights, limiter=limiter)
     if not thresholds.keys() <= scores.keys():
         return None
@@ -44,14 +44,6 @@ async def look_of_today(
     )
 
 
-def _labels_changed(saved: SavedAnswer, question: Question) -> bool:
-    return saved.labels is not None and saved.labels != label_digests(question)
-
-
-def _expected_changed(saved: SavedAnswer, question: Question) -> bool:
-    return saved.labels is not None and saved.labels.get(EXPECTED) != label_digests(question)[EXPECTED]
-
-
 async def _measured(
     saved: SavedAnswer,
     question: Question,
@@ -60,16 +52,15 @@ async def _measured(
     weights: Mapping[str, float],
     limiter: Limiter,
 ) -> dict[str, float]:
-    kept = {}
-    if not _expected_changed(saved, question):
-        own = {name for metric in metrics if metric.local for name in metric.names}
-        kept = {metric: value for metric, value in saved.scores.items() if metric not in (own | {OVERALL})}
+    local = [metric for metric in metrics if metric.local]
+    scores: dict[str, Score] = {}
+    if saved.labels is None or saved.labels.get(EXPECTED) == label_digests(question)[EXPECTED]:
+        own = {OVERALL, *(name for metric in local for name in metric.names)}
+        scores = {metric: Score(value) for metric, value in saved.scores.items() if metric not in own}
     answer = saved.answer
-    scores = {metric: Score(value) for metric, value in kept.items()}
     if answer is not None:
-        for metric in metrics:
-            if metric.local:
-                scores |= await measure(metric, question, answer, limiter)
+        for metric in local:
+            scores |= await measure(metric, question, answer, limiter)
     overall = weighted(scores, weights)
     if overall is not None:
         scores[OVERALL] = overall.score
