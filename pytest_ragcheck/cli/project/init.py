@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os
-from dataclasses import dataclass
 from pathlib import Path
 
 from pytest_ragcheck.cli.printing import complain, say
@@ -12,14 +11,6 @@ from pytest_ragcheck.cli.project import starter_files
 from pytest_ragcheck.cli.project.schema import read_schema
 from pytest_ragcheck.cli.project.user_project import Project, look_at
 from pytest_ragcheck.errors import UsageError
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NewFile:
-    """A file that `ragcheck init` writes unless the file exists."""
-
-    path: Path
-    text: str
 
 
 def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -40,8 +31,8 @@ def _run(chosen: argparse.Namespace) -> int:
         raise UsageError(f"{folder} is not a folder. Create it first, or name another.")
     project = look_at(folder, os.environ)
     try:
-        for new in new_files(project):
-            say(_show(new, project) if chosen.dry_run else _write(new, project))
+        for path, text in new_files(project).items():
+            say(_show(path, text, project) if chosen.dry_run else _write(path, text, project))
     except OSError as error:
         complain(
             "init", f"{error.filename} cannot be written ({error.strerror}). Allow writing there, or move it away."
@@ -51,39 +42,38 @@ def _run(chosen: argparse.Namespace) -> int:
     return 0
 
 
-def new_files(project: Project) -> list[NewFile]:
-    """Return the files that the project needs, existing ones included."""
-    found = [
-        NewFile(path=project.tests / "first.rag.yaml", text=starter_files.QUESTIONS),
-        NewFile(path=project.tests / starter_files.SCHEMA_FILE, text=read_schema("questions")),
-    ]
+def new_files(project: Project) -> dict[Path, str]:
+    """Return the texts of the files that the project needs, existing ones included."""
+    found = {
+        project.tests / "first.rag.yaml": starter_files.QUESTIONS,
+        project.tests / starter_files.SCHEMA_FILE: read_schema("questions"),
+    }
     if project.configuration is None:
-        found.append(NewFile(path=project.folder / "pytest.ini", text=starter_files.ini_file(project)))
+        found[project.folder / "pytest.ini"] = starter_files.ini_file(project)
     if project.ci == "github":
-        path = project.root / ".github" / "workflows" / "ragcheck.yml"
-        found.append(NewFile(path=path, text=starter_files.github_workflow(project)))
+        found[project.root / ".github" / "workflows" / "ragcheck.yml"] = starter_files.github_workflow(project)
     elif project.ci == "gitlab":
-        found.append(NewFile(path=project.root / ".gitlab-ci.ragcheck.yml", text=starter_files.gitlab_job(project)))
+        found[project.root / ".gitlab-ci.ragcheck.yml"] = starter_files.gitlab_job(project)
     return found
 
 
-def _write(new: NewFile, project: Project) -> str:
-    new.path.parent.mkdir(parents=True, exist_ok=True)
+def _write(path: Path, text: str, project: Project) -> str:
+    path.parent.mkdir(parents=True, exist_ok=True)
     try:
-        with new.path.open("x", encoding="utf-8", newline="\n") as file:
-            file.write(new.text)
+        with path.open("x", encoding="utf-8", newline="\n") as file:
+            file.write(text)
     except FileExistsError:
-        return f"left as it is  {project.shown(new.path)}"
-    return f"wrote          {project.shown(new.path)}"
+        return f"left as it is  {project.shown(path)}"
+    return f"wrote          {project.shown(path)}"
 
 
-def _show(new: NewFile, project: Project) -> str:
-    if os.path.lexists(new.path):
-        return f"would leave as it is  {project.shown(new.path)}"
-    heading = f"would write           {project.shown(new.path)}"
-    if new.path.name == starter_files.SCHEMA_FILE:
+def _show(path: Path, text: str, project: Project) -> str:
+    if os.path.lexists(path):
+        return f"would leave as it is  {project.shown(path)}"
+    heading = f"would write           {project.shown(path)}"
+    if path.name == starter_files.SCHEMA_FILE:
         return f"{heading}  (what ragcheck schema questions prints)"
-    return "\n".join((heading, *(f"    {line}".rstrip() for line in new.text.splitlines())))
+    return "\n".join((heading, *(f"    {line}".rstrip() for line in text.splitlines())))
 
 
 def _remarks(project: Project) -> list[str]:
@@ -105,22 +95,13 @@ def _remarks(project: Project) -> list[str]:
     if project.ci == "gitlab":
         lines += ["Include it in .gitlab-ci.yml:", "", "    include:", "      - local: .gitlab-ci.ragcheck.yml", ""]
     questions = project.shown(project.tests / "first.rag.yaml")
+    probe, option = "", ""
     if project.url:
-        return [
-            *lines,
-            f"Next, with the endpoint in RAGCHECK_URL, {project.url}:",
-            "",
-            "    ragcheck probe",
-            f"    pytest {questions}",
-        ]
-    if configuration is not None and configuration.url:
-        return [
-            *lines,
-            f"Next, with the endpoint that {project.shown(configuration.path)} names:",
-            "",
-            f"    ragcheck probe {configuration.url}",
-            f"    pytest {questions}",
-        ]
-    url = starter_files.EXAMPLE_URL
-    next_ones = [f"    ragcheck probe {url}", f"    pytest {questions} --rag-url={url}"]
-    return [*lines, "Next, with the URL of your endpoint in the place of this:", "", *next_ones]
+        endpoint = f"the endpoint in RAGCHECK_URL, {project.url}"
+    elif configuration is not None and configuration.url:
+        endpoint = f"the endpoint that {project.shown(configuration.path)} names"
+        probe = f" {configuration.url}"
+    else:
+        endpoint = "the URL of your endpoint in the place of this"
+        probe, option = f" {starter_files.EXAMPLE_URL}", f" --rag-url={starter_files.EXAMPLE_URL}"
+    return [*lines, f"Next, with {endpoint}:", "", f"    ragcheck probe{probe}", f"    pytest {questions}{option}"]
