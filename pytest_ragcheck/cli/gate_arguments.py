@@ -66,10 +66,9 @@ def gate_of(chosen: argparse.Namespace, recorded: GateRules) -> ChosenGate:
     place = chosen.baseline
     if place is None and terms.gate in COMPARING and Path(BASELINE_FILE).is_file():
         place = BASELINE_FILE
-    if place is not None:
-        return ChosenGate(terms=terms, baseline=_read_baseline(place))
-    if terms.gate not in COMPARING:
-        return ChosenGate(terms=terms, baseline=None)
+    baseline = None if place is None else _read_baseline(place)
+    if baseline is not None or terms.gate not in COMPARING:
+        return ChosenGate(terms=terms, baseline=baseline)
     if chosen.gate is not None:
         raise UsageError(
             f"--gate={terms.gate} has nothing to compare with. Give --baseline=PREDICTIONS, or --gate=each."
