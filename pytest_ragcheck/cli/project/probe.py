@@ -69,7 +69,7 @@ def _run(chosen: argparse.Namespace) -> int:
     settings = _fitting(target, redactor) if has_another_shape or Check.STATUS in broken else None
     if chosen.json:
         print(json_text({**_document(target, points), "settings": settings}), end="")
-        return 1 if _failed(points) else 0
+        return 1 if broken else 0
     print(f"\n{_counted(points)}")
     if settings:
         print("These settings read the endpoint as it is:\n")
@@ -83,7 +83,7 @@ def _run(chosen: argparse.Namespace) -> int:
             print(_OTHER_BODY)
         else:
             print("Settings are found only for a reply with contexts: give --question TEXT that your documents answer.")
-    return 1 if _failed(points) else 0
+    return 1 if broken else 0
 
 
 def _read(chosen: argparse.Namespace) -> tuple[Target, Redactor]:
@@ -181,22 +181,18 @@ def _counted(points: list[Point]) -> str:
         CheckOutcome.NOT_CHECKED: "not checked",
     }
     shown = ", ".join(f"{counts[outcome]} {word}" for outcome, word in words.items() if counts[outcome])
-    if _failed(points):
+    if counts[CheckOutcome.FAIL]:
         return f"{shown}: the endpoint does not keep the contract."
     if counts[CheckOutcome.NOT_CHECKED]:
         return f"{shown}: no checked point breaks the contract."
     return f"{shown}: the endpoint keeps the contract."
 
 
-def _failed(points: list[Point]) -> bool:
-    return any(point.outcome is CheckOutcome.FAIL for point in points)
-
-
 def _document(target: Target, points: list[Point]) -> dict[str, Any]:
     return {
         "schema_version": "1",
         "url": shown_url(target.url),
-        "passed": not _failed(points),
+        "passed": all(point.outcome is not CheckOutcome.FAIL for point in points),
         "points": [
             {
                 "name": point.check.name.lower(),
