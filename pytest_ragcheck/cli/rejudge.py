@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from pytest_ragcheck.judging.judgement import Judge
     from pytest_ragcheck.questions.question import Question, QuestionSet
     from pytest_ragcheck.replay.recorded_run import Recording
-    from pytest_ragcheck.summary.run_outcomes import Outcomes
     from pytest_ragcheck.verdict.record import Record
 
 _LIKE_PYTEST = ("rag_judge", "rag_judge_model", "rag_judge_url", "rag_threshold", "rag_min", "rag_agent", "rag_output")
@@ -46,11 +45,6 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
 
 
 def _run(chosen: argparse.Namespace) -> int:
-    outcomes = _rejudged(chosen)
-    return 0 if all(record.verdict.value == "PASS" for record in outcomes.records) else 1
-
-
-def _rejudged(chosen: argparse.Namespace) -> Outcomes:
     import asyncio
 
     from pytest_ragcheck.config.resolve import read_settings
@@ -77,7 +71,7 @@ def _rejudged(chosen: argparse.Namespace) -> Outcomes:
     say(*summary_lines(outcomes, summary), *notes)
     written = write_results(outcomes, summary, settings.run.output, settings.redactor)
     say(*written.lines(Path.cwd()))
-    return outcomes
+    return 0 if all(record.verdict.value == "PASS" for record in records) else 1
 
 
 async def _judged(
@@ -131,7 +125,7 @@ def _sets(folder: Path, recording: Recording, settings: Settings) -> list[Questi
         *settings.gate.minimums,
         *(metric for row in recording.rows.values() for metric in row.scores),
     }
-    names = {dataset for dataset, _ in recording.rows}
+    names = dict.fromkeys(dataset for dataset, _ in recording.rows)
     read = (
         read_question_file(p, root=Path.cwd(), known_metrics=known) for p in sorted(folder.glob("*_questions.json"))
     )
@@ -147,5 +141,4 @@ def _sets(folder: Path, recording: Recording, settings: Settings) -> list[Questi
                 f"{recording.name}: question {name!r} of {dataset!r} is in no questions file of its folder. "
                 f"Copy the {{dataset}}_questions.json of the same run into {os.fspath(folder)!r}."
             )
-    order = dict.fromkeys(dataset for dataset, _ in recording.rows)
-    return [sets[dataset] for dataset in order]
+    return [sets[dataset] for dataset in names]
