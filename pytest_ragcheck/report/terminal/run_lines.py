@@ -23,7 +23,7 @@ from pytest_ragcheck.verdict.failure_text import cut, some
 
 if TYPE_CHECKING:
     from pytest_ragcheck.config.settings import Settings
-    from pytest_ragcheck.summary.aggregate import AttackCounts, Repeats, Summary
+    from pytest_ragcheck.summary.aggregate import Repeats, Summary
     from pytest_ragcheck.summary.calibration.agreement import Agreement
     from pytest_ragcheck.summary.run_outcomes import Outcomes
     from pytest_ragcheck.verdict.record import Record
@@ -68,8 +68,7 @@ def header_lines(
     if own := [questions.dataset_name for questions in sets if questions.sets_thresholds]:
         lines.append(f"ragcheck: thresholds of their own: {', '.join(own)}")
     if lacking := without_embeddings(settings):
-        names = ", ".join(lacking)
-        lines.append(f"ragcheck: {names} cannot be measured: {NO_EMBEDDING_MODEL}")
+        lines.append(f"ragcheck: {', '.join(lacking)} cannot be measured: {NO_EMBEDDING_MODEL}")
     return lines
 
 
@@ -95,15 +94,12 @@ def run_thresholds(settings: Settings, sets: Iterable[QuestionSet]) -> dict[str,
     """Return the run's own thresholds by metric; *sets* is empty if unknown, as in the controller of xdist."""
     answered = {q.is_answered for each in sets for q in each.questions} or {settings.run.tier != RETRIEVAL_ALONE}
     judged = settings.judged and True in answered
-    both: dict[str, float] = {}
-    if judged:
-        both |= dict.fromkeys(JUDGED, settings.gate.threshold)
-    if False in answered:
-        both[recall_at_most(settings.endpoint.top_k)] = settings.gate.threshold
-    minimums = settings.gate.minimums
-    if not judged:
-        minimums = {metric: minimum for metric, minimum in minimums.items() if metric not in JUDGED}
-    return {**both, **minimums}
+    both = [*(JUDGED if judged else ()), *([recall_at_most(settings.endpoint.top_k)] if False in answered else ())]
+    minimums = settings.gate.minimums.items()
+    return {
+        **dict.fromkeys(both, settings.gate.threshold),
+        **{metric: minimum for metric, minimum in minimums if judged or metric not in JUDGED},
+    }
 
 
 def score_words(record: Record) -> str:
@@ -206,13 +202,9 @@ def _limit_lines(outcomes: Outcomes, summary: Summary) -> Iterator[str]:
         parts = ", ".join(f"{part} {count}" for part, count in counts.items())
         failed = summary.totals.counts.failed
         yield f"blame: {parts} (of {sum(counts.values())} FAIL with gold passages; {failed} FAIL in all)"
-    yield from _injection_lines(summary.totals.injection)
-
-
-def _injection_lines(injection: Mapping[str, AttackCounts]) -> Iterator[str]:
-    if injection:
+    if summary.totals.injection:
         yield "injection   planted  retrieved  got through  by retrieval  by generation"
-    for attack, n in injection.items():
+    for attack, n in summary.totals.injection.items():
         yield (f"{attack:<10}  {n.planted:7}  {n.retrieved:9}  {n.got_through:11}  {n.retrieval:12}  {n.generation:13}")
 
 
@@ -220,7 +212,10 @@ def _origin_lines(outcomes: Outcomes, summary: Summary) -> Iterator[str]:
     """Yield the judges, and the origin of answers and verdicts."""
     yield f"judge: {'; '.join(judge.words for judge in summary.judges) or 'unknown, because no answer reached one'}"
     yield from _cost_lines(summary.totals.performance)
-    yield from _earlier_lines(outcomes, summary)
+    if outcomes.replay_of:
+        yield f"answers: recorded in {outcomes.replay_of}"
+    if summary.verdicts_from_cache:
+        yield f"verdict cache: {summary.verdicts_from_cache} of {len(outcomes.records)} verdicts from an earlier run"
     yield from (f"asked on demand: {count}: {why}" for why, count in sorted(outcomes.on_demand.items()))
 
 
@@ -228,14 +223,6 @@ def _agreement_words(agreement: Agreement | None) -> str:
     if agreement is None:
         return ""
     return f"  agrees with people on {agreement.accuracy:.0%} of {counted(agreement.n, 'answer')}"
-
-
-def _earlier_lines(outcomes: Outcomes, summary: Summary) -> Iterator[str]:
-    """Yield what comes from an earlier run."""
-    if outcomes.replay_of:
-        yield f"answers: recorded in {outcomes.replay_of}"
-    if summary.verdicts_from_cache:
-        yield f"verdict cache: {summary.verdicts_from_cache} of {len(outcomes.records)} verdicts from an earlier run"
 
 
 def _cost_lines(performance: Mapping[str, float]) -> Iterator[str]:
