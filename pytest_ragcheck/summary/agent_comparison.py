@@ -118,14 +118,19 @@ def compare_agents(results: Sequence[tuple[str, Baseline]]) -> Agents:
             )
     common = set(first.rows).intersection(*(other.rows for _, other in results))
     keys = dict.fromkeys(key for _, baseline in results for key in baseline.rows)
-    questions = tuple(_of_all(key, [baseline for _, baseline in results]) for key in keys)
+    rows_of = {key: tuple(baseline.rows.get(key) for _, baseline in results) for key in keys}
+    questions = tuple(
+        QuestionOfAll(key=key, question=next(row.question for row in rows if row is not None), rows=rows)
+        for key, rows in rows_of.items()
+    )
+    measured = [row for _, b in results for row in b.rows.values() if row.verdict is not Verdict.ERROR]
     return Agents(
         agents=tuple(_agent(name, baseline, first, common) for name, baseline in results),
         metrics=tuple(dict.fromkeys(m for _, b in results for row in b.rows.values() for m in row.metrics)),
         questions=questions,
         n_common=len(common),
         reworded=tuple(q.key for q in questions if len({row.question for row in q.rows if row is not None}) > 1),
-        judges_differ=len(_versions(results)) > 1,
+        judges_differ=len({row.prompt_version for row in measured}) > 1,
     )
 
 
@@ -175,13 +180,3 @@ def _rate_difference(gained: int, lost: int, n: int) -> Difference:
     return Difference(
         value=(gained - lost) / n, low=low, high=high, n=n, p=binomial_p(more, fewer, 1), significant=significant
     )
-
-
-def _of_all(key: Key, results: Sequence[Baseline]) -> QuestionOfAll:
-    rows = tuple(baseline.rows.get(key) for baseline in results)
-    return QuestionOfAll(key=key, question=next(row.question for row in rows if row is not None), rows=rows)
-
-
-def _versions(results: Sequence[tuple[str, Baseline]]) -> set[str | None]:
-    measured = (row for _, b in results for row in b.rows.values() if row.verdict is not Verdict.ERROR)
-    return {row.prompt_version for row in measured}
