@@ -50,26 +50,17 @@ def flaky_in_run(
     found = []
     for record in records:
         question = record.question
-        before = None
+        earlier = (0, 0)
         if baseline is not None:
             before = baseline.rows.get((clean(question.dataset_name), clean(question.id)))
-            if before is not None and before.question != clean(question.question):
-                before = None
-        earlier = (before.passes, before.fails) if before is not None else (0, 0)
-        now = looks(record.verdict, record.repeated, record.thresholds)
-        now = (
-            now[0] + record.asked_again.count(Verdict.PASS.value),
-            now[1] + record.asked_again.count(Verdict.FAIL.value),
-        )
-        if question.quarantine is None and (all(earlier) or all(now)):
-            found.append(
-                Flaky(
-                    dataset_name=question.dataset_name,
-                    question_id=question.id,
-                    passes=earlier[0] + now[0],
-                    fails=earlier[1] + now[1],
-                )
-            )
+            if before is not None and before.question == clean(question.question):
+                earlier = (before.passes, before.fails)
+        passes, fails = looks(record.verdict, record.repeated, record.thresholds)
+        passes += record.asked_again.count(Verdict.PASS.value)
+        fails += record.asked_again.count(Verdict.FAIL.value)
+        if question.quarantine is None and (all(earlier) or (passes and fails)):
+            passes, fails = passes + earlier[0], fails + earlier[1]
+            found.append(Flaky(dataset_name=question.dataset_name, question_id=question.id, passes=passes, fails=fails))
     return _sorted(found)
 
 
