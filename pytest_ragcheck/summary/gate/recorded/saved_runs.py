@@ -77,19 +77,15 @@ def saved_runs(fields: Fields, contexts: Mapping[str, str], *, flaky: bool) -> t
     texts by digest. *flaky* is True if the question both passed and failed, for files that keep no further answers.
     """
     if "answers" in fields.row:
-        return _of_compact(fields, contexts)
+        found = [
+            _known_text(_compact_answer(Fields(each, f"{fields.place}.answers[{number}]"), contexts), fields)
+            for number, each in enumerate(fields.row["answers"])
+        ]
+        return tuple(tuple(found[place] for place in run) for run in fields.row["runs"])
     first = _known_text(_of_predictions(fields), fields)
     if not flaky:
         return ((first,),)
     return ((first, SavedAnswer(passed=not first.passed, scores=first.scores)),)
-
-
-def _of_compact(fields: Fields, contexts: Mapping[str, str]) -> tuple[tuple[SavedAnswer, ...], ...]:
-    found = [
-        _known_text(_compact_answer(Fields(each, f"{fields.place}.answers[{number}]"), contexts), fields)
-        for number, each in enumerate(fields.row["answers"])
-    ]
-    return tuple(tuple(found[place] for place in run) for run in fields.row["runs"])
 
 
 def _compact_answer(fields: Fields, contexts: Mapping[str, str]) -> SavedAnswer:
