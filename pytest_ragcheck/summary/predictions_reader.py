@@ -193,13 +193,8 @@ def judge_of(row: Fields) -> JudgeIdentity | None:
     judge = row.object_or_null("judge")
     if judge is None:
         return None
-    return JudgeIdentity(
-        kind=judge.text("kind"),
-        model=judge.text_or_null("model"),
-        url=judge.text_or_null("url"),
-        prompt_version=judge.text_or_null("prompt_version"),
-        parameters=judge.text_or_null("parameters"),
-    )
+    further = ("model", "url", "prompt_version", "parameters")
+    return JudgeIdentity(kind=judge.text("kind"), **{name: judge.text_or_null(name) for name in further})
 
 
 def judge_name(judge: JudgeIdentity | None) -> str:
