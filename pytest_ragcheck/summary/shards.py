@@ -131,8 +131,8 @@ def merged(shards: Sequence[Shard], *, timestamp: datetime) -> Outcomes:
         skipped=_added(shard.outcomes.skipped for shard in ordered),
         on_demand=_added(shard.outcomes.on_demand for shard in ordered),
         documents=_all_documents(shard.outcomes.documents for shard in ordered),
-        expected_to_fail=_all_of(shard.outcomes.expected_to_fail for shard in ordered),
-        out_of_reach=_all_of(shard.outcomes.out_of_reach for shard in ordered),
+        expected_to_fail=frozenset().union(*(shard.outcomes.expected_to_fail for shard in ordered)),
+        out_of_reach=frozenset().union(*(shard.outcomes.out_of_reach for shard in ordered)),
         searched_all=all(shard.outcomes.searched_all for shard in ordered),
         cut_short="; ".join(dict.fromkeys(filter(None, (shard.outcomes.cut_short for shard in ordered)))),
     )
@@ -175,16 +175,12 @@ def _outcomes(document: Mapping[str, Any]) -> Outcomes:
         stopped=document["stopped"],
         failed_otherwise=tuple(document["failed_otherwise"]),
         on_demand=document["on_demand"],
-        expected_to_fail=_all_of([map(tuple, document["expected_to_fail"])]),
-        out_of_reach=_all_of([map(tuple, document["out_of_reach"])]),
+        expected_to_fail=frozenset(map(tuple, document["expected_to_fail"])),
+        out_of_reach=frozenset(map(tuple, document["out_of_reach"])),
         searched_all=document["searched_all"],
         terms=GateRules(**same["gate"]),
         documents=None if document["documents"] is None else Documents.from_row(document["documents"]),
     )
-
-
-def _all_of(each: Iterable[Iterable[tuple[str, str]]]) -> frozenset[tuple[str, str]]:
-    return frozenset(key for keys in each for key in keys)
 
 
 def _all_documents(each: Iterable[Documents | None]) -> Documents | None:
