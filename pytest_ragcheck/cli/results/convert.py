@@ -60,7 +60,7 @@ def _run(chosen: argparse.Namespace) -> int:
     for read in list(read_exports(exports)):
         if isinstance(read, Export):
             say(*_write_questions(read, chosen.output or Path()))
-        elif _is_old_layout(read):
+        elif read.path.name.endswith(_ENDING) or read.have_one_of("predictions", "prediction"):
             say(*_convert(read.path, results))
         else:
             raise _unknown(read)
@@ -82,10 +82,6 @@ def _files(given: Sequence[Path]) -> list[Path]:
                 f"{path}: there is no such file or folder. Name a *{_ENDING} file, or an export of another tool."
             )
     return found
-
-
-def _is_old_layout(material: Material) -> bool:
-    return material.path.name.endswith(_ENDING) or material.have_one_of("predictions", "prediction")
 
 
 def _unknown(material: Material) -> UsageError:
