@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 from pytest_ragcheck.report.counted import counted
 from pytest_ragcheck.report.html.markup import card, escaped, filled, folded, table
-from pytest_ragcheck.report.view import BINS, Figure, MetricView, View
+from pytest_ragcheck.report.view import BINS, MetricView, View
 
 if TYPE_CHECKING:
     from pytest_ragcheck.report.files.results_reader import Document
@@ -55,7 +55,8 @@ def _metrics(view: View) -> str:
     asserted = {metric for row in view.rows for metric in row["thresholds"]}
     first = [metric for metric in view.metrics if metric.name in asserted] or list(view.metrics)
     further = [metric for metric in view.metrics if metric not in first]
-    cards = _cards((*map(_metric, first), *map(_figure, view.figures)))
+    figures = (card(figure.name, figure.value, figure.note, kind="metric figure") for figure in view.figures)
+    cards = _cards((*map(_metric, first), *figures))
     return cards + (folded("Metrics that are not asserted", _cards(map(_metric, further))) if further else "")
 
 
@@ -68,10 +69,6 @@ def _attacks(view: View) -> str:
 
 def _cards(cards: Iterable[str]) -> str:
     return f'<div class="metrics">{"".join(cards)}</div>'
-
-
-def _figure(figure: Figure) -> str:
-    return card(figure.name, figure.value, figure.note, kind="metric figure")
 
 
 def _metric(metric: MetricView) -> str:
