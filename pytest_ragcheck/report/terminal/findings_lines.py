@@ -43,7 +43,8 @@ def examined_groups(comparison: Comparison, findings: GateFindings) -> dict[str,
     groups: dict[str, list[tuple[Change, str]]] = {title: [] for title in (_UNCONFIRMED, *_TITLES.values())}
     for change in comparison.newly_failing:
         each = found.get(change.now.question.key)
-        if each is None or each.outcome is None or _is_unconfirmed(change):
+        is_examined = evidence_of(change.now) is not None or change.now.asked_again
+        if each is None or each.outcome is None or not is_examined:
             groups[_UNCONFIRMED].append((change, "neither asked again nor judged side by side"))
         else:
             groups[_TITLES[each.outcome]].append((change, _words(each, change)))
@@ -155,9 +156,9 @@ def _not_examined(comparison: Comparison, findings: GateFindings, decision: Deci
 
 
 def _judging(judging: Judging) -> Iterator[str]:
-    if not judging.n_same + judging.n_changed:
-        return
     n = judging.n_same + judging.n_changed
+    if not n:
+        return
     anew = f"; {judging.n_drift} of them were judged again" if judging.n_drift else ""
     if judging.n_same:
         yield f"{judging.n_same} of {n} answers are recorded ones, whose verdicts stand{anew}"
@@ -181,11 +182,6 @@ def _mean_shift(examined: Sequence[Examined]) -> float:
             ]
             shifts.append(fmean(each.side_by_side.recorded) - fmean(margins))
     return fmean(shifts)
-
-
-def _is_unconfirmed(change: Change) -> bool:
-    """Return True if the question failed in a run whose gate examined nothing."""
-    return evidence_of(change.now) is None and not change.now.asked_again
 
 
 def _words(each: Examined, change: Change) -> str:
