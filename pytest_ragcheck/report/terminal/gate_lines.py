@@ -37,8 +37,10 @@ def decision_lines(decision: Decision) -> Iterator[str]:
         yield from map(printable, findings_lines(comparison, decision.findings, decision))
     elif comparison is not None:
         yield from comparison_lines(comparison)
-    if decision.rate is not None:
-        yield _rate_line(decision.rate)
+    rate = decision.rate
+    if rate is not None:
+        said = f"pass rate {_share(rate)}" if rate.passed + rate.failed else "no question has a PASS or a FAIL"
+        yield f"gate rate:{rate.lowest:g}: {said}"
 
 
 def decision_text(decision: Decision) -> str:
@@ -54,33 +56,25 @@ def decision_headline(decision: Decision) -> str:
 def _red_texts(decision: Decision) -> Iterator[str]:
     comparison = decision.comparison
     if comparison is not None and decision.baseline_red:
+        name, findings = comparison.baseline.name, decision.findings
         if decision.otherwise:
-            yield _refusal_text(comparison, decision.otherwise)
-        elif decision.findings is not None:
-            yield _findings_text(comparison, decision.findings, decision)
+            differences = f"{name} was made otherwise: {'; '.join(decision.otherwise)}"
+            yield _printable(differences, "", otherwise_advice(comparison))
+        elif findings is not None:
+            first = f"{findings_headline(comparison, findings, decision)} against {name}"
+            advice = _advice(comparison, findings, decision)
+            yield _printable(first, "", *held_lines(comparison, findings), "", *advice)
         else:
             yield regressions_text(comparison)
     if decision.rate is not None and decision.rate.is_too_low:
         yield f"pass rate {_share(decision.rate)} is below {decision.rate.lowest:g}"
 
 
-def _refusal_text(comparison: Comparison, differences: Sequence[str]) -> str:
-    lines = (
-        f"{comparison.baseline.name} was made otherwise: {'; '.join(differences)}",
-        "",
-        otherwise_advice(comparison),
-    )
-    return "\n".join(map(printable, lines))
-
-
-def _findings_text(comparison: Comparison, findings: GateFindings, decision: Decision) -> str:
-    first = f"{findings_headline(comparison, findings, decision)} against {comparison.baseline.name}"
-    lines = (first, "", *held_lines(comparison, findings), "", *_advice(comparison, findings, decision))
+def _printable(*lines: str) -> str:
     return "\n".join(map(printable, lines))
 
 
 def _advice(comparison: Comparison, findings: GateFindings, decision: Decision) -> Iterator[str]:
-    """Yield what to do about a red gate."""
     judging = decision.judging
     not_judged = judging.n_not_judged if judging is not None else 0
     if findings.not_measured or not_judged:
@@ -92,12 +86,6 @@ def _advice(comparison: Comparison, findings: GateFindings, decision: Decision) 
         )
     if findings.red or comparison.lost:
         yield accept_advice(comparison)
-
-
-def _rate_line(rate: Rate) -> str:
-    if not rate.passed + rate.failed:
-        return f"gate rate:{rate.lowest:g}: no question has a PASS or a FAIL"
-    return f"gate rate:{rate.lowest:g}: pass rate {_share(rate)}"
 
 
 def _share(rate: Rate) -> str:
