@@ -182,8 +182,7 @@ def _totals(records: Sequence[Record], skipped: int, groups: Collection[str]) ->
     metrics = {}
     for metric in (*(m for m in METRICS if m in present), *sorted(present.difference(METRICS))):
         scores = [record.scores[metric] for record in measured if metric in record.scores]
-        statistics = metric_statistics(scores)
-        if statistics is not None:
+        if (statistics := metric_statistics(scores)) is not None:
             metrics[metric] = statistics
     return Totals(
         counts=Counts(
@@ -223,28 +222,23 @@ def _injection(measured: Iterable[Record]) -> dict[str, AttackCounts]:
     }
 
 
-def _without_gold(measured: Iterable[Record]) -> int | None:
-    records = list(measured)
-    retrieved = {record.question.dataset_name for record in records if not record.scores.keys().isdisjoint(RETRIEVAL)}
-    questions = [record.question for record in records if record.question.dataset_name in retrieved]
+def _without_gold(measured: Sequence[Record]) -> int | None:
+    retrieved = {record.question.dataset_name for record in measured if not record.scores.keys().isdisjoint(RETRIEVAL)}
+    questions = [record.question for record in measured if record.question.dataset_name in retrieved]
     return sum(each.answerable and not each.gold_passages for each in questions) if retrieved else None
 
 
 def _abstention(measured: Iterable[Record]) -> dict[str, float]:
     """Return the accuracy on unanswerable questions, FPR and FNR."""
-    abstained: dict[bool, list[float]] = {True: [], False: []}
+    abstained: dict[bool, list[float]] = {False: [], True: []}
     for record in measured:
         score = record.scores.get(ABSTAINED)
         if score is not None and score.value is not None:
             abstained[record.question.answerable].append(score.value)
-    rates = {}
-    if unanswerable := abstained[False]:
-        rates["unanswerable_accuracy"] = sum(unanswerable) / len(unanswerable)
-    if answerable := abstained[True]:
-        rates["fpr"] = sum(answerable) / len(answerable)
-    if unanswerable:
-        rates["fnr"] = 1 - rates["unanswerable_accuracy"]
-    return rates
+    both = abstained[False], abstained[True]
+    accuracy, fpr = (sum(values) / len(values) if values else None for values in both)
+    rates = {"unanswerable_accuracy": accuracy, "fpr": fpr, "fnr": None if accuracy is None else 1 - accuracy}
+    return {name: rate for name, rate in rates.items() if rate is not None}
 
 
 def _performance(records: Iterable[Record]) -> dict[str, float]:
