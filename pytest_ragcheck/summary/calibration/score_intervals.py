@@ -111,7 +111,7 @@ class RateSample:
     def _interval(self, name: str, share: float, *, scale: float) -> tuple[float, float]:
         if self._n_blocks == 1:
             return 0.0, 1.0
-        variance = scale**2 * _variance(self.jackknife(name))
+        variance = scale**2 * (self._n_blocks - 1) * pvariance(self.jackknife(name))
         n = self._independent[name]
         if variance > 0:
             n = min(share * (1 - share) / variance, self._n.get(name, self._n_answers))
@@ -142,11 +142,6 @@ class RateSample:
             bad_below += bad
             good_in_all += good
         return wins / (good_in_all * bad_below) if good_in_all and bad_below else None
-
-
-def _variance(replicates: Sequence[float]) -> float:
-    """Return the variance of a rate by its jackknife replicates."""
-    return (len(replicates) - 1) * pvariance(replicates)
 
 
 def _correlation(first: Sequence[float], second: Sequence[float]) -> float:
