@@ -111,12 +111,12 @@ def _row(given: Mapping[str, Any], now: BaselineRow, known: Mapping[str, Any], t
     answers, runs = _answers_and_runs(known)
     looks = [_full_answer(given, texts), *_further_looks(given, now)]
     runs.append([_place(answer, answers) for answer in looks])
-    latest = answers[runs[-1][0]]
+    latest, history = answers[runs[-1][0]], known.get("history") or {}
     return {
         **{name: given[name] for name in _OF_A_ROW if name in given},
         **{name: given[name] for name in OF_THE_LATEST_ANSWER if given.get(name) != latest.get(name)},
         **_prompt(given),
-        "history": _history(now, known.get("history")),
+        "history": {"passes": now.passes + history.get("passes", 0), "fails": now.fails + history.get("fails", 0)},
         "answers": answers,
         "runs": runs,
     }
@@ -135,22 +135,17 @@ def _documents(
     texts: Mapping[str, str],
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     ended = document.get("timestamp", "")
+    ends = [] if earlier is None else earlier.get("runs") or [earlier.get("timestamp", "")]
     compact = {
         **{name: document[name] for name in _KEPT if name in document},
         "num_examples": len(rows),
         "timestamp": ended,
-        "runs": [*(end for end in _ends_of(earlier) if end != ended), ended],
+        "runs": [*(end for end in ends if end != ended), ended],
         "predictions": rows,
         "errors": [],
     }
     used = {digest for row in rows for answer in row.get("answers", ()) for digest in answer.get("contexts") or ()}
     return compact, {"contexts": {digest: texts[digest] for digest in sorted(used & texts.keys())}}
-
-
-def _ends_of(earlier: Mapping[str, Any] | None) -> list[str]:
-    if earlier is None:
-        return []
-    return list(earlier.get("runs") or [earlier.get("timestamp", "")])
 
 
 def _answers_and_runs(known: Mapping[str, Any]) -> tuple[list[dict[str, Any]], list[list[int]]]:
@@ -200,8 +195,3 @@ def _identity(answer: Mapping[str, Any]) -> list[Any]:
     is_kept = answer.get("prediction") is not None or answer.get("contexts") is not None
     same = ("prediction", "contexts", "labels", "judge") if is_kept else ("verdict", "metrics")
     return [answer.get(name) for name in (*same, "prediction")]
-
-
-def _history(now: BaselineRow, earlier: Mapping[str, int] | None) -> dict[str, int]:
-    known = earlier or {}
-    return {"passes": now.passes + known.get("passes", 0), "fails": now.fails + known.get("fails", 0)}
