@@ -83,8 +83,7 @@ class Decision:
             return frozenset()
         if self.findings is not None:
             return frozenset((*self.findings.confirmed, *self.findings.not_measured))
-        changes = self.comparison.newly_failing
-        return frozenset(change.now.question.key for change in changes)
+        return frozenset(change.now.question.key for change in self.comparison.newly_failing)
 
     @property
     def red(self) -> bool:
