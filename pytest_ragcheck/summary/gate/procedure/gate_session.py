@@ -20,7 +20,7 @@ from pytest_ragcheck.summary.gate.procedure.mean_test import can_be_judged, can_
 from pytest_ragcheck.summary.gate.procedure.units import go_together, units_of
 
 if TYPE_CHECKING:
-    from pytest_ragcheck.summary.gate.procedure.compared_question import ComparedQuestion, Key
+    from pytest_ragcheck.summary.gate.procedure.compared_question import Key
     from pytest_ragcheck.summary.gate.procedure.gate_requests import JudgesAnew
 
 FEWEST_QUESTIONS = 10
@@ -52,7 +52,11 @@ def weigh(
     drop, both 0..1. A deterministic judge gives the same answer the same scores.
     """
     questions = [each.question for each in examined]
-    fails_by_day = tuple(question.key for question in questions if _fails_by_day(question))
+    fails_by_day = tuple(
+        question.key
+        for question in questions
+        if any(run.failed for run in question.known) and any(run.passed for run in question.known)
+    )
     if gate == "confirmed" or not questions:
         return GateFindings(gate=gate, examined=tuple(examined), count=None, mean=None, fails_by_day=fails_by_day)
     unit, unit_of = units_of(questions, [each.question.key for each in examined if each.confirmed])
@@ -85,10 +89,6 @@ def weigh(
         ),
         fails_by_day=fails_by_day,
     )
-
-
-def _fails_by_day(question: ComparedQuestion) -> bool:
-    return any(run.failed for run in question.known) and any(run.passed for run in question.known)
 
 
 def _count(examined: Sequence[Examined], kind: str, unit_of: Mapping[Key, int], level: float) -> CountFinding:
