@@ -77,12 +77,9 @@ class WorldDrift:
 
 def world_drift(changes: Sequence[Change]) -> WorldDrift:
     pairs = [(change.before.saved[-1][0], change.now) for change in changes if change.before.saved]
-    known_ids = {
-        i for change in changes for looks in change.before.saved for look in looks for i in look.source_ids or ()
-    }
-    known_texts = {
-        d for change in changes for looks in change.before.saved for look in looks for d in look.context_digests
-    }
+    looks = [look for change in changes for run in change.before.saved for look in run]
+    known_ids = {source_id for look in looks for source_id in look.source_ids or ()}
+    known_texts = {digest for look in looks for digest in look.context_digests}
     ids = {source_id for change in changes for source_id in change.now.source_ids or ()}
     texts = [text_digest(text) in known_texts for change in changes for text in change.now.contexts]
     gold = {passage.doc_id for change in changes for passage in change.now.question.gold_passages if passage.doc_id}
