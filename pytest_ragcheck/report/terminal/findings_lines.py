@@ -28,26 +28,22 @@ if TYPE_CHECKING:
     from pytest_ragcheck.summary.gate.run_findings import Judging
 
 _UNCONFIRMED = "newly failing, unconfirmed"
-_TITLES = {
-    Outcome.CONFIRMED: "confirmed as failing",
-    Outcome.NOT_MEASURED: "not examined to the end",
-    Outcome.JUDGE_STRICTER: "judged stricter today",
-    Outcome.NOT_WORSE: "no worse side by side",
-    Outcome.PASSED_AGAIN: "passed when asked again",
-}
+_HELD = (_UNCONFIRMED, Outcome.CONFIRMED.value, Outcome.NOT_MEASURED.value)
+"""The titles of the questions that count against the run."""
 
 
 def examined_groups(comparison: Comparison, findings: GateFindings) -> dict[str, list[tuple[Change, str]]]:
     """Return the newly failing questions by finding, each with its explanation."""
     found = {each.question.key: each for each in findings.candidates}
-    groups: dict[str, list[tuple[Change, str]]] = {title: [] for title in (_UNCONFIRMED, *_TITLES.values())}
+    titles = (_UNCONFIRMED, *(outcome.value for outcome in Outcome))
+    groups: dict[str, list[tuple[Change, str]]] = {title: [] for title in titles}
     for change in comparison.newly_failing:
         each = found.get(change.now.question.key)
         is_examined = evidence_of(change.now) is not None or change.now.asked_again
         if each is None or each.outcome is None or not is_examined:
             groups[_UNCONFIRMED].append((change, "neither asked again nor judged side by side"))
         else:
-            groups[_TITLES[each.outcome]].append((change, _words(each, change)))
+            groups[each.outcome.value].append((change, _words(each, change)))
     return {title: group for title, group in groups.items() if group}
 
 
@@ -81,9 +77,6 @@ def findings_headline(comparison: Comparison, findings: GateFindings, decision: 
     mean = findings.mean
     dropped = [f"mean {-mean.drop:+.3f}"] if mean is not None and mean.red else []
     return ", ".join((*(f"{count} {title}" for title, count in counts.items() if count), *dropped))
-
-
-_HELD = (_UNCONFIRMED, _TITLES[Outcome.CONFIRMED], _TITLES[Outcome.NOT_MEASURED])
 
 
 def held_lines(comparison: Comparison, findings: GateFindings) -> Iterator[str]:

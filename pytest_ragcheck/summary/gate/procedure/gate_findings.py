@@ -12,13 +12,17 @@ if TYPE_CHECKING:
 
 
 class Outcome(Enum):
-    """Outcome of a candidate: a question that passed in the latest saved run and fails today."""
+    """
+    Outcome of a candidate: a question that passed in the latest saved run and fails today.
 
-    PASSED_AGAIN = "passed when it was asked again"
-    NOT_WORSE = "not worse than the recorded answer, side by side"
-    JUDGE_STRICTER = "the recorded answer fails today too"
-    CONFIRMED = "failed each time and is worse, side by side"
-    NOT_MEASURED = "could not be asked again or judged side by side"
+    The values are the titles of the groups in the report, in their order.
+    """
+
+    CONFIRMED = "confirmed as failing"
+    NOT_MEASURED = "not examined to the end"
+    JUDGE_STRICTER = "judged stricter today"
+    NOT_WORSE = "no worse side by side"
+    PASSED_AGAIN = "passed when asked again"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
