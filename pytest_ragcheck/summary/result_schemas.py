@@ -49,15 +49,12 @@ def schema_mistakes(kind: str, document: object, *, of_any_version: bool = False
     """
     errors = sorted(_validator(kind).iter_errors(document), key=lambda error: list(map(str, error.absolute_path)))
     for error in errors:
-        if not (of_any_version and _may_differ_by_version(error)):
+        is_by_version = error.validator in {"required", "additionalProperties"}
+        # The findings of a gate are read as a whole.
+        if not (of_any_version and is_by_version and "gate" not in error.absolute_path):
             yield f"{_place(error.absolute_path)}: {_what(error)}"
     for path in _numbers_out_of_range(document, ()):
         yield f"{_place(path)}: the number is beyond {LARGEST}"
-
-
-def _may_differ_by_version(error: Any) -> bool:
-    # The findings of a gate are read as a whole.
-    return error.validator in {"required", "additionalProperties"} and "gate" not in error.absolute_path
 
 
 @cache
