@@ -122,6 +122,7 @@ def merged(shards: Sequence[Shard], *, timestamp: datetime) -> Outcomes:
     sets = _with_calls([shard.outcomes.sets for shard in ordered])
     order = {q.key: n for n, q in enumerate(q for s in sets for q in s.questions)}
     records = [record for shard in ordered for record in shard.outcomes.records]
+    documents = [shard.outcomes.documents for shard in ordered if shard.outcomes.documents is not None]
     outcomes = replace(
         first,
         timestamp=timestamp,
@@ -130,7 +131,7 @@ def merged(shards: Sequence[Shard], *, timestamp: datetime) -> Outcomes:
         records=tuple(sorted(records, key=lambda r: order[r.question.key])),
         skipped=_added(shard.outcomes.skipped for shard in ordered),
         on_demand=_added(shard.outcomes.on_demand for shard in ordered),
-        documents=_all_documents(shard.outcomes.documents for shard in ordered),
+        documents=reduce(add, documents) if documents else None,
         expected_to_fail=frozenset().union(*(shard.outcomes.expected_to_fail for shard in ordered)),
         out_of_reach=frozenset().union(*(shard.outcomes.out_of_reach for shard in ordered)),
         searched_all=all(shard.outcomes.searched_all for shard in ordered),
@@ -181,11 +182,6 @@ def _outcomes(document: Mapping[str, Any]) -> Outcomes:
         terms=GateRules(**same["gate"]),
         documents=None if document["documents"] is None else Documents.from_row(document["documents"]),
     )
-
-
-def _all_documents(each: Iterable[Documents | None]) -> Documents | None:
-    put = [documents for documents in each if documents is not None]
-    return reduce(add, put) if put else None
 
 
 def _checked(shards: Sequence[Shard]) -> list[Shard]:
