@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from pytest_ragcheck.report.csv_text import csv_text
-from pytest_ragcheck.report.files.results_reader import Document, Results, all_rows
+from pytest_ragcheck.report.files.results_reader import Results, all_rows
 from pytest_ragcheck.summary.predictions_reader import key_of
 
 _FIRST = (
@@ -31,24 +31,14 @@ def export_jsonl(results: Results) -> str:
 def flat_rows(results: Results) -> Iterator[dict[str, Any]]:
     """Return a row for each question, in the order of the predictions file, ERRORs last."""
     for row in all_rows(results.predictions):
-        yield _flat(row, results.asked.get(key_of(row), {}))
-
-
-def _flat(row: Document, asked: Document) -> dict[str, Any]:
-    found = {
-        "dataset_name": row["dataset_name"],
-        "question_id": row["question_id"],
-        "question": row["question"],
-        "expected_answer": asked.get("expected_answer"),
-        "prediction": row.get("prediction"),
-        "verdict": row.get("verdict", "ERROR"),
-        "reason": row.get("reason", row.get("message", "")),
-        "error_kind": row.get("kind"),
-        "blame": row.get("blame"),
-        "latency_seconds": row.get("latency_seconds"),
-        "first_token_seconds": row.get("first_token_seconds"),
-        "n_contexts": len(row["contexts"]) if "contexts" in row else None,
-        "tags": " ".join(asked.get("tags", ())) or None,
-        **row.get("metrics", {}),
-    }
-    return {name: value for name, value in found.items() if value is not None}
+        asked = results.asked.get(key_of(row), {})
+        own = {
+            "expected_answer": asked.get("expected_answer"),
+            "verdict": row.get("verdict", "ERROR"),
+            "reason": row.get("reason", row.get("message", "")),
+            "error_kind": row.get("kind"),
+            "n_contexts": len(row["contexts"]) if "contexts" in row else None,
+            "tags": " ".join(asked.get("tags", ())) or None,
+        }
+        found = {**{name: own[name] if name in own else row.get(name) for name in _FIRST}, **row.get("metrics", {})}
+        yield {name: value for name, value in found.items() if value is not None}
