@@ -149,7 +149,6 @@ def _check_ids(rows: Sequence[Row], questions: Sequence[Question]) -> None:
 
 
 def _metadata(row: Row) -> Mapping[str, Any]:
-    """Return the row's metadata and its other keys."""
     further = {name: value for name, value in row.columns.items() if name not in _OF_A_PREDICTION}
     return {**further, **(row.row("metadata").columns if "metadata" in row else {})}
 
@@ -229,7 +228,6 @@ def _timestamp(about: Row, path: Path) -> tuple[datetime, list[str]]:
 
 
 def _overall(results: Row, about: Row, measured: Sequence[Mapping[str, Score]]) -> list[str]:
-    """Yield the differences between the old means and the questions."""
     old = about.row("metrics").columns if "metrics" in about else results.columns
     lost = []
     for name, mean in old.items():

@@ -147,7 +147,6 @@ def _error(record: Record) -> dict[str, Any]:
 
 
 def _measured(record: Record) -> dict[str, Any]:
-    """Return the answer with its measurements."""
     return {
         "prediction": record.answer,
         "metrics": measured_values(record.scores),

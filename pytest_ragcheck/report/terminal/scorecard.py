@@ -50,7 +50,6 @@ def _block(datasets: Mapping[str, Totals], metrics: list[str]) -> Iterator[str]:
 
 
 def _cells(totals: Totals) -> dict[str, str]:
-    """Return the cell of each row."""
     counts = totals.counts
     return {
         **{metric: f"{statistics.mean:.3f}" for metric, statistics in totals.metrics.items()},

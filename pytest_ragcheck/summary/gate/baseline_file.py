@@ -107,7 +107,6 @@ def _by_key(rows: Iterable[Mapping[str, Any]]) -> dict[Key, Mapping[str, Any]]:
 
 
 def _row(given: Mapping[str, Any], now: BaselineRow, known: Mapping[str, Any], texts: dict[str, str]) -> dict[str, Any]:
-    """Return the row of a question with the known runs and this run."""
     answers, runs = _answers_and_runs(known)
     looks = [_full_answer(given, texts), *_further_looks(given, now)]
     runs.append([_place(answer, answers) for answer in looks])

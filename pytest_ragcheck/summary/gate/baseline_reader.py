@@ -184,7 +184,6 @@ def _by_identity(document: Mapping[str, Any], advice: str, contexts: Mapping[str
 
 
 def _rows(document: Mapping[str, Any], contexts: Mapping[str, str]) -> Iterator[tuple[str, BaselineRow]]:
-    """Yield each row with its place in the file."""
     for fields in rows(document, "predictions"):
         yield fields.place, _prediction(fields, contexts)
     for fields in rows(document, "errors"):
