@@ -47,7 +47,8 @@ def _run(chosen: argparse.Namespace) -> int:
         return 1
     if chosen.name is None:
         width = max(map(len, pages))
-        print("\n".join(f"{name:<{width}}  {_title(text)}" for name, text in pages.items()))
+        titles = {name: title[1] if (title := _TITLE.search(text)) else "" for name, text in pages.items()}
+        print("\n".join(f"{name:<{width}}  {title}" for name, title in titles.items()))
         return 0
     asked = chosen.name.removesuffix(".md").strip("/")
     found = [name for name in pages if f"/{name}".endswith(f"/{asked}")]
@@ -57,8 +58,3 @@ def _run(chosen: argparse.Namespace) -> int:
         return 0
     said = f"could be {', '.join(found)}. Write more of it" if found else "is not a page. ragcheck docs lists them"
     raise UsageError(f"{chosen.name!r} {said}.")
-
-
-def _title(text: str) -> str:
-    title = _TITLE.search(text)
-    return title[1] if title else ""
