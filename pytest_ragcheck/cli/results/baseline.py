@@ -140,7 +140,10 @@ def _accepted(chosen: argparse.Namespace, files: _Files) -> list[str]:
     path: Path = chosen.output
     if files.known is None or files.earlier is None:
         raise UsageError(f"{path}: there is no such file. Make it with ragcheck baseline save.")
-    keys = _named(chosen.ids, files) if chosen.ids else differing(files.document, files.now, files.known, files.earlier)
+    if chosen.ids:
+        keys = _named(chosen.ids, files.now, files.earlier)
+    else:
+        keys = differing(files.document, files.now, files.known, files.earlier)
     notes = [*_left_out(files.now, files.earlier), *_later_partial(chosen.results, files.now)]
     if not keys:
         return [f"{path}: no answer differs from the recorded ones", *notes]
@@ -175,10 +178,9 @@ def _later_partial(results: Path, now: Baseline) -> Iterator[str]:
             yield f"left out: the partial run of {ended}, which is later; run all questions to accept its answers"
 
 
-def _named(ids: Sequence[str], files: _Files) -> list[tuple[str, str]]:
+def _named(ids: Sequence[str], now: Baseline, earlier: Baseline) -> list[tuple[str, str]]:
     """The identities of the questions that were named, in the order in which they were."""
-    assert files.earlier is not None, "the caller has checked that there is a baseline"  # noqa: S101 - for type checkers
-    known = [*{**files.now.rows, **files.earlier.rows}]
+    known = {**now.rows, **earlier.rows}
     found: dict[tuple[str, str], None] = {}
     for given in ids:
         keys = [key for key in known if given in (key[1], "::".join(key))]
@@ -187,7 +189,7 @@ def _named(ids: Sequence[str], files: _Files) -> list[tuple[str, str]]:
         if len(keys) > 1:
             names = ", ".join("::".join(key) for key in keys)
             raise UsageError(f"{given!r} is a question of several datasets. Give one of {names}.")
-        row = files.now.rows.get(keys[0])
+        row = now.rows.get(keys[0])
         if row is not None and row.verdict is Verdict.ERROR:
             raise UsageError(f"{given!r} is an ERROR in the run, so there is no answer to accept. Run it again.")
         found[keys[0]] = None
