@@ -27,7 +27,8 @@ def agents_lines(compared: Agents, *, most_shown: int) -> Iterator[str]:
     yield ""
     yield from _aligned(_table(compared))
     yield ""
-    if len(compared.agents) > 1 and any(_significant(agent) for agent in compared.agents):
+    differences = (each for agent in compared.agents for each in (*agent.differences.values(), agent.pass_rate))
+    if any(each is not None and each.significant for each in differences):
         yield "* more than noise, by the tests of the gate"
     yield from _flip_lines(compared)
     differing = [question for question in compared.questions if question.differs]
@@ -168,11 +169,6 @@ def _difference_cells(difference: Difference | None) -> list[str]:
     mark = "*" if difference.significant else ""
     interval = f"{difference.low:+.3f} to {difference.high:+.3f}" if difference.n > 1 else "-"
     return [f"{difference.value:+.3f}{mark}", interval, str(difference.n)]
-
-
-def _significant(agent: Agent) -> bool:
-    found = [*agent.differences.values(), *([agent.pass_rate] if agent.pass_rate else [])]
-    return any(difference.significant for difference in found)
 
 
 def _flip_lines(compared: Agents) -> Iterator[str]:
