@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -28,21 +28,20 @@ def comparison_lines(measured: Sequence[Measured], comparison: JudgeComparison) 
             yield f"{name}: {failed} could not be judged, the first: {each.errors[0]}"
     yield ""
     rates = list(comparison.judges[0].estimates)
-    yield f"{'judge':<{width}}" + "".join(f"  {f'{rate} (95 %)':<25}" for rate in rates) + "  cost"
+
+    def row(first: str, cells: Iterable[str]) -> str:
+        return f"{first:<{width}}" + "".join(f"  {cell:<25}" for cell in cells)
+
+    yield row("judge", (f"{rate} (95 %)" for rate in rates)) + "  cost"
     for name, each, judge in zip(names, measured, comparison.judges, strict=True):
-        values = "".join(f"  {_estimate(judge.estimates[rate]):<25}" for rate in rates)
-        yield f"{name:<{width}}{values}  {_cost(each)}"
+        yield row(name, (_estimate(judge.estimates[rate]) for rate in rates)) + f"  {_cost(each)}"
     yield ""
-    best = names[comparison.best]
-    yield f"{f'minus {comparison.best + 1}.':<{width}}" + "".join(f"  {rate:<25}" for rate in rates).rstrip()
+    yield row(f"minus {comparison.best + 1}.", rates).rstrip()
     for name, judge in zip(names, comparison.judges, strict=True):
         if judge.differences:
-            yield (
-                f"{name:<{width}}"
-                + "".join(f"  {_estimate(judge.differences[rate], sign='+'):<25}" for rate in rates).rstrip()
-            )
+            yield row(name, (_estimate(judge.differences[rate], sign="+") for rate in rates)).rstrip()
     yield ""
-    yield f"best by {comparison.ranked_by}: {best}"
+    yield f"best by {comparison.ranked_by}: {names[comparison.best]}"
     yield from _choice_lines(names, comparison)
 
 
