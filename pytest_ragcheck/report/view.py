@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pytest_ragcheck.report.files.results_reader import Document, Results, all_rows
 from pytest_ragcheck.report.upshot import Upshot, upshot_of
@@ -219,7 +219,10 @@ def _row(number: int, row: Document, results: Results, answers: Mapping[tuple[st
         "answer": row.get("prediction"),
         "expected": expected,
         "answerable": asked.get("answerable", True),
-        "gold": [_gold(passage) for passage in asked.get("gold_passages", [])],
+        "gold": [
+            passage if isinstance(passage, str) else str(passage.get("text") or passage.get("doc_id") or "")
+            for passage in asked.get("gold_passages", [])
+        ],
         "contexts": row.get("contexts", []),
         "sources": row.get("source_ids"),
         "unsupported": row.get("unsupported_claims", []),
@@ -246,12 +249,6 @@ def _earlier(
     for number in range(1, asked.get("turn", 1)):
         key = dataset, f"{asked['conversation']}[turn{number}]"
         yield {"question": results.asked[key]["question"], "answer": answers.get(key)}
-
-
-def _gold(passage: Any) -> str:
-    if isinstance(passage, str):
-        return passage
-    return str(passage.get("text") or passage.get("doc_id") or "")
 
 
 def _unstable(metric: str, answers: Sequence[Sequence[float]]) -> str:
