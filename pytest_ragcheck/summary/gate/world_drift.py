@@ -85,6 +85,7 @@ def world_drift(changes: Sequence[Change]) -> WorldDrift:
     gold = {passage.doc_id for change in changes for passage in change.now.question.gold_passages if passage.doc_id}
     former, models = _replaced_models(changes)
     answered = [(saved, record) for saved, record in pairs if saved.text is not None]
+    contexts = [(len(saved.context_digests), len(record.contexts)) for saved, record in answered]
     values = _values(pairs)
     asserted = {ABSTAINED, *(metric for _, record in pairs for metric in record.thresholds)}
     return WorldDrift(
@@ -93,7 +94,7 @@ def world_drift(changes: Sequence[Change]) -> WorldDrift:
         n_known_ids=len(ids & known_ids),
         known_texts=sum(texts) / len(texts) if texts else 0.0,
         lost_gold_ids=tuple(sorted((gold & known_ids) - ids)) if ids else (),
-        contexts=_contexts(answered),
+        contexts=BeforeAndNow.of(contexts, fmean) if contexts else None,
         top_k=fmean(wanted) if (wanted := [record.top_k for _, record in answered if record.top_k]) else None,
         latency_median=_latency(answered, 50),
         latency_p95=_latency(answered, 95),
@@ -118,11 +119,6 @@ def _replaced_models(changes: Sequence[Change]) -> tuple[tuple[str, ...], tuple[
             former |= before
             models.add(said.served_by)
     return ((), ()) if former & models else (tuple(sorted(former)), tuple(sorted(models)))
-
-
-def _contexts(pairs: Sequence[tuple[SavedAnswer, Record]]) -> BeforeAndNow | None:
-    numbers = [(len(saved.context_digests), len(record.contexts)) for saved, record in pairs]
-    return BeforeAndNow.of(numbers, fmean) if numbers else None
 
 
 def _latency(pairs: Sequence[tuple[SavedAnswer, Record]], percent: float) -> BeforeAndNow | None:
