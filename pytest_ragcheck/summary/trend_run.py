@@ -39,16 +39,14 @@ class TrendRun:
         if not fewer:
             return not more and self.rows.keys() == other.rows.keys()
         return all(
-            key in more and row.verdict is more[key].verdict and _agree(row.metrics, more[key].metrics)
+            key in more
+            and row.verdict is more[key].verdict
+            and all(more[key].metrics.get(metric, value) == value for metric, value in row.metrics.items())
             for key, row in fewer.items()
         )
 
     def _measured(self) -> dict[Key, BaselineRow]:
         return {key: row for key, row in self.rows.items() if row.verdict is not Verdict.ERROR}
-
-
-def _agree(left: Mapping[str, float], right: Mapping[str, float]) -> bool:
-    return all(left[metric] == right[metric] for metric in left.keys() & right.keys())
 
 
 def read_run(path: Path) -> TrendRun:
