@@ -15,7 +15,6 @@ from pytest_ragcheck.verdict.verdict import Verdict
 if TYPE_CHECKING:
     from pytest_ragcheck.questions.question import Question
     from pytest_ragcheck.rag.answer import RagAnswer
-    from pytest_ragcheck.scores.score import Score
 
 _TEXT_LIMIT = 500
 """Longest shown reason, question, expected answer and answer, in characters."""
@@ -56,11 +55,7 @@ class Failure(Protocol):
     @property
     def has_reply(self) -> bool: ...
     @property
-    def contexts(self) -> tuple[str, ...]: ...
-    @property
     def reply(self) -> RagAnswer: ...
-    @property
-    def scores(self) -> Mapping[str, Score]: ...
     @property
     def thresholds(self) -> Mapping[str, float]: ...
     @property
@@ -137,12 +132,12 @@ def some(names: Iterable[str], most: int, *, joint: str = ", ") -> str:
 
 
 def _details(record: Failure) -> Iterator[str]:
-    question = record.question
+    question, reply = record.question, record.reply
     if record.verdict is Verdict.FAIL:
         yield from _unstable_lines(record)
     if record.blame:
         yield f"blame     {record.blame}: {BLAMES[record.blame]}"
-    yield from (f"attack    {each}" for each in attack_outcomes(question, record.reply) if each.got_through)
+    yield from (f"attack    {each}" for each in attack_outcomes(question, reply) if each.got_through)
     for number, turn in list(enumerate(question.history, 1))[-_TURNS_SHOWN:]:
         answer = "" if turn.answer is None else f" -> {cut(turn.answer, _CONTEXT_LIMIT)}"
         yield f"turn {number:<4} {cut(turn.question, _CONTEXT_LIMIT)}{answer}"
@@ -158,7 +153,7 @@ def _details(record: Failure) -> Iterator[str]:
     if record.answer is not None:
         yield f"answer    {cut(record.answer, _TEXT_LIMIT)}"
     if record.has_reply:
-        yield from _context_lines(record.contexts)
+        yield from _context_lines(reply.contexts)
     if page := _PAGES.get(record.error_kind) or _PAGES.get(record.error_kind.partition("_")[0]):
         yield f"see       ragcheck docs {page}"
 
