@@ -46,16 +46,16 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
 
 def _run(chosen: argparse.Namespace) -> int:
     from pytest_ragcheck.report.files.results_reader import predictions_path, read_results
+    from pytest_ragcheck.report.write_report import write_report
 
     kind = _kind(chosen.output)
     places = [place_of(given, "RESULTS") for given in chosen.results]
     if len(places) > 1 or places[0].rev is not None:
-        return _write_trend(places, chosen, kind)
-    results = read_results(predictions_path(places[0].path, partial=True))
-    results = _gated(results, chosen) if _has_gate(chosen) else with_own_baseline(results)
-    from pytest_ragcheck.report.write_report import write_report
-
-    write_report(results, chosen.output, kind)
+        _write_trend(places, chosen, kind)
+    else:
+        results = read_results(predictions_path(places[0].path, partial=True))
+        results = _gated(results, chosen) if _has_gate(chosen) else with_own_baseline(results)
+        write_report(results, chosen.output, kind)
     say(f"written: {chosen.output}")
     return 0
 
@@ -64,7 +64,7 @@ def _has_gate(chosen: argparse.Namespace) -> bool:
     return chosen.baseline is not None or chosen.gate is not None or bool(chosen.settings)
 
 
-def _write_trend(places: Sequence[BaselinePlace], chosen: argparse.Namespace, kind: str) -> int:
+def _write_trend(places: Sequence[BaselinePlace], chosen: argparse.Namespace, kind: str) -> None:
     from pytest_ragcheck.report.html.trend_page import trend_page
     from pytest_ragcheck.report.write_report import write_text
     from pytest_ragcheck.summary.trend import trend_of
@@ -79,8 +79,6 @@ def _write_trend(places: Sequence[BaselinePlace], chosen: argparse.Namespace, ki
         )
     trend = trend_of(run for place in places for run in _runs(place))
     write_text(chosen.output, trend_page(trend))
-    say(f"written: {chosen.output}")
-    return 0
 
 
 def _runs(place: BaselinePlace) -> Iterable[TrendRun]:
