@@ -271,9 +271,9 @@ def _costs(measured: Iterable[Record]) -> dict[str, float]:
     return {name: value for name, value in sums.items() if value is not None}
 
 
-def _dropped(records: Iterable[Record]) -> dict[str, dict[str, int]]:
-    counted = Counter((metric, reason) for record in records for metric, reason in record.dropped.items())
-    dropped: dict[str, dict[str, int]] = {}
-    for (metric, reason), count in counted.items():
-        dropped.setdefault(metric, {})[reason] = count
+def _dropped(records: Iterable[Record]) -> dict[str, Counter[str]]:
+    dropped: dict[str, Counter[str]] = {}
+    for record in records:
+        for metric, reason in record.dropped.items():
+            dropped.setdefault(metric, Counter())[reason] += 1
     return dropped
