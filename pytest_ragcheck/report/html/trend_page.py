@@ -42,7 +42,10 @@ def trend_page(trend: Trend) -> str:
         footer=escaped(f"Written by pytest-ragcheck {__version__}."),
         data={
             "runs": [
-                {"title": _run_title(number, run), "changed": bool(changes)}
+                {
+                    "title": f"{number}: {_time(run)}, {run.name}" + ("" if run.complete else ", partial"),
+                    "changed": bool(changes),
+                }
                 for number, (run, changes) in enumerate(zip(trend.runs, trend.changes, strict=True), start=1)
             ],
             "metrics": [line.name for line in trend.lines if line.name != PASS_RATE],
@@ -67,10 +70,6 @@ def _count(run: TrendRun, verdict: Verdict) -> int:
 
 def _time(run: TrendRun) -> str:
     return run.ended.strftime("%Y-%m-%d %H:%M UTC")
-
-
-def _run_title(number: int, run: TrendRun) -> str:
-    return f"{number}: {_time(run)}, {run.name}" + ("" if run.complete else ", partial")
 
 
 def _cards(lines: Iterable[TrendLine], trend: Trend) -> str:
@@ -179,8 +178,7 @@ def _runs(trend: Trend) -> str:
 def _row(question: TrendQuestion) -> dict[str, Any]:
     """Return one question as the page's script reads it."""
     latest, rows = question.latest, question.rows
-    bad = _at(rows, question.first_bad)
-    good = _at(rows, question.last_good)
+    bad, good = (None if n is None else rows[n] for n in (question.first_bad, question.last_good))
     texts = [(n, row.question) for n, row in enumerate(rows) if row is not None]
     return {
         "dataset": latest.dataset_name,
@@ -197,10 +195,6 @@ def _row(question: TrendQuestion) -> dict[str, Any]:
         "reason": latest.reason,
         "reworded": [n for (_, before), (n, now) in pairwise(texts) if before != now],
     }
-
-
-def _at(rows: Sequence[BaselineRow | None], n: int | None) -> BaselineRow | None:
-    return None if n is None else rows[n]
 
 
 def _scores(rows: Sequence[BaselineRow | None]) -> dict[str, list[float | None]]:
