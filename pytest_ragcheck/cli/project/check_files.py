@@ -100,15 +100,11 @@ def _is_entered(folder: Path) -> bool:
 
 def _mistakes(path: Path, own_metrics: Iterable[str], collected: CollectedQuestions) -> Iterator[str]:
     kind, document = _result(path)
-    if kind is None:
-        yield from _question_mistakes(path, own_metrics, collected)
+    if kind is not None:
+        from pytest_ragcheck.summary.result_schemas import schema_mistakes
+
+        yield from (printable(f"{path}: {mistake}") for mistake in schema_mistakes(kind, document))
         return
-    from pytest_ragcheck.summary.result_schemas import schema_mistakes
-
-    yield from (printable(f"{path}: {mistake}") for mistake in schema_mistakes(kind, document))
-
-
-def _question_mistakes(path: Path, own_metrics: Iterable[str], collected: CollectedQuestions) -> Iterator[str]:
     from pytest_ragcheck.questions.reader import read_question_file
     from pytest_ragcheck.scores.catalogue import ASSERTABLE
 
