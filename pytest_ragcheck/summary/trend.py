@@ -73,11 +73,6 @@ class TrendQuestion:
         before = range(self.first_bad or 0)
         return max((n for n in before if _verdict(self.rows[n]) is Verdict.PASS), default=None)
 
-    @property
-    def n_fails(self) -> int:
-        """The number of runs in which it failed."""
-        return sum(_verdict(row) is Verdict.FAIL for row in self.rows)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trend:
@@ -140,7 +135,8 @@ def _state(rows: Sequence[BaselineRow | None], latest: Verdict | None, since: in
 
 def _rank(question: TrendQuestion) -> tuple[int, int, int]:
     broken = -1 if question.first_bad is None else question.first_bad
-    return get_args(State).index(question.state), -broken, -question.n_fails
+    n_fails = sum(_verdict(row) is Verdict.FAIL for row in question.rows)
+    return get_args(State).index(question.state), -broken, -n_fails
 
 
 def _lines(runs: Sequence[TrendRun]) -> Iterator[TrendLine]:
