@@ -21,13 +21,7 @@ _log = logging.getLogger(__name__)
 
 
 class ClientCalls:
-    """
-    The coroutines that `RagClient` inherits and `BlockingRagClient` runs.
-
-    Args:
-        endpoint: The system under test.
-        top_k: How many contexts are requested for a question without its own `top_k`.
-    """
+    """The coroutines that `RagClient` inherits and `BlockingRagClient` runs."""
 
     def __init__(self, endpoint: HttpService | FunctionEndpoint, top_k: int) -> None:
         self._endpoint = endpoint

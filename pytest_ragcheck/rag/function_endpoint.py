@@ -39,12 +39,7 @@ class FunctionEndpoint:
     A parameter `history` gets the earlier turns of a conversation as OpenAI messages, and a parameter `session` the
     session that the function returned for them, if it keeps conversations itself.
     In the tier `generation` it calls `function(query, context_passages=[{"text": ..., "doc_id": ...}])`.
-
-    Args:
-        function: Returns the contract's mapping or a `RagAnswer`. A coroutine function is awaited; any other runs
-            in a thread of its own, which is abandoned after the time limit.
-        timeout_seconds: Limit of a call.
-        response: Expressions for the parts of what the function returns; None for the contract.
+    The arguments are those of `RagClient.from_callable`.
 
     Raises:
         UsageError: The function has another signature, or an expression is invalid.

@@ -23,11 +23,7 @@ class HttpEndpoint:
     """
     An endpoint that is asked over HTTP.
 
-    Args:
-        route: The route for questions.
-        shape: The form of requests and replies.
-        stream: Whether a reply may be a stream of events.
-        answers: False in the tier `retrieval`, which reads no answers.
+    Without *stream*, a reply may be no stream of events; without *answers*, as in the tier `retrieval`, none is read.
     """
 
     def __init__(self, route: HttpRoute, shape: Shape, *, stream: bool = True, answers: bool = True) -> None:
@@ -40,11 +36,7 @@ class HttpEndpoint:
         """
         The endpoint's answer; raises an `EndpointError` if there is none.
 
-        Args:
-            query: The question.
-            top_k: The number of contexts to request.
-            conversation: The earlier turns.
-            beside: Further keys of the request's JSON object.
+        The request's JSON object has the keys *beside* too.
         """
         self._check_carries(conversation)
         question: Any = self._shape.request.fill(query, top_k, conversation)
@@ -56,9 +48,7 @@ class HttpEndpoint:
         """
         The answer to a request that is filled in; raises an `EndpointError` if there is none.
 
-        Args:
-            question: The JSON value of the body, or the query-string.
-            exchange: Takes the reply.
+        The *question* is the JSON value of the body, or the query-string.
         """
         if self._reads_answers and self._shape.reading.answer is None:
             raise EndpointError(

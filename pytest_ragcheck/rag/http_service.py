@@ -27,16 +27,7 @@ _PASSAGES = '{"query": "{query}", "context_passages": [{"text": "...", "doc_id":
 
 class HttpService:
     """
-    A RAG service that is asked over HTTP.
-
-    Args:
-        route: The route for questions.
-        base_url: The base of its other routes; that of *route* without a final `/query` if None.
-        shape: The name of the endpoint's shape. If None, the contract, or `server` for requests of chunks.
-        request: Replaces the request of the shape.
-        response: Replaces the response of the shape.
-        stream: As for `HttpEndpoint`.
-        identities: Further headers of each identity.
+    A RAG service that is asked over HTTP; the arguments beside the route for questions are those of `RagClient`.
 
     Raises:
         UsageError: The base URL or the shape cannot work.

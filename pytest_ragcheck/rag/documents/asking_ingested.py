@@ -19,14 +19,7 @@ if TYPE_CHECKING:
 
 
 class AsksIngested:
-    """
-    A client of a system with uploaded documents.
-
-    Args:
-        client: The client of the system.
-        ingested: The result of the ingestion.
-        uploads: The documents of the run.
-    """
+    """A client of a system with uploaded documents."""
 
     def __init__(self, client: Asks, ingested: Ingested, uploads: Iterable[Upload]) -> None:
         self._client = client

@@ -42,13 +42,8 @@ async def clean_up(
     A failure of the server raises nothing: a document that could not be deleted is logged as a warning, stays in the
     ledger and is returned. The same holds for an upload whose batch is not done or cannot be followed, or whose
     document is not listed. Once an earlier cleanup has reported such an upload, it counts as one without a
-    document if the server no longer knows its batch, or still does not list its document.
-
-    Args:
-        ledger: The ledger of a run that has ended, or is ending.
-        routes: The routes of the server in the ledger.
-        limiter: Limits the requests to the server.
-        settling_seconds: Time limit for documents that the server may still create.
+    document if the server no longer knows its batch, or still does not list its document. The server may still create
+    documents for *settling_seconds*.
     """
     done = await take_out(ledger, routes, limiter, settling_seconds=settling_seconds)
     if done.left:

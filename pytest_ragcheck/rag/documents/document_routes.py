@@ -71,10 +71,7 @@ class DocumentRoutes:
     """
     `POST /upload`, `GET /tasks/{batch_id}/status`, `GET /documents` and `DELETE /documents/{id}` of a server.
 
-    Args:
-        base: The route of the base URL, whose query-string is sent with every request.
-        identity: The name of the identity that the requests are made as; empty for none.
-        of_identity: Returns the routes of another identity.
+    Every request is made as the identity, which is empty for none, and has the query-string of the base URL.
     """
 
     def __init__(self, base: HttpRoute, *, identity: str, of_identity: Callable[[str], DocumentRoutes]) -> None:

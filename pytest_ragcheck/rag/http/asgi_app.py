@@ -34,11 +34,7 @@ class AsgiApp:
     An app that runs in the event loop of the first request, with its lifespan.
 
     The startup of an app makes locks, queues and connections, which belong to one event loop. Requests from another
-    loop therefore cross over to it.
-
-    Args:
-        app: The app, of ASGI version 3.
-        limit_seconds: Time limit of its startup, and of its shutdown.
+    loop therefore cross over to it. The startup and the shutdown have *limit_seconds* each.
 
     Raises:
         UsageError: The app is not an ASGI app.
@@ -103,10 +99,7 @@ class AsgiApp:
 
     async def aclose(self, *, only_here: bool = False) -> None:
         """
-        Shut the app down; the next request starts it again.
-
-        Args:
-            only_here: Whether an app that runs in another event loop is left alone.
+        Shut the app down, with *only_here* if it runs in this event loop; the next request starts it again.
 
         Raises:
             EndpointError: The shutdown failed.

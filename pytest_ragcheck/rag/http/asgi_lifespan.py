@@ -30,12 +30,7 @@ class AsgiLifespan:
     One lifespan of an ASGI app, in the event loop that makes the object.
 
     The app stays in one task, since a task group that it opens in its startup is closed in its shutdown. A loop that
-    ends cancels this task, which then runs the shutdown.
-
-    Args:
-        app: The app.
-        name: The name of the app in texts.
-        limit_seconds: Time limit of the startup, and of the shutdown.
+    ends cancels this task, which then runs the shutdown. The startup and the shutdown have *limit_seconds* each.
     """
 
     def __init__(self, app: AsgiCallable, name: str, limit_seconds: float) -> None:

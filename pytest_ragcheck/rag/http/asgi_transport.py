@@ -28,11 +28,6 @@ class AsgiTransport:
 
     `httpx.ASGITransport` returns a reply when it is complete; this one returns it when it begins, so that streams are
     read as they come.
-
-    Args:
-        app: The app.
-        library: The HTTP library of the client.
-        lifespan: Returns the lifespan of the app in the running loop.
     """
 
     def __init__(self, app: AsgiCallable, library: ModuleType, lifespan: Callable[[], AsgiLifespan]) -> None:
@@ -83,13 +78,8 @@ class _AppExchange:
     """
     One call of the app, and the stream of its reply's body.
 
-    The call runs in a task, which outlives the reply if the app has background work.
-
-    Args:
-        app: The app.
-        scope: The scope of the call.
-        body: The body of the request.
-        under_way: Holds the task until it ends or is cancelled.
+    The call runs in a task, which outlives the reply if the app has background work. The set *under_way* holds the
+    task until it ends or is cancelled.
     """
 
     def __init__(

@@ -91,11 +91,8 @@ class Connections:
     """
     The clients of *library* by event loop, opened on demand.
 
-    A client cannot be shared between loops: its connections belong to the loop that made them.
-
-    Args:
-        library: httpx or httpx2.
-        tls: True to load the certificates now. Otherwise the first client for TLS loads them, in 30 ms.
+    A client cannot be shared between loops: its connections belong to the loop that made them. Without *tls*, the
+    first client for TLS loads the certificates, in 30 ms.
 
     Raises:
         UsageError: The environment names a proxy or a certificate file that the library cannot use.
@@ -129,12 +126,7 @@ class Connections:
 
     @asynccontextmanager
     async def client(self, *, tls: bool = True) -> AsyncIterator[AnyClient]:
-        """
-        A client of the running loop, for one request.
-
-        Args:
-            tls: False for a request to an `http:` URL, which needs no certificates.
-        """
+        """A client of the running loop, for one request; an `http:` URL needs no *tls*."""
         loop = asyncio.get_running_loop()
         opened = self._opened.get(loop)
         if opened is None:

@@ -52,11 +52,7 @@ def unreachable(address: Address, error: Exception, phase: Phase, before: BaseEx
     """
     The error of a connection that failed, or ended before the reply did.
 
-    Args:
-        address: The endpoint.
-        error: The exception of the HTTP library.
-        phase: The phase in which it was raised.
-        before: The exception that the caller was handling when the request was sent.
+    The caller was handling the exception *before* when the request was sent.
     """
     causes = list(causes_of(error, before))
     tls = next((cause for cause in causes if isinstance(cause, ssl.SSLError)), None)
@@ -83,16 +79,7 @@ def refused_by_proxy(address: Address, error: Exception) -> EndpointUnreachable:
 def wrong_status(
     address: Address, exchange: HttpExchange, response: AnyResponse, body: str, *, to_do: Mapping[int, str]
 ) -> EndpointStatusError:
-    """
-    The error of a status outside 200 to 299.
-
-    Args:
-        address: The endpoint.
-        exchange: The exchange, for the words of its request.
-        response: The reply.
-        body: The start of the body, decoded.
-        to_do: Remedies by status that replace the usual ones.
-    """
+    """The error of a status outside 200 to 299; remedies by status in *to_do* replace the usual ones."""
     status, headers = response.status_code, response.headers
     body = address.redactor.text(body)
     found = f"status {status} {excerpt(response.reason_phrase, 60)}".rstrip()

@@ -53,12 +53,9 @@ def fill_in(headers: Iterable[tuple[str, str]], environment: Mapping[str, str]) 
 
 def check_header(name: str, value: str, *, source: str = "the place it comes from") -> None:
     """
-    Refuses a header that cannot be sent.
+    Refuses a header that cannot be sent; no text shows its value.
 
-    Args:
-        name: The header's name.
-        value: The header's value; no text shows it.
-        source: The place where a user can correct the value.
+    A user can correct the value at its *source*.
 
     Raises:
         UsageError: The header cannot be sent.
@@ -80,11 +77,6 @@ def check_header(name: str, value: str, *, source: str = "the place it comes fro
 def check_one_authorization(url: str, headers: Iterable[str], *, shown: str = "the endpoint's URL") -> None:
     """
     Refuses an `Authorization` header together with a user name in the URL: the HTTP library would drop the header.
-
-    Args:
-        url: A valid URL.
-        headers: The names of the headers.
-        shown: The name of the URL in texts.
 
     Raises:
         UsageError: Both are given.

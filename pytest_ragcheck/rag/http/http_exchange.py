@@ -30,10 +30,8 @@ class HttpExchange(Progress):
     """
     A request and its reply, as `HttpRoute` sends and reads them.
 
-    Args:
-        method: The method of the request.
-        shown: The words for the whole request in error texts, such as `POST with the JSON {...}`.
-        events: Where the events of a streamed reply have their parts; None if a stream is read like any other body.
+    Error texts call the request *shown*, such as `POST with the JSON {...}`. A stream without *events* is read like any
+    other body.
     """
 
     def __init__(self, method: str, shown: str, events: StreamReading | None = None) -> None:
@@ -65,14 +63,7 @@ class HttpExchange(Progress):
         return len(self.body) if self.stream is None else self.stream.size_bytes
 
     async def read(self, response: AnyResponse, library: Any, max_bytes: int) -> None:
-        """
-        Read the body of the reply.
-
-        Args:
-            response: The reply, whose headers have come.
-            library: The HTTP library.
-            max_bytes: The limit of the body. Reading ends soon after it.
-        """
+        """Read the body of the reply, whose headers have come; reading ends soon after the limit."""
         self.phase = Phase.READING
         self.stream = self._stream_of(response)
         try:

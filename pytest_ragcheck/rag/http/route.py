@@ -37,16 +37,7 @@ if TYPE_CHECKING:
 
 class HttpRoute:
     """
-    A URL that is asked over HTTP.
-
-    Args:
-        url: The URL of the route.
-        headers: Sent with every request.
-        timeout_seconds: Limit of a whole exchange, from connecting to the last byte.
-        max_reply_bytes: Limit of a reply's body, decompressed.
-        http: A user's own client of httpx or httpx2, with its own settings.
-        app: An ASGI app in this process, which takes the requests in place of a server.
-        close_http: Whether `aclose` closes the user's own client too.
+    A URL that is asked over HTTP; the arguments are those of `RagClient`.
 
     Raises:
         UsageError: URL, header or client cannot work.
@@ -80,9 +71,7 @@ class HttpRoute:
         """
         The route of another URL, which shares the connections of this one.
 
-        Args:
-            url: The URL of the route.
-            to_do: Remedies by status that replace the usual ones.
+        Remedies by status in *to_do* replace the usual ones.
 
         Raises:
             UsageError: The URL cannot work.

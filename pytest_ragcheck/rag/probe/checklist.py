@@ -37,10 +37,7 @@ async def probe_endpoint(target: Target, *, redactor: Redactor, report: Callable
     """
     Return all points in the order of the checklist, and pass each to *report* at once.
 
-    Args:
-        target: The endpoint and the settings of the probe.
-        redactor: Removes secrets beyond those in the target.
-        report: Called once for each point.
+    The *redactor* removes secrets beyond those in the target.
 
     Raises:
         UsageError: The URL, a header or the environment is invalid.

@@ -28,10 +28,7 @@ def points_of_first_reply(first: Exchange, clean: Clean) -> list[Point]:
     """
     Return the points of `FIRST_REPLY`, and TIME if the reply came too late.
 
-    Args:
-        first: The exchange.
-        clean: Removes secrets from quoted text. It runs before the text is shortened, since half a secret is not
-            recognized.
+    Secrets are removed by *clean* before a text is shortened, since half a secret is not recognized.
     """
     if isinstance(first.error, EndpointTimeout) and first.connected:
         return [

@@ -41,17 +41,13 @@ class Target:
 
 
 class Exchange(HttpExchange):
-    """
-    A request with its reply or its error, from which the checks are decided.
-
-    Args:
-        sent: The body, or the query-string of a GET.
-        shape: The shape by which the reply is read.
-    """
+    """A request with its reply or its error, from which the checks are decided."""
 
     def __init__(self, sent: Any, shape: Shape) -> None:
         super().__init__(shape.request.method, shape.request.shown, shape.stream)
         self.sent = sent
+        """The body, or the query-string of a GET."""
+
         self.answer: RagAnswer | None = None
         """None if the reply breaks the contract."""
 

@@ -29,10 +29,7 @@ class StreamedReply:
     """
     The reply of one stream: pieces of the answer are joined; of other parts the last non-null value counts.
 
-    Args:
-        parser: Splits the stream into events.
-        reading: Says where an event has its parts.
-        started: The time of `time.perf_counter` when the request was sent.
+    The request was *started* at that time of `time.perf_counter`.
     """
 
     def __init__(self, parser: EventParser, reading: StreamReading, *, started: float) -> None:
