@@ -80,7 +80,6 @@ class CollectedQuestions:
 
 
 def renamed(questions: QuestionSet, name: str) -> QuestionSet:
-    """Return the same questions under another dataset name."""
     if name == questions.dataset_name and all(question.dataset_name == name for question in questions.questions):
         return questions
     of_name = tuple(replace(question, dataset_name=name) for question in questions.questions)

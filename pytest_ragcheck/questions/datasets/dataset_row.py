@@ -49,7 +49,6 @@ class Row:
         return text if text.strip() else None
 
     def texts(self, name: str) -> tuple[str, ...]:
-        """Return the texts of the list under *name*."""
         return tuple(self._text(name, item, "a list of texts") for item in self._list(name, "a list of texts"))
 
     def flag(self, name: str) -> bool | None:
@@ -60,7 +59,6 @@ class Row:
         raise self.unexpected(name, "true or false", value)
 
     def row(self, name: str) -> Row:
-        """Return the mapping under *name*."""
         value = self[name]
         if not isinstance(value, Mapping):
             raise self.unexpected(name, "an object", value)
@@ -92,7 +90,6 @@ class Row:
         return tuple((pair[0], pair[1]) for pair in pairs)
 
     def unexpected(self, name: str, expected: str, found: Any) -> DatasetError:
-        """Return the error for a column whose value is not *expected*."""
         return DatasetError(f"{self.place}: expected {expected} under {name!r}, found {seen(found)}.")
 
     def _list(self, name: str, expected: str) -> list[Any] | tuple[Any, ...]:
@@ -115,7 +112,6 @@ class Row:
 
 
 def seen(value: Any) -> str:
-    """Return a description of *value* for an error's text."""
     if value is None:
         return "null"
     if isinstance(value, bool):

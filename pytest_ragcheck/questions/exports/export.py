@@ -42,7 +42,6 @@ class Export:
 
     @property
     def dataset_name(self) -> str:
-        """The name of the file without its suffix."""
         return self.path.stem
 
     def leave(self, what: str, number: int = 1) -> None:

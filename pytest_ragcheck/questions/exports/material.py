@@ -58,7 +58,6 @@ class Material:
         return bool(self.rows) and set(names) <= self.keys
 
     def have_one_of(self, *names: str) -> bool:
-        """Return True if any row has one of these keys."""
         return not self.keys.isdisjoint(names)
 
     def __post_init__(self) -> None:

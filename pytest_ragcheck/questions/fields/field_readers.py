@@ -95,7 +95,6 @@ def _check_regex(site: Site, item: Entry, regex: str) -> None:
 
 
 def read_passages(site: Site, entry: Entry | None) -> tuple[GoldPassage, ...]:
-    """Return the passages of `gold_passages` or `distractors`."""
     read = (_read_passage(site, item) for item in one_or_more(entry))
     return tuple(passage for passage in read if passage is not None)
 

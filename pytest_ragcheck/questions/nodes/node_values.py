@@ -108,7 +108,6 @@ def is_flag(node: Node) -> bool:
 
 
 def read_whole_number(site: Site, entry: Entry, *, minimum: int) -> int | None:
-    """A whole number of *minimum* or more."""
     number = number_in(entry.value)
     # To JSON, 3 and 3.0 are one number.
     if number is not None and number.is_integer() and minimum <= number <= MAX_COUNT:
@@ -127,7 +126,6 @@ def read_share(site: Site, entry: Entry) -> float | None:
 
 
 def read_positive(site: Site, entry: Entry) -> float | None:
-    """A number above 0."""
     number = number_in(entry.value)
     if number is not None and 0 < number < float("inf"):
         return number
