@@ -93,7 +93,7 @@ async def ingest(
     try:
         listed = await limiter.run(routes.listed)
         before = _by_name(listed)
-        watch = _Watch(routes=routes, limiter=limiter, listed=listed, timeout_seconds=timeout_seconds)
+        watch = _Watch(routes=routes, limiter=limiter, listed=_ids(listed), timeout_seconds=timeout_seconds)
         batch = _Batch(routes=routes, ledger=ledger, limiter=limiter, tell=tell, watch=watch)
         ledger.write(base=routes.shown, identity=routes.identity)
         reasons: list[str | None] = []
@@ -136,9 +136,10 @@ async def has(routes: DocumentRoutes, ids: Collection[str], limiter: Limiter) ->
         listed = await limiter.run(routes.listed)
     except EndpointError:
         return True
-    return {document.id for document in listed}.issuperset(ids)
+    return _ids(listed).issuperset(ids)
 
 
+@dataclass(slots=True, kw_only=True, eq=False)
 class _Watch:
     """
     Finds out whether the server still reads documents, from all their statuses and from its list.
@@ -146,17 +147,15 @@ class _Watch:
     The workers of a server can be dead while its routes work, and slow workers can be busy with other documents.
     """
 
-    def __init__(
-        self, *, routes: DocumentRoutes, limiter: Limiter, listed: Sequence[ServerDocument], timeout_seconds: float
-    ) -> None:
-        self._routes = routes
-        self._limiter = limiter
-        self._listed = {document.id for document in listed}
-        self._timeout_seconds = timeout_seconds
-        self._statuses: dict[str, BatchStatus] = {}
-        self._moved_at = time.monotonic()
-        self.limit_seconds = 0.0
-        """The time in which any document has to progress, at the last poll."""
+    routes: DocumentRoutes
+    limiter: Limiter
+    listed: set[str]
+    timeout_seconds: float
+    limit_seconds: float = 0.0
+    """The time in which any document has to progress, at the last poll."""
+
+    _statuses: dict[str, BatchStatus] = field(default_factory=dict)
+    _moved_at: float = field(default_factory=time.monotonic)
 
     def seconds_left(self, batch_id: str, status: BatchStatus | None) -> float:
         """The rest of the time in which any document has to progress."""
@@ -164,51 +163,43 @@ class _Watch:
             self._statuses[batch_id] = status
             self._moved_at = time.monotonic()
         begun = any(each.begun and not each.done for each in self._statuses.values())
-        self.limit_seconds = (BEGUN_LIMITS if begun else STALLED_LIMITS) * self._timeout_seconds
+        self.limit_seconds = (BEGUN_LIMITS if begun else STALLED_LIMITS) * self.timeout_seconds
         return self._moved_at + self.limit_seconds - time.monotonic()
 
     async def is_stalled(self) -> bool:
         """Whether no document progresses; a change of the server's list is progress, too."""
-        listed = {document.id for document in await self._limiter.run(self._routes.listed)}
-        if listed != self._listed:
-            self._listed = listed
+        listed = _ids(await self.limiter.run(self.routes.listed))
+        if listed != self.listed:
+            self.listed = listed
             self._moved_at = time.monotonic()
         return self._moved_at + self.limit_seconds <= time.monotonic()
 
 
+@dataclass(slots=True, kw_only=True, eq=False)
 class _Batch:
     """The concurrent uploads of an ingestion."""
 
-    def __init__(
-        self,
-        *,
-        routes: DocumentRoutes,
-        ledger: Ledger,
-        limiter: Limiter,
-        tell: Callable[[int], None],
-        watch: _Watch,
-    ) -> None:
-        self._routes = routes
-        self._ledger = ledger
-        self._limiter = limiter
-        self._tell = tell
-        self._watch = watch
-        self._done = 0
-        self.is_refused = False
-        """Whether the server has no route for uploads, has stopped reading documents, or fails with each of them."""
+    routes: DocumentRoutes
+    ledger: Ledger
+    limiter: Limiter
+    tell: Callable[[int], None]
+    watch: _Watch
+    done: int = 0
+    is_refused: bool = False
+    """Whether the server has no route for uploads, has stopped reading documents, or fails with each of them."""
 
-        self.stalled = ""
-        """The failure after which no document is sent: the server reads none any more, or fails with each."""
+    stalled: str = ""
+    """The failure after which no document is sent: the server reads none any more, or fails with each."""
 
-        self.failed_in_row = 0
-        """Failures of the server itself since the last document that it took and read, or refused."""
+    failed_in_row: int = 0
+    """Failures of the server itself since the last document that it took and read, or refused."""
 
     async def upload(self, upload: Upload, before: Mapping[str, list[str]]) -> str | None:
         """The reason why the upload failed; None if it succeeded."""
         name = upload.file_name
         shown = f"document {upload.doc_id!r} (file {name})"
         try:
-            batch_id = await self._limiter.run(partial(self._send, upload, before.get(name, [])))
+            batch_id = await self.limiter.run(partial(self._send, upload, before.get(name, [])))
         except EndpointError as error:
             return self._failed(f"{shown} was not taken: {error}", error)
         if batch_id is None:
@@ -221,18 +212,18 @@ class _Batch:
             )
         self.failed_in_row = 0
         if status.done or status.failures:
-            self._done += 1
-            self._tell(self._done)
+            self.done += 1
+            self.tell(self.done)
         if status.failures:
             return (
-                f"{self._routes.shown}: {shown} was uploaded, and the server could not read it: "
+                f"{self.routes.shown}: {shown} was uploaded, and the server could not read it: "
                 f"{'; '.join(status.failures)}\nSee the server's log."
             )
         if not status.done:
             self.is_refused = True
             self.stalled = self.stalled or (
-                f"{self._routes.shown}: {shown} was uploaded, and the server has read nothing for "
-                f"{self._watch.limit_seconds:g} s ({status.completed} of {status.total} files)\n"
+                f"{self.routes.shown}: {shown} was uploaded, and the server has read nothing for "
+                f"{self.watch.limit_seconds:g} s ({status.completed} of {status.total} files)\n"
                 "See whether what reads documents in the server runs, or raise rag_timeout."
             )
             return self.stalled
@@ -240,7 +231,7 @@ class _Batch:
 
     def _failed(self, failure: str, error: EndpointError) -> str:
         self.failed_in_row = self.failed_in_row + 1 if may_pass(error) or error.status in _NO_ENTRY else 0
-        most = _FAILED_LATER if self._done else _FAILED_AT_FIRST
+        most = _FAILED_LATER if self.done else _FAILED_AT_FIRST
         if self.failed_in_row >= most and not self.stalled:
             self.stalled = (
                 f"{failure}\nSo it was with {self.failed_in_row} documents in a row; no further one was sent."
@@ -251,14 +242,14 @@ class _Batch:
     async def _status(self, batch_id: str) -> BatchStatus:
         """The batch's last status: it is done, one of its tasks failed, or the server reads nothing any more."""
         while True:
-            status = await self._routes.wait(
+            status = await self.routes.wait(
                 batch_id,
-                seconds_left=partial(self._watch.seconds_left, batch_id),
+                seconds_left=partial(self.watch.seconds_left, batch_id),
                 poll_seconds=POLL_SECONDS,
                 eager=True,
-                limiter=self._limiter,
+                limiter=self.limiter,
             )
-            if status.done or status.failures or await self._watch.is_stalled():
+            if status.done or status.failures or await self.watch.is_stalled():
                 return status
 
     async def _send(self, upload: Upload, before: list[str]) -> str | None:
@@ -269,7 +260,7 @@ class _Batch:
         """
         if self.stalled:
             return None
-        self._ledger.write(upload=upload.file_name, before=before)
+        self.ledger.write(upload=upload.file_name, before=before)
         sending = asyncio.ensure_future(self._answered(upload))
         try:
             return await asyncio.shield(sending)
@@ -281,13 +272,13 @@ class _Batch:
     async def _answered(self, upload: Upload) -> str:
         """The batch's id, after the ledger has recorded it or the refusal."""
         try:
-            batch_id = await self._routes.upload(upload.text, upload.file_name)
+            batch_id = await self.routes.upload(upload.text, upload.file_name)
         except EndpointError as error:
             # After a gateway's 5xx the server may still create the document.
             if error.status is not None and error.status // 100 == 4:
-                self._ledger.write(refused=upload.file_name)
+                self.ledger.write(refused=upload.file_name)
             raise
-        self._ledger.write(batch=batch_id, file_name=upload.file_name)
+        self.ledger.write(batch=batch_id, file_name=upload.file_name)
         return batch_id
 
 
@@ -304,6 +295,10 @@ def _why_unknown(upload: Upload, new: Sequence[str], routes: DocumentRoutes) -> 
             f"{', '.join(new)}\nAnother run seems to be at work there; all of them are left. Run one after the other."
         )
     return None
+
+
+def _ids(documents: Sequence[ServerDocument]) -> set[str]:
+    return {document.id for document in documents}
 
 
 def _by_name(documents: Sequence[ServerDocument]) -> dict[str, list[str]]:
