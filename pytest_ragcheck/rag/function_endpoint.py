@@ -176,38 +176,39 @@ class FunctionEndpoint:
         return True
 
     def _read(self, returned: object, latency_seconds: float, *, answers: bool) -> RagAnswer:
-        own = returned if isinstance(returned, RagAnswer) else None
-        if own is None and self._reading is not None:
-            return replace(self._read_object(returned, self._reading, answers=answers), latency_seconds=latency_seconds)
-        reply = returned if own is None else {"answer": own.text, "contexts": own.contexts}
-        if not isinstance(reply, Mapping):
-            found = "None" if returned is None else f"a {type(returned).__qualname__} ({excerpt(repr(returned), 60)})"
-            to_do = f"Return {REPLY if answers else REPLY_WITHOUT_ANSWER}, or a RagAnswer."
-            raise self._error(f"returned {found}", to_do, EndpointReplyError)
         try:
-            answer = read_reply(reply, answers=answers, sessions="session" in self._carried)
+            if isinstance(returned, RagAnswer):
+                read = self._read_mapping({"answer": returned.text, "contexts": returned.contexts}, answers=answers)
+                answer = replace(returned, contexts=read.contexts)
+            elif self._reading is not None:
+                answer = self._read_object(returned, self._reading, answers=answers)
+            else:
+                answer = self._read_mapping(returned, answers=answers)
         except ReplyMismatch as mismatch:
             raise self._error(mismatch.found, mismatch.to_do, EndpointReplyError) from None
-        if own is None:
-            return replace(answer, latency_seconds=latency_seconds)
-        if own.latency_seconds is not None:  # the function measured the latency itself
-            latency_seconds = own.latency_seconds
-        return replace(own, contexts=answer.contexts, latency_seconds=latency_seconds)
+        # The function may have measured the latency itself.
+        return answer if answer.latency_seconds is not None else replace(answer, latency_seconds=latency_seconds)
+
+    def _read_mapping(self, returned: object, *, answers: bool) -> RagAnswer:
+        if not isinstance(returned, Mapping):
+            found = "None" if returned is None else f"a {type(returned).__qualname__} ({excerpt(repr(returned), 60)})"
+            to_do = f"Return {REPLY if answers else REPLY_WITHOUT_ANSWER}, or a RagAnswer."
+            raise ReplyMismatch(f"returned {found}", to_do)
+        return read_reply(returned, answers=answers, sessions="session" in self._carried)
 
     def _read_object(self, returned: object, reading: Reading, *, answers: bool) -> RagAnswer:
         if answers and reading.answer is None:
             to_do = f"Write it such as {EXAMPLE}, or ask in the tier retrieval."
-            raise self._error("response= does not say where the answer is", to_do, EndpointReplyError)
+            raise ReplyMismatch("response= does not say where the answer is", to_do)
         if isinstance(returned, Iterator | AsyncIterator):
-            raise self._error(
+            raise ReplyMismatch(
                 f"returned a {type(returned).__qualname__}, whose values are not read",
                 "Give the function that returns the whole result, such as invoke instead of stream.",
-                EndpointReplyError,
             )
         try:
             answer = (reading if answers else replace(reading, answer=None)).read(readable(returned))
-        except ReplyMismatch as mismatch:
-            raise self._error(mismatch.found, mismatch.to_do, EndpointReplyError) from None
+        except ReplyMismatch:
+            raise
         except Exception as error:  # raised by a property
             raise self._raised(error) from error
         # A metric of the user reads the objects themselves.
