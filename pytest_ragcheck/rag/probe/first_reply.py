@@ -81,16 +81,14 @@ def _success(first: Exchange) -> Point:
 def _points_of_body(first: Exchange, clean: Clean) -> list[Point]:
     if first.answer is not None and parser_for(first.content_type) is not None:
         return _points_of_stream(first, first.answer, clean)
+    why = "no object came"
     try:
         reply = parse_json(first.body, first.content_type)
     except ReplyMismatch:
-        # Use the client's error, since the client may have stopped reading at the end of this body.
-        return [Check.JSON.failed(first.found, first.to_do), *_unknown((Check.ANSWER, Check.CONTEXTS), "no JSON came")]
+        reply, why = None, "no JSON came"
     if not isinstance(reply, Mapping):
-        return [
-            Check.JSON.failed(first.found, first.to_do),
-            *_unknown((Check.ANSWER, Check.CONTEXTS), "no object came"),
-        ]
+        # Use the client's error, since the client may have stopped reading at the end of this body.
+        return [Check.JSON.failed(first.found, first.to_do), *_unknown((Check.ANSWER, Check.CONTEXTS), why)]
     answer, contexts = _answer_point(reply, clean), _contexts_point(reply, clean)
     if (
         first.error is not None and answer.outcome is contexts.outcome is CheckOutcome.PASS
