@@ -126,7 +126,8 @@ class PlainTransport:
                 lambda: _Socket(self._core), origin.host.decode(), origin.port, **options
             )
         except (OSError, UnicodeError) as error:
-            raise self._core.ConnectError(_words(error)) from _first_merged(error)
+            first = _first_merged(error)
+            raise self._core.ConnectError(_words(first)) from first
         return self._core.AsyncHTTP11Connection(origin, connected, keepalive_expiry=self._idle_seconds)
 
 
@@ -237,10 +238,7 @@ def _is_readable(connected: Any) -> bool:
 
 def _words(error: Exception) -> str:
     """The system's words without the address, such as "Connection refused"."""
-    first = _first_merged(error)
-    if isinstance(first, OSError) and first.errno is not None and first.errno > 0:
-        return os.strerror(first.errno)
-    return str(first)
+    return os.strerror(error.errno) if isinstance(error, OSError) and error.errno and error.errno > 0 else str(error)
 
 
 def _first_merged(error: Exception) -> Exception:
