@@ -126,8 +126,7 @@ def _json_rows(path: Path, stream: IO[bytes], unfold: Callable[[Row], Iterable[R
         if not begin:
             raise DatasetError(f"{path.name}: expected rows, found an empty file.")
         if len(begin) == 1 or not isinstance(_read(begin[0][1]), dict):
-            whole = "".join(line for _, line in chain(begin, lines))
-            yield from _rows_in(path, _whole(path, whole), unfold)
+            yield from _rows_in(path, "".join(line for _, line in chain(begin, lines)), unfold)
             return
         for number, line in chain(begin, lines):
             yield _line_row(path, number, line)
@@ -155,16 +154,13 @@ def _line_row(path: Path, number: int, line: str) -> Row:
     return Row(place, value)
 
 
-def _whole(path: Path, text: str) -> Any:
+def _rows_in(path: Path, text: str, unfold: Callable[[Row], Iterable[Row] | None] | None) -> Iterator[Row]:
     try:
-        return json.loads(text)
+        value = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise DatasetError(
             f"{path.name}: expected JSON, JSON Lines or parquet, found broken JSON ({error})."
         ) from error
-
-
-def _rows_in(path: Path, value: Any, unfold: Callable[[Row], Iterable[Row] | None] | None) -> Iterator[Row]:
     if isinstance(value, dict):
         row = Row(path.name, value)
         unfolded = unfold(row) if unfold is not None else None
