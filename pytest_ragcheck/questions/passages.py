@@ -7,12 +7,10 @@ from dataclasses import replace
 
 from pytest_ragcheck.questions.question import GoldPassage, Question
 
-_DIGITS = 12
-
 
 def text_digest(text: str) -> str:
     """12 hex digits of the text's SHA-256."""
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGITS]
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 
 def named(passage: GoldPassage, dataset_name: str) -> GoldPassage:
@@ -34,5 +32,4 @@ def context_of(question: Question) -> list[GoldPassage]:
 
     A question without gold passages, such as an unanswerable question, has all its passages sent.
     """
-    gold = {named(p, question.dataset_name) for p in question.gold_passages}
-    return [passage for passage in documents_of(question) if not gold or passage in gold]
+    return documents_of(replace(question, distractors=()) if question.gold_passages else question)
