@@ -37,11 +37,7 @@ def read_question_file(
     """
     All questions of a YAML, JSON, JSON Lines or CSV file; the suffix decides the format.
 
-    Args:
-        path: The file.
-        root: The base folder of paths in errors and of default names.
-        known_metrics: The metrics that `thresholds` may name.
-        reserved_tags: Names of existing pytest markers, which cannot be tags.
+    Paths in errors and default names are relative to *root*.
 
     Raises:
         QuestionFileError: The file has mistakes; the error lists all of them by line.

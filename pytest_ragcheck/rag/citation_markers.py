@@ -83,12 +83,8 @@ def find_markers(answer: str, contexts: Sequence[str], *, is_document: Callable[
     Return the citation markers of the answer.
 
     These are not citations: markers in code, formulas and images; task lists; indexes such as `rows[0]`; intervals;
-    and markers that a context has too, before or after the same words.
-
-    Args:
-        answer: The text of the answer. The time grows in proportion to its length and to that of the contexts.
-        contexts: The contexts of the answer, from which it may quote.
-        is_document: True for a name that may be one of the system's documents, known or not.
+    and markers that a context has too, before or after the same words. The time grows in proportion to the length of
+    the answer and of the contexts. A name that may be one of the system's documents, known or not, *is_document*.
     """
     if not MAY_CITE.search(answer):
         return MarkedText(definitions={})

@@ -18,12 +18,9 @@ _QUOTED = re.compile(r' *"[^"]*(?:""[^"]*)*"')
 
 def split_rows(text: str, delimiter: str, *, line: int = 1) -> Iterator[list[Scalar]]:
     """
-    Yield the rows of *text*, without empty rows. A cell has no quotes, and no spaces outside of the quotes.
+    Yield the rows of *text*, which begins on *line* of the file, without empty rows.
 
-    Args:
-        text: Rows end with a line break outside of quotes.
-        delimiter: One character other than a quote, a space or a line break; empty for rows of a single cell.
-        line: The line of the file on which *text* begins.
+    A cell has no quotes, and no spaces outside of the quotes. An empty *delimiter* gives rows of a single cell.
 
     Raises:
         Unreadable: A quote is not closed, or text follows a closing quote; the rest cannot be split.

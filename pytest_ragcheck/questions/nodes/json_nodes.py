@@ -34,12 +34,9 @@ _FOUND = re.compile(rf"{_SPACE}({_STRING}|{_NUMBER}|true|false|null|\"[^\n]{{0,2
 
 def compose_json(text: str, *, line: int = 1, whole: str = "file") -> Node:
     """
-    The tree of the one JSON value in *text*.
+    The tree of the one JSON value in *text*, which begins on *line* of the file.
 
-    Args:
-        text: JSON and white space.
-        line: The line of the file on which it begins.
-        whole: The name of *text* in a mistake at its end.
+    A mistake at its end calls it by the name *whole*.
 
     Raises:
         Unreadable: It is not JSON, or nests too deep.

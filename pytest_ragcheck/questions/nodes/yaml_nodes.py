@@ -38,11 +38,7 @@ FAST_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 def compose_yaml(text: str, *, loader: Any = FAST_LOADER) -> Node | None:
     """
-    The tree of the one YAML document in *text*; None if *text* is empty or holds only comments.
-
-    Args:
-        text: Printable characters only, see `source`.
-        loader: A loader class of PyYAML, which serves as the parser of events.
+    The tree of the one YAML document in *text*, of printable characters; None if it is empty or holds only comments.
 
     Raises:
         Unreadable: It is not YAML, has several documents, nests too deep, or its aliases are too large.

@@ -14,13 +14,7 @@ DEEPEST = 100
 
 
 class ReplyMismatch(ValueError):
-    """
-    A reply that cannot be used; the caller adds the endpoint.
-
-    Args:
-        found: The difference between the reply and the contract.
-        to_do: The remedy in the endpoint.
-    """
+    """A reply that differs from the contract, and the remedy in the endpoint; the caller adds the endpoint."""
 
     def __init__(self, found: str, to_do: str) -> None:
         super().__init__(f"{found}. {to_do}")

@@ -131,13 +131,8 @@ class DocumentRoutes:
         """
         The batch's last status: it is done, one of its tasks failed, or the time limit is reached.
 
-        Args:
-            batch_id: As `upload` returned it.
-            seconds_left: Called after each poll with the status, and with None after a poll that failed; returns the
-                rest of the time limit. There is at least one poll.
-            poll_seconds: Pause between two polls.
-            eager: Whether the first pauses are shorter, for fast servers.
-            limiter: Limits the polls.
+        There is at least one poll. After each, *seconds_left* gets the status, or None if the poll failed, and returns
+        the rest of the time limit. With *eager*, the first pauses are shorter, for fast servers.
 
         Raises:
             EndpointError: Several polls in a row failed.

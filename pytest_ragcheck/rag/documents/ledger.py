@@ -64,12 +64,7 @@ class Entries:
 
 
 class Ledger:
-    """
-    The ledger of one run; several processes may write to it.
-
-    Args:
-        folder: The folder of the run, created with the first line.
-    """
+    """The ledger of one run, whose folder is created with the first line; several processes may write to it."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -80,8 +75,7 @@ class Ledger:
         """
         Holds the run's lock until `release` or the end of this process, even if its folder was removed meanwhile.
 
-        Args:
-            undecided: True until `decide` if this process may yet find that the documents are in another system.
+        Until `decide`, an *undecided* process may yet find that the documents are in another system.
         """
         lock = self.folder / f"{os.getpid()}.lock"
         if self._held is None or not lock.exists():

@@ -34,11 +34,7 @@ class PlainTransport:
 
     The HTTP/1.1 of httpcore over connections of asyncio takes 0.3 ms of CPU a request. The transport of httpx takes
     0.6 ms: it serves other event loops and protocols too, and looks at each of its connections for each request. This
-    one has no time limits, since its callers limit the whole exchange.
-
-    Args:
-        library: httpx or httpx2.
-        idle_seconds: How long an unused connection stays open, > 0.
+    one has no time limits, since its callers limit the whole exchange. An unused connection stays open *idle_seconds*.
     """
 
     def __init__(self, library: ModuleType, *, idle_seconds: float) -> None:

@@ -49,11 +49,7 @@ def wait_seconds(error: MeasurementError, attempt: int, *, longest: float = LONG
     Seconds to wait after a failed attempt: as requested by the server, otherwise doubling each time.
 
     Random jitter spreads the retries. A requested wait of 0 is ignored, since some servers send it with every refusal.
-
-    Args:
-        error: The failure of the attempt.
-        attempt: Its number, from 1.
-        longest: Maximum of a wait that the server did not request.
+    Attempts count from 1; *longest* limits a wait that the server did not request.
     """
     asked: float | None = getattr(error, "retry_after_seconds", None)
     wait = min(longest, _FIRST_WAIT_SECONDS * 2 ** min(attempt - 1, _MOST_DOUBLINGS))

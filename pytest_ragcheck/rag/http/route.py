@@ -132,10 +132,8 @@ class HttpRoute:
         """
         The exchange, after its reply.
 
-        Args:
-            exchange: Takes the reply.
-            url: The URL of the route with the parameters of a question; the URL of the route if None.
-            request: Further arguments of the library's `build_request`, such as `content=` or `files=`.
+        The *url* is that of the route, with the parameters of a question if there are any; the *request* has further
+        arguments of the library's `build_request`, such as `content=` or `files=`.
 
         Raises:
             EndpointError: No whole reply came, or one with a status outside 200 to 299.

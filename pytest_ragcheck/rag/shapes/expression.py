@@ -19,9 +19,6 @@ class Expression:
     """
     One JMESPath expression of a shape; a top-level key, such as `answer`, works without the JMESPath library.
 
-    Args:
-        text: The expression, such as `result.text` or `references[].content[]`.
-
     Raises:
         ValueError: The text is not JMESPath; the message continues a sentence that starts with the expression.
     """

@@ -12,9 +12,6 @@ class ObjectFields(Mapping[str, Any]):
     The attributes of an object as the keys of a mapping, properties included and methods left out.
 
     Each attribute is read when an expression asks for it, since a property may be slow.
-
-    Args:
-        value: The object, such as a dataclass or a pydantic model.
     """
 
     def __init__(self, value: object) -> None:

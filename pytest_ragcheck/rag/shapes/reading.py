@@ -118,12 +118,9 @@ class Reading:
 
     def assemble(self, found: Mapping[str, Any], beside: Mapping[str, Any], reply: object = None) -> RagAnswer:
         """
-        Return the answer that consists of the parts.
+        Return the answer that consists of the parts in *found*, by field.
 
-        Args:
-            found: The value of each of `FIELDS` that is read.
-            beside: The keys of the reply; those of the expressions are left out.
-            reply: The whole reply, for error texts.
+        Of the keys *beside*, those of the expressions are left out; error texts describe the whole reply.
 
         Raises:
             ReplyMismatch: A part has another type.

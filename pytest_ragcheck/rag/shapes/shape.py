@@ -57,11 +57,6 @@ def read_shape(name: str = CONTRACT, request: str | None = None, response: str |
     """
     Return the named shape; a user's *request* or *response* replaces that of the shape.
 
-    Args:
-        name: One of `NAMED_SHAPES`.
-        request: A template for `read_template`.
-        response: Expressions for `Reading.from_text`.
-
     Raises:
         UsageError: An argument is invalid; the text gives the remedy.
     """
