@@ -66,15 +66,12 @@ class Row:
 
     def rows(self, name: str) -> tuple[Row, ...]:
         """Return the list of mappings under *name*, which the hub writes as a mapping of lists."""
-        value = self[name]
-        if isinstance(value, Mapping):
-            value = self._from_columns(name, value)
-        elif not isinstance(value, (list, tuple)):
-            raise self.unexpected(name, "a list of objects", value)
+        value, wanted = self[name], "a list of objects"
+        items = self._from_columns(name, value) if isinstance(value, Mapping) else self._list(name, wanted)
         rows = []
-        for number, item in enumerate(value, start=1):
+        for number, item in enumerate(items, start=1):
             if not isinstance(item, Mapping):
-                raise self.unexpected(name, "a list of objects", item)
+                raise self.unexpected(name, wanted, item)
             rows.append(Row(f"{self.place}, {name!r} number {number}", item))
         return tuple(rows)
 
