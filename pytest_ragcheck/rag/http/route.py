@@ -49,8 +49,8 @@ class HttpRoute:
         *,
         headers: Mapping[str, str],
         timeout_seconds: float,
-        max_reply_bytes: int,
-        http: AnyClient | None,
+        max_reply_bytes: int = 10_000_000,
+        http: AnyClient | None = None,
         app: AsgiApp | None = None,
         close_http: bool = False,
     ) -> None:

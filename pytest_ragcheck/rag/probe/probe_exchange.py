@@ -17,9 +17,6 @@ if TYPE_CHECKING:
     from pytest_ragcheck.rag.http.connections import AnyResponse
     from pytest_ragcheck.rag.shapes.shape import Shape
 
-_MAX_REPLY_BYTES = 10_000_000
-"""Same as the client's default."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
@@ -98,13 +95,7 @@ def route_to(target: Target) -> HttpRoute:
     Raises:
         UsageError: The URL, a header or the environment is invalid.
     """
-    return HttpRoute(
-        target.url,
-        headers=target.headers,
-        timeout_seconds=target.timeout_seconds,
-        max_reply_bytes=_MAX_REPLY_BYTES,
-        http=None,
-    )
+    return HttpRoute(target.url, headers=target.headers, timeout_seconds=target.timeout_seconds)
 
 
 async def exchange_over(route: HttpRoute, body: Any, shape: Shape) -> Exchange:
