@@ -109,7 +109,7 @@ def _add(export: Export, test: Mapping[str, Any], default: Mapping[str, Any], as
     for values in product(*choices):
         variables = dict(zip(given, values, strict=True))
         name = _name_of_question(variables, asked)
-        if name is None or _is_file(variables[name]):
+        if name is None or str(variables[name]).startswith("file://"):
             export.leave(f"tests whose question is in no variable ({', '.join(ASKED)}, or the only one of the prompt)")
             continue
         assertions = Assertions(export)
@@ -134,10 +134,6 @@ def _name_of_question(variables: Mapping[str, Any], asked: tuple[str, ...]) -> s
         if names and (names[0] in ASKED or len(names) == 1):
             return names[0]
     return texts[0] if len(texts) == 1 else None
-
-
-def _is_file(value: Any) -> bool:
-    return isinstance(value, str) and value.startswith("file://")
 
 
 def _rendered(value: Any, variables: Mapping[str, Any]) -> Any:

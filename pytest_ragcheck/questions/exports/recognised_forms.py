@@ -45,7 +45,7 @@ def read_exports(paths: Sequence[Path]) -> Iterator[Export | Material]:
     materials = [read_material(path) for path in paths]
     qrels = tuple(each.path for each in materials if is_qrels(each))
     others = [replace(each, qrels=qrels) for each in materials if each.path not in qrels]
-    found = [(each, _form_of(each)) for each in others]
+    found = [(each, next((form for form in FORMS if form.recognises(each)), None)) for each in others]
     if qrels and not any(form is not None and form.name.startswith("TREC") for _, form in found):
         raise UsageError(f"{qrels[0]}: has judgements of TREC and no questions. Name the file of their topics too.")
     for material, form in found:
@@ -55,7 +55,3 @@ def read_exports(paths: Sequence[Path]) -> Iterator[Export | Material]:
         export = Export(path=material.path, form_name=form.name)
         form.read(material, export)
         yield export
-
-
-def _form_of(material: Material) -> Form | None:
-    return next((form for form in FORMS if form.recognises(material)), None)

@@ -47,7 +47,7 @@ def uploads_of(questions: Iterable[Question]) -> list[Upload]:
             for passage in documents_of(turn):
                 key = (str(passage.doc_id), passage.text, passage.identity or turn.identity)
                 distinct.setdefault(key, set()).add(question.dataset_name)
-    names = {key: _file_name(key[0]) for key in distinct}
+    names = {key: _UNSAFE.sub("_", key[0]).encode()[:_LONGEST_BYTES].decode(errors="ignore") for key in distinct}
     # Some servers have file systems that ignore case.
     taken = Counter(name.casefold() for name in names.values())
     return [
@@ -60,10 +60,6 @@ def uploads_of(questions: Iterable[Question]) -> list[Upload]:
         )
         for (doc_id, text, identity), name in names.items()
     ]
-
-
-def _file_name(doc_id: str) -> str:
-    return _UNSAFE.sub("_", doc_id).encode()[:_LONGEST_BYTES].decode(errors="ignore")
 
 
 def _digest(*parts: str) -> str:
