@@ -33,13 +33,10 @@ if TYPE_CHECKING:
 
 class FunctionEndpoint:
     """
-    An endpoint that calls `function(query)`, or `function(query, top_k=...)` if it takes `top_k`.
+    An endpoint that calls a function as `RagClient.from_callable` describes.
 
     A parameter `identity` gets the name of the identity that asks, or None.
-    A parameter `history` gets the earlier turns of a conversation as OpenAI messages, and a parameter `session` the
-    session that the function returned for them, if it keeps conversations itself.
     In the tier `generation` it calls `function(query, context_passages=[{"text": ..., "doc_id": ...}])`.
-    The arguments are those of `RagClient.from_callable`.
 
     Raises:
         UsageError: The function has another signature, or an expression is invalid.
@@ -235,13 +232,11 @@ def _filled_parameters(signature: inspect.Signature | None) -> dict[str, bool]:
     """The parameters `history`, `session` and `identity` of the function after the query; True for a required one."""
     if signature is None:
         return {}
-    parameters = [*signature.parameters.values()][1:]
-    named = (
-        each
-        for each in parameters
+    return {
+        each.name: each.default is each.empty
+        for each in [*signature.parameters.values()][1:]
         if each.name in {"history", "session", "identity"} and each.kind is not each.VAR_KEYWORD
-    )
-    return {each.name: each.default is each.empty for each in named}
+    }
 
 
 def _qualified_name(function: Asked) -> str:
