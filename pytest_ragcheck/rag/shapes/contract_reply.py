@@ -29,9 +29,8 @@ def read_reply(reply: object, *, answers: bool = True, sessions: bool = False) -
     """
     Return the answer in a reply of the contract's shape; further keys of the reply go to `extra`.
 
-    An empty answer is valid (the system abstained), and so is an empty list of contexts. `source_ids`, if the reply
-    has it, holds a text for each context. Without *answers*, as in the tier `retrieval`, a reply needs no answer; with
-    *sessions*, its key `session` names the conversation.
+    Answer and contexts may be empty, as for `Reading.read`. Without *answers*, as in the tier `retrieval`, none is
+    needed; with *sessions*, the key `session` names the conversation.
 
     Raises:
         ReplyMismatch: The reply has another shape; the text describes the reply and the contract.
