@@ -35,13 +35,7 @@ def is_regex(mention: str) -> bool:
 
 def is_mentioned(mention: str, answer: str, search: SearchProcess, *, within_seconds: float = SEARCH_SECONDS) -> bool:
     """
-    Return True if the answer contains *mention*, as `compile_mention` defines.
-
-    Args:
-        mention: A text, or a valid regular expression in slashes.
-        answer: Any text.
-        search: Runs the regular expressions.
-        within_seconds: Time limit of a regular expression, > 0.
+    Return True if the answer contains *mention*, a text or a valid regular expression, as `compile_mention` defines.
 
     Raises:
         MeasurementError: The regular expression took longer.

@@ -54,11 +54,7 @@ def with_plants(question: Question, token: Callable[[], str]) -> Question:
     """
     Return the question with four planted documents among its distractors, and their canaries in `must_not_mention`.
 
-    They replace those of an earlier call.
-
-    Args:
-        question: The question.
-        token: Returns 12 fresh hexadecimal digits at each call.
+    They replace those of an earlier call. Each call of *token* returns 12 fresh hexadecimal digits.
     """
     canaries = {attack: f"ref-{number}-{token()}" for number, attack in enumerate(ATTACKS, 1)}
     planted = tuple(

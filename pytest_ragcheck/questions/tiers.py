@@ -14,13 +14,8 @@ def asked_in(questions: QuestionSet, *, tier: str, ingest: bool, root: Path | No
     """
     The questions with the tier of their file, or else of the run.
 
-    A dataset's question without the passages that the tier needs is skipped.
-
-    Args:
-        questions: The questions as read.
-        tier: The tier of the run.
-        ingest: Whether the run uploads the documents first; the setting of the file overrides it.
-        root: The folder that the file's path in errors is relative to.
+    A dataset's question without the passages that the tier needs is skipped. The file overrides *ingest* too, and its
+    path in errors is relative to *root*.
 
     Raises:
         QuestionFileError: A question of a file has no passages to send in the tier `generation`, or no gold passages

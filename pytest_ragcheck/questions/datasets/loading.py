@@ -28,7 +28,7 @@ def load_questions(
     known_metrics: Collection[str] = ASSERTABLE,
 ) -> QuestionSet:
     """
-    Return the questions of the choice, all or a sample, in the order of the file.
+    Return the questions of the choice, which `check_choice` accepts, in the order of the file.
 
     Args:
         choice: A choice that `check_choice` accepts.
