@@ -102,7 +102,6 @@ class FunctionEndpoint:
 
     @property
     def documents(self) -> NoReturn:
-        """A function takes no documents."""
         raise UsageError(
             f"{self.name} is a function, which has no routes for documents: give it its documents in the rag_client "
             "fixture, and do not ask for ingestion."

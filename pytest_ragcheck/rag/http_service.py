@@ -125,5 +125,4 @@ class HttpService:
         )
 
     async def aclose(self) -> None:
-        """Closes the connections of the running loop."""
         await self._route.aclose()

@@ -25,8 +25,6 @@ _UNDECIDED = ".undecided"
 
 @dataclass(slots=True, kw_only=True)
 class Entries:
-    """The content of a ledger."""
-
     base: str = ""
     """The base URL of the server, without secrets."""
 
@@ -95,7 +93,6 @@ class Ledger:
             self._undecided = None
 
     def release(self) -> None:
-        """Releases the locks of this process."""
         self.decide()
         if self._held is not None:
             self._held.free()
@@ -103,7 +100,6 @@ class Ledger:
 
     @property
     def held(self) -> bool:
-        """Whether this process holds the lock of the run."""
         return self._held is not None
 
     @property
@@ -147,7 +143,6 @@ class Ledger:
 
 
 def folder_of_documents(output: Path) -> Path:
-    """The folder of the ledgers of an output folder."""
     return output / ".ragcheck" / "documents"
 
 

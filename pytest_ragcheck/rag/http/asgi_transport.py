@@ -110,7 +110,6 @@ class _AppExchange:
         raise AppFailure("returned without a reply")
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        """The parts of the body, as the app sends them."""
         while (chunk := await self._chunks.get()) is not None:
             yield chunk
         if self.status >= 500:

@@ -38,7 +38,6 @@ class AppFailure(Exception):
 
 
 def timed_out(address: Address, seconds: float, phase: Phase) -> EndpointTimeout:
-    """The error of a reply that was not complete within the limit."""
     to_do = {
         Phase.CONNECTING: "Check that host and port can be reached from here (VPN, firewall).",
         Phase.WAITING: "Make the RAG system answer sooner, or raise the limit (ini option rag_timeout).",
@@ -67,7 +66,6 @@ def unreachable(address: Address, error: Exception, phase: Phase, before: BaseEx
 
 
 def refused_by_proxy(address: Address, error: Exception) -> EndpointUnreachable:
-    """The error of a proxy that made no connection to the endpoint."""
     words = excerpt(address.redactor.text(str(error)), 120)
     text = (
         f"{address.shown}: the proxy {proxy_of(address.shown) or 'before it'} made no connection ({words})\n"
@@ -112,7 +110,6 @@ def unusable_reply(
     *,
     error_type: type[EndpointReplyError] = EndpointReplyError,
 ) -> EndpointReplyError:
-    """The error of a reply that does not keep the contract."""
     found = mismatch.found if status == HTTPStatus.OK else f"{mismatch.found} (status {status})"
     text = f"{address.shown}: {found}\n{mismatch.to_do}"
     return error_type(

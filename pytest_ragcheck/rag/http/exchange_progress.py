@@ -43,7 +43,6 @@ class Progress:
             await self._connected.aclose()
 
     async def trace(self, event: str, details: Mapping[str, Any]) -> None:
-        """Receives a trace event of the library."""
         self.is_traced = True
         if event.endswith((".connect_tcp.started", ".start_tls.started")):
             self.phase = Phase.CONNECTING

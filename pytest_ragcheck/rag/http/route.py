@@ -216,7 +216,6 @@ class HttpRoute:
         *,
         error_type: type[EndpointReplyError] = EndpointReplyError,
     ) -> EndpointError:
-        """The error of a reply that does not have the expected form."""
         status = exchange.response.status_code
         return unusable_reply(self._address, status, mismatch, _start(exchange), error_type=error_type)
 

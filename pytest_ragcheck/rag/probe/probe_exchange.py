@@ -63,7 +63,6 @@ class Exchange(HttpExchange):
 
     @property
     def connected(self) -> bool:
-        """Return True if a connection was made."""
         return self.phase is not Phase.CONNECTING
 
     @property
@@ -117,7 +116,6 @@ async def exchange_over(route: HttpRoute, body: Any, shape: Shape) -> Exchange:
 
 
 async def get_status(route: HttpRoute) -> int | None:
-    """Return the status of a GET request; None without a reply."""
     exchange = _StatusOnly("GET", "a GET")
     try:
         await route.fetch(exchange)
