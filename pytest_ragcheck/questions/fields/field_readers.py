@@ -13,9 +13,9 @@ from pytest_ragcheck.questions.nodes.mistakes import Site
 from pytest_ragcheck.questions.nodes.node import Entry, MappingNode, Scalar
 from pytest_ragcheck.questions.nodes.node_values import (
     is_flag,
+    json_mapping,
     one_or_more,
     read_flag,
-    read_json_mapping,
     read_positive,
     read_share,
     read_text,

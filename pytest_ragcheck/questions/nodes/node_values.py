@@ -140,15 +140,6 @@ def number_in(node: Node) -> float | None:
     return None
 
 
-def read_json_mapping(site: Site, entry: Entry | None) -> dict[str, Any] | None:
-    if entry is None:
-        return None
-    if not isinstance(entry.value, MappingNode):
-        wrong(site, entry, 'a mapping, such as {"team": "billing"}')
-        return None
-    return _json_mapping(site, entry.value)
-
-
 def without_repeats(site: Site, node: MappingNode) -> dict[str, Entry]:
     """The entries of a mapping by key; a repeated key is a mistake."""
     by_key: dict[str, Entry] = {}
@@ -161,7 +152,8 @@ def without_repeats(site: Site, node: MappingNode) -> dict[str, Entry]:
     return by_key
 
 
-def _json_mapping(site: Site, node: MappingNode) -> dict[str, Any]:
+def json_mapping(site: Site, node: MappingNode) -> dict[str, Any]:
+    """The entries of *node* as JSON values."""
     entries = without_repeats(site, node).values()
     return {entry.key: _json_value(site, entry) for entry in entries if sound_text(site, entry, entry.key) is not None}
 
@@ -169,7 +161,7 @@ def _json_mapping(site: Site, node: MappingNode) -> dict[str, Any]:
 def _json_value(site: Site, entry: Entry) -> Any:
     node = entry.value
     if isinstance(node, MappingNode):
-        return _json_mapping(site, node)
+        return json_mapping(site, node)
     if isinstance(node, ListNode):
         return [_json_value(site, item) for item in one_or_more(entry)]
     return _json_scalar(site, entry, node)
