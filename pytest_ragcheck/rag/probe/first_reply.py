@@ -11,6 +11,7 @@ from pytest_ragcheck.errors import EndpointReplyError, EndpointStatusError, Endp
 from pytest_ragcheck.rag.body.event_parsers import parser_for
 from pytest_ragcheck.rag.body.excerpt import excerpt
 from pytest_ragcheck.rag.body.json_body import ReplyMismatch, parse_json
+from pytest_ragcheck.rag.http.exchange_progress import Phase
 from pytest_ragcheck.rag.probe.check_point import FIRST_REPLY, Check, CheckOutcome, Point
 from pytest_ragcheck.rag.shapes.contract_reply import read_reply
 
@@ -30,7 +31,7 @@ def points_of_first_reply(first: Exchange, clean: Clean) -> list[Point]:
 
     Secrets are removed by *clean* before a text is shortened, since half a secret is not recognized.
     """
-    if isinstance(first.error, EndpointTimeout) and first.connected:
+    if isinstance(first.error, EndpointTimeout) and first.phase is not Phase.CONNECTING:
         return [
             Check.REACHABLE.passed("connected"),
             *_unknown(FIRST_REPLY[1:], "no reply came in time"),

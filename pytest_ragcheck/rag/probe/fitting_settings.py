@@ -53,7 +53,8 @@ async def fitting_settings(target: Target) -> Mapping[str, str] | None:
     try:
         for request in _requests(target.shape_settings):
             exchange = await _ask(route, target, request)
-            if isinstance(exchange.error, EndpointTimeout) or not _takes_requests(exchange):
+            takes_requests = exchange.status is not None and (exchange.status < 300 or exchange.status in _REFUSED)
+            if isinstance(exchange.error, EndpointTimeout) or not takes_requests:
                 break
             fit = await _fit(route, target, request, exchange)
             if fit is not None:
@@ -81,10 +82,6 @@ def _requests(own: Mapping[str, str]) -> Iterator[Mapping[str, str]]:
 async def _ask(route: HttpRoute, target: Target, settings: Mapping[str, str]) -> Exchange:
     shape = read_shape(settings.get("rag_shape", "query"), settings.get("rag_request"), settings.get("rag_response"))
     return await exchange_over(route, shape.request.fill(target.question, target.top_k), shape)
-
-
-def _takes_requests(exchange: Exchange) -> bool:
-    return exchange.status is not None and (exchange.status < 300 or exchange.status in _REFUSED)
 
 
 async def _fit(route: HttpRoute, target: Target, request: Mapping[str, str], exchange: Exchange) -> _Fit | None:

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.errors import EndpointError, EndpointUnreachable
-from pytest_ragcheck.rag.http.exchange_progress import Phase
 from pytest_ragcheck.rag.http.http_exchange import HttpExchange
 from pytest_ragcheck.rag.http.route import HttpRoute
 from pytest_ragcheck.rag.http_endpoint import HttpEndpoint
@@ -60,10 +59,6 @@ class Exchange(HttpExchange):
         address = stream.get_extra_info("client_addr") if stream is not None else None
         self.local_port = address[1] if address else None
         await super().read(response, library, max_bytes)
-
-    @property
-    def connected(self) -> bool:
-        return self.phase is not Phase.CONNECTING
 
     @property
     def status(self) -> int | None:
