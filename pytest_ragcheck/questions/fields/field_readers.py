@@ -208,4 +208,9 @@ def _read_reason(site: Site, entries: Mapping[str, Entry], key: str, inherited: 
 
 def read_metadata(site: Site, entry: Entry | None) -> Mapping[str, Any]:
     """Return the author's own data, which a run copies to its predictions."""
-    return read_json_mapping(site, entry) or {}
+    if entry is None:
+        return {}
+    if not isinstance(entry.value, MappingNode):
+        wrong(site, entry, 'a mapping, such as {"team": "billing"}')
+        return {}
+    return json_mapping(site, entry.value)
