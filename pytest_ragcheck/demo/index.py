@@ -33,6 +33,8 @@ HEADING_WEIGHT = 2.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Document:
+    """A document in the index."""
+
     id: str
     file_name: str
 

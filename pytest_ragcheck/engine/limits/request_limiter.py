@@ -334,6 +334,8 @@ class WithoutRetries:
 
 @dataclass(slots=True)
 class _Tries:
+    """The tries of one request so far."""
+
     most_failed: int
     began: float
     made: int = 0

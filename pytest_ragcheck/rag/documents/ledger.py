@@ -25,6 +25,8 @@ _UNDECIDED = ".undecided"
 
 @dataclass(slots=True, kw_only=True)
 class Entries:
+    """The content of a ledger."""
+
     base: str = ""
     """The base URL of the server, without secrets."""
 
