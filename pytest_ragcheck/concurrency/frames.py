@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import sysconfig
 import traceback
 from collections.abc import Iterable
 from contextlib import suppress
@@ -35,8 +34,7 @@ _CALLERS_OF_USERS = {
 
 _SHOWN_PLACES = 3
 
-# Read at the import: Python reads a file for them, which a process with all its files open could not.
-_PYTHON_FOLDERS = frozenset(Path(sysconfig.get_path(name)).resolve() for name in ("stdlib", "platstdlib"))
+_STANDARD_LIBRARY = Path(traceback.__file__).resolve().parent
 
 _INSTALLED = frozenset({"site-packages", "dist-packages"})
 """Names of the folders of installed packages: of this and other environments, of the user, and of Debian."""
@@ -49,7 +47,7 @@ def is_users(filename: str) -> bool:
     A package that is installed as editable counts as the user's. A module in a zip has no file, so it is a library's.
     """
     path = Path(filename).resolve()
-    installed = not _INSTALLED.isdisjoint(path.parts) or not {_PACKAGE, *_PYTHON_FOLDERS}.isdisjoint(path.parents)
+    installed = not _INSTALLED.isdisjoint(path.parts) or not {_PACKAGE, _STANDARD_LIBRARY}.isdisjoint(path.parents)
     return path.suffix == ".py" and not installed and path.is_file()
 
 
