@@ -55,7 +55,7 @@ class OfflineJudge:
     has figures for their agreement with people.
     """
 
-    identity: ClassVar[JudgeIdentity] = JudgeIdentity(kind="offline", prompt_version="offline-6")
+    identity: ClassVar[JudgeIdentity] = JudgeIdentity(kind="offline", prompt_version="offline-7")
 
     def __init__(self) -> None:
         self._reset()

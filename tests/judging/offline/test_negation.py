@@ -16,6 +16,9 @@ from pytest_ragcheck.judging.offline.words.terms import TermDictionary
 OPPOSITES = """
 The lid must not be opened until the rotor has stopped. | The lid may be opened until the rotor has stopped.
 Lockers must be emptied every evening. | Lockers must not be emptied every evening.
+Die Creme enthält keine Duftstoffe. | Die Creme enthält Duftstoffe.
+Der Antrag muss spätestens am Freitag vorliegen. | Der Antrag muss frühestens am Freitag vorliegen.
+De aanvraag moet uiterlijk vrijdag binnen zijn. | De aanvraag mag op zijn vroegst vrijdag binnen zijn.
 The card reader supports contactless payment. | The card reader doesn't support contactless payment.
 The card reader does not support contactless payment. | The card reader supports contactless payment.
 Bicycles are allowed on the platform. | Bicycles are prohibited on the platform.
@@ -105,6 +108,13 @@ No abra la tapa hasta que el rotor se haya parado. | La tapa se abre solo cuando
 Der Deckel darf nicht geöffnet werden, bis der Rotor steht. | Der Deckel darf geöffnet werden, sobald der Rotor steht.
 The reader does not support cheques. | The reader leaves cheques unsupported.
 Bicycles are not allowed on the platform. | Bicycles are forbidden on the platform.
+The bar is made without nuts. | The bar is free of nuts.
+Die Creme enthält keine Duftstoffe. | Nein, die Creme ist frei von Duftstoffen.
+El yogur no contiene lactosa. | El yogur está libre de lactosa.
+De reep bevat geen noten. | De reep is vrij van noten.
+Alleen medewerkers mogen de heftruck besturen. | Niemand anders dan medewerkers mag de heftruck besturen.
+Nur Mitarbeiter dürfen das Archiv betreten. | Niemand anders als Mitarbeiter darf das Archiv betreten.
+Der Eintritt ist frei von 9 bis 12 Uhr. | Der Eintritt ist von 9 bis 12 Uhr frei.
 The deposit is not refundable in cash. | The deposit is non-refundable in cash.
 Returns are not possible without a receipt. | Returns are possible with a receipt.
 Stays last no more than 30 nights. | Stays last 30 nights at most.

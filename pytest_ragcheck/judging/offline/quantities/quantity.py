@@ -39,7 +39,10 @@ DENOMINATORS = {
     term: number
     for number, words in (
         (3, "thirds drittel tiers tercio tercios tercera terzo terzi terco tercos derde треть трети третьих"),
-        (4, "quarter quarters viertel quart quarts cuarto cuartos quarto quartos quarti kwart четверть четверти"),
+        (
+            4,
+            "quarter quarters viertel quart quarts cuarto cuartos cuarta quarto quartos quarti kwart четверть четверти",
+        ),
         (5, "fifths funftel cinquieme cinquiemes quinto quintos quinta quinti vijfde пятая пятую пятых"),
         (8, "eighths achtel"),
         (10, "tenths zehntel dixieme dixiemes decimo decimos decima decimi tiende десятая десятую десятых"),
@@ -126,7 +129,7 @@ class Quantity:
             mine, its = self.value / self.factor, other.value / other.factor
         else:
             return False
-        is_share = self.dimension == "percent" and not (self.is_certain and other.is_certain)
+        is_share = self.dimension == "percent" and (not are_certain or 100 * mine % 1 or 100 * its % 1)
         if is_share and abs(mine - its) < _NEAR_A_SHARE:  # 33 % is a third
             return True
         return _close(mine, its) or (

@@ -59,8 +59,9 @@ _BETWEEN_DATE = terms_of("of the de di del st nd rd th er o a ten")
 _BEFORE_PERIOD = _BETWEEN_DATE | ARTICLES
 _ORDINALS = frozenset(("3", "5", "10"))  # English "third", "fifth" and "tenth"
 _AMONG = terms_of("in sur su von из op")
+_OUT_OF = frozenset({("out", "of"), ("de", "cada"), ("em", "cada"), ("op", "de")})
 _PART, _LASTS = term_of("parte"), frozenset(("time", "months"))
-_OF = terms_of("of der des de du del della dell' do da dos das van")
+_OF = terms_of("of der des de du del dei degli delle della dell' do da dos das van")
 _TO = terms_of("to and or bis und oder a et ou y o e i tot en of до и или al")
 _CENT = terms_of("cent ciento cento")
 _KINDS_OF_DAYS = terms_of(
@@ -371,9 +372,9 @@ def _share_at(terms: Sequence[str], place: int, count: float) -> Quantity | None
     parts = DENOMINATORS.get(first, 0) if is_part else 0
     if count == 1 and first in _ORDINALS and second in _OF:
         parts = int(first)
-    elif count == 1 and first in _AMONG and is_small(second):
+    elif first in _AMONG and is_small(second):
         parts, end = int(second), place + 3
-    elif count == 1 and (first, second) == ("out", "of") and is_small(third):
+    elif (first, second) in _OUT_OF and is_small(third):
         parts, end = int(third), place + 4
     elif terms[place] in _ORDINALS and place and terms[place - 1] in ARTICLES and first in _OF:
         parts, count, start, end = int(terms[place]), 1, place - 1, place + 1
@@ -390,7 +391,7 @@ def _fraction_at(terms: Sequence[str], place: int) -> Quantity | None:
 
 
 def _share(count: float, parts: int, start: int, end: int) -> Quantity:
-    return Quantity(start=start, end=end, value=100 * count / parts, dimension="percent", is_certain=False)
+    return Quantity(start=start, end=end, value=100 * count / parts, dimension="percent", is_certain=count > 1)
 
 
 def _half_at(terms: Sequence[str], place: int) -> Quantity | None:

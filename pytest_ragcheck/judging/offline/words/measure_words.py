@@ -83,7 +83,8 @@ LANGUAGE_OF: dict[str, tuple[int, frozenset[str]]] = {
                                           "almeno un una")),
         ({"elf": 11}, "der die das den dem und ist sind nach um het een van op om de uhr uur half halb"),
         ({"sept": 7}, "le la les un une des du et est dans sur pour par au aux il elle que pendant apres avant"),
-        ({"dos": 2, "once": 11}, "el los las un una y en es se por del al lo con para hay de la manana tarde noche"),
+        ({"dos": 2, "once": 11}, ("el los las un una y en es se por del al lo con para hay de la manana tarde noche "
+                                  "tercios quintos")),
         ({"onze": 11}, "le la les un une des du et est dans sur pour par au aux um uma os ao na no"),
     )
     for word, value in words.items()

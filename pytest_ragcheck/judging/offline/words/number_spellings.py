@@ -30,7 +30,7 @@ _ONE_AFTER_TENS: dict[str, int] = {
 }
 _BEFORE_HOURS = frozenset(("las", "la", "as", "alle", "le", "dalle"))  # "a las seis y media" is 6:30
 _ARTICLES = frozenset(("a", "un", "une", "una", "uma", "um", "een", "eine", "einer", "ein"))
-_DOZEN, _LONGEST_SYMBOL = 12, 2
+_LONGEST_SYMBOL = 2
 _FRENCH_DIGITS = frozenset(("deux", "trois", "quatre", "cinq", "sept", "huit", "neuf"))
 _FRENCH_HUNDREDS, _FRENCH_TWENTIES = frozenset(("cent", "cents")), frozenset(("vingt", "vingts"))
 _FRENCH = frozenset(
@@ -161,15 +161,13 @@ def _number_with_words_before(words: Sequence[str], terms: Sequence[str], place:
         end, value = _number_at(words, terms, place)
         if words[end - 1] in _HALVES and place and words[place - 1] in _BEFORE_HOURS:
             return 0, f"{int(value)}:30", end
-        if halves and value == _DOZEN:  # half a dozen
-            return halves, canonical_number(str(value / 2)), end
         return 0, terms[place] if end == place + 1 else canonical_number(f"{value:.6f}"), end
     before = words[place - 1] if place else ""
     if word in _PERCENT_AFTER and before in _PERCENT_BEFORE:  # por ciento
         return 1, _PERCENT, place + 1
     if word not in SCALES or len(word) <= _LONGEST_SYMBOL or not (halves or before in _ARTICLES):
         return 0, "", place
-    # Half a million, a hundred.
+    # Half a million, a hundred, a dozen.
     return halves or 1, canonical_number(str(SCALES[word] / (2 if halves else 1))), place + 1
 
 

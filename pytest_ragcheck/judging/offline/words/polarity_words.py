@@ -24,9 +24,10 @@ _NEGATIONS = {
     **dict.fromkeys(
         listed(
             "not never no cannot nor neither nobody none niemand niemanden niemandem nicht kein keine keinen "
-            "keinem keiner keines nie niemals pas jamais aucun aucune nunca jamas nao non niet geen nooit не "
-            "нет avoid avoids avoiding vermeiden vermeide verzichten verzichte verzichtet eviter evitez evitar evite "
-            "evitare evita eviti vermijden vermijd achterwege"
+            "keinem keiner keines nie niemals nadie nessuno nessun nessuna ninguem nenhum nenhuma никто pas jamais "
+            "aucun aucune nunca jamas nao non niet geen nooit не нет avoid avoids avoiding "
+            "vermeiden vermeide verzichten verzichte verzichtet eviter evitez evitar evite evitare evita eviti "
+            "vermijden vermijd achterwege"
         ),
         NOT,
     ),
@@ -79,7 +80,7 @@ DIRECTIONS = {
     for line in (
         "before ~ after", "minimum ~ maximum", "vor ~ nach", "mindestens ~ hochstens", "avant ~ apres",
         "antes ~ despues depois apos", "minimo ~ maximo massimo", "prima ~ dopo", "minimaal ~ maximaal", "до ~ после",
-        "минимум ~ максимум",
+        "минимум ~ максимум", "fruhestens ~ spatestens", "vroegst ~ uiterlijk",
     )
     for index, words in enumerate(line.split("~"))
     for word in words.split()

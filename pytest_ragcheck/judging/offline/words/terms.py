@@ -70,7 +70,6 @@ _DUTCH_TIMES = listed("ochtends morgens middags avonds nachts")  # "om 8 uur 's 
 _DIGITS_OF_A_YEAR = 4
 _LEAST_OF_LARGE_NUMBER = 7  # letters
 _MOST_TEXTS_KEPT, _LONGEST_TEXT_KEPT = 1000, 1000  # characters
-_TIMES = frozenset(TIMES_BY_WORD)
 _COUNTED = UNIT_WORDS.union(SCALES)
 _BEFORE_PERIODS = PER.union(PERIODS_BY_WORD, ("am", "in"))
 # "si" is "if" in French and Spanish only, and "en" is "and" in Dutch only.
@@ -80,9 +79,17 @@ NOT_DUTCH = frozenset(("la", "el", "los", "las", "se", "que", "est", "le", "les"
 _GERMAN = frozenset(("der", "die", "das", "den", "ist", "sie", "er", "es", "ein", "eine", "nicht", "wird", "und"))
 _DUTCH = frozenset(("het", "een", "van", "niet", "na", "vanaf", "bij", "wordt", "met", "voor", "zijn"))
 _HOMOGRAPHS = frozenset(("si", "en", "falls", "pas"))
+_PHRASES = {
+    **dict.fromkeys(("free", "frei", "vrij", "libre", "libres", "livre", "livres"), "without"),
+    **dict.fromkeys(("isento", "isenta", "exempt", "exempte", "privo", "priva"), "without"),
+    **dict.fromkeys(("other", "anders", "d'autre"), "except"),
+}
+"""What a word says before one of `_IN_PHRASES`: "frei von" is "without", "niemand anders dan" is "nobody except"."""
+_IN_OTHER_WORDS = _PHRASES.keys() | TIMES_BY_WORD.keys()
+_IN_PHRASES = frozenset(("of", "von", "van", "de", "di", "than", "dan", "que"))
 _FRENCH_NEGATIONS = frozenset(("pas", "plus", "jamais", "aucun", "aucune", "rien", "point", "personne"))
 _REACH_OF_NE = 4  # words
-_SPECIAL = _HOMOGRAPHS | _FRENCH_NEGATIONS | _SIGNS | READ_TOGETHER | _SEVERAL_LANGUAGES | _TIMES | {"s"}
+_SPECIAL = _FRENCH_NEGATIONS.union(_HOMOGRAPHS, _IN_OTHER_WORDS, _SIGNS, READ_TOGETHER, _SEVERAL_LANGUAGES, ("s",))
 
 
 class TermDictionary(dict[str, str]):
@@ -154,8 +161,8 @@ class TermDictionary(dict[str, str]):
             found = _with_negations(found, negative)
         if homographs := _HOMOGRAPHS & special:
             found = _with_homographs(found, homographs)
-        if times := _TIMES & special:
-            found = _rewritten(found, times, _time_at)
+        if phrases := _IN_OTHER_WORDS & special:
+            found = _rewritten(found, phrases, _in_other_words)
         if "s" in special:
             found = list(_with_seconds(found))
         if numbers := _SEVERAL_LANGUAGES & special:
@@ -217,8 +224,15 @@ def _with_french_negations(found: list[str]) -> Iterator[str]:
         yield word
 
 
-def _time_at(word: str, after: Sequence[str]) -> Sequence[str]:
-    """The words for *word*: "2 times" for "twice"; a word for one time only counts before a period, "once a day"."""
+def _in_other_words(word: str, after: Sequence[str]) -> Sequence[str]:
+    """
+    The words for *word*: "2 times" for "twice", "without" for "free" in "free of nuts", not in "frei von 9 bis 12".
+
+    A word for one time only counts before a period, "once a day".
+    """
+    if word in _PHRASES:
+        is_phrase = len(after) > 1 and after[0] in _IN_PHRASES and not after[1][0].isdigit()
+        return (_PHRASES[word] if is_phrase else word,)
     count = TIMES_BY_WORD[word]
     is_conjunction = word == "once" and after[:1] == ["a"] and UNIT_WORDS.isdisjoint(after[1:])
     is_count = count != "1" or (not is_conjunction and not _BEFORE_PERIODS.isdisjoint(after[:1]))

@@ -57,6 +57,12 @@ def compared(answer: str, context: str) -> ComparedQuantities:
         ("una quinta parte del precio", "Se ahorra el 20 % del precio."),
         ("un quart du prix", "Vous payez 25 % du prix."),
         ("one in five guests", "20 % of the guests came."),
+        ("two in five guests", "40 % of the guests came."),
+        ("drei von vier Gästen", "75 % der Gäste kamen."),
+        ("dos de cada cinco socios", "El 40 % de los socios vino."),
+        ("tres cuartas partes del suelo", "El 75 % del suelo es bosque."),
+        ("un quarto dei dipendenti", "Il 25 % dei dipendenti va in bici."),
+        ("driekwart van de reizigers", "75 % van de reizigers betaalt."),
         ("half the price", "Children pay 50 %."),
         ("0,75 стакана", "Нужно три четверти стакана сахара."),
         ("cent vingt places", "La salle compte 120 places et des concerts."),
@@ -126,6 +132,9 @@ def test_a_known_quantity_is_recognised_in_another_form(answer: str, context: st
         ("um 21 Uhr", "Das Bad öffnet um 9 Uhr und schließt um 20 Uhr."),
         ("al menos 5 kg", "Lleva como máximo 5 kg."),
         ("3 hours", "It takes a quarter of an hour."),
+        ("two thirds of the staff", "A third of the staff speaks English."),
+        ("zwei Drittel der Leute", "Ein Drittel der Leute spricht Englisch."),
+        ("zwei Dutzend Eier", "Man braucht ein Dutzend Eier."),
     ],
 )
 def test_another_unit_rate_bound_date_or_time_is_another_quantity(answer: str, context: str) -> None:

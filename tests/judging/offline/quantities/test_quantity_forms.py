@@ -123,6 +123,23 @@ una dozzina | 12 | dodici
 uma dúzia | 12 | doze
 een dozijn | twaalf | 12
 дюжина | 12 | двенадцать
+two dozen | 24 | twenty-four
+zwei Dutzend | 24 | vierundzwanzig
+dos docenas | 24 | veinticuatro
+duas dúzias | 24 | vinte e quatro
+half a million | 500,000
+medio millón | 500.000
+meio milhão | 500.000 | quinhentos mil
+mezzo milione | 500.000
+полмиллиона | 500 000 | пятьсот тысяч
+eine Milliarde | 1.000.000.000
+im dritten Stock | im 3. Stock
+au troisième étage | au 3e étage
+la séptima planta | la 7.ª planta
+al sesto piano | al 6° piano
+op de vierde verdieping | op de 4e verdieping
+на третьем этаже | на 3 этаже
+mezz'ora | 30 minuti
 48 hours | two days | 2 days
 24 Monate | zwei Jahre | 2 Jahre
 24 months | two years
