@@ -9,6 +9,7 @@ import pytest
 
 from pytest_ragcheck.demo.shipped import questions_file, shipped_pages
 from tests.docs.pages import DOCS
+from tests.harness import exhaustive
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,7 +35,7 @@ def test_the_demo_passes_and_leaves_its_project(
     assert {path.name for path in folder.iterdir()} >= {"conftest.py", "documents", "pytest.ini", "ragcheck.rag.yaml"}
 
 
-@pytest.mark.parametrize("fault", ["number", "best", "invent"])
+@pytest.mark.parametrize("fault", ["number", *(pytest.param(each, marks=exhaustive) for each in ("best", "invent"))])
 def test_a_fault_is_red(ragcheck: Callable[..., tuple[int, str, str]], tmp_path: Path, fault: str):
     status, _, _ = ragcheck("demo", "--fault", fault, "--keep", str(tmp_path))
     assert status == 1
