@@ -90,8 +90,8 @@ class ServerSentEvents:
                 self._type = value.decode(errors="replace")
 
     def finish(self) -> StreamEvent | None:
-        """Return None: by the standard, an event without the blank line after it is discarded."""
-        return None
+        """Return the event that no blank line follows; by the standard it is discarded."""
+        return next(self.feed(b"\n\n"), None)
 
 
 class JsonLines:

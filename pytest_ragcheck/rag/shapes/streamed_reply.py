@@ -90,11 +90,13 @@ class StreamedReply:
         """
         if self._problem is not None:
             raise self._problem
-        if not self.is_done and (last := self._parser.finish()) is not None:
+        is_cut, last = self._parser.is_within_event, self._parser.finish()
+        # Many servers send no blank line after the last event.
+        if not self.is_done and last is not None and (not is_cut or last.data.strip() == _DONE):
             self._take(last)
         end = self._reading.end
         self._refuse_other_body()
-        if not self.is_done and self._parser.is_within_event:
+        if not self.is_done and is_cut:
             raise ReplyMismatch(
                 f"the stream breaks off in the middle of event {self._events + 1}",
                 "See the endpoint's log. A blank line has to follow each event, the last one included.",

@@ -31,7 +31,6 @@ def events_of(*chunks: bytes, lines: bool = False) -> list[tuple[str, str]]:
         pytest.param("id: 1\nretry: 5\ndata: a\nunknown: x\n\n", ["a"], id="other fields"),
         pytest.param("data\n\ndata\ndata\n\n", ["", "\n"], id="a field without a colon has an empty value"),
         pytest.param("data: a\n\n\n\n\ndata: b\n\n", ["a", "b"], id="more blank lines"),
-        pytest.param("data: a\n\ndata: lost\n", ["a"], id="an event without its blank line is discarded"),
         pytest.param("event: x\n\ndata: a\n\n", ["a"], id="an event without data is none, and its type is forgotten"),
         pytest.param("data: a:b: c\n\n", ["a:b: c"], id="colons in the data"),
         pytest.param("Data: a\n\n data: b\n\ndata: c\n\n", ["c"], id="names are exact"),
@@ -43,6 +42,15 @@ def test_events_are_read_as_the_standard_says_in_chunks_of_any_size(stream: str,
     for size in (len(encoded), 1, 2, 3):
         chunks = [encoded[start : start + size] for start in range(0, len(encoded), size)]
         assert events_of(*chunks) == [("", event) for event in events]
+
+
+@pytest.mark.parametrize("line_end", ["", "\r", "\n", "\r\n"])
+def test_the_end_returns_the_event_that_no_blank_line_follows(line_end: str) -> None:
+    parser = ServerSentEvents()
+    assert [event.data for event in parser.feed(b"data: a\n\ndata: b" + line_end.encode())] == [b"a"]
+    assert parser.is_within_event
+    assert (last := parser.finish()) is not None
+    assert last.data == b"b"
 
 
 def test_an_event_has_the_last_type_that_it_names() -> None:

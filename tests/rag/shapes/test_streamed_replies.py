@@ -73,6 +73,8 @@ def delta(text: str | None = None, **more: Any) -> dict[str, Any]:
         pytest.param(streamed([WHOLE.replace(b"\n\n", b"\n\n: ping\n\n")]), {}, id="interleaved comments"),
         pytest.param(streamed([WHOLE, b": bye"]), {}, id="a comment without a line end"),
         pytest.param(streamed([WHOLE, sse("[DONE]")]), {}, id="[DONE]"),
+        pytest.param(streamed([WHOLE, b"data: [DONE]\n"]), {}, id="[DONE] without a blank line"),
+        pytest.param(streamed([WHOLE, b"data: [DONE]"]), {}, id="[DONE] without a line end"),
         pytest.param(streamed([WHOLE, sse("[DONE]"), sse({"answer": "!"})]), {}, id="an event after [DONE]"),
         pytest.param(
             streamed(itertools.chain([WHOLE, sse("[DONE]")], itertools.repeat(b": ping\n\n")), pause_seconds=0.01),
@@ -206,6 +208,13 @@ def test_a_stream_is_read_as_the_whole_answer(behaviour: Behaviour, options: dic
             "endpoint_stream",
             "breaks off in the middle of event 4",
             id="no last blank line",
+        ),
+        pytest.param(
+            streamed([WHOLE, b"data: [DON"]),
+            {},
+            "endpoint_stream",
+            "breaks off in the middle of event 5",
+            id="ends within [DONE]",
         ),
         pytest.param(
             streamed([sse(delta("30"), delta(" days"))]),
