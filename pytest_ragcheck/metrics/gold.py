@@ -60,6 +60,8 @@ def found_gold(question: Question, answer: RagAnswer) -> tuple[frozenset[str], .
     """
     if not question.gold_passages:
         return tuple(frozenset[str]() for _ in answer.contexts)
+    from pytest_ragcheck.rag.cited_answer import document_of
+
     passages = [
         (_key(passage, question), passage.doc_id if _is_by_id(passage, question) else None, _folded(passage.text))
         for passage in question.gold_passages
@@ -70,7 +72,7 @@ def found_gold(question: Question, answer: RagAnswer) -> tuple[frozenset[str], .
         frozenset(
             key
             for key, doc_id, text in passages
-            if (doc_id is not None and doc_id == source_id) or _one_in_the_other(text, folded)
+            if (source_id and doc_id in {source_id, document_of(source_id)}) or _one_in_the_other(text, folded)
         )
         for source_id, folded in zip(ids, map(_folded, answer.contexts), strict=False)
     )

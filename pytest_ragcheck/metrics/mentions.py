@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from pytest_ragcheck.rag.answer import RagAnswer
 
 _MUST, _MUST_NOT = MENTIONS
+_NUMBERS = "0123456789-_.:/ "
 
 
 class Mentions:
@@ -77,38 +78,42 @@ def must_not_retrieve_score(question: Question, answer: RagAnswer) -> Score:
     """
     Share of the documents in `must_not_retrieve` that neither the contexts nor the answer come from.
 
-    A document leaks if a context has its id, its text or one of its canaries, or if the answer has a canary. A canary
-    is a text of `must_not_mention` that the document has; the text of the document is that of the passage with its id.
+    A document leaks if a context has its id, that of a part of it, its text or one of its canaries, or if the answer has
+    a canary. A canary is a text of `must_not_mention` that the document has; the text of the document is that of the
+    passage with its id. An id followed by numbers, such as `terms-2`, is one of a part.
 
     Returns:
-        0..1, with the documents that leak and where. Unscored if a document has no text in the question, and the
-        contexts have no ids.
+        0..1, with the documents that leak and where. Unscored if none leaks, a document has no text in the question,
+        and a context has no id.
 
     Source: our own.
     """
     leaks: list[str] = []
+    unknown = ""
+    lacks_ids = sum(map(bool, answer.source_ids or ())) < len(answer.contexts)
     for document in question.must_not_retrieve:
         passages = tuple(each for each in (*question.gold_passages, *question.distractors) if each.doc_id == document)
-        texts = [passage.text for passage in passages if passage.text]
-        if not texts and answer.source_ids is None and answer.contexts:
-            return Score.unscored(
-                f"the endpoint gives its contexts no ids, and no passage of the question has the text of {document!r}"
-            )
         if where := _leak(question, passages, document, answer):
             leaks.append(f"{document} ({where})")
+        elif lacks_ids and not any(passage.text for passage in passages):
+            unknown = f"contexts have no ids, and no passage of the question has the text of {document!r}"
+    if unknown and not leaks:
+        return Score.unscored(unknown)
     return Score(1 - len(leaks) / len(question.must_not_retrieve), findings=tuple(leaks))
 
 
 def _leak(question: Question, passages: tuple[GoldPassage, ...], document: str, answer: RagAnswer) -> str:
     """Where the document is in the reply; empty if it is nowhere."""
+    from pytest_ragcheck.rag.cited_answer import is_same_document
+
     canaries = [
         compile_mention(mention)
         for mention in question.must_not_mention
         if not is_regex(mention) and any(_has_any([compile_mention(mention)], passage.text) for passage in passages)
     ]
     for rank, source_id in enumerate(answer.source_ids or (), 1):
-        if source_id == document:
-            return f"its id is at rank {rank}"
+        if any(is_same_document(each, document) for each in (source_id, source_id.rstrip(_NUMBERS))):
+            return f"its id is at rank {rank}" if source_id == document else f"the id {source_id} is at rank {rank}"
     found = found_gold(replace(question, gold_passages=passages), answer)
     for rank, context in enumerate(answer.contexts, 1):
         if found[rank - 1]:

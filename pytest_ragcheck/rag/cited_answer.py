@@ -16,6 +16,11 @@ if TYPE_CHECKING:
     from pytest_ragcheck.rag.answer import RagAnswer
 
 _EXTENSION = re.compile(r"\.[a-z]{2,4}[0-9]?$")
+_PART = re.compile(
+    r"(.*\.[a-z]{2,4}\d?)(?:[^.\w]|_).*|(\d+)[\W_]\d.*"
+    r"|(.*?[^\W_])(?:#|::|(?:[\W_]+(?:chunk|node|page|part|passage|section|segment)s?[\W_]*|:)\d).*",
+    re.IGNORECASE,
+)
 _SCHEME = re.compile(r"^[a-z]+://(?:www\.)?")
 _URL_IN_TEXT = re.compile(
     r"https?://(?:[^\s()\[\]<>\"']|\([^\s()]{0,200}\))*(?:[^\s()\[\]<>\"'.,;]|\([^\s()]{0,200}\))"
@@ -63,10 +68,7 @@ class CitedAnswer:
                 return True
             return None if names else False
         cited = {at for each in self.citations for at in each.contexts or ()}
-        parts = {name for names in self.ids for name in names if _is_same_part(document, name)}
-        return any(
-            name in parts if parts else is_same_document(document, name) for at in cited for name in self.ids[at]
-        )
+        return any(is_same_document(name, document) for at in cited for name in self.ids[at])
 
 
 def cited_answer(answer: RagAnswer) -> CitedAnswer:
@@ -98,8 +100,26 @@ def cited_answer(answer: RagAnswer) -> CitedAnswer:
     return CitedAnswer(citations=tuple(citations), marked=marked, ids=documents.ids)
 
 
-def is_same_document(name: str, document: str) -> bool:
-    """Return True if the name is the document's id, or the last part of it, with or without its extension."""
+def document_of(source_id: str) -> str:
+    """Return `terms.md` for the ids `terms.md#2` and `terms.md_2`, `terms` for `terms-chunk-2`, any other id as it is."""
+    folder, slash, name = source_id.rpartition("/")
+    part = _PART.fullmatch(name)
+    return f"{folder}{slash}{part[part.lastindex or 0]}" if part else source_id
+
+
+def is_same_document(source_id: str, document: str) -> bool:
+    """
+    Return True if the id is that of the document or of a part of it.
+
+    The document may be named by the last part of the id, with or without its extension. Of two names with `#`, both
+    parts must be the same.
+    """
+    if "#" in source_id and "#" in document:
+        return _is_same_part(source_id, document)
+    return any(_is_same(each, document) for each in (source_id, document_of(source_id)))
+
+
+def _is_same(name: str, document: str) -> bool:
     left, right = _folded(name), _folded(document)
     if not left or not right:
         return False
@@ -145,7 +165,7 @@ class _Documents:
     def _alike(self) -> dict[str, set[str]]:
         found: dict[str, set[str]] = {}
         for name in self._places:
-            for key in _keys(name):
+            for key in (*_keys(name), *_keys(document_of(name))):
                 found.setdefault(key, set()).add(name)
         return found
 
@@ -184,7 +204,7 @@ class _Documents:
         """The ids of the document."""
         alike = {each for key in _keys(name) for each in self._alike.get(key, ())}
         parts = {each for each in alike if _is_same_part(name, each)}
-        return parts or {each for each in alike if is_same_document(name, each)}
+        return parts or {each for each in alike if is_same_document(each, name.partition("#")[0])}
 
 
 def _keys(name: str) -> tuple[str, str]:

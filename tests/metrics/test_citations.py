@@ -136,6 +136,21 @@ def test_parts_of_a_document_are_told_apart() -> None:
         assert measured(text, *ids, must_cite=(demanded,))["must_cite"].value == share
 
 
+def test_chunks_of_a_document_are_cited_by_its_name() -> None:
+    ids = ("terms.md::1", "fees-chunk-1", "pay-2.md", "fees-chunk-2", "ticket#1")
+    text = "[terms.md], (source: fees), [pay.md], [terms.md::1], (source: fees-chunk-3)"
+    found = cited_answer(answered(text, *ids)).citations
+    assert [citation.contexts for citation in found] == [(0,), (1, 3), (), (0,), ()]
+    for text, demanded, share in (
+        ("[1]", "terms.md", 1.0),
+        ("(source: fees-chunk-2)", "fees.md", 1.0),
+        ("[2]", "fees-chunk-2", 0.0),
+        ("[2]", "fees-chunk-3", 0.0),
+        ("[5]", "ticket#2", 0.0),
+    ):
+        assert measured(text, *ids, must_cite=(demanded,))["must_cite"].value == share
+
+
 def test_with_one_context_the_text_says_so() -> None:
     (finding,) = measured("It takes 30 days [2].", "terms.md")["citation_validity"].findings
     assert finding == '"It takes 30 days." cites [2], but there is only 1 context'

@@ -81,6 +81,13 @@ def test_a_text_decides_and_without_one_or_for_an_uploaded_document_the_id() -> 
     assert [bool(held) for held in found_gold(uploaded, answer)] == [True, True]
 
 
+def test_the_id_of_a_chunk_is_that_of_its_document() -> None:
+    question = a_question(gold_passages=(GoldPassage(doc_id="terms.md"), GoldPassage(doc_id="ticket#2")))
+    ids = ("terms.md#3", "terms.md::2", "terms.md_chunk_1", "terms.md-2", "terms.md", "terms", "terms-2.md", "ticket#1")
+    found = found_gold(question, RagAnswer(text="", contexts=tuple(map(str, range(8))), source_ids=ids))
+    assert [bool(held) for held in found] == [True] * 5 + [False] * 3
+
+
 def test_an_uploaded_document_is_found_by_its_id_and_a_text_whatever_the_id() -> None:
     gold = (GoldPassage(text=TEXT, doc_id="d1"), GoldPassage(text="Free of charge."))
     question = a_question(gold_passages=gold, ingest=True)

@@ -9,6 +9,7 @@ from pytest_ragcheck.metrics.mentions import mention_scores, must_not_retrieve_s
 from pytest_ragcheck.questions.question import GoldPassage, Question
 from pytest_ragcheck.rag.answer import RagAnswer
 from pytest_ragcheck.scores.score import Score
+from tests.making import a_question
 
 if TYPE_CHECKING:
     from pytest_ragcheck.concurrency.search_process import SearchProcess
@@ -73,3 +74,49 @@ def test_a_canary_leaks_in_either_form_of_its_letters(form: str) -> None:
         (RagAnswer(text=chunk, contexts=("Else.",)), "its canary is in the answer"),
     ):
         assert must_not_retrieve_score(question, answer) == Score(0.0, findings=(f"pay ({where})",))
+
+
+CHUNKS = (
+    "payroll.md#3",
+    "payroll.md::2",
+    "payroll-chunk-1",
+    "payroll.md_7",
+    "payroll-3",
+    "hr/Payroll.md:6:2",
+    "payroll/4",
+)
+
+
+@pytest.mark.parametrize("source_id", CHUNKS)
+def test_the_id_of_a_chunk_leaks_its_document(source_id: str) -> None:
+    question = a_question(must_not_retrieve=("payroll.md",))
+    answer = RagAnswer(text="No.", contexts=("Else.", "It is."), source_ids=("terms.md#1", source_id))
+    finding = f"payroll.md (the id {source_id} is at rank 2)"
+    assert must_not_retrieve_score(question, answer) == Score(0.0, findings=(finding,))
+
+
+@pytest.mark.parametrize(
+    ("document", "source_id"),
+    [
+        ("payroll.md", "payroll-policy.md"),
+        ("payroll.md", "old-payroll.md"),
+        ("payroll.md", "payrolls"),
+        ("globex/payroll.md", "acme/payroll.md#2"),
+        ("ticket#12", "ticket#13"),
+        ("part-1", "part-2"),
+        ("fee-1", "fee-12"),
+    ],
+)
+def test_the_id_of_another_document_is_no_leak(document: str, source_id: str) -> None:
+    question = a_question(must_not_retrieve=(document,))
+    answer = RagAnswer(text="No.", contexts=("It is.",), source_ids=(source_id,))
+    assert must_not_retrieve_score(question, answer) == Score(1.0)
+
+
+def test_a_context_without_an_id_may_be_a_leak_and_a_leak_beside_it_is_one() -> None:
+    question = a_question(must_not_retrieve=("payroll.md", "terms.md"))
+    for ids in (None, (), ("fees.md",), ("fees.md", "")):
+        score = must_not_retrieve_score(question, RagAnswer(text="No.", contexts=("a", "b"), source_ids=ids))
+        assert score.reason == "contexts have no ids, and no passage of the question has the text of 'terms.md'"
+    score = must_not_retrieve_score(question, RagAnswer(text="No.", contexts=("a", "b"), source_ids=("terms.md", "")))
+    assert score == Score(0.5, findings=("terms.md (its id is at rank 1)",))

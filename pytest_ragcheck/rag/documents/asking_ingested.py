@@ -63,7 +63,10 @@ class AsksIngested:
 
     def _our_id(self, server_id: str, names: dict[str, list[str]]) -> str:
         """Our id of a document; its file name if the dataset has another document of that id."""
-        file_name = self._ingested.ids.get(server_id)
+        from pytest_ragcheck.rag.cited_answer import document_of
+
+        ids = self._ingested.ids
+        file_name = ids.get(server_id) or ids.get(document_of(server_id))
         if file_name is None:
             return server_id
         doc_id = self._uploads[file_name].doc_id

@@ -15,7 +15,8 @@ import pytest
 from pytest_ragcheck.concurrency.file_lock import FileLock
 from pytest_ragcheck.engine.limits.request_limiter import RequestLimiter
 from pytest_ragcheck.errors import IngestionError
-from pytest_ragcheck.questions.question import GoldPassage
+from pytest_ragcheck.questions.question import GoldPassage, Question
+from pytest_ragcheck.rag.answer import RagAnswer
 from pytest_ragcheck.rag.client import RagClient
 from pytest_ragcheck.rag.documents.asking_ingested import AsksIngested
 from pytest_ragcheck.rag.documents.deletion import clean_up, give_up
@@ -581,6 +582,16 @@ def test_questions_are_answered_with_our_ids_or_blamed_on_their_document() -> No
         assert (answer.source_ids, answer.server_source_ids) == (("shop:terms",), ("id-1",))  # type: ignore[attr-defined]
         with pytest.raises(IngestionError, match=r"^it was not read\nSo it is with 1 further documents"):
             asyncio.run(ask("shop:hours", "x"))
+
+
+def test_the_id_of_a_chunk_of_an_uploaded_document_is_our_id_too() -> None:
+    class Chunks:
+        async def ask(self, question: Question) -> RagAnswer:
+            return RagAnswer(text="30.", contexts=("a", "b", "c"), source_ids=("id-1#2", "id-1", "id-9#1"))
+
+    asks = AsksIngested(Chunks(), Ingested(ids={"id-1": "shop_terms.txt"}), [TERMS])
+    answer = asyncio.run(asks.ask(a_question(ingest=True)))
+    assert answer.source_ids == ("shop:terms", "shop:terms", "id-9#1")
 
 
 def test_documents_of_two_datasets_with_one_id_are_told_apart() -> None:
