@@ -29,6 +29,8 @@ MUST_NOT_RETRIEVE = "must_not_retrieve"
 DEMANDED = (*MENTIONS, MUST_NOT_RETRIEVE, MUST_CITE)
 """The metrics with the name of the question's key that asserts them at 1.0."""
 
+PROHIBITIONS = (MENTIONS[1], MUST_NOT_RETRIEVE)
+
 OVERLAP = ("exact_match", "f1")
 """Overlap with the acceptable answers by the rules of SQuAD v2."""
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from statistics import fmean, median, variance
 from typing import TYPE_CHECKING
 
+from pytest_ragcheck.scores.catalogue import PROHIBITIONS
 from pytest_ragcheck.scores.score import Score
 from pytest_ragcheck.verdict.verdict import Thresholds, Verdict, decide
 
@@ -35,17 +36,22 @@ def combined_record(records: Sequence[Record], thresholds: Thresholds) -> Record
     """
     Return one record for several of the same question, with all values in `repeated`.
 
-    Every score is the median of its values, and the verdict is decided on the medians. Answer, contexts and latency are
-    those of the record whose scores are nearest to the medians. If one of the records is an ERROR, it is returned.
+    Every score is the median of its values, of a prohibition the minimum, and the verdict is decided on them. Answer,
+    contexts and latency are those of the record whose scores are nearest, in the first place those of prohibitions. If
+    one of the records is an ERROR, it is returned, unless another one breaks a prohibition.
     """
+    asked = len(records)
     error = next((record for record in records if record.verdict is Verdict.ERROR), None)
-    if error is not None:
+    records = [record for record in records if record.verdict is not Verdict.ERROR]
+    counts = {metric: sum(metric in record.shortfalls for record in records) for metric in PROHIBITIONS}
+    broken = "".join(f"{metric} is broken in {n} of {asked} answers; " for metric, n in counts.items() if n)
+    if error is not None and not broken:
         return error
-    scores = {metric: _median(records, metric) for record in records for metric in record.scores}
+    scores = {metric: _combined(records, metric) for record in records for metric in record.scores}
     decision = decide(records[0].question, scores, thresholds)
     nearest = sorted(records, key=lambda record: _distance(record, scores))
     shown = next((record for record in nearest if record.verdict is decision.verdict), nearest[0])
-    reason = shown.reason if shown.verdict is decision.verdict else ""
+    reason = broken + shown.reason if shown.verdict is decision.verdict else ""
     return replace(
         shown,
         verdict=decision.verdict,
@@ -95,10 +101,11 @@ def variances(repeated: Iterable[Mapping[str, Values]]) -> dict[str, Variance]:
     }
 
 
-def _median(records: Sequence[Record], metric: str) -> Score:
+def _combined(records: Sequence[Record], metric: str) -> Score:
     scores = [record.scores[metric] for record in records if metric in record.scores]
     unscored = next((score for score in scores if score.value is None), None)
-    return unscored or Score(median(score.value for score in scores if score.value is not None))
+    combine = min if metric in PROHIBITIONS else median
+    return unscored or Score(combine(score.value for score in scores if score.value is not None))
 
 
 def _values(record: Record, metric: str) -> Values:
@@ -108,6 +115,8 @@ def _values(record: Record, metric: str) -> Values:
     return () if value is None else ((value,),)
 
 
-def _distance(record: Record, scores: Mapping[str, Score]) -> float:
-    pairs = ((record.scores[metric].value, score.value) for metric, score in scores.items() if metric in record.scores)
-    return sum(abs(a - b) for a, b in pairs if a is not None and b is not None)
+def _distance(record: Record, scores: Mapping[str, Score]) -> tuple[float, float]:
+    """Return the distance of the prohibitions, and that of all scores."""
+    values = {metric: (score.value, scores[metric].value) for metric, score in record.scores.items()}
+    distances = {metric: abs(a - b) for metric, (a, b) in values.items() if a is not None and b is not None}
+    return sum(distances.get(metric, 0) for metric in PROHIBITIONS), sum(distances.values())

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pytest_ragcheck import Judgement, RagAnswer, Settings, Verdict
+from pytest_ragcheck import Judgement, Question, RagAnswer, Settings, Verdict
 from pytest_ragcheck.check import PreparedQuestion, check_question
 from pytest_ragcheck.errors import EndpointTimeout
 from pytest_ragcheck.metrics.metric_choice import choose_metrics
@@ -33,7 +33,8 @@ class InTurn:
         answer = self.left.pop(0)
         if isinstance(answer, Exception):
             raise answer
-        return RagAnswer(text=answer, contexts=("30 days.",), latency_seconds=float(len(answer)))
+        ids = ("pay.md#1" if "leak" in answer else "terms.md",)
+        return RagAnswer(text=answer, contexts=("30 days.",), source_ids=ids, latency_seconds=float(len(answer)))
 
 
 class ByAnswer:
@@ -47,11 +48,11 @@ class ByAnswer:
         return Judgement(answer_correctness=1.0, groundedness=score, error_message=f"{answer.text} is bad")
 
 
-def checked(system: InTurn, judge: Any, **settings: Any) -> Record:
+def checked(system: InTurn, judge: Any, question: Question = QUESTION, **settings: Any) -> Record:
     chosen = Settings.of(judge="openai", **settings)
 
     prepared = PreparedQuestion(
-        question=QUESTION, client=system, judge=judge, metrics=choose_metrics(chosen), settings=chosen
+        question=question, client=system, judge=judge, metrics=choose_metrics(chosen), settings=chosen
     )
     return asyncio.run(check_question(prepared))
 
@@ -89,6 +90,37 @@ def test_repeated_answers_come_to_their_median_and_show_the_one_that_is_nearest(
 def test_most_of_the_answers_being_good_is_a_pass():
     record = checked(InTurn("a", "b", "a"), ByAnswer(a=[0.9, 0.9], b=[0.1]), repeats=3)
     assert (record.verdict, record.answer, record.reason) == (Verdict.PASS, "a", "")
+
+
+GUARDED = a_question(expected_answer="30 days", must_not_retrieve=("pay.md",), must_not_mention=("secret",))
+
+
+def test_a_prohibition_that_one_of_the_answers_breaks_is_a_fail():
+    judge = ByAnswer(a=[0.9, 0.9], leak=[0.9])
+    record = checked(InTurn("a", "leak", "a"), judge, GUARDED, repeats=3)
+    assert (record.verdict, record.answer) == (Verdict.FAIL, "leak")
+    assert record.text().splitlines()[0] == (
+        "must_not_retrieve 0.00 < 1.00: must_not_retrieve is broken in 1 of 3 answers; "
+        "the answer leaks 'pay.md (the id pay.md#1 is at rank 1)'"
+    )
+    assert record.repeated["must_not_retrieve"] == ((1.0,), (0.0,), (1.0,))
+
+
+def test_the_answer_that_breaks_a_prohibition_is_shown_whatever_its_other_scores():
+    judge = ByAnswer(a=[0.1], b=[0.1], **{"secret leak": [1.0]})
+    record = checked(InTurn("a", "b", "secret leak"), judge, GUARDED, repeats=3)
+    assert record.answer == "secret leak"
+    assert record.reason.startswith(
+        "must_not_mention is broken in 1 of 3 answers; must_not_retrieve is broken in 1 of 3 answers; "
+    )
+
+
+def test_an_error_hides_no_broken_prohibition():
+    down = EndpointTimeout("no reply within 60 s", url="canned")
+    record = checked(InTurn("leak", down), ByAnswer(leak=[0.9]), GUARDED, repeats=3)
+    assert record.verdict is Verdict.FAIL
+    assert "broken in 1 of 2 answers" in record.reason
+    assert checked(InTurn("a", down), ByAnswer(a=[0.9]), GUARDED, repeats=3).verdict is Verdict.ERROR
 
 
 def test_an_answer_that_fails_to_come_is_an_error_and_ends_the_asking():
