@@ -78,9 +78,9 @@ def must_not_retrieve_score(question: Question, answer: RagAnswer) -> Score:
     """
     Share of the documents in `must_not_retrieve` that neither the contexts nor the answer come from.
 
-    A document leaks if a context has its id, that of a part of it, its text or one of its canaries, or if the answer has
-    a canary. A canary is a text of `must_not_mention` that the document has; the text of the document is that of the
-    passage with its id. An id followed by numbers, such as `terms-2`, is one of a part.
+    A document leaks if a context has its id or that of a part, its text or one of its canaries, or if the answer has a
+    canary. A canary is a text of `must_not_mention` that the document has; the text of the document is that of the
+    passage with its id. An id followed by numbers, such as `terms-2`, is that of a part.
 
     Returns:
         0..1, with the documents that leak and where. Unscored if none leaks, a document has no text in the question,

@@ -101,7 +101,7 @@ def cited_answer(answer: RagAnswer) -> CitedAnswer:
 
 
 def document_of(source_id: str) -> str:
-    """Return `terms.md` for the ids `terms.md#2` and `terms.md_2`, `terms` for `terms-chunk-2`, any other id as it is."""
+    """Return the document of an id: `terms.md` of `terms.md#2`, `terms` of `terms-chunk-2`, `terms-2` of itself."""
     folder, slash, name = source_id.rpartition("/")
     part = _PART.fullmatch(name)
     return f"{folder}{slash}{part[part.lastindex or 0]}" if part else source_id
