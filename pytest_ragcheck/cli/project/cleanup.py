@@ -98,7 +98,8 @@ def _by_ledger(output: Path, settings: Settings) -> int:
                 continue
             try:
                 own = routes.of_identity(entries.identity)
-                total += await clean_up(ledger, own, RequestLimiter(settings.endpoint.concurrency))
+                limiter = RequestLimiter(settings.endpoint.concurrency)
+                total += await clean_up(ledger, own, limiter, by_command=True)
             except EndpointError as error:
                 # The documents of other identities may still be deleted.
                 failures.setdefault(str(error), error)
@@ -140,14 +141,14 @@ def _by_name(chosen: argparse.Namespace, settings: Settings) -> int:
             if not chosen.yes:
                 print(f"would delete: {shown}")
                 continue
+            reason = "the server lists it, but knows no document of this id"
             try:
-                await own.delete(document.id)
+                is_deleted = await own.delete(document.id)
             except EndpointError as error:
                 # The other documents may still be deleted.
-                left += 1
-                print(f"WARNING: document {shown} is left: {printable(str(error).partition(chr(10))[0])}")
-            else:
-                print(f"deleted: {shown}")
+                is_deleted, reason = False, str(error).partition("\n")[0]
+            left += not is_deleted
+            print(f"deleted: {shown}" if is_deleted else f"WARNING: document {shown} is left: {printable(reason)}")
         return len(found), left
 
     found, left = _with_routes(settings, find)

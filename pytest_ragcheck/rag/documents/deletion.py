@@ -30,11 +30,21 @@ _UNCLEAR = (
     "ragcheck cleanup with the question file deletes them"
 )
 
+_NOT_FOUND = (
+    "the server has no document of this id, or does not show it to this token; "
+    "the next ragcheck cleanup takes a missing document for deleted"
+)
+
 _WORKERS_DIED = "the workers that had a client of its server have died; ragcheck cleanup deletes it"
 
 
 async def clean_up(
-    ledger: Ledger, routes: DocumentRoutes, limiter: Limiter, *, settling_seconds: float = SETTLING_SECONDS
+    ledger: Ledger,
+    routes: DocumentRoutes,
+    limiter: Limiter,
+    *,
+    settling_seconds: float = SETTLING_SECONDS,
+    by_command: bool = False,
 ) -> Documents:
     """
     Deletes every document of the ledger's run, and the ledger itself once it is empty.
@@ -44,8 +54,11 @@ async def clean_up(
     document is not listed. Once an earlier cleanup has reported such an upload, it counts as one without a
     document if the server no longer knows its batch, or still does not list its document. The server may still create
     documents for *settling_seconds*.
+
+    A document of which the server knows nothing counts as deleted, *by_command* only after such a report: a command may
+    have another token than the run, and many servers do not show the documents of others.
     """
-    done = await take_out(ledger, routes, limiter, settling_seconds=settling_seconds)
+    done = await take_out(ledger, routes, limiter, settling_seconds=settling_seconds, by_command=by_command)
     if done.left:
         ledger.write(told=True)
     else:
@@ -54,7 +67,12 @@ async def clean_up(
 
 
 async def take_out(
-    ledger: Ledger, routes: DocumentRoutes, limiter: Limiter, *, settling_seconds: float = SETTLING_SECONDS
+    ledger: Ledger,
+    routes: DocumentRoutes,
+    limiter: Limiter,
+    *,
+    settling_seconds: float = SETTLING_SECONDS,
+    by_command: bool = False,
 ) -> Documents:
     """Like `clean_up`, but keeps the ledger, for a run that continues."""
     entries = ledger.read()
@@ -62,7 +80,10 @@ async def take_out(
     left += [Left(file_name=name, id=each, reason=_UNCLEAR) for name, ids in entries.unclear.items() for each in ids]
     known = list(entries.documents.items())
     down: list[str] = []
-    reasons = await asyncio.gather(*(_delete(ledger, document_id, routes, limiter, down) for document_id, _ in known))
+    has_to_be_there = by_command and not entries.told
+    reasons = await asyncio.gather(
+        *(_delete(ledger, each, routes, limiter, down, has_to_be_there=has_to_be_there) for each, _ in known)
+    )
     left += [
         Left(file_name=name, id=document_id, reason=reason)
         for (document_id, name), reason in zip(known, reasons, strict=True)
@@ -85,17 +106,22 @@ def give_up(ledger: Ledger) -> Documents:
 
 
 async def _delete(
-    ledger: Ledger, document_id: str, routes: DocumentRoutes, limiter: Limiter, down: list[str]
+    ledger: Ledger,
+    document_id: str,
+    routes: DocumentRoutes,
+    limiter: Limiter,
+    down: list[str],
+    *,
+    has_to_be_there: bool,
 ) -> str | None:
     """The reason why the document could not be deleted; None if it is gone."""
 
-    async def delete() -> None:
+    async def delete() -> bool:
         # A server that does not answer gets no further requests.
-        if not down:
-            await routes.delete(document_id)
+        return not down and await routes.delete(document_id)
 
     try:
-        await limiter.run(delete)
+        was_there = await limiter.run(delete)
     except EndpointError as error:
         reason = str(error).partition("\n")[0]
         if isinstance(error, EndpointUnreachable | EndpointTimeout):
@@ -103,6 +129,8 @@ async def _delete(
         return reason
     if down:
         return down[0]
+    if has_to_be_there and not was_there:
+        return _NOT_FOUND
     ledger.write(gone=document_id)
     return None
 

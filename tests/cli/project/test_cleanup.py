@@ -91,6 +91,32 @@ def test_what_cannot_be_deleted_is_reported_with_status_1(ragcheck: Ragcheck, tm
     assert "WARNING: document ours (file shop_hours.txt) is left: " in printed
 
 
+def test_a_document_that_the_server_does_not_show_stays_in_the_ledger_once(ragcheck: Ragcheck, tmp_path: Path) -> None:
+    # Many servers reply 404 to the token of another account.
+    with DocumentServer(there={"ours": "shop_hours.txt"}, replies={"DELETE": (404, {})}) as server:
+        left_by(server, tmp_path)
+        status, printed, _ = ragcheck("cleanup", f"--rag-url={server.url}")
+        assert status == 1
+        assert printed.startswith(
+            "documents: 0 deleted\n"
+            "WARNING: document ours (file shop_hours.txt) is left: the server has no document of this id, or does "
+            "not show it to this token; the next ragcheck cleanup takes a missing document for deleted\n"
+        )
+        server.replies.clear()
+        assert ragcheck("cleanup", f"--rag-url={server.url}") == (0, "documents: 1 deleted\n", "")
+        assert server.documents == {}
+        left_by(server, tmp_path)
+        assert [ragcheck("cleanup", f"--rag-url={server.url}")[0] for _ in range(2)] == [1, 0]
+
+
+def test_a_listed_document_that_the_server_does_not_find_is_not_deleted(ragcheck: Ragcheck, tmp_path: Path) -> None:
+    (tmp_path / "shop.rag.yaml").write_text(FILE)
+    with DocumentServer(there={"a": "shop_hours.txt"}, replies={"DELETE": (404, {})}) as server:
+        status, printed, _ = ragcheck("cleanup", f"--rag-url={server.url}", "shop.rag.yaml", "--yes")
+    assert status == 1
+    assert printed.endswith("(file shop_hours.txt) is left: the server lists it, but knows no document of this id\n")
+
+
 @pytest.mark.exhaustive  # waits 10 s for it; tests/rag/documents has the same with less patience
 def test_an_upload_that_the_server_still_reads_is_left_until_it_is_a_document(
     ragcheck: Ragcheck, tmp_path: Path
