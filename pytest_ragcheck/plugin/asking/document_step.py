@@ -22,7 +22,7 @@ from pytest_ragcheck.plugin.workers.worker_info import part_of
 from pytest_ragcheck.rag.ask import endpoint_name
 from pytest_ragcheck.rag.client import RagClient
 from pytest_ragcheck.rag.documents.asking_ingested import AsksIngested
-from pytest_ragcheck.rag.documents.deletion import clean_up, take_out
+from pytest_ragcheck.rag.documents.deletion import clean_up
 from pytest_ragcheck.rag.documents.ingestion import SETTLING_SECONDS, Ingested, has, ingest, refused
 from pytest_ragcheck.rag.documents.ledger import Ledger, abandoned, folder_of_documents
 from pytest_ragcheck.rag.documents.uploads import Upload, uploads_of
@@ -203,7 +203,7 @@ class RunDocuments:
                 with suppress(EndpointError):
                     note(self._config, await clean_up(old, routes.of_identity(entries.identity), self._limiter))
         # A worker that died here has left documents; the end of the run retries and reports failed deletions.
-        await take_out(ledger, routes, self._limiter)
+        await clean_up(ledger, routes, self._limiter, continues=True)
         progress = _Progress(self._config, len(uploads), routes.shown)
         limit = self._settings.endpoint.timeout_seconds
         return await ingest(

@@ -44,10 +44,11 @@ async def clean_up(
     limiter: Limiter,
     *,
     settling_seconds: float = SETTLING_SECONDS,
+    continues: bool = False,
     by_command: bool = False,
 ) -> Documents:
     """
-    Deletes every document of the ledger's run, and the ledger itself once it is empty.
+    Deletes every document of the ledger's run, and the empty ledger itself unless the run *continues*.
 
     A failure of the server raises nothing: a document that could not be deleted is logged as a warning, stays in the
     ledger and is returned. The same holds for an upload whose batch is not done or cannot be followed, or whose
@@ -55,32 +56,15 @@ async def clean_up(
     document if the server no longer knows its batch, or still does not list its document. The server may still create
     documents for *settling_seconds*.
 
-    A document of which the server knows nothing counts as deleted, *by_command* only after such a report: a command may
-    have another token than the run, and many servers do not show the documents of others.
+    A document that the server does not find is deleted; *by_command* only once it was reported too, since the command
+    may have the token of another account.
     """
-    done = await take_out(ledger, routes, limiter, settling_seconds=settling_seconds, by_command=by_command)
-    if done.left:
-        ledger.write(told=True)
-    else:
-        ledger.remove()
-    return done
-
-
-async def take_out(
-    ledger: Ledger,
-    routes: DocumentRoutes,
-    limiter: Limiter,
-    *,
-    settling_seconds: float = SETTLING_SECONDS,
-    by_command: bool = False,
-) -> Documents:
-    """Like `clean_up`, but keeps the ledger, for a run that continues."""
     entries = ledger.read()
     left = await _find_unknown(ledger, entries, routes, limiter, settling_seconds)
     left += [Left(file_name=name, id=each, reason=_UNCLEAR) for name, ids in entries.unclear.items() for each in ids]
-    known = list(entries.documents.items())
-    down: list[str] = []
     has_to_be_there = by_command and not entries.told
+    down: list[str] = []
+    known = list(entries.documents.items())
     reasons = await asyncio.gather(
         *(_delete(ledger, each, routes, limiter, down, has_to_be_there=has_to_be_there) for each, _ in known)
     )
@@ -90,6 +74,11 @@ async def take_out(
         if reason is not None
     ]
     _log_left(left, routes.shown)
+    if not continues:
+        if left:
+            ledger.write(told=True)
+        else:
+            ledger.remove()
     return Documents(deleted=reasons.count(None), left=tuple(left))
 
 
@@ -222,7 +211,6 @@ async def _listed_with(
 
 
 def _forget_what_is_gone(ledger: Ledger, entries: Entries, there: Collection[str]) -> None:
-    """Removes from the unclear documents those that were deleted meanwhile."""
     for name, ids in list(entries.unclear.items()):
         remaining = [each for each in ids if each in there]
         if remaining != ids:
