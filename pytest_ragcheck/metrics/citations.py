@@ -185,6 +185,5 @@ def _sentences_at(text: str, places: Sequence[int], starts: list[int]) -> list[i
 
 
 def _is_within(spans: list[tuple[int, int]], place: int) -> bool:
-    """True if the place is in one of the spans, which are in order, behind its first character."""
     at = bisect_left(spans, (place,)) - 1
     return at >= 0 and place < spans[at][1]

@@ -123,5 +123,4 @@ def _has_half(passage: list[str], context: str) -> bool:
 
 
 def _common(first: Iterable[str], second: Iterable[str]) -> int:
-    """Return the number of words that both begin with."""
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(first, second, strict=False)))

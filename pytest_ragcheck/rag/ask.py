@@ -80,7 +80,6 @@ def are_texts(values: Any) -> bool:
 
 
 def _problem(answer: RagAnswer) -> str:
-    """The reason why the answer cannot be judged; empty if it can."""
     text: Any = answer.text
     if not isinstance(text, str):
         return f"text is {text!r:.80}, not a str"

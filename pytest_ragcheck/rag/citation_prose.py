@@ -82,7 +82,6 @@ def blanked(text: str, places: Iterable[tuple[int, int]]) -> str:
 
 
 def _defined(prose: str) -> Iterator[Definition]:
-    """Each footnote, and each entry of a numbered list of sources."""
     for match in _DEFINITION.finditer(prose):
         footnote = match[0].lstrip(" \t-*").startswith("[^")
         yield Definition(match.span(), match["label"].strip(" ^"), match["text"].strip(), is_footnote=footnote)

@@ -124,5 +124,4 @@ def _parts(text: str, is_document: Callable[[str], bool]) -> tuple[str, ...]:
 
 
 def _is_file(name: str) -> bool:
-    """True if the name has the extension of a document."""
     return _FILE.fullmatch(name.partition("#")[0]) is not None

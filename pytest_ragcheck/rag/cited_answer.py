@@ -201,7 +201,6 @@ class _Documents:
         return file[0] if file else ""
 
     def _same(self, name: str) -> set[str]:
-        """The ids of the document."""
         alike = {each for key in _keys(name) for each in self._alike.get(key, ())}
         parts = {each for each in alike if _is_same_part(name, each)}
         return parts or {each for each in alike if is_same_document(each, name.partition("#")[0])}
@@ -227,7 +226,6 @@ def _folded(name: str) -> str:
 
 
 def _is_same_part(name: str, other: str) -> bool:
-    """True for two names of one part of a document, such as `terms.md#2`."""
     return "#" in name and _whole(name) == _whole(other)
 
 

@@ -235,7 +235,6 @@ class RagClient(ClientCalls):
 
 
 def _path(url: str) -> str:
-    """The path and query-string of the URL."""
     return urlsplit(url)._replace(scheme="", netloc="").geturl() or "/"
 
 
@@ -248,7 +247,6 @@ def _check_limits(top_k: int, timeout_seconds: float) -> None:
 
 
 def _is_whole(number: object) -> bool:
-    """True for an int of at least 1."""
     return isinstance(number, int) and not isinstance(number, bool) and number >= 1
 
 

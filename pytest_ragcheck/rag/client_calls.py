@@ -143,5 +143,4 @@ class ClientCalls:
 
 
 def _rows(passages: Sequence[GoldPassage]) -> list[dict[str, Any]]:
-    """The passages as a request or a function gets them."""
     return [{"text": passage.text, "doc_id": passage.doc_id} for passage in passages]

@@ -136,7 +136,6 @@ class FunctionEndpoint:
         """Does nothing: a function has nothing to close."""
 
     def _check_carries(self, conversation: ConversationState) -> None:
-        """Raise an `EndpointError` if the function cannot know what the conversation is about."""
         if conversation.is_lost(self._carried):
             found = "takes no earlier turns of a conversation"
             to_do = (
@@ -162,7 +161,6 @@ class FunctionEndpoint:
         )
 
     def _takes(self, *keywords: str) -> bool:
-        """Whether the function can be called with a query and these keywords."""
         if self._signature is None:
             return not keywords
         try:

@@ -62,7 +62,6 @@ class HttpEndpoint:
         return self._answer(exchange)
 
     def _check_carries(self, conversation: ConversationState) -> None:
-        """Raise an `EndpointError` if the request cannot tell the endpoint what the conversation is about."""
         carried = self._shape.request.carried
         if conversation.is_lost(carried):
             found = "the request has no place for the earlier turns of the conversation"

@@ -63,7 +63,6 @@ def attack_outcomes(question: Question, answer: RagAnswer) -> tuple[AttackOutcom
 
 
 def _ranks(plant: Plant, answer: RagAnswer) -> set[int]:
-    """Return the ranks of the contexts that are from the planted document."""
     by_text = {rank for rank, text in enumerate(answer.contexts, 1) if plant.canary in text}
     ids = (answer.source_ids or ())[: len(answer.contexts)]
     return by_text | {rank for rank, source_id in enumerate(ids, 1) if source_id == plant.doc_id}

@@ -254,5 +254,4 @@ _score = lru_cache(1_000, typed=True)(Score)
 
 
 def _plain(value: Any) -> Any:
-    """Return a value that JSON can encode: a dict for any mapping, else the value as text."""
     return dict(value) if isinstance(value, Mapping) else str(value)

@@ -37,8 +37,8 @@ def combined_record(records: Sequence[Record], thresholds: Thresholds) -> Record
     Return one record for several of the same question, with all values in `repeated`.
 
     Every score is the median of its values, of a prohibition the minimum, and the verdict is decided on them. Answer,
-    contexts and latency are those of the record whose scores are nearest, in the first place those of prohibitions. If
-    one of the records is an ERROR, it is returned, unless another one breaks a prohibition.
+    contexts and latency are those of the record whose scores are nearest. If one of the records is an ERROR, it is
+    returned, unless another one breaks a prohibition.
     """
     asked = len(records)
     error = next((record for record in records if record.verdict is Verdict.ERROR), None)
@@ -116,7 +116,7 @@ def _values(record: Record, metric: str) -> Values:
 
 
 def _distance(record: Record, scores: Mapping[str, Score]) -> tuple[float, float]:
-    """Return the distance of the prohibitions, and that of all scores."""
+    # Prohibitions come first, so that an answer that breaks one is shown.
     values = {metric: (score.value, scores[metric].value) for metric, score in record.scores.items()}
     distances = {metric: abs(a - b) for metric, (a, b) in values.items() if a is not None and b is not None}
     return sum(distances.get(metric, 0) for metric in PROHIBITIONS), sum(distances.values())

@@ -143,7 +143,6 @@ def decide(question: Question, scores: Mapping[str, Score], run: Thresholds) -> 
 
 
 def _why_unscored(score: Score) -> str:
-    """Return why an asserted score cannot be compared with its minimum; empty if it can."""
     if score.value is None:
         return score.reason or "no reason was given"
     # A percentage of a user's own metric would pass any minimum. Sums of floats may be a little above 1.

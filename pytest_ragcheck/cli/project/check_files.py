@@ -118,7 +118,6 @@ def _mistakes(path: Path, own_metrics: Iterable[str], collected: CollectedQuesti
 
 
 def _result(path: Path) -> tuple[str | None, object]:
-    """Return the kind of a result file, from its name or else its content, and the content."""
     if path.suffix.lower() != ".json" or path.name.lower().endswith((*QUESTION_FILES, RESULT_QUESTIONS)):
         return None, None
     from pytest_ragcheck.summary.result_schemas import kind_of_document

@@ -115,7 +115,6 @@ def _by_ledger(output: Path, settings: Settings) -> int:
 
 
 def _left_elsewhere(run: str, entries: Entries, asked: str) -> str:
-    """The line of a run that put its documents into another system."""
     names = {*entries.before, *entries.documents.values()} - entries.refused
     many = "1 document is" if len(names) == 1 else f"{len(names)} documents are"
     to_do = "Give the URL of that server by --rag-url or --base-url."

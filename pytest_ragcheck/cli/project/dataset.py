@@ -70,7 +70,6 @@ def _listed() -> Iterator[str]:
 
 
 def _write(chosen: argparse.Namespace) -> str:
-    """Write the question file, and return the text to print."""
     from pytest_ragcheck.config.numbers import read_count, read_number
     from pytest_ragcheck.questions.datasets.loading import load_questions
     from pytest_ragcheck.questions.datasets.registry import check_choice, known_datasets

@@ -156,5 +156,4 @@ def _asked(question: str) -> set[str]:
 
 
 def _content(text: str) -> list[str]:
-    """The terms of the text without stop words."""
     return [term for term in TermDictionary().of(text) if term not in STOP_WORDS]

@@ -270,7 +270,6 @@ class _Batch:
             raise
 
     async def _answered(self, upload: Upload) -> str:
-        """The batch's id, after the ledger has recorded it or the refusal."""
         try:
             batch_id = await self.routes.upload(upload.text, upload.file_name)
         except EndpointError as error:

@@ -154,7 +154,6 @@ class AsgiLifespan:
         return self._error is not None or self._message is not None
 
     def _problem(self, step: str) -> str:
-        """The error that the app raised, or else the one that it reported."""
         if self._error is not None:
             return f"its {step} raised {shown_error(self._error)}"
         return f"its {step} failed{f': {excerpt(self._message)}' if self._message else ', without a message'}"

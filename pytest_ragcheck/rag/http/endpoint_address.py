@@ -75,7 +75,6 @@ def _check_url(url: str) -> None:
 
 
 def _problem(url: str, masked: str) -> str:
-    """The mistake in a URL, with its remedy; empty without a mistake."""
     if any(character.isspace() or not character.isprintable() for character in url):
         repaired = "".join(character for character in masked if character.isprintable() and character != " ")
         return f"white space or a control character in it. Write {repaired} or, inside the query-string, %20."

@@ -205,8 +205,6 @@ class _Socket(asyncio.Protocol):
 
 
 class _ReplyStream:
-    """The body of a reply, in the form of the HTTP library."""
-
     def __init__(self, transport: PlainTransport, address: _Address, connection: Any, body: Any) -> None:
         self._transport = transport
         self._address = address

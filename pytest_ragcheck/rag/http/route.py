@@ -192,7 +192,6 @@ class HttpRoute:
             raise
 
     def _check(self, exchange: HttpExchange) -> None:
-        """Raise for a bad status, and for a body above the limit."""
         if not exchange.response.is_success:
             raise self._wrong_status(exchange, exchange.response, _start(exchange))
         if exchange.size_bytes > self._max_reply_bytes:

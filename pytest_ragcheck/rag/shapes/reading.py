@@ -151,7 +151,6 @@ class Reading:
 
 
 def _split(text: str) -> Iterator[tuple[str, str]]:
-    """Yield the name and the expression of each field."""
     fields = [match for match in _FIELD.finditer(text) if match["name"]]
     before = text[: fields[0].start()] if fields else text
     if before.strip():
@@ -193,7 +192,6 @@ def _found(field: str, expression: Expression, reply: object) -> Any:
 
 
 def _error_in(reply: object) -> str:
-    """Return the error that the reply reports in place of an answer; empty without one."""
     error = reply.get("error") if isinstance(reply, Mapping) else None
     return f"an error: {named_error(error)}" if error else ""
 
@@ -253,7 +251,6 @@ def _session(value: object, label: str) -> str | float | None:
 
 
 def _key_of_text(value: object) -> str | None:
-    """Return the key under which an object has its text; None without one."""
     if not isinstance(value, Mapping):
         return None
     return next((key for key in keys_among(value, TEXT_NAMES) if isinstance(value[key], str)), None)

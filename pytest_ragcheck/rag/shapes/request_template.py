@@ -121,7 +121,6 @@ RequestTemplate: TypeAlias = JsonTemplate | QueryStringTemplate
 
 
 def _texts(query: str, top_k: int, conversation: ConversationState) -> dict[str, str]:
-    """Return the value of each placeholder within a longer text."""
     return {
         "query": query,
         "top_k": str(top_k),

@@ -214,7 +214,6 @@ def _within(place: _Place) -> Iterator[_Place]:
 
 
 def _is_of_texts(value: Sequence[Any]) -> bool:
-    """Return True for an array of texts, or of arrays of texts."""
     return all(isinstance(each, str) for each in _flat(value))
 
 
