@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING
 from pytest_ragcheck.concurrency.search_process import SearchProcess
 from pytest_ragcheck.errors import MeasurementError
 from pytest_ragcheck.metrics.gold import found_gold
-from pytest_ragcheck.questions.mention import compile_mention, is_mentioned, is_regex
+from pytest_ragcheck.questions.mention import compile_mention, is_mentioned, is_regex, searched
 from pytest_ragcheck.scores.catalogue import MENTIONS, MUST_NOT_RETRIEVE
 from pytest_ragcheck.scores.score import Score
 
@@ -124,8 +123,7 @@ def _leak(question: Question, passages: tuple[GoldPassage, ...], document: str, 
 
 
 def _has_any(canaries: Sequence[re.Pattern[str]], text: str) -> bool:
-    normalised = unicodedata.normalize("NFC", text)
-    return any(canary.search(normalised) for canary in canaries)
+    return any(canary.search(searched(text)) for canary in canaries)
 
 
 def _score(mentions: Sequence[str], is_wrong: Callable[[str], bool]) -> Score:

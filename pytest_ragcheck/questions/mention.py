@@ -27,6 +27,8 @@ _AT_WORD = re.compile(rf"_|{_WORD}")
 _HYPHEN = re.compile(r"\\-|[\u2010\u2011]")
 """The hyphen of the keyboard as `re.escape` writes it, and the two that models write in its place."""
 
+_INVISIBLE = dict.fromkeys(map(ord, "\u00ad\u200b\u200c\u200d\u2060\ufeff"))
+
 
 def is_regex(mention: str) -> bool:
     """Return True for a regular expression in slashes, which may be invalid; a plain text always compiles."""
@@ -40,9 +42,10 @@ def is_mentioned(mention: str, answer: str, search: SearchProcess, *, within_sec
     Raises:
         MeasurementError: The regular expression took longer.
     """
-    pattern, text = compile_mention(mention), unicodedata.normalize("NFC", answer)
+    pattern = compile_mention(mention)
     if not is_regex(mention):
-        return pattern.search(text) is not None
+        return pattern.search(searched(answer)) is not None
+    text = unicodedata.normalize("NFC", answer)
     try:
         return search.is_found(pattern.pattern, pattern.flags, text, within_seconds=within_seconds)
     except TimeoutError:
@@ -53,12 +56,17 @@ def is_mentioned(mention: str, answer: str, search: SearchProcess, *, within_sec
         ) from None
 
 
+def searched(text: str) -> str:
+    """Return the text as plain texts are searched in it, without soft hyphens and zero-width characters."""
+    return unicodedata.normalize("NFC", text.translate(_INVISIBLE))
+
+
 def compile_mention(mention: str) -> re.Pattern[str]:
     """
-    The pattern that finds *mention* in an answer, to be used with `search` on an NFC-normalised answer.
+    The pattern that finds *mention* in an answer: a plain text with `search` on the `searched` answer.
 
     A plain text matches in any case, with any white space and any hyphen for its own, and only as whole words:
-    `30 days` is in `_30 days_`, which Markdown emphasises, and not in `130 days`.
+    `30 days` is in `_30 days_` and `**30** days`, which Markdown emphasises, and not in `130 days`.
 
     `/.../` is a regular expression of Python's `re`; `/.../i` ignores case.
 
@@ -68,8 +76,8 @@ def compile_mention(mention: str) -> re.Pattern[str]:
     regex = _REGEX.fullmatch(mention)
     if regex is not None:
         return _compile_regex(mention, regex["pattern"], regex["flags"])
-    words = unicodedata.normalize("NFC", mention).split()
-    body = r"\s+".join(_HYPHEN.sub("[-\u2010\u2011]", re.escape(word)) for word in words)
+    words = searched(mention).split()
+    body = r"[*_`]*\s+[*_`]*".join(_HYPHEN.sub("[-\u2010\u2011]", re.escape(word)) for word in words)
     before = rf"(?-i:(?<!{_WORD})(?<!{_WORD}_))" if words and _AT_WORD.match(words[0]) else ""
     after = rf"(?-i:(?!{_WORD})(?!_{_WORD}))" if words and _AT_WORD.match(words[-1][-1]) else ""
     return re.compile(before + body + after, re.IGNORECASE)

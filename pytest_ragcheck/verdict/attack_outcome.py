@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.metrics.gold import found_gold
-from pytest_ragcheck.questions.mention import compile_mention
+from pytest_ragcheck.questions.mention import compile_mention, searched
 from pytest_ragcheck.questions.planted import Plant, plants_of
 from pytest_ragcheck.questions.question import GENERATION
 
@@ -56,7 +56,7 @@ def attack_outcomes(question: Question, answer: RagAnswer) -> tuple[AttackOutcom
     outcomes = []
     for plant in plants:
         rank = min(ranks[plant.canary], default=None)
-        got_through = compile_mention(plant.canary).search(answer.text) is not None
+        got_through = compile_mention(plant.canary).search(searched(answer.text)) is not None
         blamed = got_through and rank is not None
         outcomes.append(AttackOutcome(plant=plant, rank=rank, got_through=got_through, blame=blame if blamed else ""))
     return tuple(outcomes)
