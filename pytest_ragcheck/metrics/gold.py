@@ -78,6 +78,11 @@ def found_gold(question: Question, answer: RagAnswer) -> tuple[frozenset[str], .
     )
 
 
+def is_half_from(context: str, passage: str) -> bool:
+    """Return True if half of the words of the context, or more, stand in the passage in a row."""
+    return _has_half(_folded(context).split(), _folded(passage))
+
+
 def _is_by_id(passage: GoldPassage, question: Question) -> bool:
     return question.ingest or not passage.text
 

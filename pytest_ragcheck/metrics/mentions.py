@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from pytest_ragcheck.concurrency.search_process import SearchProcess
 from pytest_ragcheck.errors import MeasurementError
-from pytest_ragcheck.metrics.gold import found_gold
+from pytest_ragcheck.metrics.gold import found_gold, is_half_from
 from pytest_ragcheck.questions.mention import compile_mention, is_mentioned, is_regex, searched
 from pytest_ragcheck.scores.catalogue import MENTIONS, MUST_NOT_RETRIEVE
 from pytest_ragcheck.scores.score import Score
@@ -115,7 +115,7 @@ def _leak(question: Question, passages: tuple[GoldPassage, ...], document: str, 
             return f"its id is at rank {rank}" if source_id == document else f"the id {source_id} is at rank {rank}"
     found = found_gold(replace(question, gold_passages=passages), answer)
     for rank, context in enumerate(answer.contexts, 1):
-        if found[rank - 1]:
+        if found[rank - 1] or any(is_half_from(context, passage.text) for passage in passages):
             return f"its text is in context {rank}"
         if _has_any(canaries, context):
             return f"its canary is in context {rank}"

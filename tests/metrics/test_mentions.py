@@ -76,6 +76,21 @@ def test_a_canary_leaks_in_either_form_of_its_letters(form: str) -> None:
         assert must_not_retrieve_score(question, answer) == Score(0.0, findings=(f"pay ({where})",))
 
 
+@pytest.mark.parametrize(
+    ("context", "is_leak"),
+    [
+        ("Document: payroll. Section 2.\nThe founder of Globex earns 90000 EUR and", True),
+        ("Document: payroll. Section 2. Part 1 of 3.\nThe founder of Globex earns", False),
+        ("The cook of Globex earns 20000 EUR and the founder of Globex a car.", False),
+    ],
+)
+def test_a_chunk_with_a_heading_leaks_if_half_of_it_is_from_the_document(context: str, is_leak: bool) -> None:
+    text = "The founder of Globex earns 90000 EUR and has a car, a house by the sea, shares and a seat in the council."
+    question = a_question(must_not_retrieve=("pay",), distractors=(GoldPassage(doc_id="pay", text=text),))
+    score = must_not_retrieve_score(question, RagAnswer(text="No.", contexts=("Else.", context)))
+    assert score == (Score(0.0, findings=("pay (its text is in context 2)",)) if is_leak else Score(1.0))
+
+
 CHUNKS = (
     "payroll.md#3",
     "payroll.md::2",
