@@ -199,8 +199,9 @@ class StreamedReply:
             raise ReplyMismatch(f"event {self._events} of the stream is not UTF-8", "Encode it as UTF-8.") from None
 
     def _refuse_error(self, event: StreamEvent, value: object) -> None:
-        error, kind = (value.get("error"), value.get("event")) if isinstance(value, dict) else (None, None)
-        is_error = "error" in (event.type, kind)
+        named_in = value if isinstance(value, dict) else {}
+        error = named_in.get("error")
+        is_error = "error" in (event.type, named_in.get("event"), named_in.get("type"))
         if is_error:
             error = error or value
         if not error and self._reading.error is not None:

@@ -280,6 +280,13 @@ def test_a_stream_is_read_as_the_whole_answer(behaviour: Behaviour, options: dic
             id="an error of dify",
         ),
         pytest.param(
+            streamed([WHOLE, sse({"type": "error", "message": "the model timed out"})]),
+            {},
+            "endpoint_stream",
+            'event 5 of the stream reports an error: "the model timed out"',
+            id="an error by its type",
+        ),
+        pytest.param(
             streamed(
                 [sse(delta("30")), sse(delta("**ERROR**: no quota")), sse(delta(None, finish_reason="stop"), "[DONE]")]
             ),
