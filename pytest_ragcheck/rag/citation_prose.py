@@ -60,15 +60,15 @@ def prose_of(text: str) -> str:
 
 
 def used_definitions(text: str, prose: str) -> list[Definition]:
-    """The definitions that markers or images of the text refer to, and all footnotes."""
+    """All footnotes, and the definitions and lists with one that markers or images of the text refer to."""
     found = list(_defined(prose))
     if not found:
         return []
     used = set(_IMAGE_LABEL.findall(text))
     for inside in re.findall(r"\[([^\[\]\n]{1,200})\]", blanked(prose, (each.place for each in found))):
         used.update(expanded(inside) or (inside.strip().removeprefix("^"),))
-    lists = {each.heading for each in found if each.heading is not None and each.label in used}
-    return [each for each in found if each.is_footnote or each.label in used or each.heading in lists]
+    lists = {each.heading for each in found if each.label in used}
+    return [each for each in found if each.is_footnote or each.heading in lists]
 
 
 def blanked(text: str, places: Iterable[tuple[int, int]]) -> str:

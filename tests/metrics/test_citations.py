@@ -136,6 +136,18 @@ def test_parts_of_a_document_are_told_apart() -> None:
         assert measured(text, *ids, must_cite=(demanded,))["must_cite"].value == share
 
 
+def test_a_definition_beside_a_used_one_is_no_citation() -> None:
+    definitions = "\n\n[1]: terms.md\n[2]: fees.md"
+    for text, demanded, share in (
+        ("So [1].", "fees.md", 0.0),
+        ("So [1].", "terms.md", 1.0),
+        ("So [1], [2].", "fees.md", 1.0),
+        ("So.", "fees.md", 1.0),  # lines that begin with a marker
+    ):
+        scores = measured(text + definitions, "terms.md", "fees.md", must_cite=(demanded,))
+        assert scores["must_cite"].value == share
+
+
 def test_chunks_of_a_document_are_cited_by_its_name() -> None:
     ids = ("terms.md::1", "fees-chunk-1", "pay-2.md", "fees-chunk-2", "ticket#1")
     text = "[terms.md], (source: fees), [pay.md], [terms.md::1], (source: fees-chunk-3)"
