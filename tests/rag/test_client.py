@@ -13,6 +13,7 @@ from pytest_ragcheck.config.settings import Settings
 from pytest_ragcheck.errors import EndpointError, EndpointTimeout, UsageError
 from pytest_ragcheck.questions.question import Question
 from pytest_ragcheck.rag.client import RagClient
+from pytest_ragcheck.rag.http.connections import http_library
 from tests.rag.misbehaviours import GOOD
 from tests.servers.fake_endpoint import FakeEndpoint, hang, json_reply
 
@@ -92,6 +93,7 @@ def test_importing_the_client_or_asking_a_function_needs_no_http_library():
     code = """
 import asyncio, sys
 from pytest_ragcheck.rag.client import RagClient
+from pytest_ragcheck.rag.http.connections import http_library
 client = RagClient.from_callable(lambda query: {"answer": query, "contexts": []})
 assert asyncio.run(client.query("hello")).text == "hello"
 assert client.blocking.query("hello").text == "hello"
@@ -165,6 +167,7 @@ def test_asking_in_the_contracts_own_shape_needs_no_jmespath():
     code = """
 import sys
 from pytest_ragcheck.rag.client import RagClient
+from pytest_ragcheck.rag.http.connections import http_library
 with RagClient(sys.argv[1]).blocking as client:
     assert client.query("?").text == "30 days"
 print("jmespath" in sys.modules)
@@ -172,6 +175,22 @@ print("jmespath" in sys.modules)
     with FakeEndpoint(json_reply(GOOD)) as endpoint:
         done = subprocess.run([sys.executable, "-c", code, endpoint.url], capture_output=True, text=True, check=False)
     assert (done.stdout, done.stderr) == ("False\n", "")
+
+
+def test_the_auth_of_an_own_http_client_does_not_replace_the_token_of_an_identity() -> None:
+    async def run(url: str) -> None:
+        identities = {"alice": {"Authorization": "Bearer alice"}, "bob": {"X-Tenant": "bob"}}
+        async with http_library().AsyncClient(auth=("service", "x")) as http:
+            client = RagClient(url, http=http, identities=identities)
+            for name in identities:
+                await client.ask(Question(dataset_name="a", id="a", question="When?", identity=name))
+
+    with FakeEndpoint(json_reply({"answer": "Now.", "contexts": []})) as endpoint:
+        asyncio.run(run(endpoint.url))
+    assert [request.headers["authorization"] for request in endpoint.requests] == [
+        "Bearer alice",
+        "Basic c2VydmljZTp4",
+    ]
 
 
 def test_a_client_without_identities_names_where_it_takes_them_from() -> None:
@@ -258,6 +277,7 @@ def test_an_interrupt_in_a_function_reaches_the_caller_and_leaves_the_client_usa
 INTERRUPTED = """
 import asyncio, os, signal, threading
 from pytest_ragcheck.rag.client import RagClient
+from pytest_ragcheck.rag.http.connections import http_library
 cancelled = threading.Event()
 async def answer(query):
     os.kill(os.getpid(), signal.SIGINT)
