@@ -164,6 +164,9 @@ class StreamedReply:
         # `sources[].text` gives an empty array for sources without texts.
         if found == [] and self._found.get(field):
             return
+        if field == "contexts" and found != self._found.get(field, found):
+            # The ids so far are those of the replaced contexts.
+            self._found.pop("source_ids", None)
         self._found[field] = found
         if field == "contexts":
             expression = self._reading.parts.contexts

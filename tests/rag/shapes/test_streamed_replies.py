@@ -184,6 +184,22 @@ def test_a_stream_is_read_as_the_whole_answer(behaviour: Behaviour, options: dic
 
 
 @pytest.mark.parametrize(
+    ("events", "ids"),
+    [
+        ([{"contexts": ["a"], "source_ids": ["1"]}, {"contexts": ["b"]}], None),
+        ([{"contexts": ["a"], "source_ids": ["1"]}, {"contexts": ["b"], "source_ids": ["2"]}], ("2",)),
+        ([{"contexts": ["a"], "source_ids": ["1"]}, {"contexts": ["b"]}, {"source_ids": ["2"]}], ("2",)),
+        ([{"contexts": ["a"], "source_ids": ["1"]}, {"contexts": ["a"]}, {"contexts": []}], ("1",)),
+        ([{"source_ids": ["1"]}, {"contexts": ["a"]}], ("1",)),
+    ],
+)
+def test_the_ids_of_replaced_contexts_are_not_those_of_the_last_ones(
+    events: list[dict[str, Any]], ids: tuple[str, ...] | None
+) -> None:
+    assert ask(streamed([sse(*events, {"answer": "30"})])).source_ids == ids
+
+
+@pytest.mark.parametrize(
     ("behaviour", "options", "kind", "text"),
     [
         pytest.param(streamed([]), {}, "endpoint_stream", "the stream has no events", id="empty"),
