@@ -259,3 +259,33 @@ def test_several_questions_are_asked_and_judged_again_at_once_within_the_limits(
     assert run.junit["gate"] == ("failure", "12 confirmed as failing against ragcheck-baseline.json")
     most = json.loads((project.folder / "most.json").read_text())
     assert (most["asked again"], most["judged"]) == (3, 2)
+
+
+SYSTEM = """
+import os
+import pytest
+from pytest_ragcheck import RagClient
+
+def answer(query):
+    return {"answer": "It is 9.", "contexts": ["The shop opens at 9."], "source_ids": [os.environ["SHOP_ID"]]}
+
+@pytest.fixture(scope="session")
+def rag_client():
+    return RagClient.from_callable(answer)
+"""
+
+
+def test_the_same_answer_from_a_forbidden_document_is_another_one(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project.write("conftest.py", SYSTEM)
+    question = {"id": "a", "question": "When?", "expected_answer": "9", "must_not_retrieve": ["pay.md"]}
+    project.write("all.rag.json", json.dumps([question]))
+    monkeypatch.setenv("SHOP_ID", "shop.md")
+    assert project.run("--rag-judge=offline").exit_status == 0
+    assert main(["baseline", "save"]) == 0
+    assert "1 of 1 answers are recorded ones" in project.run("--rag-judge=offline").text
+    monkeypatch.setenv("SHOP_ID", "pay.md")
+    run = project.run("--rag-judge=offline")
+    assert run.exit_status == 1
+    assert "1 confirmed as failing against ragcheck-baseline.json" in run.section("ragcheck::gate")

@@ -110,7 +110,8 @@ class _Examination:
 
     def _look(self, record: Record, thresholds: Mapping[str, float]) -> Look:
         """Return the answer of a record of this run in the form that the procedure takes."""
-        digest = answer_digest(record.answer or "", [text_digest(text) for text in record.contexts])
+        contexts = [text_digest(text) for text in record.contexts]
+        digest = answer_digest(record.answer or "", contexts, record.source_ids, record.question)
         self.answers.setdefault(digest, record.reply)
         scores = measured_values(record.scores)
         return Look(
@@ -141,7 +142,10 @@ class _Examination:
                 evidence = replace(evidence, replies=await self._looks_to_save(compared, evidence.thresholds))
             evidence = await self._judged_for_means(evidence, compared, deterministic=deterministic)
         looks = [look for looks in self.row.saved for look in looks]
-        same = any(look.digest == compared.now.answer and look.judge == self.record.judge for look in looks)
+        same = any(
+            look.digest(self.record.question) == compared.now.answer and look.judge == self.record.judge
+            for look in looks
+        )
         drift = None
         if same and not deterministic and self.row.key in self.baseline.drift_sample:
             drift = await self._drift(compared)

@@ -50,10 +50,9 @@ class SavedAnswer:
 
     latency_seconds: float | None = None
 
-    @property
-    def digest(self) -> str | None:
-        """Digest of the answer and its contexts; None without an answer."""
-        return None if self.text is None else answer_digest(self.text, self.context_digests)
+    def digest(self, question: Question) -> str | None:
+        """Return the `answer_digest`; None without an answer."""
+        return None if self.text is None else answer_digest(self.text, self.context_digests, self.source_ids, question)
 
     @property
     def answer(self) -> RagAnswer | None:
@@ -68,9 +67,11 @@ def text_digest(text: str) -> str:
     return digest_of(text)[:_DIGITS]
 
 
-def answer_digest(text: str, context_digests: Sequence[str]) -> str:
-    """Return 16 hex digits over an answer and the digests of its contexts, without document ids."""
-    return digest_of([text, list(context_digests)])[:_DIGITS]
+def answer_digest(
+    text: str, context_digests: Sequence[str], source_ids: Sequence[str] | None, question: Question
+) -> str:
+    """Return 16 hex digits over an answer and its contexts, and over their ids if the question forbids documents."""
+    return digest_of([text, list(context_digests), source_ids if question.must_not_retrieve else None])[:_DIGITS]
 
 
 def label_digests(question: Question) -> dict[str, str]:
