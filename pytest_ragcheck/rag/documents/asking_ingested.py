@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,7 @@ from pytest_ragcheck.questions.passages import documents_of
 from pytest_ragcheck.rag.ask import ask, endpoint_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from pytest_ragcheck.questions.question import Question
     from pytest_ragcheck.rag.answer import Asks, RagAnswer
@@ -25,7 +26,11 @@ class AsksIngested:
         self._client = client
         self._ingested = ingested
         self._uploads = {upload.file_name: upload for upload in uploads}
-        self._names: dict[str, dict[str, list[str]]] = {}
+        self._names: defaultdict[str, defaultdict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+        """By dataset and our id, the file names of each document; several identities may upload one document."""
+        for upload in self._uploads.values():
+            for dataset in upload.datasets:
+                self._names[dataset][upload.doc_id].append(upload.file_name)
         self.endpoint = endpoint_name(client)
         """The name of the system in results."""
 
@@ -40,7 +45,7 @@ class AsksIngested:
             IngestionError: A document of the question is not in the system.
             EndpointError: The endpoint gave no answer that can be judged.
         """
-        names = self._names_in(question.dataset_name)
+        names = self._names[question.dataset_name]
         wanted = dict.fromkeys(str(passage.doc_id) for passage in documents_of(question))
         failed = [name for each in wanted for name in names.get(each, ()) if name in self._ingested.failures]
         if failed:
@@ -52,16 +57,7 @@ class AsksIngested:
         ours = tuple(self._our_id(each, names) for each in answer.source_ids)
         return replace(answer, source_ids=ours, server_source_ids=answer.source_ids)
 
-    def _names_in(self, dataset: str) -> dict[str, list[str]]:
-        """By our id, the file names of each document of the dataset; several identities may upload one document."""
-        if dataset not in self._names:
-            found = self._names[dataset] = {}
-            for upload in self._uploads.values():
-                if dataset in upload.datasets:
-                    found.setdefault(upload.doc_id, []).append(upload.file_name)
-        return self._names[dataset]
-
-    def _our_id(self, server_id: str, names: dict[str, list[str]]) -> str:
+    def _our_id(self, server_id: str, names: Mapping[str, list[str]]) -> str:
         """Our id of a document; its file name if the dataset has another document of that id."""
         from pytest_ragcheck.rag.cited_answer import document_of
 
