@@ -123,7 +123,6 @@ def _read_header(mistakes: Mistakes, header: Sequence[Scalar], declared: str) ->
 
 
 def _fits(site: Site, row: Sequence[Scalar], columns: Sequence[str | None], delimiter: str) -> bool:
-    """Return whether each cell of *row* has a column, and note a mistake otherwise."""
     nameless = (number for number, column in enumerate(columns[: len(row)], start=1) if column == "")
     other = next((each for each in DELIMITERS if row[0].text.count(each) == len(columns) - 1), "")
     if len(row) == 1 < len(columns) and other:

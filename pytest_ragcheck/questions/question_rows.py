@@ -45,7 +45,6 @@ def write_questions(path: Path, dataset_name: str, questions: Sequence[Question]
 
 
 def _entries(questions: Iterable[Question]) -> Iterator[dict[str, Any]]:
-    """Yield a row for each question, and for each conversation one with its turns."""
     for conversation, of_one in groupby(questions, key=lambda question: question.conversation):
         rows = map(question_row, of_one)
         if conversation:

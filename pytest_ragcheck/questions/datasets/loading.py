@@ -68,8 +68,6 @@ def load_questions(
 
 @dataclass(slots=True)
 class _Seen:
-    """The questions that `load_questions` has read so far, before sampling."""
-
     by_id: dict[str, str] = field(default_factory=dict)
     """The start of each question's text by its id."""
 

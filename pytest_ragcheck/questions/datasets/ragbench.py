@@ -70,7 +70,6 @@ def _question(question_id: str, asked: _Asked, rows: list[Row], dataset_name: st
 
 
 def _relevant(row: Row) -> set[int]:
-    """Return the numbers, from 0, of the documents with a relevant sentence."""
     keys = row.texts("all_relevant_sentence_keys") if "all_relevant_sentence_keys" in row else ()
     return {int(match[1]) for key in keys if (match := _NUMBER.match(key))}
 

@@ -57,7 +57,6 @@ def _read_topics(material: Material, export: Export) -> None:
 
 
 def _topics(material: Material) -> Iterator[tuple[str, str, dict[str, str]]]:
-    """Yield the number, the text to ask and the other fields of each topic."""
     if not _TOPIC.search(material.text):
         for line in material.text.split("\n"):
             if found := _LINE.fullmatch(line.strip()):

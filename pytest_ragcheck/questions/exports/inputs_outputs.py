@@ -56,7 +56,6 @@ def _read_langsmith(material: Material, export: Export) -> None:
 
 
 def _part(row: Mapping[str, Any], name: str, prefixes: tuple[str, ...]) -> Any:
-    """Return the mapping under *name*, or the columns whose names begin with one of the *prefixes*."""
     if name in row:
         return value_of(row[name])
     return {

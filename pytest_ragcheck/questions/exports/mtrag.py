@@ -48,7 +48,6 @@ def read_mtrag(path: Path) -> tuple[QuestionSet, ...]:
 
 
 def _conversations(rows: Sequence[Row]) -> Iterator[tuple[str, str, list[Question]]]:
-    """Yield the id, the name of the dataset and the turns of each conversation."""
     if "messages" in rows[0]:
         for number, row in enumerate(rows, start=1):
             dataset_name = _dataset_name(row.row("retriever").row("collection").text("name"))
@@ -91,7 +90,6 @@ def _of_tasks(tasks: Sequence[Row]) -> tuple[str, list[Question]]:
 
 
 def _turn(dataset_name: str, text: str, kinds: Row, expected: str | None, contexts: Sequence[Row]) -> Question:
-    """Return a turn; *kinds* says whether it can be answered."""
     name = _spelled(kinds, "Answerability")
     found = kinds.texts(name)
     if len(found) != 1 or found[0] not in (*_JUDGED, *_NOT_JUDGED):

@@ -30,7 +30,6 @@ def _is_promptfoo(material: Material) -> bool:
 
 
 def _tests(material: Material) -> Sequence[Any]:
-    """Return the entries of `tests`, or the rows of a file of tests."""
     document = material.document
     if not isinstance(document, Mapping):
         return material.rows
@@ -54,7 +53,6 @@ def _read(material: Material, export: Export) -> None:
 
 
 def _asked_names(prompts: Any) -> tuple[str, ...]:
-    """Return the variables of the prompts that are texts in the configuration."""
     texts = [prompts] if isinstance(prompts, str) else prompts if isinstance(prompts, list) else []
     return tuple(name for text in texts if isinstance(text, str) for name in _PLACEHOLDER.findall(text))
 

@@ -86,7 +86,6 @@ class EntryReader:
         return None
 
     def _read_question(self, site: Site, node: MappingNode, entries: Mapping[str, Entry]) -> Question:
-        """Return the question without its id."""
         return Question(
             dataset_name=self.dataset_name,
             id="",

@@ -91,7 +91,6 @@ def _check_version(site: Site, entries: Mapping[str, Entry]) -> None:
 
 
 def _count(node: Node) -> int:
-    """Return the number of questions in an entry: one, or the turns of a conversation."""
     turns = [e.value for e in node.entries if e.key == TURNS] if isinstance(node, MappingNode) else []
     return len(turns[0].items) if turns and isinstance(turns[0], ListNode) else 1
 

@@ -48,8 +48,6 @@ def compose_json(text: str, *, line: int = 1, whole: str = "file") -> Node:
 
 
 class _Scanner:
-    """Reads one value after another and counts the lines."""
-
     def __init__(self, text: str, line: int, whole: str) -> None:
         self._text = text
         self._whole = whole

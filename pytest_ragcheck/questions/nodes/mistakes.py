@@ -47,7 +47,6 @@ class Mistakes:
 
 
 def _more(others: list[int]) -> str:
-    """Return the number and the lines of further mistakes of one kind."""
     lines = list(dict.fromkeys(map(str, others)))
     shown = ", ".join(lines[:_SHOWN_LINES]) + " and others" * (len(lines) > _SHOWN_LINES)
     return f" {len(others)} more of this kind: line{'s' if len(lines) > 1 else ''} {shown}."

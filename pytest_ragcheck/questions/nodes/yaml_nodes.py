@@ -184,7 +184,6 @@ class _Composer:
 
 
 def _to_merge(line: int, value: Node) -> list[Entry]:
-    """The entries of the merge key `<<`, in the order of precedence."""
     sources = value.items if isinstance(value, ListNode) else [value]
     entries: list[Entry] = []
     for source in sources:
