@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -14,13 +15,11 @@ from pytest_ragcheck.scores.catalogue import MENTIONS, MUST_NOT_RETRIEVE
 from pytest_ragcheck.scores.score import Score
 
 if TYPE_CHECKING:
-    import re
-
     from pytest_ragcheck.questions.question import GoldPassage, Question
     from pytest_ragcheck.rag.answer import RagAnswer
 
 _MUST, _MUST_NOT = MENTIONS
-_NUMBERS = "0123456789-_.:/ "
+_NUMBERS = "0123456789-_.:/ ()"
 
 
 class Mentions:
@@ -79,7 +78,7 @@ def must_not_retrieve_score(question: Question, answer: RagAnswer) -> Score:
 
     A document leaks if a context has its id or that of a part, its text or one of its canaries, or if the answer has a
     canary. A canary is a text of `must_not_mention` that the document has; the text of the document is that of the
-    passage with its id. An id followed by numbers, such as `terms-2`, is that of a part.
+    passage with its id.
 
     Returns:
         0..1, with the documents that leak and where. Unscored if none leaks, a document has no text in the question,
@@ -103,15 +102,13 @@ def must_not_retrieve_score(question: Question, answer: RagAnswer) -> Score:
 
 def _leak(question: Question, passages: tuple[GoldPassage, ...], document: str, answer: RagAnswer) -> str:
     """Where the document is in the reply; empty if it is nowhere."""
-    from pytest_ragcheck.rag.cited_answer import is_same_document
-
     canaries = [
         compile_mention(mention)
         for mention in question.must_not_mention
         if not is_regex(mention) and any(_has_any([compile_mention(mention)], passage.text) for passage in passages)
     ]
     for rank, source_id in enumerate(answer.source_ids or (), 1):
-        if any(is_same_document(each, document) for each in (source_id, source_id.rstrip(_NUMBERS))):
+        if _is_from(source_id, document):
             return f"its id is at rank {rank}" if source_id == document else f"the id {source_id} is at rank {rank}"
     found = found_gold(replace(question, gold_passages=passages), answer)
     for rank, context in enumerate(answer.contexts, 1):
@@ -120,6 +117,17 @@ def _leak(question: Question, passages: tuple[GoldPassage, ...], document: str, 
         if _has_any(canaries, context):
             return f"its canary is in context {rank}"
     return "its canary is in the answer" if _has_any(canaries, answer.text) else ""
+
+
+def _is_from(source_id: str, document: str) -> bool:
+    from pytest_ragcheck.rag.citation_targets import is_source
+    from pytest_ragcheck.rag.cited_answer import is_same_document
+
+    if any(is_same_document(each, document) for each in (source_id, source_id.rstrip(_NUMBERS))):
+        return True
+    # The name of a file may stand anywhere in an id, as in `acme:salaries.md`.
+    name = rf"(?<![\w.-]){re.escape(document)}(?![^\W_])"
+    return is_source(document, lambda _: False) and re.search(name, source_id, re.IGNORECASE) is not None
 
 
 def _has_any(canaries: Sequence[re.Pattern[str]], text: str) -> bool:

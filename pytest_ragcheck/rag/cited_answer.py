@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _EXTENSION = re.compile(r"\.[a-z]{2,4}[0-9]?$")
 _PART = re.compile(
     r"(.*\.[a-z]{2,4}\d?)(?:[^.\w]|_).*|(\d+)[\W_]\d.*"
-    r"|(.*?[^\W_])(?:#\b|::|(?:[\W_]+(?:chunk|node|page|part|passage|section|segment)s?[\W_]*|:)\d).*",
+    r"|(.*?[^\W_])(?:#\b|::|(?:[\W_]+(?:[cp]|chunk|node|page|part|passage|section|segment)s?[\W_]*|:)\d).*",
     re.IGNORECASE,
 )
 _SCHEME = re.compile(r"^[a-z]+://(?:www\.)?")

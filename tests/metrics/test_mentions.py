@@ -99,6 +99,11 @@ CHUNKS = (
     "payroll-3",
     "hr/Payroll.md:6:2",
     "payroll/4",
+    "payroll (4)",
+    "payroll_p4",
+    "payroll.md/chunks/3",
+    "acme:payroll.md::3",
+    '{"file": "payroll.md", "chunk": 3}',
 )
 
 

@@ -152,7 +152,6 @@ def _number(text: str) -> float | str:
 
 
 def _patterns(kind: str, value: Any, *, negated: bool) -> list[str] | None:
-    """Return the regular expressions in slashes that mean the same; None if there are none."""
     if kind == "regex":
         return [f"/{value}/"] if isinstance(value, str) and value else None
     if kind in {"equals", "starts-with"}:

@@ -188,7 +188,6 @@ def _tag(*types: str) -> Schema:
 
 
 def _value() -> Schema:
-    """Return the schema of any JSON value without lone surrogates."""
     whole = {"not": _ref("broken")}
     return {**whole, "items": _ref("value"), "propertyNames": whole, "additionalProperties": _ref("value")}
 
