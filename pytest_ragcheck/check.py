@@ -172,6 +172,11 @@ async def _decided(
     overall = weighted(scores, settings.run.weights)
     if overall is not None:
         scores[OVERALL] = overall.score
+    names = {name for metric in metrics for name in metric.names}
+    for metric in sorted({*settings.gate.minimums, *question.thresholds}.difference(METRICS, BOUNDED, names)):
+        scores[metric] = Score.unscored(
+            "no metric has this name. Run pytest with the hook pytest_ragcheck_metrics, or give the metric to evaluate"
+        )
     scores = _in_order(scores)
     decision = decide(question, scores, _thresholds(prepared))
     said = judgement_without_secrets(judgement, clean)

@@ -327,6 +327,20 @@ def test_a_threshold_on_a_metric_that_does_not_apply_is_dropped() -> None:
     assert never.dropped == {"pointless": "it does not apply to the question"}
 
 
+@pytest.mark.parametrize(
+    ("question", "settings"),
+    [(a_question(thresholds={"brevity": 0.5}), Settings.of()),
+     (a_question(), Settings.of(own_metrics=("brevity",), min={"brevity": 0.5}))],
+)  # fmt: skip
+def test_a_threshold_on_a_metric_that_the_run_does_not_have_is_an_error(question: Question, settings: Settings) -> None:
+    record = checked(question, settings=settings)
+    assert (record.verdict, record.error_kind) == (Verdict.ERROR, "unscored")
+    assert record.reason == (
+        "brevity could not be measured: no metric has this name. Run pytest with the hook pytest_ragcheck_metrics, or "
+        "give the metric to evaluate"
+    )
+
+
 def pointless(question: Question, answer: RagAnswer) -> None:
     """Applies to nothing."""
 

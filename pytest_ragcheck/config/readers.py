@@ -155,34 +155,42 @@ def read_report(text: str) -> Path:
 
 def read_minimum(text: str, own: Collection[str] = ()) -> tuple[str, float]:
     """Return the pair of `METRIC=VALUE`, for a metric that can be asserted or one of the users' *own*."""
-    metric, value = _metric_and_value(text, "METRIC=VALUE", "f1=0.5", (*ASSERTABLE, *own), "that can be asserted")
+    known = (*ASSERTABLE, *own)
+    metric, value = _metric_and_value(
+        text, "METRIC=VALUE; write it such as f1=0.5", known, "that can be asserted", _OWN
+    )
     return metric, read_fraction(value)
 
 
 def read_maximum(text: str) -> tuple[str, float]:
     """Return the pair of `METRIC=VALUE`, for a measurement that may have a maximum."""
-    example = "latency_seconds=2"
-    metric, value = _metric_and_value(text, "METRIC=VALUE", example, BOUNDED, "with a maximum")
+    example = "; write it such as latency_seconds=2"
+    metric, value = _metric_and_value(text, f"METRIC=VALUE{example}", BOUNDED, "with a maximum")
     if not 0 < (maximum := number_in(value)) < float("inf"):
-        raise ValueError(f"has no maximum above 0; write it such as {example}")
+        raise ValueError(f"has no maximum above 0{example}")
     return metric, maximum
 
 
 def read_weight(text: str, own: Collection[str] = ()) -> tuple[str, float]:
     """Return the pair of `METRIC=WEIGHT`, for any metric but the weighted one itself, or one of the users' *own*."""
     known = tuple(name for name in (*METRICS, *own) if name != OVERALL)
-    metric, value = _metric_and_value(text, "METRIC=WEIGHT", "f1=2", known, "that can have a weight")
+    metric, value = _metric_and_value(
+        text, "METRIC=WEIGHT; write it such as f1=2", known, "that can have a weight", _OWN
+    )
     if not 0 < (weight := number_in(value)) < float("inf"):
         raise ValueError("has no weight above 0; write it such as f1=2")
     return metric, weight
 
 
-def _metric_and_value(text: str, form: str, example: str, known: Collection[str], what: str) -> tuple[str, str]:
+_OWN = ", or one of your own from the hook pytest_ragcheck_metrics or Settings.of(own_metrics=[...])"
+
+
+def _metric_and_value(text: str, form: str, known: Collection[str], what: str, others: str = "") -> tuple[str, str]:
     metric, equals, value = map(str.strip, text.partition("="))
     if not equals:
-        raise ValueError(f"is not of the form {form}; write it such as {example}")
+        raise ValueError(f"is not of the form {form}")
     if metric not in known:
-        raise ValueError(f"names no metric {what}; {nearest(metric, known)}")
+        raise ValueError(f"names no metric {what}; {nearest(metric, known, others)}")
     return metric, value
 
 
@@ -199,12 +207,12 @@ def read_group(text: str) -> str:
     return text
 
 
-def nearest(name: str, known: Collection[str]) -> str:
+def nearest(name: str, known: Collection[str], others: str = "") -> str:
     """Return the end of an error text about an unknown name."""
     from difflib import get_close_matches
 
     near = get_close_matches(name, known, n=1)
-    return f"did you mean {near[0]!r}?" if near else f"choose one of {listed(known)}"
+    return f"did you mean {near[0]!r}?" if near else f"choose one of {listed(known)}{others}"
 
 
 def model_and_layer(model: str) -> tuple[str, int | None]:

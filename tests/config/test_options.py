@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "options.md"
+OWN = ", or one of your own from the hook pytest_ragcheck_metrics or Settings.of(own_metrics=[...])"
 WEIGHABLE = listed(metric for metric in METRICS if metric != OVERALL)
 HEADING = "## All options\n"
 PURPOSES = {
@@ -92,7 +93,7 @@ REFUSED: dict[Callable[[str], object], tuple[str, str]] = {
     read_fraction: ("70 %", "'70 %' is not a number from 0 to 1; write one such as 0.7"),
     read_minimum: (
         "f2=0.5",
-        f"'f2=0.5' names no metric that can be asserted; choose one of {listed(ASSERTABLE)}",
+        f"'f2=0.5' names no metric that can be asserted; choose one of {listed(ASSERTABLE)}{OWN}",
     ),
     read_maximum: (
         "f1=2",
@@ -331,7 +332,7 @@ def test_a_text_is_read_as_its_value(option: str, given: str, value: object) -> 
         (
             "rag_min",
             "must_mention=1",
-            f"names no metric that can be asserted; choose one of {listed(ASSERTABLE)}",
+            f"names no metric that can be asserted; choose one of {listed(ASSERTABLE)}{OWN}",
         ),
         ("rag_metrics", "+overlapp", "is not a group of metrics; did you mean 'overlap'?"),
         ("rag_weights", "0.5", "is not of the form METRIC=WEIGHT; write it such as f1=2"),
@@ -342,7 +343,7 @@ def test_a_text_is_read_as_its_value(option: str, given: str, value: object) -> 
         (
             "rag_weights",
             "overall_score=1",
-            f"names no metric that can have a weight; choose one of {WEIGHABLE}",
+            f"names no metric that can have a weight; choose one of {WEIGHABLE}{OWN}",
         ),
         ("rag_metrics", "", f"is not a group of metrics; choose one of {', '.join(GROUPS)}"),
         ("rag_top_k", "5.0", "is not a whole number from 1; write one such as 5"),

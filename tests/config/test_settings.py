@@ -347,7 +347,10 @@ def test_changed_settings_know_their_new_secrets_and_their_old_ones() -> None:
         ({"min": {"f1": 2}}, "Settings: min: 'f1=2' is not a number from 0 to 1; write one such as 0.7"),
         (
             {"min": {"f2": 0.5}},
-            (f"Settings: min: 'f2=0.5' names no metric that can be asserted; choose one of {listed(ASSERTABLE)}"),
+            (
+                f"Settings: min: 'f2=0.5' names no metric that can be asserted; choose one of {listed(ASSERTABLE)}, "
+                "or one of your own from the hook pytest_ragcheck_metrics or Settings.of(own_metrics=[...])"
+            ),
         ),
         (
             {"embedding_model": "e@http://bob:hunter2@"},

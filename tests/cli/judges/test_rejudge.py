@@ -13,6 +13,7 @@ from pytest_ragcheck.questions.question import GoldPassage
 from pytest_ragcheck.rag.answer import RagAnswer
 from pytest_ragcheck.redaction import Redactor
 from pytest_ragcheck.report.files.result_files import write_results
+from pytest_ragcheck.scores.score import Score
 from pytest_ragcheck.summary.aggregate import aggregate
 from tests.making import a_question, a_record, a_set, an_error, some_outcomes
 from tests.servers.canary_judge import says_of_canaries
@@ -64,6 +65,21 @@ def test_without_a_judge_the_recorded_verdicts_are_decided_anew(
     assert (predictions["errors"][0]["kind"], predictions["errors"][0]["message"]) == ("judge_reply", "no JSON")
     assert (summary["complete"], summary["replay_of"]) == (True, recorded)
     assert (tmp_path / "ragcheck-results" / "billing_questions.json").exists()
+
+
+def test_a_threshold_on_a_metric_of_conftest_is_an_error_and_no_pass(
+    ragcheck: Ragcheck, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    asked = a_question("terms", expected_answer="30 days", thresholds={"cited": 0.5})
+    scores = {"answer_correctness": Score(1.0), "groundedness": Score(1.0), "cited": Score(0.1)}
+    record = a_record(question=asked, scores=scores, answer="30 days", contexts=("30 days.",), judgement=SAID)
+    outcomes = some_outcomes(record, sets=(a_set("billing", asked),))
+    write_results(outcomes, aggregate(outcomes), tmp_path / "recorded", Redactor())
+    status, _, _ = ragcheck("rejudge", "recorded/rag_predictions.json", "--rag-judge=offline")
+    (row,) = results(tmp_path / "ragcheck-results")[0]["errors"]
+    assert (status, row["kind"]) == (1, "unscored")
+    assert row["message"].startswith("cited could not be measured: no metric has this name. Run pytest with the hook")
 
 
 def test_questions_keep_the_tier_of_the_recorded_run(
