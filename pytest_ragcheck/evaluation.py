@@ -44,6 +44,13 @@ if TYPE_CHECKING:
     Questions = str | PathLike[str] | Question | Iterable[str | PathLike[str] | Question]
 
 
+_NEED_PYTEST = (
+    *("baseline", "gate", "false_alarms", "baseline_allow", "ingest", "question_files", "dataset", "samples"),
+    *("shard", "resume", "replay", "dry_run", "max_cost", "report", "calibration"),
+)
+"""Keywords of the settings that `evaluate` cannot honour."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evaluation:
     """The result of `evaluate`."""
@@ -77,8 +84,8 @@ async def evaluate(
         client: The system under test: a `RagClient`, a function, or an object with `ask(question)`; it stays open.
             None: the endpoint at the `url` of the settings.
         judge: An object with `judge(question, answer)`, or a function of the two; it stays open. Or a name that
-            `--rag-judge` takes, such as `"offline"`, with its model and key in the settings. None: no judge, so
-            only the metrics that need none.
+            `--rag-judge` takes, such as `"offline"`, with its model and key in the settings. None: the `judge` of the
+            settings, or `"openai"` if they have a `judge_model`, else no judge, so only the metrics that need none.
         settings: Thresholds, concurrency, time limits and the rest; the defaults if None. Nothing is read from the
             environment.
         metrics: Your own metrics, as the hook `pytest_ragcheck_metrics` returns them.
@@ -90,11 +97,16 @@ async def evaluate(
         QuestionFileError: A question file has mistakes.
         StepFailed: The judge's preflight failed; no question has been asked.
         UsageError: A question cannot be asked, or two share an identity, the judge lacks a setting, or there is no
-            client and no `url`, or a client besides a `url` for another.
+            client and no `url`, or a client besides a `url` for another, or a setting needs a pytest run.
         ResultsError: The results cannot be written.
     """
     defaults = Settings.of()
     settings = settings or defaults
+    if needing := [name for name in _NEED_PYTEST if settings.replace(**{name: None}) != settings]:
+        raise UsageError(
+            f"evaluate: {', '.join(needing)} of the settings cannot be honoured without pytest. Run pytest, or take "
+            f"what is set out: settings.replace({'=None, '.join(needing)}=None)."
+        )
     own = distinct([OwnMetric(metric, given_as="evaluate") for metric in metrics], given_as="evaluate")
     known = (*ASSERTABLE, *(name for metric in own for name in metric.names))
     sets = _sets(
@@ -103,14 +115,17 @@ async def evaluate(
     settings = settings.replace(agent=agent_name or settings.run.agent)
     if output is None and settings.run.output != defaults.run.output:
         output = settings.run.output
+    made: list[Any] = []
     if judge is None or isinstance(judge, str):
-        settings = settings.replace(judge=judge or "none")
+        of_settings = settings.judge.name or ("openai" if settings.judge.model else "none")
+        settings = settings.replace(judge=judge or of_settings)
         used = choose_judge(settings)
+        made.append(used)
     else:
         used = as_judge(judge)
     asked = [q for questions in sets for q in questions.questions if q.skip is None]
     measured = choose_metrics(settings, used)
-    made: list[Any] = [*measured, used] if judge is None or isinstance(judge, str) else [*measured]
+    made += measured
     system = _client(client, settings)
     if client is None:
         made.append(system)

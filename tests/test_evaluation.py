@@ -124,6 +124,46 @@ def test_the_url_the_output_and_the_agent_of_the_settings_count(tmp_path: Path) 
         run([a_question("a")], None, None)
 
 
+@pytest.mark.parametrize(
+    "given",
+    [
+        *({"baseline": "b.json"}, {"gate": "regression"}, {"false_alarms": 0.1}, {"baseline_allow": "other-settings"}),
+        *({"ingest": True}, {"question_files": "*.json"}, {"dataset": "golden"}, {"samples": 3}, {"shard": "1/2"}),
+        *({"resume": True}, {"replay": "p.json"}, {"dry_run": True}, {"max_cost": 1}, {"report": "r.html"}),
+        {"calibration": "c.json"},
+    ],
+    ids=lambda given: next(iter(given)),
+)
+def test_a_setting_that_needs_pytest_is_refused(given: dict[str, Any]) -> None:
+    with pytest.raises(UsageError) as caught:
+        run(a_question("a"), answer, None, settings=Settings.of(threshold=0.5, **given))
+    (name,) = given
+    assert str(caught.value) == (
+        f"evaluate: {name} of the settings cannot be honoured without pytest. Run pytest, or take what is set out: "
+        f"settings.replace({name}=None)."
+    )
+
+
+def test_all_settings_that_need_pytest_are_named_and_can_be_taken_out() -> None:
+    settings = Settings.of(gate="regression", shard="1/2", threshold=0.5)
+    with pytest.raises(
+        UsageError, match=r"^evaluate: gate, shard of the .*: settings.replace\(gate=None, shard=None\)\.$"
+    ):
+        run(a_question("a"), answer, None, settings=settings)
+    assert run(a_question("a"), answer, None, settings=settings.replace(gate=None, shard=None)).records
+
+
+def test_without_a_judge_in_the_call_that_of_the_settings_judges() -> None:
+    (record,) = run(
+        a_question("a", expected_answer="31 days"), answer, None, settings=Settings.of(judge="offline")
+    ).records
+    assert (record.verdict.value, record.judge and record.judge.kind) == ("FAIL", "offline")
+    with pytest.raises(UsageError, match="the openai judge needs a key"):
+        run(a_question("a"), answer, None, settings=Settings.of(judge_model="m"))
+    (record,) = run(a_question("a"), answer, "none", settings=Settings.of(judge="offline")).records
+    assert record.judge is None
+
+
 def test_without_a_judge_the_keyless_metrics_are_measured() -> None:
     (record,) = run(a_question("a", expected_answer="30 days"), answer, None).records
     assert record.scores["f1"].value == 1.0
@@ -206,6 +246,14 @@ def test_thresholds_of_questions_may_name_the_given_metrics_and_no_others(tmp_pa
         run(asked, answer, None)
     with pytest.raises(QuestionFileError, match="a threshold for the unknown metric 'cited'"):
         run(file, answer, None)
+
+
+def test_minimums_of_the_given_metrics_need_their_names_in_the_settings() -> None:
+    settings = Settings.of(own_metrics=["cited"], min="cited=0.6")
+    (record,) = run(a_question(), answer, None, settings=settings, metrics=[cited]).records
+    assert (record.verdict.value, record.shortfalls) == ("FAIL", {"cited": 0.5})
+    (record,) = run(a_question(), answer, None, settings=settings).records
+    assert (record.verdict.value, record.error_kind) == ("ERROR", "unscored")
 
 
 def test_a_row_of_a_question_is_refused() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from importlib.util import find_spec
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.config.readers import WITH_MODEL
 from pytest_ragcheck.errors import UsageError
@@ -36,43 +36,33 @@ def choose_judge(settings: Settings) -> Judge | None:
         from pytest_ragcheck.judging.local_judge import LocalJudge
 
         return LocalJudge(settings.judge.model or "")
+    server: dict[str, Any] = {
+        "model": settings.judge.model or "",
+        "api_key": settings.judge.api_key or "",
+        "base_url": settings.judge.url,
+        "timeout_seconds": settings.endpoint.timeout_seconds,
+        "headers": settings.judge.headers,
+        "parameters": settings.judge.parameters,
+        "secrets": settings.secrets,
+    }
     if settings.judge.name == "ragas":
-        return _ragas(settings)
+        return _ragas(settings, server)
     from pytest_ragcheck.judging.model.openai_judge import OpenAIJudge
     from pytest_ragcheck.judging.prompts.judge_prompt import load_prompt
 
-    return OpenAIJudge(
-        model=settings.judge.model or "",
-        api_key=settings.judge.api_key or "",
-        base_url=settings.judge.url,
-        prompt=load_prompt(settings.judge.prompt),
-        timeout_seconds=settings.endpoint.timeout_seconds,
-        headers=settings.judge.headers,
-        parameters=settings.judge.parameters,
-        secrets=settings.secrets,
-        # The engine retries, because it knows how many requests are in flight.
-        max_retries=0,
-    )
+    # The engine retries, because it knows how many requests are in flight.
+    return OpenAIJudge(**server, prompt=load_prompt(settings.judge.prompt), max_retries=0)
 
 
-def _ragas(settings: Settings) -> Judge:
+def _ragas(settings: Settings, server: dict[str, Any]) -> Judge:
     from pytest_ragcheck.judging.embeddings.embeddings_choice import choose_embeddings
     from pytest_ragcheck.judging.model.chat import Chat
     from pytest_ragcheck.judging.model.model_server import ModelServer
     from pytest_ragcheck.judging.ragas_judge import RagasJudge
 
-    server = ModelServer(
-        model=settings.judge.model or "",
-        api_key=settings.judge.api_key or "",
-        base_url=settings.judge.url,
-        timeout_seconds=settings.endpoint.timeout_seconds,
-        headers=settings.judge.headers,
-        parameters=settings.judge.parameters,
-        secrets=settings.secrets,
-        # Retried here: the engine would repeat all requests of the judgement, not only the failed one.
-        max_retries=settings.endpoint.retries,
-    )
-    return RagasJudge(Chat(server), choose_embeddings(settings))
+    # Retried here: the engine would repeat all requests of the judgement, not only the failed one.
+    chat = Chat(ModelServer(**server, max_retries=settings.endpoint.retries))
+    return RagasJudge(chat, choose_embeddings(settings))
 
 
 def missing_for(settings: Settings) -> str:
