@@ -22,6 +22,7 @@ from pytest_ragcheck import (
     QuestionFileError,
     RagAnswer,
     RagClient,
+    ResultsError,
     Settings,
     UsageError,
     evaluate,
@@ -365,3 +366,29 @@ def test_a_file_of_the_tier_retrieval_asks_no_judge(tmp_path: Path) -> None:
     (record,) = done.records
     assert (record.verdict.value, record.answer, record.judge) == ("PASS", None, None), record.text()
     assert (record.thresholds, record.scores["mrr"].value) == ({"recall_at_5": 0.7}, 1.0)
+
+
+def test_a_server_of_the_judge_needs_no_key() -> None:
+    with OpenAIServer(verdict(groundedness=0.9)) as server:
+        settings = Settings.of(judge_model="m", judge_url=server.url, disable="preflight")
+        (record,) = run(a_question("a"), answer, "openai", settings=settings).records
+    assert (record.judge and record.judge.model, record.scores["groundedness"].value) == ("m", 0.9)
+
+
+def test_no_text_names_an_option_of_the_command_line(tmp_path: Path) -> None:
+    settings = Settings.of(url="http://127.0.0.1:9/query", retries=0)
+    (record,) = run(a_question("a"), None, None, settings=settings).records
+    assert record.reason == (
+        "http://127.0.0.1:9/query: connection refused\n"
+        "Start the RAG service, or set the URL to the port where it listens."
+    )
+    with pytest.raises(UsageError) as no_model:
+        run(a_question("a"), answer, "openai")
+    with pytest.raises(UsageError) as no_key:
+        run(a_question("a"), answer, "openai", settings=Settings.of(judge_model="m"))
+    assert "Settings.of(judge_api_key=...)" in str(no_key.value)
+    (tmp_path / "file").touch()
+    with pytest.raises(ResultsError) as no_folder:
+        run(a_question("a"), answer, None, output=tmp_path / "file")
+    texts = [str(each.value) for each in (no_model, no_key, no_folder)]
+    assert [text for text in texts if "--rag" in text] == []

@@ -6,6 +6,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.config.readers import WITH_MODEL
+from pytest_ragcheck.config.settings import DUMMY_API_KEY
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.judging.embeddings.local_model import no_packages
 
@@ -38,7 +39,7 @@ def choose_judge(settings: Settings) -> Judge | None:
         return LocalJudge(settings.judge.model or "")
     server: dict[str, Any] = {
         "model": settings.judge.model or "",
-        "api_key": settings.judge.api_key or "",
+        "api_key": settings.judge.api_key or DUMMY_API_KEY,
         "base_url": settings.judge.url,
         "timeout_seconds": settings.endpoint.timeout_seconds,
         "headers": settings.judge.headers,
@@ -71,15 +72,15 @@ def missing_for(settings: Settings) -> str:
     if name not in WITH_MODEL:
         return ""
     if not settings.judge.model:
-        model = "FOLDER-OR-NAME" if name == "local" else "MODEL"
-        return f"the {name} judge needs a model: give --rag-judge-model={model}, or set RAGCHECK_JUDGE_MODEL"
+        where = " to a folder or a name on the hub" if name == "local" else ""
+        return f"the {name} judge needs a model: set rag_judge_model or RAGCHECK_JUDGE_MODEL{where}"
     if name == "local":
         return no_packages()
     if name == "ragas" and not settings.judge.embedding_model:
         return "the ragas judge needs an embedding model: set rag_embedding_model, or RAGCHECK_EMBEDDING_MODEL"
-    if not settings.judge.api_key:
+    if not (settings.judge.api_key or settings.judge.url):
         return (
-            f"the {name} judge needs a key: set OPENAI_API_KEY, or give --rag-judge-url=URL of a server "
-            "of your own (its key, if it needs one, is read from RAGCHECK_JUDGE_API_KEY)"
+            f"the {name} judge needs a key: set OPENAI_API_KEY or Settings.of(judge_api_key=...), or rag_judge_url to "
+            "a server of your own (its key, if it needs one, is read from RAGCHECK_JUDGE_API_KEY)"
         )
     return NO_RAGAS if name == "ragas" and find_spec("ragas") is None else ""

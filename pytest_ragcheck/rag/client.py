@@ -139,7 +139,7 @@ class RagClient(ClientCalls):
             url, base_url = _path(url or "/query"), base_url and _path(base_url)
         if url is None:
             raise UsageError(
-                "the settings name no endpoint: give --rag-url=URL, set RAGCHECK_URL, or name it in the call, "
+                "the settings name no endpoint: set rag_url or RAGCHECK_URL, or name it in the call, "
                 "RagClient.from_settings(rag_settings, url=URL)."
             )
         return cls(

@@ -95,7 +95,7 @@ class FunctionEndpoint:
             raise self._error(
                 "takes no context_passages",
                 "The tier generation gives a function its passages as function(query, context_passages=[...]), each "
-                '{"text": ..., "doc_id": ...}. Let it take them, or choose another --rag-tier. ragcheck dataset lists '
+                '{"text": ..., "doc_id": ...}. Let it take them, or choose another rag_tier. ragcheck dataset lists '
                 "the tiers of each dataset.",
             )
         return await self._call(query, {"context_passages": passages}, conversation)

@@ -53,7 +53,7 @@ class HttpEndpoint:
         if self._reads_answers and self._shape.reading.answer is None:
             raise EndpointError(
                 f"{self._route.name}: rag_response does not say where the answer is\n"
-                f"Write it such as {EXAMPLE}, or choose --rag-tier=retrieval.",
+                f"Write it such as {EXAMPLE}, or choose rag_tier = retrieval.",
                 url=self._route.name,
             )
         template = self._shape.request

@@ -105,8 +105,8 @@ class HttpService:
         """
         to_do: dict[int, str] = dict.fromkeys(
             (404, 405),
-            "The tier generation needs the route POST /query/with-context there: check the ini option rag_base_url "
-            "(by default --rag-url without its final /query), or choose another --rag-tier. ragcheck dataset lists the "
+            "The tier generation needs the route POST /query/with-context there: check rag_base_url "
+            "(by default rag_url without its final /query), or choose another rag_tier. ragcheck dataset lists the "
             "tiers of each dataset.",
         )
         route = self._route.at(joined(self._base_url, "/query/with-context"), to_do=to_do)

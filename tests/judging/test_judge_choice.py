@@ -28,7 +28,7 @@ def test_offline_is_the_offline_judge_whatever_else_is_set() -> None:
 @pytest.mark.parametrize(
     ("settings", "problem"),
     [
-        ({}, "the ragas judge needs a model: give --rag-judge-model=MODEL, or set RAGCHECK_JUDGE_MODEL"),
+        ({}, "the ragas judge needs a model: set rag_judge_model or RAGCHECK_JUDGE_MODEL"),
         (
             {"judge_model": "m"},
             "the ragas judge needs an embedding model: set rag_embedding_model, or RAGCHECK_EMBEDDING_MODEL",
@@ -36,7 +36,8 @@ def test_offline_is_the_offline_judge_whatever_else_is_set() -> None:
         (
             {"judge_model": "m", "embedding_model": "e"},
             (
-                "the ragas judge needs a key: set OPENAI_API_KEY, or give --rag-judge-url=URL of a server of your own "
+                "the ragas judge needs a key: set OPENAI_API_KEY or Settings.of(judge_api_key=...), or "
+                "rag_judge_url to a server of your own "
                 "(its key, if it needs one, is read from RAGCHECK_JUDGE_API_KEY)"
             ),
         ),
@@ -62,12 +63,13 @@ def test_the_ragas_judge_names_the_extra_where_the_library_is_not_installed() ->
     [
         (
             {"judge_api_key": "k"},
-            "the openai judge needs a model: give --rag-judge-model=MODEL, or set RAGCHECK_JUDGE_MODEL",
+            "the openai judge needs a model: set rag_judge_model or RAGCHECK_JUDGE_MODEL",
         ),
         (
             {"judge_model": "m"},
             (
-                "the openai judge needs a key: set OPENAI_API_KEY, or give --rag-judge-url=URL of a server of your own "
+                "the openai judge needs a key: set OPENAI_API_KEY or Settings.of(judge_api_key=...), or "
+                "rag_judge_url to a server of your own "
                 "(its key, if it needs one, is read from RAGCHECK_JUDGE_API_KEY)"
             ),
         ),

@@ -126,7 +126,7 @@ def test_it_says_that_it_needs_a_model() -> None:
     with pytest.raises(UsageError) as caught:
         choose_judge(Settings.of(judge="local"))
     assert str(caught.value) == (
-        "the local judge needs a model: give --rag-judge-model=FOLDER-OR-NAME, or set RAGCHECK_JUDGE_MODEL"
+        "the local judge needs a model: set rag_judge_model or RAGCHECK_JUDGE_MODEL to a folder or a name on the hub"
     )
 
 

@@ -28,7 +28,7 @@ QUESTION = Question(dataset_name="d", id="q", question="Why?")
 ANSWER = RagAnswer(text="So.", contexts=("So.",))
 JUDGE = "the judge at URL (model 'm-1')"
 NO_COMPLETION = (
-    "with status 200, and no chat completion. Check that --rag-judge-url is the API's base, often ending in /v1."
+    "with status 200, and no chat completion. Check that rag_judge_url is the API's base, often ending in /v1."
 )
 
 
@@ -58,7 +58,7 @@ def failure_of(*scripts: Script | Reply, **settings: Any) -> JudgeError:
             error(401, "Incorrect API key"),
             (
                 "the judge at URL refused the key: HTTP 401 for model 'm-1'. "
-                "Check RAGCHECK_JUDGE_API_KEY, or OPENAI_API_KEY if --rag-judge-url is not set.\n"
+                "Check RAGCHECK_JUDGE_API_KEY, or OPENAI_API_KEY if rag_judge_url is not set.\n"
                 "The server says: Incorrect API key"
             ),
         ),
@@ -73,7 +73,7 @@ def failure_of(*scripts: Script | Reply, **settings: Any) -> JudgeError:
             error(404, "No such model"),
             (
                 "the judge at URL does not know model 'm-1' or this path: HTTP 404. "
-                "Check --rag-judge-model, and that --rag-judge-url is the API's base, often ending in /v1.\n"
+                "Check rag_judge_model, and that rag_judge_url is the API's base, often ending in /v1.\n"
                 "The server says: No such model"
             ),
         ),
@@ -102,14 +102,14 @@ def failure_of(*scripts: Script | Reply, **settings: Any) -> JudgeError:
             error(413, "Too long"),
             (
                 "the judge at URL refused the request: HTTP 413 for model 'm-1'. "
-                "Check --rag-judge-model and --rag-judge-url.\nThe server says: Too long"
+                "Check rag_judge_model and rag_judge_url.\nThe server says: Too long"
             ),
         ),
         (
             json_reply({"detail": "of another form"}, status=418),
             (
                 "the judge at URL refused the request: HTTP 418 for model 'm-1'. "
-                "Check --rag-judge-model and --rag-judge-url.\nThe server says: of another form"
+                "Check rag_judge_model and rag_judge_url.\nThe server says: of another form"
             ),
         ),
         (
@@ -131,7 +131,7 @@ def failure_of(*scripts: Script | Reply, **settings: Any) -> JudgeError:
             json_reply({"error": {"message": "No", "code": ["odd"], "param": {}}}, status=400),
             (
                 "the judge at URL refused the request: HTTP 400 for model 'm-1'. "
-                "Check --rag-judge-model and --rag-judge-url.\nThe server says: No"
+                "Check rag_judge_model and rag_judge_url.\nThe server says: No"
             ),
         ),
     ],
@@ -158,7 +158,7 @@ def test_a_redirect_that_leads_to_no_answer_is_named_and_not_asked_with_get(stat
         raised = failure(server.url)
     assert str(raised) == (
         f"the judge at {server.url} redirects the request: HTTP {status} for model 'm-1'. "
-        "If that is where the API is, set --rag-judge-url to its base there.\n"
+        "If that is where the API is, set rag_judge_url to its base there.\n"
         f"Redirected to: {location.replace('s-99887766', '[redacted]')}"
     )
     assert len(server.requests) == requests
@@ -288,7 +288,7 @@ def test_a_server_that_does_not_run_is_named():
     assert isinstance(error, JudgeUnavailable)
     assert str(error) == (
         f"no connection to the judge at {server.url} (model 'm-1'): Connection refused. "
-        "Start the server, or check --rag-judge-url."
+        "Start the server, or check rag_judge_url."
     )
 
 
@@ -297,7 +297,7 @@ def test_the_proxy_of_a_connection_that_cannot_be_made_is_named(monkeypatch):
         proxy = server.url.removesuffix("/v1")
     monkeypatch.setenv("http_proxy", proxy.replace("//", "//me:pass-word-1@"))
     assert str(failure("http://judge.example/v1")).endswith(
-        ". Start the server, or check --rag-judge-url. "
+        ". Start the server, or check rag_judge_url. "
         f"The environment sends requests through the proxy {proxy}: check it, or add the host to NO_PROXY."
     )
 
@@ -324,7 +324,7 @@ def test_a_certificate_of_an_unknown_authority_is_named_with_what_makes_it_known
         raised = failure(endpoint.url.replace("/query", "/v1"))
     assert "certificate verify failed" in str(raised)
     assert str(raised).endswith(
-        "Check --rag-judge-url; for a certificate authority of your own, set SSL_CERT_FILE to its certificate."
+        "Check rag_judge_url; for a certificate authority of your own, set SSL_CERT_FILE to its certificate."
     )
     assert isinstance(raised, JudgeUnavailable)
     assert raised.transient is False

@@ -65,7 +65,7 @@ def test_a_client_from_settings_without_an_endpoint_is_an_error_at_the_users_lin
     run = project.run()
     lines = run.section("ERROR at setup of terms")
     (error,) = [line for line in lines if line.startswith("E ")]
-    assert "the settings name no endpoint: give --rag-url=URL, set RAGCHECK_URL, or name it in the call, " in error
+    assert "the settings name no endpoint: set rag_url or RAGCHECK_URL, or name it in the call, " in error
     assert [line for line in lines[lines.index(error) :] if line.startswith("conftest.py:")]
     assert "/pytest_ragcheck/" not in run.text
 

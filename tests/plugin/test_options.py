@@ -209,9 +209,10 @@ NO_JUDGE = (
     "--rag-judge-model and OPENAI_API_KEY or --rag-judge-url, or --rag-judge=none (keyless metrics only), or override "
     "the rag_judge fixture."
 )
-NO_MODEL = "ERROR: ragcheck: the openai judge needs a model: give --rag-judge-model=MODEL, or set RAGCHECK_JUDGE_MODEL."
+NO_MODEL = "ERROR: ragcheck: the openai judge needs a model: set rag_judge_model or RAGCHECK_JUDGE_MODEL."
 NO_KEY = (
-    "ERROR: ragcheck: the openai judge needs a key: set OPENAI_API_KEY, or give --rag-judge-url=URL of a server of "
+    "ERROR: ragcheck: the openai judge needs a key: set OPENAI_API_KEY or Settings.of(judge_api_key=...), or "
+    "rag_judge_url to a server of "
     "your own (its key, if it needs one, is read from RAGCHECK_JUDGE_API_KEY)."
 )
 

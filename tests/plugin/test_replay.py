@@ -114,7 +114,8 @@ def test_the_openai_judges_verdicts_need_no_key(project: Project) -> None:
     run = project.run("--rag-replay=recorded.json", "--rag-judge-model=m")
     assert run.verdicts == {"terms": "PASS", "news": "ERROR"}
     problem = (
-        "the openai judge needs a key: set OPENAI_API_KEY, or give --rag-judge-url=URL of a server of your own "
+        "the openai judge needs a key: set OPENAI_API_KEY or Settings.of(judge_api_key=...), or "
+        "rag_judge_url to a server of your own "
         "(its key, if it needs one, is read from RAGCHECK_JUDGE_API_KEY)."
     )
     text = f"there is no recorded verdict of this judge on this answer: {problem}"

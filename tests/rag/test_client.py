@@ -151,7 +151,7 @@ def test_a_client_is_made_from_settings():
     with pytest.raises(UsageError) as caught:
         RagClient.from_settings(settings)
     assert str(caught.value) == (
-        "the settings name no endpoint: give --rag-url=URL, set RAGCHECK_URL, or name it in the call, "
+        "the settings name no endpoint: set rag_url or RAGCHECK_URL, or name it in the call, "
         "RagClient.from_settings(rag_settings, url=URL)."
     )
     assert RagClient.from_settings(settings.replace(url="http://a/q"), url="http://b/q").endpoint == "http://b/q"

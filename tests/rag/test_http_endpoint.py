@@ -241,7 +241,7 @@ def test_a_connection_that_fails_otherwise_is_reported_in_the_systems_words(libr
         asyncio.run(run())
     assert str(caught.value) == (
         "http://rag.example/query: no connection: No such file or directory\n"
-        "Check the address in --rag-url, and the network from here to it."
+        "Check the address in the URL, and the network from here to it."
     )
 
 
@@ -261,7 +261,7 @@ def test_an_unknown_session_is_named_where_the_request_has_one():
     with FakeEndpoint(json_reply({"error": "expired"}, 404)) as endpoint:
         text = str(fail(endpoint.url, request='{"q": "{query}", "id": "{session}"}'))
         assert text.endswith("If earlier turns were answered, the server no longer knows the session.")
-        assert str(fail(endpoint.url)).endswith("check the path in --rag-url.")
+        assert str(fail(endpoint.url)).endswith("check the path in the URL.")
 
 
 def test_the_question_goes_through_the_proxy_of_the_environment(monkeypatch):
@@ -379,14 +379,13 @@ def test_what_a_refusing_endpoint_has_to_take_is_the_shapes_own_request(library)
         asked = str(fail(endpoint.url, library, request=template))
         long = str(fail(endpoint.url, library, request=template[:-1] + ', "x": "' + "y" * 500 + '"}'))
     assert asked.endswith(
-        f"\nThe endpoint has to take POST with the JSON {template}. "
-        "To send it something else, set the ini option rag_request."
+        f"\nThe endpoint has to take POST with the JSON {template}. To send it something else, set rag_request."
     )
     assert 'POST with the JSON {"input": "{query}", "k": "{top_k}", "x": "yyy' in long
     assert len(long) < 500
     with FakeEndpoint(reply("", 405)) as endpoint:
         text = str(fail(endpoint.url, library, shape="search-rag"))
-    assert text.endswith("\nThe route has to take GET: check the path in --rag-url, and the methods of the route.")
+    assert text.endswith("\nThe route has to take GET: check the path in the URL, and the methods of the route.")
 
 
 def test_a_question_too_long_for_a_url_is_an_error_that_says_to_post(library):

@@ -78,8 +78,8 @@ def test_a_server_without_the_route_is_an_error_with_the_ways_out(status: int):
         call(endpoint.url, lambda client: client.query_with_context("When?", PASSAGES))
     assert str(caught.value).startswith(f"{endpoint.url}/with-context: status {status} ")
     assert str(caught.value).splitlines()[1] == (
-        "The tier generation needs the route POST /query/with-context there: check the ini option rag_base_url (by "
-        "default --rag-url without its final /query), or choose another --rag-tier. "
+        "The tier generation needs the route POST /query/with-context there: check rag_base_url (by "
+        "default rag_url without its final /query), or choose another rag_tier. "
         "ragcheck dataset lists the tiers of each dataset."
     )
 
@@ -138,6 +138,6 @@ def test_a_function_is_given_the_passages_if_it_takes_them():
     assert str(caught.value) == (
         f"{__name__}.{plain.__qualname__}: takes no context_passages\n"
         "The tier generation gives a function its passages as function(query, context_passages=[...]), each "
-        '{"text": ..., "doc_id": ...}. Let it take them, or choose another --rag-tier. '
+        '{"text": ..., "doc_id": ...}. Let it take them, or choose another rag_tier. '
         "ragcheck dataset lists the tiers of each dataset."
     )

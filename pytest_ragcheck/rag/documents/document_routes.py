@@ -32,7 +32,7 @@ _STATUS_RETRIES = 2
 _NOT_BEGUN = {"pending", "queued", "waiting", "scheduled", "received", "created", "new"}
 """Statuses of a task that no worker has begun."""
 
-_BASE = "check the ini option rag_base_url (by default --rag-url without its final /query)."
+_BASE = "check rag_base_url (by default rag_url without its final /query)."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -156,7 +156,7 @@ def _check(app: object) -> None:
         shown = app if isinstance(app, str) else getattr(app, "__qualname__", type(app).__qualname__)
         raise UsageError(
             f"app= takes an ASGI app, which is called as app(scope, receive, send), not {shown!r}. Give the app of "
-            "FastAPI, Starlette or Django's asgi.py; a WSGI app, such as Flask's, needs a server and --rag-url."
+            "FastAPI, Starlette or Django's asgi.py; a WSGI app, such as Flask's, needs a server and rag_url."
         ) from None
     except ValueError:  # a callable without a signature
         return

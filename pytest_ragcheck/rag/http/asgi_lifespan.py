@@ -75,7 +75,7 @@ class AsgiLifespan:
         to_do = "Mend the lifespan of the app, which runs once before the first question."
         if self._is_late:
             found = f"its startup did not end within {self._limit_seconds:g} s"
-            to_do = "Make it faster, or raise the limit (ini option rag_timeout)."
+            to_do = "Make it faster, or raise the limit (rag_timeout)."
         else:
             found = self._problem("startup")
         text = f"{self._name}: {found}\n{to_do}"

@@ -40,8 +40,8 @@ class AppFailure(Exception):
 def timed_out(address: Address, seconds: float, phase: Phase) -> EndpointTimeout:
     to_do = {
         Phase.CONNECTING: "Check that host and port can be reached from here (VPN, firewall).",
-        Phase.WAITING: "Make the RAG system answer sooner, or raise the limit (ini option rag_timeout).",
-        Phase.READING: "Check what holds the rest of it back, or raise the limit (ini option rag_timeout).",
+        Phase.WAITING: "Make the RAG system answer sooner, or raise the limit (rag_timeout).",
+        Phase.READING: "Check what holds the rest of it back, or raise the limit (rag_timeout).",
     }[phase]
     text = f"{address.shown}: no whole reply within {seconds:g} s: the time ran out while {phase.value}\n{to_do}"
     return EndpointTimeout(text, url=address.shown)
@@ -91,7 +91,7 @@ def wrong_status(
         found += f", which leads to {_redirect_target(address, headers['location'])}"
         advice = (
             "Redirects are not followed, since the headers would go along. "
-            "If that is the endpoint, set --rag-url to it; if it is a login page, set the ini option rag_headers."
+            "If that is the endpoint, set the URL to it; if it is a login page, set rag_headers."
         )
     return EndpointStatusError(
         f"{address.shown}: {found} ({quoted(body)})\n{advice}",
@@ -147,19 +147,19 @@ def _not_connected(address: Address, causes: Sequence[BaseException]) -> _Failur
             host = urlsplit(through).hostname if through else address.host
             return _Failure(
                 f"name not found: no address is known for {host!r}",
-                mend_the_proxy or "Check the host in --rag-url, and that this machine's network knows it (VPN, DNS).",
+                mend_the_proxy or "Check the host in the URL, and that this machine's network knows it (VPN, DNS).",
                 transient=cause.errno == socket.EAI_AGAIN,
             )
         if isinstance(cause, ConnectionRefusedError):
             return _Failure(
                 f"connection refused{where}",
-                mend_the_proxy or "Start the RAG service, or set --rag-url to the port where it listens.",
+                mend_the_proxy or "Start the RAG service, or set the URL to the port where it listens.",
                 transient=True,
             )
     # The innermost error has the system's own words, such as "Network is unreachable".
     words = [cause.strerror for cause in causes if isinstance(cause, OSError) and cause.strerror]
     what = excerpt((words or [str(causes[0]) or "closed while it was being made"])[-1])
-    to_do = mend_the_proxy or "Check the address in --rag-url, and the network from here to it."
+    to_do = mend_the_proxy or "Check the address in the URL, and the network from here to it."
     return _Failure(f"no connection{where}: {what}", to_do, transient=True)
 
 
@@ -167,12 +167,12 @@ def _no_tls(address: Address, error: ssl.SSLError) -> _Failure:
     if isinstance(error, ssl.SSLCertVerificationError):
         return _Failure(
             f"TLS: certificate not accepted: {excerpt(error.verify_message).rstrip('.')}",
-            "Check the host in --rag-url. For an authority of your own set SSL_CERT_FILE to its certificate.",
+            "Check the host in the URL. For an authority of your own set SSL_CERT_FILE to its certificate.",
         )
     if error.reason in {"WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE", "HTTP_REQUEST", "UNKNOWN_PROTOCOL"}:
         return _Failure(
             "TLS: the port does not speak TLS",
-            f"If it speaks plain HTTP, set --rag-url to {address.shown.replace('https://', 'http://', 1)}.",
+            f"If it speaks plain HTTP, set the URL to {address.shown.replace('https://', 'http://', 1)}.",
         )
     words = (error.reason or "handshake failed").replace("_", " ").lower()
     return _Failure(f"TLS: {words}", "Check that the port speaks TLS, and whether it wants a client certificate.")
@@ -190,7 +190,7 @@ def _broken_off(causes: Sequence[BaseException], phase: Phase) -> _Failure:
     https = "whether the port wants https:// instead of http://."
     if parser:
         return _Failure(
-            f"what came back is not HTTP: {excerpt(str(parser), 120)}", f"Check the port in --rag-url, and {https}"
+            f"what came back is not HTTP: {excerpt(str(parser), 120)}", f"Check the port in the URL, and {https}"
         )
     to_do = f"See the server's log, and check {https}"
     return _Failure("the connection was closed without an HTTP reply", to_do, transient=True)
@@ -227,13 +227,13 @@ def _redirect_target(address: Address, location: str) -> str:
         return f"{excerpt(location)!r}, which is no URL"
 
 
-_REFUSED = "The endpoint has to take {request}. To send it something else, set the ini option rag_request."
+_REFUSED = "The endpoint has to take {request}. To send it something else, set rag_request."
 _TO_DO = {
     400: _REFUSED,
-    401: "Give the endpoint's credentials by the ini option rag_headers.",
-    403: "Check the credentials in the ini option rag_headers, and what they allow.",
-    404: "There is no such route: check the path in --rag-url.",
-    405: "The route has to take {method}: check the path in --rag-url, and the methods of the route.",
+    401: "Give the endpoint's credentials by rag_headers.",
+    403: "Check the credentials in rag_headers, and what they allow.",
+    404: "There is no such route: check the path in the URL.",
+    405: "The route has to take {method}: check the path in the URL, and the methods of the route.",
     407: "Check the credentials in HTTP_PROXY and HTTPS_PROXY.",
     413: "The request is too large for the endpoint: raise its limit.",
     415: _REFUSED,

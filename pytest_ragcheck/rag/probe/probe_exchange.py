@@ -78,8 +78,7 @@ class Exchange(HttpExchange):
     @property
     def to_do(self) -> str:
         """Return the remedy in the error, with the options of `ragcheck probe`; empty without an error."""
-        text = str(self.error or "").partition("\n")[2]
-        return text.replace("--rag-url", "the URL").replace("the ini option rag_headers", "--header")
+        return str(self.error or "").partition("\n")[2].replace("rag_headers", "--header")
 
 
 def route_to(target: Target) -> HttpRoute:

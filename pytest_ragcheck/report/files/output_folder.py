@@ -20,7 +20,7 @@ def check_folder(folder: Path) -> None:
     existing = next(each for each in (folder, *folder.parents) if os.path.lexists(each))
     if not existing.is_dir():
         raise ResultsError(
-            f"{existing} is a file, and results go into a folder. Choose another with --rag-output.", path=existing
+            f"{existing} is a file, and results go into a folder. Choose another with rag_output.", path=existing
         )
     try:
         tempfile.TemporaryFile(dir=existing).close()
@@ -46,6 +46,6 @@ def not_written(path: Path, error: OSError) -> ResultsError:
     """Return the error text for a file or folder that cannot be written."""
     return ResultsError(
         f"{path}: cannot be written ({error.strerror or error}). "
-        f"Free some space or allow writing there, or choose another folder with --rag-output.",
+        f"Free some space or allow writing there, or choose another folder with rag_output.",
         path=path,
     )

@@ -303,7 +303,7 @@ def test_the_identity_holds_no_credentials_and_names_no_url_for_openais_own():
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
-        ({"model": " "}, "the openai judge needs a model. Set --rag-judge-model."),
+        ({"model": " "}, "the openai judge needs a model. Set rag_judge_model."),
         ({"api_key": " "}, "the openai judge needs a key. Set RAGCHECK_JUDGE_API_KEY or OPENAI_API_KEY."),
         (
             {"api_key": "sk-a\N{EN DASH}b"},

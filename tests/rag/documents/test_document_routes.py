@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-BASE = "check the ini option rag_base_url (by default --rag-url without its final /query)."
+BASE = "check rag_base_url (by default rag_url without its final /query)."
 
 
 def call(url: str, use: Callable[[BlockingRagClient], T], **options: Any) -> T:
@@ -172,8 +172,8 @@ def test_a_batch_that_the_server_does_not_know_is_an_error():
     with FakeEndpoint(json_reply({}, 404)) as endpoint, pytest.raises(EndpointStatusError) as caught:
         wait(endpoint.url)
     assert str(caught.value).splitlines()[1] == (
-        "The server has to know a batch that it has just named: see its log, and check the ini option rag_base_url "
-        "(by default --rag-url without its final /query)."
+        "The server has to know a batch that it has just named: see its log, and check rag_base_url "
+        "(by default rag_url without its final /query)."
     )
 
 

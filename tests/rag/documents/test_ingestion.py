@@ -98,7 +98,7 @@ def test_a_server_without_the_route_is_asked_once(ledger: Ledger) -> None:
             "status 404 Not Found ({})"
         ),
         (
-            "The server has to take documents by POST /upload: check the ini option rag_base_url (by default --rag-url "
+            "The server has to take documents by POST /upload: check rag_base_url (by default rag_url "
             "without its final /query)."
         ),
     ]

@@ -294,7 +294,7 @@ def test_a_startup_has_a_time_limit():
         await asyncio.sleep(60)
 
     assert str(fail(app, timeout_seconds=0.1)).partition(": ")[2] == (
-        "its startup did not end within 0.1 s\nMake it faster, or raise the limit (ini option rag_timeout)."
+        "its startup did not end within 0.1 s\nMake it faster, or raise the limit (rag_timeout)."
     )
 
 
@@ -546,7 +546,7 @@ def test_what_is_no_asgi_app_is_refused(app, shown):
         RagClient("/query", app=app)
     assert str(caught.value) == (
         f"app= takes an ASGI app, which is called as app(scope, receive, send), not {shown}. Give the app of FastAPI, "
-        "Starlette or Django's asgi.py; a WSGI app, such as Flask's, needs a server and --rag-url."
+        "Starlette or Django's asgi.py; a WSGI app, such as Flask's, needs a server and rag_url."
     )
 
 
