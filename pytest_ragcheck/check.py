@@ -101,6 +101,11 @@ async def check_question(
     ours or one of a user's client or judge, and propagates.
     """
     question, settings = prepared.question, prepared.settings
+    # A user's own client may send secrets that the settings do not have.
+    of_client = getattr(prepared.client, "header_secrets", ())
+    if further := [secret for secret in of_client if settings.redactor.text(secret) == secret]:
+        settings = settings.replace(secrets=(*settings.secrets, *further))
+        prepared = replace(prepared, settings=settings)
     if "judge" not in settings.run.metrics or not question.is_answered:
         prepared = replace(prepared, judge=None)
     records: list[Record] = []

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 from pytest_ragcheck.config.baseline_place import BASELINE_FILE, BaselinePlace
 from pytest_ragcheck.config.given import Given, read_given
 from pytest_ragcheck.config.readers import LOCAL, URL_READERS, as_identities, model_and_url, read_embedding_model
-from pytest_ragcheck.config.settings import DUMMY_API_KEY, Settings, header_secrets
+from pytest_ragcheck.config.settings import DUMMY_API_KEY, Settings
 from pytest_ragcheck.config.table import TABLE, Setting
 from pytest_ragcheck.errors import UsageError
-from pytest_ragcheck.redaction import Redactor, url_secrets
+from pytest_ragcheck.redaction import Redactor, header_secrets, url_secrets
 
 if TYPE_CHECKING:
     from pytest_ragcheck.rag.http.headers import FilledHeaders

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
@@ -12,7 +12,7 @@ from pytest_ragcheck.config.setting_groups import GateSettings, JudgeSettings, R
 from pytest_ragcheck.config.table import TABLE
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.rag.endpoint_settings import EndpointSettings
-from pytest_ragcheck.redaction import Redactor, is_secret_header, url_secrets
+from pytest_ragcheck.redaction import Redactor, header_secrets, url_secrets
 from pytest_ragcheck.scores.catalogue import JUDGE_GROUPS, OVERALL, group_of
 
 DUMMY_API_KEY = "no-key"
@@ -138,18 +138,17 @@ class Settings:
         return found + [key for key in (judge.api_key, judge.embedding_api_key) if key and key != DUMMY_API_KEY]
 
 
-def header_secrets(name: str, value: str) -> list[str]:
-    """Return the secrets in a header: the value, and the token after its scheme, as in `Bearer TOKEN`."""
-    return [value, *value.split()[1:]] if is_secret_header(name) else []
+def _several(value: str | Iterable[str]) -> tuple[str, ...]:
+    return (value,) if isinstance(value, str) else tuple(value)
 
 
 def _read(given: Mapping[str, Any], own_metrics: tuple[str, ...]) -> dict[str, Any]:
     """Return the values that were given by keyword, by `group.field`."""
-    own = tuple(given.get("own_metrics", own_metrics))
+    own = _several(given.get("own_metrics", own_metrics))
     values: dict[str, Any] = {}
     for keyword, value in given.items():
         if keyword in _WITHOUT_A_ROW:
-            values[_WITHOUT_A_ROW[keyword]] = tuple(value) if isinstance(value, list | tuple) else value
+            values[_WITHOUT_A_ROW[keyword]] = value if keyword.endswith("_key") else _several(value)
             continue
         setting = _BY_KEYWORD.get(keyword)
         if setting is None:

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.rag.blocking_client import BlockingRagClient
 from pytest_ragcheck.rag.client_calls import ClientCalls
+from pytest_ragcheck.redaction import header_secrets
 
 if TYPE_CHECKING:
     import httpx
@@ -57,6 +58,9 @@ class RagClient(ClientCalls):
         UsageError: An argument cannot work.
     """
 
+    header_secrets: tuple[str, ...] = ()
+    """The secrets in all headers, which no result may show."""
+
     _app: AsgiApp | None = None
 
     def __init__(
@@ -77,6 +81,7 @@ class RagClient(ClientCalls):
         response: str | None = None,
         stream: bool = True,
     ) -> None:
+        from pytest_ragcheck.rag.http.headers import check_header
         from pytest_ragcheck.rag.http.route import HttpRoute
         from pytest_ragcheck.rag.http_service import HttpService
 
@@ -91,6 +96,11 @@ class RagClient(ClientCalls):
                 raise UsageError("RagClient takes http= or app=, not both: an app needs no HTTP client.")
             self._app = AsgiApp(app, limit_seconds=timeout_seconds)
             url, base_url = in_app(url), base_url and in_app(base_url)
+        every = _all_headers(headers, identities)
+        for name, value in every:
+            check_header(name, value)
+        every += getattr(http, "headers", {}).items()
+        self.header_secrets = tuple(secret for name, value in every for secret in header_secrets(name, value))
         route = HttpRoute(
             url,
             headers=headers or {},
@@ -232,6 +242,17 @@ class RagClient(ClientCalls):
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} of {self.endpoint}>"
+
+
+def _all_headers(
+    headers: Mapping[str, str] | None, identities: Mapping[str, Mapping[str, str]] | None
+) -> list[tuple[str, str]]:
+    try:
+        return [pair for each in (headers or {}, *(identities or {}).values()) for pair in each.items()]
+    except AttributeError:
+        raise UsageError(
+            "RagClient takes headers={'Name': 'value'} and identities={'alice': {'Name': 'value'}}."
+        ) from None
 
 
 def _path(url: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pytest_ragcheck.redaction.redactor import Redactor
-from pytest_ragcheck.redaction.secret_patterns import REDACTED, is_secret_header
+from pytest_ragcheck.redaction.secret_patterns import REDACTED, header_secrets, is_secret_header
 from pytest_ragcheck.redaction.secret_urls import shown_query, shown_url, url_secrets
 
-__all__ = ["REDACTED", "Redactor", "is_secret_header", "shown_query", "shown_url", "url_secrets"]
+__all__ = ["REDACTED", "Redactor", "header_secrets", "is_secret_header", "shown_query", "shown_url", "url_secrets"]

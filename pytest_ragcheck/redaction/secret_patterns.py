@@ -34,6 +34,11 @@ def is_secret_header(name: str) -> bool:
     return _SECRET_HEADER.search(name) is not None
 
 
+def header_secrets(name: str, value: str) -> list[str]:
+    """Return the secrets in a header: the value, and the token after its scheme, as in `Bearer TOKEN`."""
+    return [value, *value.split()[1:]] if is_secret_header(name) else []
+
+
 def is_secret_parameter(name: str, value: str) -> bool:
     """Whether a URL parameter is secret; name and value are as in the URL, still encoded."""
     if not value:

@@ -338,9 +338,15 @@ def test_changed_settings_know_their_new_secrets_and_their_old_ones() -> None:
     assert changed.redactor.text("correct-horse own-judge-key mine-1") == " ".join([REDACTED] * 3)
 
 
+def test_one_text_is_one_secret_or_one_metric():
+    settings = Settings.of(secrets="correct-horse", own_metrics="cited", min="cited=0.5")
+    assert (settings.redactor.text("correct-horse"), settings.gate.minimums) == (REDACTED, {"cited": 0.5})
+
+
 @pytest.mark.parametrize(
     ("change", "problem"),
     [
+        ({"min": 3}, "Settings: min: '3' is not of the form METRIC=VALUE; write it such as f1=0.5"),
         ({"threshold": math.nan}, "Settings: threshold: 'nan' is not a number from 0 to 1; write one such as 0.7"),
         ({"threshold": 70}, "Settings: threshold: '70' is not a number from 0 to 1; write one such as 0.7"),
         ({"threshold": True}, "Settings: threshold: 'True' is not a number from 0 to 1; write one such as 0.7"),

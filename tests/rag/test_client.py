@@ -332,3 +332,21 @@ def test_an_unclosed_client_leaves_no_warning(recwarn):
         asyncio.run(run(endpoint.url))
         gc.collect()
     assert not list(recwarn)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"headers": "x: y"}, {"headers": [("x", "y")]}, {"identities": ["alice"]}, {"identities": {"alice": "Bearer x"}}],
+    ids=str,
+)
+def test_headers_that_are_no_mappings_are_refused_without_their_values(wrong: dict[str, Any]):
+    with pytest.raises(UsageError) as caught:
+        RagClient("http://a/q", **wrong)
+    assert str(caught.value) == (
+        "RagClient takes headers={'Name': 'value'} and identities={'alice': {'Name': 'value'}}."
+    )
+
+
+def test_a_header_of_an_identity_is_checked_at_once():
+    with pytest.raises(UsageError, match="the value of the header 'Authorization' is int, not str"):
+        RagClient("http://a/q", identities={"alice": {"Authorization": 3}})  # type: ignore[dict-item]

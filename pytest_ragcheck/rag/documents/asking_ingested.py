@@ -31,6 +31,7 @@ class AsksIngested:
         for upload in self._uploads.values():
             for dataset in upload.datasets:
                 self._names[dataset][upload.doc_id].append(upload.file_name)
+        self.header_secrets = getattr(client, "header_secrets", ())
         self.endpoint = endpoint_name(client)
         """The name of the system in results."""
 
