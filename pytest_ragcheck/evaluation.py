@@ -102,15 +102,20 @@ async def evaluate(
     """
     defaults = Settings.of()
     settings = settings or defaults
+    if not isinstance(settings, Settings):
+        raise UsageError(f"evaluate: settings are {settings!r:.80}. Write settings=Settings.of(...).")
     if needing := [name for name in _NEED_PYTEST if settings.replace(**{name: None}) != settings]:
         raise UsageError(
             f"evaluate: {', '.join(needing)} of the settings cannot be honoured without pytest. Run pytest, or take "
             f"what is set out: settings.replace({'=None, '.join(needing)}=None)."
         )
-    own = distinct([OwnMetric(metric, given_as="evaluate") for metric in metrics], given_as="evaluate")
+    given = metrics if isinstance(metrics, Iterable) else [metrics]
+    own = distinct([OwnMetric(metric, given_as="evaluate") for metric in given], given_as="evaluate")
     known = (*ASSERTABLE, *(name for metric in own for name in metric.names))
     sets = _sets(
-        [questions] if isinstance(questions, str | Question | PathLike) else questions, settings.run.tier, known
+        [questions] if isinstance(questions, str | PathLike) or not isinstance(questions, Iterable) else questions,
+        settings.run.tier,
+        known,
     )
     settings = settings.replace(agent=agent_name or settings.run.agent)
     if output is None and settings.run.output != defaults.run.output:

@@ -11,6 +11,7 @@ import re
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+import httpx
 import pytest
 
 from pytest_ragcheck import (
@@ -28,6 +29,7 @@ from pytest_ragcheck import (
     evaluate,
 )
 from pytest_ragcheck.errors import StepFailed
+from pytest_ragcheck.redaction import REDACTED
 from tests.making import a_question
 from tests.servers.canary_judge import says_of_canaries
 from tests.servers.fake_endpoint import FakeEndpoint, json_reply
@@ -392,3 +394,37 @@ def test_no_text_names_an_option_of_the_command_line(tmp_path: Path) -> None:
         run(a_question("a"), answer, None, output=tmp_path / "file")
     texts = [str(each.value) for each in (no_model, no_key, no_folder)]
     assert [text for text in texts if "--rag" in text] == []
+
+
+def echo(connection: Any, request: Any) -> bool:
+    said = f"30 days {request.headers['authorization']} {request.headers.get('x-tenant')} mine-of-http"
+    return json_reply({"answer": said, "contexts": [said]})(connection, request)
+
+
+def test_no_result_has_a_secret_that_only_the_client_knows(tmp_path: Path) -> None:
+    questions = [a_question("a"), a_question("b", identity="alice")]
+
+    async def ask(url: str) -> Evaluation:
+        alice = {"Authorization": "Bearer alice-battery", "X-Tenant": "acme"}
+        http = httpx.AsyncClient(headers={"X-Api-Key": "mine-of-http"})
+        headers = {"Authorization": "Bearer correct-horse"}
+        async with RagClient(url, headers=headers, identities={"alice": alice}, http=http, close_http=True) as client:
+            return await evaluate(questions, client, "none", output=tmp_path)
+
+    with FakeEndpoint(echo) as endpoint:
+        records = asyncio.run(ask(endpoint.url)).records
+    assert [record.answer for record in records] == [
+        f"30 days {REDACTED} None {REDACTED}",
+        f"30 days {REDACTED} acme {REDACTED}",
+    ]
+    written = "".join(path.read_text(encoding="utf-8") for path in tmp_path.glob("*.json"))
+    assert [secret for secret in ("alice-battery", "correct-horse", "mine-of-http") if secret in written] == []
+
+
+def test_one_metric_needs_no_list_and_other_wrong_arguments_are_refused() -> None:
+    (record,) = run(a_question(), answer, None, metrics=cited).records
+    assert record.scores["cited"].value == 0.5
+    with pytest.raises(UsageError, match=r"^evaluate: settings are \{'threshold': 1\}. Write settings=Settings.of\("):
+        run(a_question(), answer, None, settings={"threshold": 1})
+    with pytest.raises(UsageError, match=r"^evaluate: None is neither the path of a question file nor a Question\."):
+        run(None, answer, None)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.config.readers import (
@@ -77,7 +77,7 @@ def _texts(setting: Setting, value: Any) -> list[str]:
         return [f"{name}={each}" for name, each in value.items()]
     if isinstance(value, str):
         return shlex.split(value) if setting.kind == "words" else [line for line in value.splitlines() if line.strip()]
-    return [str(value)] if isinstance(value, PurePath) else [str(each) for each in value]
+    return [str(each) for each in value] if isinstance(value, Iterable) else [str(value)]
 
 
 def _shown(setting: Setting, text: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from functools import partial
 from statistics import fmean, median
 from typing import TYPE_CHECKING, Any, Literal
@@ -43,11 +43,13 @@ class Panel:
     """
 
     def __init__(self, judges: Sequence[GivenJudge], rule: Rule = "mean") -> None:
-        if len(judges) < 2:
-            raise UsageError(f"Panel: a panel needs at least two judges, not {len(judges)}.")
+        if not isinstance(judges, Iterable):
+            raise UsageError(f"Panel: {judges!r:.80} is no list of judges. Write Panel([first, second]).")
+        self.judges = tuple(map(as_judge, judges))
+        if len(self.judges) < 2:
+            raise UsageError(f"Panel: a panel needs at least two judges, not {len(self.judges)}.")
         if rule not in _RULES:
             raise UsageError(f"Panel: unknown rule {rule!r}. Choose one of {', '.join(_RULES)}.")
-        self.judges = tuple(map(as_judge, judges))
         self.rule: Rule = rule
         chats = (getattr(judge, "chat", None) for judge in self.judges)
         self.chat: Any = next((chat for chat in chats if chat is not None), None)

@@ -153,6 +153,17 @@ def test_a_panel_closes_those_that_can_be_closed():
     assert closing.closed
 
 
+def test_a_judge_that_is_no_list_of_judges_is_refused():
+    single: Any = None
+    with pytest.raises(UsageError) as caught:
+        Panel(single)
+    assert str(caught.value) == "Panel: None is no list of judges. Write Panel([first, second])."
+
+
+def test_the_judges_of_a_panel_may_come_one_by_one():
+    assert len(Panel(InTurn() for _ in range(2)).judges) == 2  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize(
     ("judges", "rule", "text"),
     [

@@ -78,6 +78,11 @@ class ModelServer:
         secrets: Iterable[str] = (),
         kind: ModelKind = JUDGE_MODEL,
     ) -> None:
+        texts, mappings = (model, api_key, base_url or ""), (headers or {}, parameters or {})
+        if not all(isinstance(text, str) for text in texts) or not all(isinstance(each, Mapping) for each in mappings):
+            raise UsageError(
+                f"{kind.user} takes model, api_key and base_url as str, headers and parameters as mappings."
+            )
         if not model.strip():
             raise UsageError(f"{kind.user} needs a model. Set {kind.model}.")
         self.model = model.strip()

@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.judging.judged_material import digest_of, grounding_contexts
 from pytest_ragcheck.judging.judgement import JudgeIdentity, Judgement
 from pytest_ragcheck.judging.model.chat import Chat, ExpectedReply
@@ -78,6 +79,8 @@ class OpenAIJudge:
         self.chat = Chat(server)
         """The model, for other questions to it."""
 
+        if not isinstance(prompt, JudgePrompt | None):
+            raise UsageError(f"OpenAIJudge: prompt is {prompt!r:.80}. Write prompt=load_prompt(...).")
         self.prompt = prompt or load_prompt("en")
         """The instructions."""
 

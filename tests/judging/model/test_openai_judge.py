@@ -304,6 +304,14 @@ def test_the_identity_holds_no_credentials_and_names_no_url_for_openais_own():
     ("settings", "said"),
     [
         ({"model": " "}, "the openai judge needs a model. Set rag_judge_model."),
+        *(
+            (
+                wrong,
+                ("the openai judge takes model, api_key and base_url as str, headers and parameters as mappings."),
+            )
+            for wrong in ({"model": 3}, {"api_key": b"k"}, {"base_url": 3}, {"headers": "a: b"}, {"parameters": "{}"})
+        ),
+        ({"prompt": "en"}, "OpenAIJudge: prompt is 'en'. Write prompt=load_prompt(...)."),
         ({"api_key": " "}, "the openai judge needs a key. Set RAGCHECK_JUDGE_API_KEY or OPENAI_API_KEY."),
         (
             {"api_key": "sk-a\N{EN DASH}b"},
