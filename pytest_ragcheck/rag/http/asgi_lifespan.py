@@ -56,6 +56,8 @@ class AsgiLifespan:
 
         self._ending = asyncio.Event()
         self._task = asyncio.create_task(self._run(app))
+        # A loop that its user never ends would warn about this task at the end of the process.
+        self._task._log_destroy_pending = False  # type: ignore[attr-defined]
         self._timer = self.loop.call_later(limit_seconds, self._expire)
 
     async def started(self) -> None:

@@ -148,6 +148,29 @@ def test_a_closed_client_starts_the_app_again():
     assert steps == ["startup", "request", "shutdown"] * 2
 
 
+@pytest.mark.parametrize("end", ["", "loop.close()"], ids=["unclosed", "closed"])
+def test_a_loop_that_is_not_run_to_its_end_prints_no_warning_about_the_app(end: str):
+    script = f"""
+import asyncio
+from pytest_ragcheck import RagClient
+
+async def app(scope, receive, send):
+    if scope["type"] == "lifespan":
+        await receive()
+        await send({{"type": "lifespan.startup.complete"}})
+        await receive()
+    else:
+        await send({{"type": "http.response.start", "status": 200, "headers": []}})
+        await send({{"type": "http.response.body", "body": b'{{"answer": "30 days", "contexts": []}}'}})
+
+loop = asyncio.new_event_loop()
+print(loop.run_until_complete(RagClient("/query", app=app).query("?")).text)
+{end}
+"""
+    ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=False)
+    assert (ran.stdout, ran.stderr) == ("30 days\n", "")
+
+
 def test_the_app_of_an_unclosed_client_shuts_down_with_its_loop(caplog):
     steps = Steps()
     client = RagClient("/query", app=service(steps, shutdown=RuntimeError("cannot flush")))
