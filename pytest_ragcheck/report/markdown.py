@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.redaction.printable import printable
+from pytest_ragcheck.report.counted import counted
 from pytest_ragcheck.verdict.failure_text import some
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ def markdown_of(view: View, *, most_chars: int = COMMENT_CHARS) -> str:
     for at, (_, block) in enumerate(blocks):
         if len(text) + len(block) > most_chars - _ROOM:
             left = sum(1 for row, _ in blocks[at:] if row is not None)
-            text += f"\n{left} more questions are in the result files.\n"
+            text += f"\nThe result files have {counted(left, 'more question')}.\n"
             break
         text += block
     return f"{text}\n</details>\n"
@@ -88,7 +89,7 @@ def _block(notes: Sequence[str]) -> Iterator[str]:
     yield f"{fence}text"
     yield from lines[:_NOTES]
     if len(lines) > _NOTES:
-        yield f"... {len(lines) - _NOTES} more lines are in the run's output"
+        yield f"... the run's output has {counted(len(lines) - _NOTES, 'more line')}"
     yield fence
 
 

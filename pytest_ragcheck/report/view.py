@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from pytest_ragcheck.report.counted import counted
 from pytest_ragcheck.report.files.results_reader import Document, Results, all_rows
 from pytest_ragcheck.report.upshot import Upshot, upshot_of
 from pytest_ragcheck.scores.catalogue import ABSTAINED
@@ -187,7 +188,7 @@ def _metrics(results: Results) -> Iterable[MetricView]:
                 threshold=results.summary["thresholds"].get(metric),
                 before=before.get(metric),
                 n_unscored=statistics.get("n_unscored", 0),
-                agreement=f"agrees with people on {agreement['accuracy']:.0%} of {agreement['n']} answers"
+                agreement=f"agrees with people on {agreement['accuracy']:.0%} of {counted(agreement['n'], 'answer')}"
                 if agreement
                 else "",
             )

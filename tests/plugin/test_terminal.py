@@ -137,7 +137,7 @@ def test_equal_errors_are_shown_once(project: Project) -> None:
     assert run.text.count("ERROR at setup of") == 1
     assert run.section(" ragcheck ")[0] == "7 ERROR: canned: the endpoint is down.: a, b, c, d, e and 2 more"
     assert "billing.rag.yaml EEEEEEE." in run.text
-    assert "1 passed, 1 error, 6 equal errors in " in run.text
+    assert "1 passed, 1 error, 6 errored alike in " in run.text
     assert [line for line in run.lines if line.startswith("ERROR ")] == [
         "ERROR billing.rag.yaml::a - canned: the endpoint is down."
     ]

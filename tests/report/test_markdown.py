@@ -115,8 +115,13 @@ def test_what_the_gate_said_stands_in_a_fence_that_nothing_ends() -> None:
     block = text.partition("`````text\n")[2].partition("\n`````\n")[0].splitlines()
     assert block[:3] == ["baseline b.json: 1 newly failing", "```", "````<img src=x> @everyone[U+0007]"]
     assert len(block) == 31
-    assert block[-1] == "... 13 more lines are in the run's output"
+    assert block[-1] == "... the run's output has 13 more lines"
     assert text.index("`````") < text.index("### Failing")
+
+
+def test_one_more_line_is_counted_as_one() -> None:
+    text = markdown_of(view_of(results_of(FAILED, notes=["line"] * 31)))
+    assert "\n... the run's output has 1 more line\n" in text
 
 
 def test_it_is_never_longer_than_what_takes_it() -> None:
@@ -125,4 +130,4 @@ def test_it_is_never_longer_than_what_takes_it() -> None:
     assert len(text) <= 20_000
     shown = text.count("- **billing::")
     assert 50 < shown < 500
-    assert text.endswith(f"\n{500 - shown} more questions are in the result files.\n\n</details>\n")
+    assert text.endswith(f"\nThe result files have {500 - shown} more questions.\n\n</details>\n")

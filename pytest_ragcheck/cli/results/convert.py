@@ -134,9 +134,9 @@ def _convert_conversations(path: Path, folder: Path) -> Iterator[str]:
 
     sets = read_mtrag(path)
     folder.mkdir(parents=True, exist_ok=True)
-    yield f"{path}: {sum(len(each.questions) for each in sets)} turns"
+    yield f"{path}: {counted(sum(len(each.questions) for each in sets), 'turn')}"
     for each in sets:
         written = folder / f"{each.dataset_name}_questions.json"
         write_questions(written, each.dataset_name, each.questions)
         conversations = len({question.conversation for question in each.questions})
-        yield f"  wrote {written}: {conversations} conversations, {len(each.questions)} turns"
+        yield f"  wrote {written}: {counted(conversations, 'conversation')}, {counted(len(each.questions), 'turn')}"

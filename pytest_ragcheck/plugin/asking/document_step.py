@@ -27,6 +27,7 @@ from pytest_ragcheck.rag.documents.ingestion import SETTLING_SECONDS, Ingested, 
 from pytest_ragcheck.rag.documents.ledger import Ledger, abandoned, folder_of_documents
 from pytest_ragcheck.rag.documents.uploads import Upload, uploads_of
 from pytest_ragcheck.redaction import shown_url
+from pytest_ragcheck.report.counted import counted
 
 if TYPE_CHECKING:
     import pytest
@@ -218,7 +219,7 @@ class _Progress:
         self._config = config
         self._total = total
         self._where = where
-        self._say(f"putting {total:,} documents into {where}")
+        self._say(f"putting {counted(total, 'document')} into {where}")
 
     def tell(self, done: int) -> None:
         """Note the number of uploaded documents, and print it if the last line is a few seconds old."""

@@ -14,6 +14,7 @@ from pytest_ragcheck.metrics.cost import price_usd
 from pytest_ragcheck.plugin.collecting.overrides import is_overridden
 from pytest_ragcheck.plugin.collecting.run_baseline import DRIFT_SAMPLE, RunBaseline
 from pytest_ragcheck.plugin.configuration import settings_of
+from pytest_ragcheck.report.counted import counted
 from pytest_ragcheck.summary.gate.gate_estimate import gate_estimate
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ def _gate_lines(config: pytest.Config, questions: Sequence[Question], estimated:
         return
     rows = [(row, question.turn or 1) for question in questions if (row := run.row(question)) is not None]
     most = gate_estimate(rows, run.gate)
-    calls = f"{most.asks:,} calls to the system"
+    calls = f"{counted(most.asks, 'call')} to the system"
     drift = ""
     if estimated.judge_calls != 0:
         calls += f" and {most.judgements:,} to the judge"
@@ -66,7 +67,7 @@ def _gate_lines(config: pytest.Config, questions: Sequence[Question], estimated:
     if estimated.usd is not None and estimated.judge_calls:
         calls += f", about ${estimated.usd * most.judgements / estimated.judge_calls:.4f}"
     yield f"gate {run.gate:<16}at most {calls}, if every answer is new and fails"
-    yield f"baseline             {len(rows):,} questions have recorded answers, which need no new verdict{drift}"
+    yield f"baseline             recorded answers of {counted(len(rows), 'question')} need no new verdict{drift}"
 
 
 def check_cost_is_known(settings: Settings, *, own_judge: bool) -> None:

@@ -13,6 +13,7 @@ from pytest_ragcheck.plugin.run_state import RUN
 from pytest_ragcheck.plugin.workers.shared_folder import home_of
 from pytest_ragcheck.plugin.workers.transport import has_workers
 from pytest_ragcheck.plugin.workers.worker_info import runs_everything
+from pytest_ragcheck.report.counted import counted
 
 
 def resume_lines(config: pytest.Config) -> list[str]:
@@ -38,7 +39,7 @@ def resume_lines(config: pytest.Config) -> list[str]:
         return []  # reported when the run opens the store
     run = config.stash.get(RUN, None)
     if run is None or not run.questions.selected:
-        return [f"ragcheck: resumed {len(finished)} questions of the run of {last.began}"]
+        return [f"ragcheck: resumed {counted(len(finished), 'question')} of the run of {last.began}"]
     digests = {key.partition(".")[0] for key in finished}
     count = sum(question_digest(question) in digests for question in run.questions.selected.values())
     return [f"ragcheck: resumed {count} of {len(run.questions.selected)} questions from the run of {last.began}"]

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from pytest_ragcheck.verdict.record import Record
 
 JUDGE_ID = "ragcheck::judge"
-EQUAL_ERRORS = "equal errors"
+EQUAL_ERRORS = "errored alike"
 """pytest's category of the ERRORs that repeat the text of an earlier one."""
 
 CRASHED = "???"

@@ -50,7 +50,7 @@ class AsksIngested:
         wanted = dict.fromkeys(str(passage.doc_id) for passage in documents_of(question))
         failed = [name for each in wanted for name in names.get(each, ()) if name in self._ingested.failures]
         if failed:
-            further = f"\nSo it is with {len(failed) - 1} further documents of the question." if failed[1:] else ""
+            further = f"\nFurther documents of the question with an error: {len(failed) - 1}." if failed[1:] else ""
             raise IngestionError(self._ingested.failures[failed[0]] + further, url=self.endpoint)
         answer = await ask(question, self._client)
         if answer.source_ids is None:

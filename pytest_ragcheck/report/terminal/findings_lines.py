@@ -125,7 +125,7 @@ def findings_lines(comparison: Comparison, findings: GateFindings, decision: Dec
 def _not_examined(comparison: Comparison, findings: GateFindings, decision: Decision) -> Iterator[str]:
     if lacking := comparison.baseline.n_without_contexts:
         yield (
-            f"{lacking} recorded answers cannot be scored or judged again: the file of contexts beside "
+            f"{counted(lacking, 'recorded answer')} cannot be scored or judged again: the file of contexts beside "
             f"{comparison.baseline.name} lacks their texts. Commit both files of a baseline."
         )
     examined = {each.question.key for each in findings.examined}
@@ -162,7 +162,7 @@ def _judging(judging: Judging) -> Iterator[str]:
         noise = "more than noise: another model may answer under its name" if judging.drift_is_real else "may be noise"
         yield f"judge drift on the same answers: {drift} ({noise})"
     if judging.n_not_judged:
-        yield f"{judging.n_not_judged} changed answers could not be judged again, so the mean leaves them out"
+        yield f"the mean leaves out {counted(judging.n_not_judged, 'changed answer')} that could not be judged again"
 
 
 def _mean_shift(examined: Sequence[Examined]) -> float:

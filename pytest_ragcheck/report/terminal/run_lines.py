@@ -78,7 +78,7 @@ def _origin_words(origin: Origin) -> str:
     if origin.samples is not None and origin.samples < origin.available:
         taken = f"{origin.samples} of {origin.available} questions (seed {origin.seed})"
     split = f", split {origin.split}" if origin.split else ""
-    left_out = f"; {origin.left_out} rows are left out, because their question is blank" if origin.left_out else ""
+    left_out = f"; {counted(origin.left_out, 'row')} left out for a blank question" if origin.left_out else ""
     return f"{taken} of {origin.source}{split}{left_out}"
 
 

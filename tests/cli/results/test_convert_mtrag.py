@@ -74,7 +74,7 @@ def test_conversations_become_a_question_file_for_each_corpus(tmp_path: Path, ra
     assert printed.splitlines() == [
         f"{path}: 5 turns",
         f"  wrote {clapnq}: 2 conversations, 4 turns",
-        f"  wrote {govt}: 1 conversations, 1 turns",
+        f"  wrote {govt}: 1 conversation, 1 turn",
     ]
     questions = read_question_file(clapnq, root=tmp_path, known_metrics=ASSERTABLE)
     assert questions.dataset_name == "mtrag-clapnq"

@@ -580,7 +580,9 @@ def test_questions_are_answered_with_our_ids_or_blamed_on_their_document() -> No
 
         answer = asyncio.run(ask("shop:terms"))
         assert (answer.source_ids, answer.server_source_ids) == (("shop:terms",), ("id-1",))  # type: ignore[attr-defined]
-        with pytest.raises(IngestionError, match=r"^it was not read\nSo it is with 1 further documents"):
+        with pytest.raises(
+            IngestionError, match=r"^it was not read\nFurther documents of the question with an error: 1\."
+        ):
             asyncio.run(ask("shop:hours", "x"))
 
 
