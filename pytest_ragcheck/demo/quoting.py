@@ -82,13 +82,9 @@ def answer(
     question: str, passages: Sequence[Passage], rarity: Mapping[str, float], *, least_evidence: float = LEAST_EVIDENCE
 ) -> Answer:
     """
-    One to three statements of *passages*, or `REFUSAL` if they cover too little of the question.
+    One to three statements of *passages*, best first, or `REFUSAL` if they cover less than *least_evidence*, 0..1.
 
-    Args:
-        question: As it was asked.
-        passages: Best first.
-        rarity: The weight of each of the question's words, > 0.
-        least_evidence: The share of the question below which it is refused, 0..1.
+    The *rarity* is the weight of each of the question's words, > 0.
     """
     found = sorted(_evidence(question, passages, rarity), key=lambda evidence: -evidence.strength)
     if not found or found[0].share < least_evidence:

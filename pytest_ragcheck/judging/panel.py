@@ -88,13 +88,6 @@ async def judge_by_all(
     Several judgements of one judge are combined by their median. If the judge has a method `for_repeat(index)`, each
     repeat uses the judge that this method returns, so that a cache keeps the repeats apart.
 
-    Args:
-        question: The question.
-        answer: The answer to judge.
-        by: The judge.
-        repeats: >= 1.
-        run: Runs each request; None runs the requests directly.
-
     Raises:
         JudgeError: One of the requests failed.
     """

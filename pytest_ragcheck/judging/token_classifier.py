@@ -88,9 +88,7 @@ class TokenClassifier:
         """
         The tokens of each answer, or the reason why the model cannot read it.
 
-        Args:
-            answers: The answers.
-            is_wanted: Called before each forward pass; False ends the work.
+        *is_wanted* is called before each forward pass; False ends the work.
 
         Raises:
             JudgeError: The work was ended.

@@ -21,11 +21,7 @@ class BertScore:
     """
     The group `bertscore`; it applies to answerable questions with an expected answer.
 
-    The model is loaded for the first answer.
-
-    Args:
-        model: A folder, or a name on the hub.
-        layer: The layer whose outputs are compared, from 1; None for the last.
+    The model is loaded for the first answer. The outputs of the *layer* are compared, from 1; None for the last.
     """
 
     names = BERTSCORE

@@ -25,11 +25,8 @@ class OwnMetric:
     A user's metric: a function of question and answer, or an object with a `name` and a method `score` of both.
 
     Either may be async. It returns a number, a `Score`, or None if it does not apply. An object with several `names`
-    returns a mapping of them. An exception, or a value that is not a number, makes the score unscored.
-
-    Args:
-        metric: The user's metric.
-        given_as: The hook or function that took the metric, for error texts.
+    returns a mapping of them. An exception, or a value that is not a number, makes the score unscored. Error texts
+    begin with *given_as*, the hook or function that took the metric.
 
     Raises:
         UsageError: It is neither, or its name is invalid.

@@ -46,10 +46,7 @@ class LocalModel(Generic[M]):
     """
     A model that is loaded on first use. If loading fails, every later use fails with the same error.
 
-    Args:
-        name: A folder, or a name on the hub.
-        setting: The setting with the name, for the error text.
-        load: Loads the model of that name.
+    The error text names the *setting* that has the name.
     """
 
     def __init__(self, name: str, *, setting: str, load: Callable[[str], M]) -> None:

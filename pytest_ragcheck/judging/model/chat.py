@@ -86,12 +86,7 @@ class Chat:
 
     async def ask(self, prompt: str, wanted: ExpectedReply[T], *, nonce: str) -> T:
         """
-        Returns the value in the model's reply.
-
-        Args:
-            prompt: The only message; it tells the model to carry the nonce.
-            wanted: The kind of reply.
-            nonce: Drawn for this prompt only.
+        Returns the value in the model's reply to a prompt that tells the model to carry the nonce.
 
         Raises:
             JudgeUnavailable: The server gave no reply. The error has its status and Retry-After, if there were any.

@@ -43,14 +43,7 @@ class OtherContent(Exception):
 
 
 class Declined(Exception):
-    """
-    The model, or a content filter of its server, declined to judge.
-
-    Args:
-        said: The words of the model or the server; may be empty.
-        filters: The names of the filters that stopped the request.
-        by_filter: True if a content filter declined, and not the model.
-    """
+    """The model, or with *by_filter* a content filter of its server, declined to judge, with these words if any."""
 
     def __init__(self, said: str, *, filters: tuple[str, ...] = (), by_filter: bool = False) -> None:
         super().__init__(said)
@@ -59,15 +52,7 @@ class Declined(Exception):
 
 
 class Refused(Exception):
-    """
-    The server replied with an error.
-
-    Args:
-        status: The HTTP status, or the status in the body of a successful reply.
-        body: The JSON value of the body, or its text.
-        headers: The headers of the reply, with names of any case.
-        in_body: True if the HTTP status was a success.
-    """
+    """The server replied with an error, or *in_body* of a reply whose HTTP status was a success."""
 
     def __init__(self, status: int, body: Any, headers: Mapping[str, str], *, in_body: bool = False) -> None:
         super().__init__(status)
@@ -117,9 +102,7 @@ def reply_text(completion: Any) -> ReplyText:
     """
     Returns the text of the first choice.
 
-    Args:
-        completion: The JSON value of the reply, or the unchecked object of the openai package. Any member may be
-            missing or of another type.
+    The completion is JSON or an unchecked object of the openai package. Any member may be missing or of another type.
 
     Raises:
         OtherContent: The reply has no choice with a message.

@@ -77,13 +77,7 @@ class HttpRequests:
     The requests over HTTP, without retries.
 
     The `openai` package could make these requests, but its import takes 0.4 s of CPU, and each request another half a
-    millisecond. It is used for a caller's own client only.
-
-    Args:
-        base_url: The API's base. User and password are sent as Basic authentication, a query is added to every request.
-        path: The path of the requests below the base.
-        headers: Sent with every request.
-        timeout_seconds: Limit of one request from its start to the last byte, redirects included, > 0.
+    millisecond. It is used for a caller's own client only. Redirects count within the time limit.
     """
 
     def __init__(self, base_url: str, path: str, *, headers: Mapping[str, str], timeout_seconds: float) -> None:

@@ -40,24 +40,7 @@ _LONGEST_WAIT_SECONDS = 120.0
 
 class ModelServer:
     """
-    Sends requests for one model to one server.
-
-    A server is used from one event loop; it may be created in another thread.
-
-    Args:
-        model: The model's name on the server.
-        api_key: The server's key; a server without keys takes any. Not used with a `client`.
-        base_url: The API's base, such as `http://localhost:8000/v1`. User and password in the URL are sent as Basic
-            authentication, and its query is added to every request. None: OPENAI_BASE_URL of the environment, or else
-            OpenAI's own.
-        timeout_seconds: Limit of one request from its start to the last byte, > 0.
-        max_retries: Number of retries after a transient error of the server, or a failed connection, >= 0.
-        client: An `AsyncOpenAI` with its own URL, key, headers and retries, for chat completions; `aclose` leaves it
-            open.
-        headers: Further headers of every request; they replace the key's. Not used with a `client`.
-        parameters: Further parameters of every request.
-        secrets: Secrets in the headers, besides the values of headers whose name says that they are secret.
-        kind: The path of the requests, and the words for the model in error texts.
+    Sends requests for one model to one server; the arguments beside *kind* are those of `OpenAIJudge`.
 
     Raises:
         UsageError: The model's name or the key is empty, a header value cannot be sent, or the URL is invalid. Header

@@ -33,14 +33,15 @@ class OpenAIJudge:
     Args:
         model: The model's name on the server.
         api_key: The server's key; a server without keys takes any. Not used with a `client`.
-        base_url: The API's base, such as `http://localhost:8000/v1`; see `ModelServer`.
+        base_url: The API's base, such as `http://localhost:8000/v1`. User and password are sent as Basic
+            authentication, and a query is added to every request. None: OPENAI_BASE_URL, or else OpenAI's own.
         prompt: The instructions; None takes the packaged English ones.
         timeout_seconds: Limit of one request from its start to the last byte, > 0.
-        max_retries: Number of retries after a transient failure, >= 0; see `ModelServer`.
+        max_retries: Number of retries after a transient failure of the server or the connection, >= 0.
         client: An `AsyncOpenAI` with its own URL, key, headers and retries; `aclose` leaves it open.
-        headers: Further headers of every request; not used with a `client`.
+        headers: Further headers of every request, which replace the key's; not used with a `client`.
         parameters: Further parameters of every request, such as `{"max_tokens": 4096}`.
-        secrets: Secrets in the headers; see `ModelServer`.
+        secrets: Secrets in the headers, besides the values of headers whose name says that they are secret.
 
     Raises:
         UsageError: The model's name or the key is empty, the key cannot be sent in a header, or the URL is invalid.

@@ -74,12 +74,6 @@ def read_object(text: str, form: type[Reply], *, nonce: str, bare: Collection[st
     With *bare*, the only object of the reply counts without a nonce, too, if its fields are these and others of the
     form. Give *bare* only if the material can hold no such object, which the model could have copied.
 
-    Args:
-        text: The whole reply.
-        form: The fields, with their checks.
-        nonce: The nonce of the request.
-        bare: The fields that an object without a nonce must have; empty if every object needs the nonce.
-
     Raises:
         JudgeReplyError: The reply has no verdict, more than one, or one with wrong fields. The text of the error can be
             sent back to the model.

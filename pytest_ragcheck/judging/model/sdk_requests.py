@@ -21,9 +21,7 @@ class SdkRequests:
     """
     Requests chat completions through an `AsyncOpenAI`, or a wrapper of one; see `ModelRequests`.
 
-    Args:
-        client: It keeps its own URL, key, headers and retries, and stays open.
-        timeout_seconds: Limit of one request from its start to the last byte, > 0. The client's retries add to it.
+    The retries of the client add to the time limit.
     """
 
     def __init__(self, client: AsyncOpenAI, *, timeout_seconds: float) -> None:

@@ -47,15 +47,9 @@ async def preflight(
     """
     Tests the judge, or each judge of a panel. Returns one line for each weak judge.
 
-    A judge that is not a language model is not tested.
-
-    Args:
-        judge: It is asked once about each canary, unless the output folder has its replies.
-        settings: They switch the preflight off, hold the threshold, and name the secrets.
-        limiter: Runs the requests.
-        switch: The way to switch the preflight off, for the error text.
-        output: The folder of the result files, which keeps passed trials; None keeps none.
-        scores: The scores in which the judge must tell good answers from bad ones.
+    A judge that is not a language model is not tested, nor is one whose passed trial the *output* folder keeps. The
+    *switch* is the way to switch the preflight off, for the error text. In *scores* the judge must tell good answers
+    from bad ones.
 
     Raises:
         StepFailed: A judge is useless; the text has its scores and says what to do.

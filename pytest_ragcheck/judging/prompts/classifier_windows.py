@@ -70,12 +70,7 @@ def windows(claimed: ClaimedAnswer, offsets: Offsets, *, room: int) -> list[Wind
 
     Contexts that do not fit together are spread over several windows, and one that is too long alone is cut into
     overlapping pieces. An answer that would take more than half of the room is cut, too, where sentences end if it can
-    be. Nothing is left out.
-
-    Args:
-        claimed: The answer and its contexts.
-        offsets: The tokenizer.
-        room: The most tokens of a window, without special tokens.
+    be. Nothing is left out. The *room* is the most tokens of a window, without special tokens.
 
     Raises:
         JudgeError: The question leaves too little room.

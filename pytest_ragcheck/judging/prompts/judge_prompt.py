@@ -124,13 +124,7 @@ class JudgePrompt:
         The message to the model: the instructions, the frame's first part, the material, and the frame's last part.
 
         The instructions are the paragraphs of the text before its first placeholder. The message does not tell the
-        thresholds, nor whether the question is answerable.
-
-        Args:
-            question: Its text, its acceptable answers and its earlier turns are filled in.
-            answer: Its text and its contexts are filled in.
-            nonce: The string in the marks of the material, and for the reply.
-            sentences: The sentences of the answer, for the placeholder `{sentences}`.
+        thresholds, nor whether the question is answerable. The nonce marks the material and the reply.
         """
         material = {
             "question": question.question,

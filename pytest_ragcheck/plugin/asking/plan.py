@@ -58,11 +58,8 @@ class Backends:
         Return True if the backends live as long as the session, and other items of the folder share them.
 
         A fixture of narrower scope can return the value that it overrides, to some items only. While such a fixture is
-        set up, the answer is False.
-
-        Args:
-            set_up: The fixtures that are set up while the item of these backends runs, with the ids of their values.
-            judged: False for a question of the tier `retrieval`, which uses no judge.
+        set up, the answer is False. *set_up* has the ids of the fixtures' values. A question of the tier `retrieval`
+        is not *judged*.
         """
         for name, value in zip(EVALUATED_WITH, (self.client, self.judge, self.settings), strict=True):
             if name == _JUDGE and not judged:

@@ -30,12 +30,7 @@ def load_questions(
     """
     Return the questions of the choice, which `check_choice` accepts, in the order of the file.
 
-    Args:
-        choice: A choice that `check_choice` accepts.
-        dataset: The dataset that the choice names.
-        samples: Maximum number of questions; None for all.
-        seed: Seed of the sample.
-        known_metrics: The metrics that `thresholds` of a question may name.
+    *samples* is the maximum number of questions; None for all. Their `thresholds` may name *known_metrics*.
 
     Raises:
         DatasetError: The file or the hub has another format; the text names the row, the expected value and the value

@@ -67,11 +67,8 @@ def compare_judges(
     """
     Return the comparison over the answers that all judges scored.
 
-    Args:
-        judged: For each judge its scored answers, by the number of their row in the file; at least two judges.
-        usd: The cost of each judge in US dollars; None if unknown.
-        threshold: The lowest score that passes, 0..1.
-        margin: How much worse a judge may be that still counts as equally good, 0..1.
+    *judged* has for each of at least two judges its scored answers, by the number of their row in the file. A judge
+    that is worse by at most *margin*, 0..1, counts as equally good.
 
     Raises:
         UsageError: No answer was scored by all judges.
