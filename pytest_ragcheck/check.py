@@ -26,6 +26,7 @@ from pytest_ragcheck.verdict.record_redaction import (
     answer_without_secrets,
     identity_without_secrets,
     judgement_without_secrets,
+    question_without_secrets,
 )
 from pytest_ragcheck.verdict.repeats import SPREAD_LIMIT, combined_record, spread
 from pytest_ragcheck.verdict.verdict import NO_ANSWER, Thresholds, Verdict, decide
@@ -167,13 +168,14 @@ async def _decided(
     judge, metrics, settings = prepared.judge, prepared.metrics, prepared.settings
     clean, question = settings.redactor, record.question
     measured = partial(_measured, question, given, [metric for metric in metrics if metric.local], judging, clean)
+    judged = question_without_secrets(question, clean)
     try:
         # The judge comes first, since its reply takes longest.
-        judgement = await _judged(question, answer, judge, settings.judge.repeats, judging)
+        judgement = await _judged(judged, answer, judge, settings.judge.repeats, judging)
     except MeasurementError as error:
         return replace(record, scores=await measured(), error_kind=error.kind, reason=clean.text(str(error)))
     scores = await measured() | _judged_scores(question, judgement, settings)
-    scores |= await _measured(question, answer, (metric for metric in metrics if not metric.local), judging, clean)
+    scores |= await _measured(judged, answer, (metric for metric in metrics if not metric.local), judging, clean)
     overall = weighted(scores, settings.run.weights)
     if overall is not None:
         scores[OVERALL] = overall.score
@@ -198,7 +200,7 @@ async def _decided(
         unsupported_claims=said.unsupported_claims,
         verdict_cached=judgement.cached,
         judgement=None if judge is None else said,
-        material="" if judge is None else material_digest(question, answer),
+        material="" if judge is None else material_digest(judged, answer),
     )
 
 

@@ -18,6 +18,7 @@ from pytest_ragcheck.errors import (
     ReplayError,
 )
 from pytest_ragcheck.judging.judgement import JudgeIdentity
+from pytest_ragcheck.judging.offline.offline_judge import OfflineJudge
 from pytest_ragcheck.metrics.metric_choice import choose_metrics
 from pytest_ragcheck.metrics.user_metric import read_own
 from pytest_ragcheck.redaction import REDACTED
@@ -276,6 +277,15 @@ def test_secrets_are_neither_recorded_nor_sent_to_the_judge() -> None:
     assert record.judge == JudgeIdentity(kind="mine", url=f"http://j/v1?key={REDACTED}")
     failed = checked(answer=EndpointTimeout(f"{secret} timed out", url="http://h"), settings=settings)
     assert failed.reason == f"{REDACTED} timed out"
+
+
+def test_a_secret_that_is_a_word_of_the_expected_answer_does_not_change_the_verdict() -> None:
+    question = a_question(expected_answer="Paris", all_acceptable_answers=("Paris, France",))
+    right = RagAnswer(text="The capital is Paris.", contexts=("The capital is Paris.",))
+    wrong = RagAnswer(text="The capital is Lyon.", contexts=("The capital is Lyon.",))
+    for settings in Settings.of(), Settings.of(secrets=("Paris",)):
+        assert checked(question, right, OfflineJudge(), settings).verdict is Verdict.PASS
+        assert checked(question, wrong, OfflineJudge(), settings).verdict is Verdict.FAIL
 
 
 def test_what_needs_no_judge_is_measured_on_what_was_really_said() -> None:

@@ -1,4 +1,4 @@
-"""Removes secrets from answers, judgements and judge identities before they are recorded."""
+"""Removes secrets from the material of a judge, and from judgements and judge identities before they are recorded."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pytest_ragcheck.judging.judgement import JudgeIdentity, Judgement
 from pytest_ragcheck.verdict.record import members
 
 if TYPE_CHECKING:
+    from pytest_ragcheck.questions.question import Question
     from pytest_ragcheck.rag.answer import RagAnswer
     from pytest_ragcheck.redaction import Redactor
 
@@ -21,6 +22,17 @@ def answer_without_secrets(answer: RagAnswer, clean: Redactor) -> RagAnswer:
         contexts=tuple(map(clean.text, answer.contexts)),
         source_ids=None if answer.source_ids is None else tuple(map(clean.text, answer.source_ids)),
         server_source_ids=answer.server_source_ids and tuple(map(clean.text, answer.server_source_ids)),
+    )
+
+
+def question_without_secrets(question: Question, clean: Redactor) -> Question:
+    """Return the question for the judge, so that an expected word is redacted as in the answer."""
+    expected = tuple(map(clean.text, question.acceptable_answers))
+    return replace(
+        question,
+        question=clean.text(question.question),
+        expected_answer=None if question.expected_answer is None else expected[0],
+        all_acceptable_answers=expected,
     )
 
 
