@@ -106,7 +106,11 @@ def pytest_deselected(items: Sequence[pytest.Item]) -> None:
 
         config = items[0].config
         run = run_of(config)
-        if configuration.IS_SPLIT not in config.stash:
+        if configuration.IS_SPLIT in config.stash:
+            from pytest_ragcheck.plugin.collecting.selection import callers_of
+
+            run.callers |= callers_of(config, items)
+        else:
             run.cut_short = "tests that use rag_check were deselected"
 
 

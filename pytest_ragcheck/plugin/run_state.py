@@ -59,8 +59,8 @@ class Run:
     begun: bool = False
     """True if a process of the run has asked a question."""
 
-    uses_rag_check: bool = False
-    """True if a selected test uses `rag_check`, which asks questions that are not collected."""
+    callers: set[tuple[str, str]] = field(default_factory=set)
+    """The `caller_of` each selected test, or test of another shard, that uses `rag_check`."""
 
     cut_short: str = ""
     """Why some questions may be missing, such as calls of deselected tests; empty if none can be."""

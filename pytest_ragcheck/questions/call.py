@@ -86,6 +86,15 @@ def id_of_call(node_id: str, number: int) -> str:
     return usable_id(f"{node_id.partition('::')[2].replace('::', '.')}-{number}")
 
 
+def caller_of(node_id: str, root: Path) -> tuple[str, str]:
+    """The dataset's name of the test with this node id, and the part of an id that all its calls share."""
+    return default_dataset_name(root / node_id.partition("::")[0], root), id_of_caller(id_of_call(node_id, 1))
+
+
+def id_of_caller(id: str) -> str:  # noqa: A002 - as above
+    return id.rpartition("-")[0]
+
+
 def _sequence(gold_passages: Any) -> Iterable[Any]:
     if isinstance(gold_passages, str | Mapping | GoldPassage) or not isinstance(gold_passages, Iterable):
         return (gold_passages,)

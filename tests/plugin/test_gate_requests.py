@@ -289,3 +289,17 @@ def test_the_same_answer_from_a_forbidden_document_is_another_one(
     run = project.run("--rag-judge=offline")
     assert run.exit_status == 1
     assert "1 confirmed as failing against ragcheck-baseline.json" in run.section("ragcheck::gate")
+
+
+@pytest.mark.parametrize("narrowed", [("-k", "0 or 1 or 2 or 3"), ("-k", "not 4", "--rag-shard=1/1")])
+def test_the_means_of_selected_calls_are_tested(project: Project, narrowed: tuple[str, ...]) -> None:
+    servers = asked_by_checks(project)
+    with servers.endpoint, servers.judge:
+        servers.save()
+        servers.answer = "It is 30 days, and some more words."
+        run = servers.run("--rag-gate=regression", *narrowed)
+        n_judged = len(servers.judge.requests)
+    assert run.exit_status == 0, run.text
+    # 12 questions, each with its answer and the recorded one.
+    assert n_judged == 12 * 2
+    assert any(line.startswith("mean of the asserted metrics: +0.000") for line in run.lines)

@@ -11,7 +11,7 @@ import pytest
 
 from pytest_ragcheck.plugin.configuration import DATASETS_PLUGIN, is_question_id
 from pytest_ragcheck.plugin.workers.worker_info import runs_everything
-from pytest_ragcheck.questions.call import id_of_call
+from pytest_ragcheck.questions.call import caller_of, id_of_caller
 from pytest_ragcheck.questions.datasets.registry import is_standard
 from pytest_ragcheck.questions.reader import default_dataset_name
 
@@ -39,11 +39,7 @@ class CollectionScope:
         self._sets = run.questions.sets
         self._datasets: Datasets | None = config.pluginmanager.get_plugin(DATASETS_PLUGIN)
         self._singled_out = _singled_out(config, run)
-        self._not_passed = {
-            (self._dataset_name(node_id), _without_number(id_of_call(node_id, 1)))
-            for node_id in not_passed
-            if node_id not in run.questions.selected
-        }
+        self._not_passed = {caller_of(each, self._root) for each in not_passed if each not in run.questions.selected}
         skipped_files = any("::" not in node_id for node_id in not_passed)
         narrowed = not complete or skipped_files or config.getoption("lf", False) or config.getoption("ignore_glob")
         start = config.invocation_params.dir
@@ -61,7 +57,7 @@ class CollectionScope:
             return self._datasets.expects(self._sets.get(dataset_name), id)
         if dataset_name in self._sets:
             return dataset_name not in self._singled_out
-        if (dataset_name, _without_number(id)) in self._not_passed:
+        if (dataset_name, id_of_caller(id)) in self._not_passed:
             return False
         return self._searches(dataset_name)
 
@@ -103,9 +99,6 @@ class CollectionScope:
             return dataset_name.startswith("__".join(path.relative_to(self._root).parts) + "__")
         return dataset_name == default_dataset_name(path, self._root)
 
-    def _dataset_name(self, node_id: str) -> str:
-        return default_dataset_name(self._root / node_id.partition("::")[0], self._root)
-
 
 def _singled_out(config: pytest.Config, run: Run) -> set[str]:
     """Return the datasets whose questions are named one by one, while no argument contains their whole file."""
@@ -131,8 +124,3 @@ def _singled_out(config: pytest.Config, run: Run) -> set[str]:
 def _absolute(path: Path) -> Path:
     # pytest and the dataset names do not follow links either.
     return Path(os.path.abspath(path))  # noqa: PTH100 - see above
-
-
-def _without_number(id: str) -> str:  # noqa: A002 - as above
-    """Return the part of a `rag_check` id that all calls of the test share."""
-    return id.rpartition("-")[0]

@@ -9,6 +9,7 @@ from pytest_ragcheck.judging.judged_material import digest_of
 from pytest_ragcheck.plugin.collecting.gate_baseline import baseline_of, terms_of
 from pytest_ragcheck.plugin.configuration import settings_of
 from pytest_ragcheck.plugin.run_state import run_of
+from pytest_ragcheck.questions.call import id_of_caller
 from pytest_ragcheck.summary.gate.procedure.gate_session import procedure_for
 from pytest_ragcheck.summary.gate.recorded.saved_answer import EXPECTED, label_digests, text_digest
 from pytest_ragcheck.summary.gate_rules import COMPARING, GateRules
@@ -79,11 +80,9 @@ class RunBaseline:
         # The shards of a run are decided together, so that each of them counts all questions.
         shards = self._settings.run.shard is not None
         asked = [q for s in questions.sets.values() for q in s.questions] if shards else questions.selected.values()
-        n = len({q.key for q in asked if self.compares(q)})
-        if self._run.uses_rag_check and not self._run.cut_short:
-            # Which questions the fixture asks is known when they are asked.
-            n += sum(row.dataset_name not in questions.sets for row in self.baseline.rows.values())
-        return n
+        # Which questions a test asks by `rag_check` is known when they are asked.
+        saved = ((name.removesuffix(questions.suffix), id_of_caller(id_)) for name, id_ in self.baseline.rows)
+        return len({q.key for q in asked if self.compares(q)}) + sum(caller in self._run.callers for caller in saved)
 
     @cached_property
     def drift_sample(self) -> frozenset[tuple[str, str]]:

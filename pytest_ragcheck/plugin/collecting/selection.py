@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import pytest
 
 from pytest_ragcheck.plugin.collecting.preconditions import check_preconditions
@@ -10,6 +12,7 @@ from pytest_ragcheck.plugin.collecting.run_header import resume_lines_of
 from pytest_ragcheck.plugin.configuration import calls_rag_check, has_gate, settings_of
 from pytest_ragcheck.plugin.run_state import run_of
 from pytest_ragcheck.plugin.workers.transport import send_refusal
+from pytest_ragcheck.questions.call import caller_of
 from pytest_ragcheck.summary.gate_rules import COMPARING
 
 
@@ -21,11 +24,17 @@ def select(session: pytest.Session) -> None:
         pytest.UsageError: The run could measure nothing.
     """
     run = run_of(session.config)
-    run.uses_rag_check = any(map(calls_rag_check, session.items))
+    own = callers_of(session.config, session.items)
+    run.callers |= own
     asked = ((item.nodeid, question_of(item)) for item in session.items)
     run.questions.selected = {node_id: question for node_id, question in asked if question is not None}
-    if run.questions.selected or run.uses_rag_check:
+    if run.questions.selected or own:
         _check_before_running(session, collected=bool(run.questions.selected))
+
+
+def callers_of(config: pytest.Config, items: Iterable[pytest.Item]) -> set[tuple[str, str]]:
+    """Return the `caller_of` each test that uses `rag_check`."""
+    return {caller_of(item.nodeid, config.rootpath) for item in items if calls_rag_check(item)}
 
 
 def check_gate(config: pytest.Config) -> None:
