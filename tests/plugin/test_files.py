@@ -324,7 +324,7 @@ def test_results_that_cannot_be_written_at_the_end_make_a_green_run_red(project:
     assert (run.exit_status, run.outcomes) == (pytest.ExitCode.TESTS_FAILED, {"passed": 1})
     (line,) = [line for line in run.lines if line.startswith("results: NOT WRITTEN: ")]
     assert "rag_summary.json: cannot be written (Is a directory). " in line
-    assert line.endswith("or choose another folder with rag_output.")
+    assert line.endswith("or use another folder.")
     assert "1 PASS, 0 FAIL, 0 ERROR, 0 skipped" in run.lines
 
 

@@ -46,6 +46,6 @@ def not_written(path: Path, error: OSError) -> ResultsError:
     """Return the error text for a file or folder that cannot be written."""
     return ResultsError(
         f"{path}: cannot be written ({error.strerror or error}). "
-        f"Free some space or allow writing there, or choose another folder with rag_output.",
+        "Free some space, allow writing there, or use another folder.",
         path=path,
     )

@@ -32,7 +32,7 @@ def test_a_folder_that_cannot_be_made_is_named_with_what_to_do(tmp_path: Path) -
         JsonWriter(path.parent, Redactor()).write("x.json", {})
     assert str(caught.value) == (
         f"{path}: cannot be written (File exists). "
-        "Free some space or allow writing there, or choose another folder with rag_output."
+        "Free some space, allow writing there, or use another folder."
     )
     assert caught.value.path == path
 
@@ -70,7 +70,7 @@ def test_without_room_the_old_file_stays_whole_and_no_temporary_one_is_left(tmp_
     said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     assert said == (
         f"{path}: cannot be written (File too large). "
-        "Free some space or allow writing there, or choose another folder with rag_output.\n"
+        "Free some space, allow writing there, or use another folder.\n"
     )
     assert names(tmp_path) == ["x.json"]
     assert content(path) == {"old": 1}
