@@ -24,9 +24,9 @@ from pytest_ragcheck.verdict.reason import reason_for
 from pytest_ragcheck.verdict.record import Record
 from pytest_ragcheck.verdict.record_redaction import (
     answer_without_secrets,
+    expected_without_secrets,
     identity_without_secrets,
     judgement_without_secrets,
-    question_without_secrets,
 )
 from pytest_ragcheck.verdict.repeats import SPREAD_LIMIT, combined_record, spread
 from pytest_ragcheck.verdict.verdict import NO_ANSWER, Thresholds, Verdict, decide
@@ -168,7 +168,7 @@ async def _decided(
     judge, metrics, settings = prepared.judge, prepared.metrics, prepared.settings
     clean, question = settings.redactor, record.question
     measured = partial(_measured, question, given, [metric for metric in metrics if metric.local], judging, clean)
-    judged = question_without_secrets(question, clean)
+    judged = expected_without_secrets(question, clean)
     try:
         # The judge comes first, since its reply takes longest.
         judgement = await _judged(judged, answer, judge, settings.judge.repeats, judging)

@@ -25,15 +25,11 @@ def answer_without_secrets(answer: RagAnswer, clean: Redactor) -> RagAnswer:
     )
 
 
-def question_without_secrets(question: Question, clean: Redactor) -> Question:
-    """Return the question for the judge, so that an expected word is redacted as in the answer."""
+def expected_without_secrets(question: Question, clean: Redactor) -> Question:
+    """Return the question with its expected answers redacted, as the judge gets them beside a redacted answer."""
     expected = tuple(map(clean.text, question.acceptable_answers))
-    return replace(
-        question,
-        question=clean.text(question.question),
-        expected_answer=None if question.expected_answer is None else expected[0],
-        all_acceptable_answers=expected,
-    )
+    first = None if question.expected_answer is None else expected[0]
+    return replace(question, expected_answer=first, all_acceptable_answers=expected)
 
 
 def judgement_without_secrets(judgement: Judgement, clean: Redactor) -> Judgement:
