@@ -548,6 +548,15 @@ def test_last_failed_runs_the_questions_again_and_never_the_gate(project: Projec
     assert known_failures(project) == []
 
 
+def test_last_failed_runs_the_questions_again_that_a_rate_counts_as_failed(project: Project) -> None:
+    project.ask(good("terms"), bad("prices"), bad("hours", quarantine="slow"))
+    project.run("--rag-gate=rate:0.9")
+    assert known_failures(project) == ["billing.rag.yaml::prices"]
+    assert project.run("--rag-gate=rate:0.9", "--lf").asked == ["What about prices?"]
+    assert project.run("--rag-gate=rate:0.5").exit_status == 0
+    assert known_failures(project) == []
+
+
 def test_the_gate_needs_no_cache(project: Project) -> None:
     project.ask(good("terms"))
     write_baseline(project, passed("terms"), passed("prices"))

@@ -39,7 +39,7 @@ def decision_lines(decision: Decision) -> Iterator[str]:
         yield from comparison_lines(comparison)
     rate = decision.rate
     if rate is not None:
-        said = f"pass rate {_share(rate)}" if rate.passed + rate.failed else "no question has a PASS or a FAIL"
+        said = f"pass rate {_share(rate)}" if rate.n else "no question has a PASS or a FAIL"
         yield f"gate rate:{rate.lowest:g}: {said}"
 
 
@@ -90,10 +90,10 @@ def _advice(comparison: Comparison, findings: GateFindings, decision: Decision) 
 
 def _share(rate: Rate) -> str:
     """Return the rate with its interval, which does not affect the decision."""
-    n = rate.passed + rate.failed
-    low, high = wilson(rate.passed / n, n)
+    passed, n = rate.passed, rate.n
+    low, high = wilson(passed / n, n)
     # Truncated, so that 0.8996 is not shown as 0.90.
-    return f"{int(rate.passed * 1000 / n) / 1000:.3f} ({rate.passed} of {n}; 95 % interval {low:.3f} to {high:.3f})"
+    return f"{int(passed * 1000 / n) / 1000:.3f} ({passed} of {n}; 95 % interval {low:.3f} to {high:.3f})"
 
 
 _NAMED = 20

@@ -27,18 +27,21 @@ EXPECTED = "expected to fail"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rate:
-    """The number of passing questions among those that the gate counts."""
+    """The share of passing questions among the *n* with a verdict that the gate counts."""
 
-    passed: int
-    failed: int
+    n: int
+    failing: frozenset[Key]
     lowest: float
     """The required share of passing questions, 0..1."""
 
     @property
+    def passed(self) -> int:
+        return self.n - len(self.failing)
+
+    @property
     def is_too_low(self) -> bool:
         """True if the share is below the required one; False without verdicts."""
-        n = self.passed + self.failed
-        return bool(n) and self.passed / n < self.lowest
+        return bool(self.n) and self.passed / self.n < self.lowest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,6 +82,8 @@ class Decision:
     @property
     def held(self) -> frozenset[Key]:
         """Dataset name and id of the questions that turn the gate red."""
+        if self.rate is not None:
+            return self.rate.failing if self.rate.is_too_low else frozenset()
         if not self.baseline_red or self.comparison is None or self.otherwise:
             return frozenset()
         if self.findings is not None:
@@ -193,6 +198,6 @@ def red_by_themselves(outcomes: Outcomes) -> list[Record]:
 def _rate(outcomes: Outcomes, terms: GateRules) -> Rate | None:
     if terms.lowest_rate is None:
         return None
-    verdicts = [record.verdict for record in outcomes.measured if record.question.quarantine is None]
-    passed = verdicts.count(Verdict.PASS)
-    return Rate(passed=passed, failed=len(verdicts) - passed, lowest=terms.lowest_rate)
+    counted = [record for record in outcomes.measured if record.question.quarantine is None]
+    failing = frozenset(record.question.key for record in counted if record.verdict is Verdict.FAIL)
+    return Rate(n=len(counted), failing=failing, lowest=terms.lowest_rate)

@@ -93,7 +93,7 @@ def test_both_a_missing_question_and_a_low_rate_are_said_in_one_line() -> None:
     low = decided(rows, [now("a", 0.3)], GateRules(gate="rate:0.9"))
     # A rate looks at nothing else.
     assert decision_headline(low) == "pass rate 0.000 (0 of 1; 95 % interval 0.000 to 0.793) is below 0.9"
-    assert low.held == frozenset()
+    assert low.held == {("billing", "a")}
 
 
 def test_a_refused_baseline_holds_no_question_against_the_run() -> None:
