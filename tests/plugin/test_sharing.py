@@ -183,6 +183,7 @@ def test_under_each_every_worker_asks_everything_and_the_files_say_who(project: 
     assert sorted(ended.summary["datasets"]) == sorted(names)
     assert ended.summary["counts"] == {"pass": 8, "fail": 0, "error": 0, "skipped": 2}
     assert ended.summary["complete"] is True
+    assert list((project.folder / "ragcheck-results" / ".ragcheck" / "rag").iterdir()) == []
 
 
 def test_an_each_run_leaves_the_last_full_result_as_it_is(project: Project) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -18,6 +19,7 @@ from pytest_ragcheck.plugin.configuration import settings_of
 from pytest_ragcheck.plugin.ending.item_outcomes import outcomes_of
 from pytest_ragcheck.plugin.run_state import OVER_BUDGET, GateOutcome, Run
 from pytest_ragcheck.plugin.workers.shared_folder import run_folder
+from pytest_ragcheck.plugin.workers.worker_info import runs_everything
 from pytest_ragcheck.redaction.printable import printable
 from pytest_ragcheck.report.counted import counted
 from pytest_ragcheck.report.files.result_files import write_results, write_shard
@@ -95,6 +97,9 @@ def finish(
         return [*lines, printable(f"results: NOT WRITTEN: {error}")]
     if settings.run.resume and not written.partial:
         forget_unused(run_folder(config))
+    if runs_everything(config):
+        # The run has no store that a later run could resume or remove.
+        shutil.rmtree(run_folder(config), ignore_errors=True)
     lines += map(printable, written.lines(config.invocation_params.dir))
     if settings.run.reports:
         from pytest_ragcheck.plugin.ending.report_writing import write_reports
