@@ -98,19 +98,21 @@ def predictions_path(path: Path, *, partial: bool = False) -> Path:
     """
     Return the predictions file named by its path, by its path without the ending, or by its folder.
 
-    With *partial*, a partial run's file is accepted if the folder has no other.
+    With *partial*, a partial run's file is taken from the folder if it is later than that of the last full run.
 
     Raises:
-        UsageError: The folder has several predictions files.
+        UsageError: The folder has predictions files of several agents.
     """
     if path.is_dir():
-        every = sorted(path.glob(f"*{ENDING}"))
-        full = [each for each in every if not each.name.endswith(f".partial{ENDING}")]
-        found = full or (every if partial else [])
+        found: dict[str, Path] = {}
+        for each in sorted(sorted(path.glob(f"*{ENDING}")), key=lambda each: each.stat().st_mtime):
+            agent = each.name.removesuffix(ENDING)
+            if partial or not agent.endswith(".partial"):
+                found[agent.removesuffix(".partial")] = each
         if len(found) != 1:
-            names = ", ".join(each.name for each in found) or "none"
+            names = ", ".join(sorted(each.name for each in found.values())) or "none"
             raise UsageError(f"{path}: expected one file *{ENDING} in the folder, found {names}. Name the file.")
-        return found[0]
+        return next(iter(found.values()))
     if not path.exists():
         longer = path.with_name(path.name + ENDING)
         return longer if longer.exists() else path

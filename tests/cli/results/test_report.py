@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -141,6 +142,17 @@ def test_a_comparing_gate_without_a_baseline_is_shown_as_each(
     assert "gate each: the run&#x27;s gate confirmed has nothing to compare with here" in (
         (tmp_path / "r.html").read_text(encoding="utf-8")
     )
+
+
+@pytest.mark.parametrize(("hours", "shown"), [(1, "partial: "), (-1, "billing: 1 FAIL, 1 ERROR")])
+def test_the_report_of_a_folder_is_that_of_its_last_run(
+    results: Path, ragcheck: Ragcheck, hours: int, shown: str
+) -> None:
+    outcomes = some_outcomes(PASSED, complete=False, cut_short="the run was stopped before its end")
+    later = write_results(outcomes, aggregate(outcomes), results, Redactor()).predictions
+    os.utime(later, (time := (results / "rag_predictions.json").stat().st_mtime + 3600 * hours, time))
+    assert ragcheck("report", str(results), "-o", str(results / "r.md"))[0] == 0
+    assert shown in (results / "r.md").read_text(encoding="utf-8")
 
 
 def test_partial_results_have_a_report(results: Path, ragcheck: Ragcheck) -> None:
