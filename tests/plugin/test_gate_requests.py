@@ -303,3 +303,28 @@ def test_the_means_of_selected_calls_are_tested(project: Project, narrowed: tupl
     # 12 questions, each with its answer and the recorded one.
     assert n_judged == 12 * 2
     assert any(line.startswith("mean of the asserted metrics: +0.000") for line in run.lines)
+
+
+OWN_METRIC = """\
+def short(question, answer):
+    return float(len(answer.text) < 20)
+
+def pytest_ragcheck_metrics():
+    return [short]
+"""
+
+
+@pytest.mark.parametrize("gate", ["confirmed", "regression"])
+def test_a_metric_that_is_asserted_for_the_first_time_does_not_hide_a_collapse(project: Project, gate: str) -> None:
+    servers = Servers(project, 12)
+    with servers.endpoint, servers.judge:
+        servers.save()
+        project.write("conftest.py", OWN_METRIC)
+        servers.answer = "It is 30 days, and some more words."
+        longer = servers.run(f"--rag-gate={gate}", "--rag-min=short=1", "-rx")
+        servers.answer = "It is 14 days."
+        wrong = servers.run(f"--rag-gate={gate}", "--rag-min=short=1")
+    # No recorded answer has the metric, so the gate ignores a FAIL by the metric alone.
+    assert longer.exit_status == 0
+    assert longer.short_summary[0].endswith(" - ragcheck-baseline.json has no short")
+    assert wrong.junit["gate"][1].startswith("12 confirmed as failing")

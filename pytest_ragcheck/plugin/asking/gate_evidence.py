@@ -72,6 +72,10 @@ class _Examination:
         renamed = self.baseline.has_renamed_ids(self.record)
         thresholds = {m: t for m, t in self.record.thresholds.items() if not (renamed and m in RETRIEVAL)}
         known = await self._known(thresholds)
+        recorded = {metric for looks in self.row.saved for look in looks for metric in look.scores}
+        if not known and (common := {m: t for m, t in thresholds.items() if m in recorded}):
+            # A metric that is asserted for the first time must not hide a collapse of the others.
+            thresholds, known = common, await self._known(common)
         now = self._look(self.record, thresholds)
         evidence = GateReplies(
             gate=self.baseline.gate,

@@ -157,8 +157,10 @@ def _against(record: Record, before: BaselineRow, baseline: str) -> str:
         return why
     elif evidence.apart:
         why = f"not comparable with {baseline}: {evidence.apart}"
-    elif evidence.ids_renamed and evidence.now.passed:
+    elif evidence.now.passed and evidence.ids_renamed:
         why = f"document ids are others than in {baseline}, and metrics by id say nothing"
+    elif evidence.now.passed:
+        why = f"{baseline} has no {', '.join(m for m in record.thresholds if m not in evidence.thresholds)}"
     elif not evidence.known[-1].passed:
         why = f"FAIL in {baseline} too, under today's labels and thresholds"
     return why
