@@ -11,15 +11,13 @@ from pathlib import Path
 from setuptools import setup
 from setuptools.command.build_py import build_py
 
-PACKED = (
-    "judging/offline/*.txt",
-    "judging/offline/words/*.txt",
-    "judging/prompts/*.txt",
-    "report/html/*.css",
-    "report/html/*.html",
-    "report/html/*.js",
-    "summary/schemas/*.json",
-)
+PACKED = {
+    "judging/offline": ".txt",
+    "judging/offline/words": ".txt",
+    "judging/prompts": ".txt",
+    "report/html": (".css", ".html", ".js"),
+    "summary/schemas": ".json",
+}
 """The files that `pytest_ragcheck.package_text` reads: word lists, prompts, parts of the HTML pages, and schemas."""
 
 
@@ -34,10 +32,13 @@ class BuildWithFiles(build_py):
             pages = {page.relative_to(docs).as_posix(): page.read_text("utf-8") for page in sorted(docs.rglob("*.md"))}
             # Compressed as one text, the pages take half of a zip archive.
             (package / "pages.json.bz2").write_bytes(bz2.compress(json.dumps(pages, ensure_ascii=False).encode()))
-            for text in [path for pattern in PACKED for path in package.glob(pattern)]:
+            for name, endings in PACKED.items():
+                texts = sorted(path for path in (package / name).iterdir() if path.name.endswith(endings))
+                packed = json.dumps({path.name: path.read_text("utf-8") for path in texts}, ensure_ascii=False)
                 # Without a time, because equal builds are equal.
-                text.with_name(f"{text.name}.gz").write_bytes(gzip.compress(text.read_bytes(), mtime=0))
-                text.unlink()
+                (package / name / "texts.json.gz").write_bytes(gzip.compress(packed.encode(), mtime=0))
+                for path in texts:
+                    path.unlink()
             shutil.copyfile("examples/first_run/ragcheck.rag.yaml", package / "demo" / "ragcheck.rag.yaml")
 
 

@@ -1,8 +1,10 @@
-"""Reads the text files of the package, some of them compressed in a wheel."""
+"""Reads the text files of the package, in a wheel those of a folder from one compressed file."""
 
 from __future__ import annotations
 
+import json
 import zlib
+from functools import cache
 from pathlib import Path
 
 _PACKAGE = Path(__file__).parent
@@ -12,8 +14,12 @@ _GZIP = 31
 
 def package_text(name: str) -> str:
     """Return the text of a file by its path below the package, such as `report/html/page.css`."""
-    path = _PACKAGE / name
-    packed = path.with_name(f"{path.name}.gz")
-    if packed.is_file():
-        return zlib.decompress(packed.read_bytes(), _GZIP).decode()
-    return path.read_text(encoding="utf-8")
+    folder, _, file = name.rpartition("/")
+    text = _packed(folder).get(file)
+    return (_PACKAGE / name).read_text(encoding="utf-8") if text is None else text
+
+
+@cache
+def _packed(folder: str) -> dict[str, str]:
+    path = _PACKAGE / folder / "texts.json.gz"
+    return json.loads(zlib.decompress(path.read_bytes(), _GZIP)) if path.is_file() else {}
