@@ -12,11 +12,11 @@ from setuptools import setup
 from setuptools.command.build_py import build_py
 
 PACKED = {
-    "judging/offline": ".txt",
-    "judging/offline/words": ".txt",
-    "judging/prompts": ".txt",
+    "judging/offline": (".txt",),
+    "judging/offline/words": (".txt",),
+    "judging/prompts": (".txt",),
     "report/html": (".css", ".html", ".js"),
-    "summary/schemas": ".json",
+    "summary/schemas": (".json",),
 }
 """The files that `pytest_ragcheck.package_text` reads: word lists, prompts, parts of the HTML pages, and schemas."""
 
