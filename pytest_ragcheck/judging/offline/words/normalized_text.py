@@ -192,9 +192,9 @@ _LIMITED = listed(
 )
 """Negations, exceptions and conditions, which end with the bracket or quote that they stand in."""
 _ENCLOSED = re.compile(r'[(][^()]{0,100}[)]|"[^"]{0,100}"')
-_COMPOUND = re.compile(r"\b(?:non|not?)-\w+(?:-\w+)*")
+_COMPOUND = re.compile(r"n(?<!\w.)(?:on|ot?)-\w+(?:-\w+)*")
 # A condition up to its comma. French and Spanish "si" is left out, because "se" and "si" are mostly pronouns elsewhere.
-_CONDITION = re.compile(r"\b(?:if|unless|wenn|falls|sofern|если)\b[^,.;:!?\n]{1,100},(?!\d)")
+_CONDITION = re.compile(r"\b(?=[iuwfsе])(?:if|unless|wenn|falls|sofern|если)\b[^,.;:!?\n]{1,100},(?!\d)")
 # Up to three words after a negation between two commas; "no" has an article after it, in Spanish.
 _APPOSED = re.compile(
     r"[,~] ?(?:not|never|nicht|niet|pas|nao|non|не|no(?= (?:un|una|el|la|los|las)\b))"
@@ -255,7 +255,8 @@ _ABBREVIATIONS = listed(
     "mr mrs ms dr prof st vs etc e.g i.e eg ie cf al fig jr sr inc ltd co approx dept est vol pp ca bzw z.b nr"
 )
 _HALVES_OF_A_DAY = frozenset(("a.m", "p.m"))
-_LONGEST_ABBREVIATION = max(map(len, _ABBREVIATIONS))
+_LEAST_OF_AN_END = 3  # letters, by which most words are no abbreviations
+_ENDS_OF_ABBREVIATIONS = frozenset(word[-_LEAST_OF_AN_END:] for word in _ABBREVIATIONS)
 _AFTER_A_DAY = frozenset(("bis", "und"))
 _NEXT_WORD = re.compile(r"[^\S\n]([^\W\d_]+)")
 
@@ -284,7 +285,8 @@ def sentences(text: str) -> Iterator[str]:
 
 def _is_abbreviation(text: str, start: int, dot: int) -> bool:
     """True if the dot at *dot* ends an abbreviation, an initial or a list marker, and not a sentence."""
-    if dot - start > _LONGEST_ABBREVIATION and text[dot - _LONGEST_ABBREVIATION - 1 : dot].isalpha():
+    end = text[max(start, dot - _LEAST_OF_AN_END) : dot].lower()
+    if len(end) == _LEAST_OF_AN_END and end.isalpha() and end not in _ENDS_OF_ABBREVIATIONS:
         return False
     if text[dot - 1 : dot] == " ":  # of a citation marker that was removed
         dot = start + len(text[start:dot].rstrip(" "))

@@ -23,6 +23,7 @@ _HALVES = frozenset(
 )
 _PERCENT = "percen"  # the term of percent
 _PERCENT_BEFORE, _PERCENT_AFTER = frozenset(("por", "per", "pour")), frozenset(("ciento", "cento", "cent"))
+_AFTER_NUMBER = _PERCENT_AFTER.union(SCALES)
 _ROOM_AFTER_TENS = 10
 _ONE_AFTER_TENS: dict[str, int] = {
     **dict.fromkeys(("un", "une", "uno", "una", "um", "uma", "first", "первого"), 1),
@@ -140,8 +141,8 @@ def composed(words: Sequence[str], terms: Sequence[str]) -> list[str]:
         terms = ["100" if _is_french_hundred(words, place) else term for place, term in enumerate(terms)]
     joined: list[str] = []
     end = 0
-    for place, (word, term) in enumerate(zip(words, terms, strict=True)):
-        if place >= end and (term < ":" or word in _PERCENT_AFTER or word in SCALES):
+    for place in [at for at, term in enumerate(terms) if term < ":" or words[at] in _AFTER_NUMBER]:
+        if place >= end:
             replaced, written, after = _number_with_words_before(words, terms, place)
             if written:
                 joined += terms[end:place]

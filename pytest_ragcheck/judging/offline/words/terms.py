@@ -164,7 +164,7 @@ class TermDictionary(dict[str, str]):
         if phrases := _IN_OTHER_WORDS & special:
             found = _rewritten(found, phrases, _in_other_words)
         if "s" in special:
-            found = list(_with_seconds(found))
+            found = _with_seconds(found)
         if numbers := _SEVERAL_LANGUAGES & special:
             cues = frozenset(found)
             found = _rewritten(found, numbers, lambda word, after: [language_number(word, after, cues, _COUNTED)])
@@ -190,10 +190,11 @@ def _rewritten(
 
 def _with_negations(found: list[str], negative: AbstractSet[str]) -> list[str]:
     """*found* with `NOT` before each *negative* word, and without a Portuguese "no"."""
-    is_portuguese = "no" in negative and not PORTUGUESE.isdisjoint(found) and NOT_PORTUGUESE.isdisjoint(found)
-    if is_portuguese:
-        found = [word for word in found if word != "no"]
-    return _rewritten(found, negative - {"no"}, lambda word, _: (NOT, word))
+    if "no" in negative:
+        if not PORTUGUESE.isdisjoint(found) and NOT_PORTUGUESE.isdisjoint(found):
+            found = [word for word in found if word != "no"]
+        negative = negative - {"no"}
+    return _rewritten(found, negative, lambda word, _: (NOT, word)) if negative else found
 
 
 def _with_homographs(found: list[str], homographs: AbstractSet[str]) -> list[str]:
@@ -239,12 +240,16 @@ def _in_other_words(word: str, after: Sequence[str]) -> Sequence[str]:
     return (count, "times") if is_count else (word,)
 
 
-def _with_seconds(found: list[str]) -> Iterator[str]:
+def _with_seconds(found: list[str]) -> list[str]:
     """*found* with "30 seconds" for "30s", "after 30s" and "1.5 s"; "the 1990s", "his 30s" and "the 3s" stay."""
-    for before, number, word, after in zip(("", "", *found), ("", *found), found, (*found[1:], ""), strict=False):
+    turned = found.copy()
+    for place in compress(count(), map("s".__eq__, found)):
+        before, number = ("", "", *found[max(0, place - 2) : place])[-2:]
         is_count = number[:1].isdigit() and not (number.isdigit() and len(number) == _DIGITS_OF_A_YEAR)
         are_seconds = "." in number or len(found) == 2 or before in _BEFORE_SECONDS
-        yield "seconds" if word == "s" and is_count and are_seconds and after not in _DUTCH_TIMES else word
+        if is_count and are_seconds and _DUTCH_TIMES.isdisjoint(found[place + 1 : place + 2]):
+            turned[place] = "seconds"
+    return turned
 
 
 def _with_signs_after_numbers(found: list[str]) -> list[str]:
