@@ -49,10 +49,16 @@ _BEFORE_MINUTES = BEFORE_NUMBER | ARTICLES
 _MINUTE = UNITS[term_of("minute")]
 _PORTUGUESE_TO = term_of("para")
 _MINUTES_OF_HOUR, _RUSSIAN_QUARTER = term_of("минут"), term_of("четверть")
+_BESIDE_HOURS = PARTS_OF_A_DAY.union(
+    HALVES, QUARTERS, CLOCK_UNITS, _PAST_OR_BEFORE, _BEFORE_HOURS, _AT_A_TIME, ("am", "pm", "a", "p", _MINUTES_OF_HOUR)
+)
+"""Near each small number that is a clock time, from one term before to three after, is one of these."""
 
 
 def clock_at(terms: Sequence[str], place: int) -> Quantity | None:
     """The clock time at *place*: "16:15", "6 pm", "18 uhr", "quarter past four", "las seis y veinte de la tarde"."""
+    if is_small(terms[place]) and _BESIDE_HOURS.isdisjoint(terms[max(0, place - 1) : place + 4]):
+        return None
     found = _spoken_time(terms, place) or _digital_time(terms, place)
     if (
         found is None and _HALF_HOUR.fullmatch(terms[place]) and not unit_at(terms, place + 1)[0]

@@ -60,6 +60,7 @@ _BEFORE_PERIOD = _BETWEEN_DATE | ARTICLES
 _ORDINALS = frozenset(("3", "5", "10"))  # English "third", "fifth" and "tenth"
 _AMONG = terms_of("in sur su von из op")
 _OUT_OF = frozenset({("out", "of"), ("de", "cada"), ("em", "cada"), ("op", "de")})
+_BEFORE_SHARES = _AMONG.union(DENOMINATORS, _ORDINALS, ("out", "de", "em"))
 _PART, _LASTS = term_of("parte"), frozenset(("time", "months"))
 _OF = terms_of("of der des de du del dei degli delle della dell' do da dos das van")
 _TO = terms_of("to and or bis und oder a et ou y o e i tot en of до и или al")
@@ -221,18 +222,19 @@ def _joined(found: list[Quantity], terms: Sequence[str]) -> list[Quantity]:
     """*found* with the unit of a range at both ends, pairs such as 4/5 as dates, and sums such as 1 hour 30 minutes."""
     kept: list[Quantity] = []
     for each in found:
-        before = kept[-1] if kept else None
-        if before is not None and _is_rest_of(before, each, terms):
+        if not kept or each.start - kept[-1].end > 1:
+            kept.append(each)
+            continue
+        before = kept[-1]
+        if _is_rest_of(before, each, terms):
             before.value, before.end = before.value + each.value, each.end
             continue
         kept.append(each)
-        if before is not None and _is_range_of_times(before, each, terms):
+        if _is_range_of_times(before, each, terms):
             before.value += NOON * (before.value < NOON <= each.value)
             before.is_certain = True
-        if before is None or before.dimension or each.start - before.end > 1:
-            continue
         between = terms[before.end : each.start]
-        if between and between[0] not in _TO:
+        if before.dimension or (between and between[0] not in _TO):
             continue
         if between:
             before.bound = each.bound = 0
@@ -255,8 +257,7 @@ def _is_range_of_times(before: Quantity, each: Quantity, terms: Sequence[str]) -
 
 def _is_rest_of(before: Quantity, each: Quantity, terms: Sequence[str]) -> bool:
     """True if *each* is the rest of *before* in a smaller unit: the minutes after hours, the cents after euros."""
-    between = terms[before.end : each.start]
-    if between and (len(between) > 1 or between[0] not in AND):
+    if each.start > before.end and terms[before.end] not in AND:
         return False
     if before.dimension in MONEY:
         return each.dimension == "money" and each.value < 1
@@ -329,8 +330,12 @@ def _with_two_words(terms: Sequence[str], place: int, value: float) -> Quantity:
     elif first in _SQUARE and (unit := unit_at(terms, place + 2))[0] == "length":
         found.dimension, found.value, found.end = "area", value * unit[1] * unit[1], place + 3
     else:
-        found.noun = next((each for each in (first, second) if each not in STOP_WORDS and each[0].isalpha()), "")
+        found.noun = first if _is_noun(first) else second if _is_noun(second) else ""
     return found
+
+
+def _is_noun(term: str) -> bool:
+    return term not in STOP_WORDS and term[0].isalpha()
 
 
 def _rest_at(terms: Sequence[str], place: int, below: int) -> int:
@@ -367,6 +372,8 @@ def _quarters_at(terms: Sequence[str], place: int, count: float = 1) -> Quantity
 def _share_at(terms: Sequence[str], place: int, count: float) -> Quantity | None:
     """The share of *count* parts at *place*: "two thirds", "one fifth of", "one in five"; or "a third of" there."""
     first, second, third = (*terms[place + 1 : place + 4], END, END, END)[:3]
+    if first not in _BEFORE_SHARES and terms[place] not in _ORDINALS:
+        return None
     start, end = place, place + 2
     is_part = first not in UNITS and (count > 1 or second in _OF)  # no "Viertelstunde"
     parts = DENOMINATORS.get(first, 0) if is_part else 0
