@@ -86,6 +86,7 @@ class Evidence:
         self._windows: list[int] = []
         """The wanted terms of each piece and its neighbours; empty between two contexts."""
         self._pairs: set[tuple[str, str]] = set()
+        self._foci: dict[int, int] = {}
         self._found: list[tuple[ReadContext, list[int], list[int]]] = []
         """Of each context the places and the bits of the wanted terms."""
         self.numbers = set(numbers_in(asked))
@@ -162,9 +163,9 @@ class Evidence:
             for before, after in pairwise(passage.terms)
         )
 
-    def best_window(self, terms: frozenset[str]) -> int:
-        """The largest number of *terms* in one window of the contexts."""
-        windows, sought = self._windows, self._bits_of(terms)
+    def best_window(self, terms: Sequence[str], sought: int) -> int:
+        """The largest number of *terms*, which have the bits *sought*, in one window of the contexts."""
+        windows = self._windows
         tried = windows if self._are_few else map(windows.__getitem__, self._middles(terms))
         return max(map(int.bit_count, map(sought.__and__, tried)), default=0)
 
@@ -192,24 +193,25 @@ class Evidence:
                 return frames[before, after], term
         return None
 
-    def changed_detail(self, claim: Sequence[str], plain: frozenset[str], *, near_copy: bool) -> ChangedDetail | None:
+    def changed_detail(self, claim: Sequence[str], content: Sequence[str], *, near_copy: bool) -> ChangedDetail | None:
         """
         The detail in which *claim* differs from the contexts; None if there is none.
 
         Args:
             claim: The terms of a sentence.
-            plain: Its content terms.
+            content: Its content terms.
             near_copy: True if a window of the contexts has most of them.
         """
         if not DATES.isdisjoint(claim) and (date := foreign_date(claim, self._calendar)):
             return ChangedDetail(terms=[date])
-        if not plain <= self.known and (item := added_item(claim, self.known)) and item[0] in self._wanted:
+        if not self.known.issuperset(content) and (item := added_item(claim, self.known)) and item[0] in self._wanted:
             return ChangedDetail(terms=item, is_list=True)
-        if terms := self._other_agent(claim, plain):
+        if terms := self._other_agent(claim, content):
             return ChangedDetail(terms=terms)
         if not near_copy:
             return None
         change = None
+        plain = frozenset(content)
         own = plain - self._asked
         nearest = self._nearest(plain, share=_COPY, apart=0.0)
         if not nearest and len(own) >= _LEAST_OF_A_COPY:
@@ -237,13 +239,13 @@ class Evidence:
                     return ChangedDetail(terms=[noun])
         return None
 
-    def _other_agent(self, claim: Sequence[str], plain: frozenset[str]) -> Sequence[str]:
+    def _other_agent(self, claim: Sequence[str], content: Sequence[str]) -> Sequence[str]:
         """The agent of *claim*, if the contexts name only others for it: "paid by the tenant"; empty without one."""
         for deed, agent in agents(claim):
             if agent[0] in self.known and not self._asked.issuperset(agent):
                 known = [
                     others
-                    for sentence in self._nearest(plain.difference(agent), share=_COPY, apart=0.0)
+                    for sentence in self._nearest(frozenset(content).difference(agent), share=_COPY, apart=0.0)
                     for its_deed, others in agents(sentence)
                     if its_deed == deed
                 ]
@@ -271,12 +273,12 @@ class Evidence:
         if not self._asked.isdisjoint(run):
             return True
         held, _ = self._sentences
-        others, bits = self._bits_of(plain.difference(run)), self._bits
+        others, bits = self.bits_of(plain.difference(run)), self._bits
         return any(bits.get(term, 0) & each and others & each for term in run for each in held)
 
-    def _bits_of(self, terms: frozenset[str]) -> int:
+    def bits_of(self, terms: Iterable[str]) -> int:
         """The bits of the wanted terms among *terms*."""
-        return sum(map(self._bits.get, terms, repeat(0)))
+        return sum(map(self._bits.get, frozenset(terms), repeat(0)))
 
     @cached_property
     def _places(self) -> dict[str, list[int]]:
@@ -321,18 +323,21 @@ class Evidence:
         )
 
     @cached_property
-    def _denying(self) -> set[tuple[int, int]]:
-        """Of these the wanted terms, and those beside the words of polarity."""
-        return {
-            (bits, self._bits_of(passage.foci_at(start, end)))
-            for bits, places in self._signed.items()
-            for passage, start, end in places
-        }
+    def _contents(self) -> tuple[int, int]:
+        """The wanted terms with content, and those of them that are not of permissions and duties."""
+        return self.bits_of(self._wanted - _WITHOUT_CONTENT), self.bits_of(self._wanted - WITHOUT_POLARITY)
 
-    def _middles(self, terms: frozenset[str]) -> list[int]:
+    def _foci_of(self, held: int) -> int:
+        """The wanted terms beside the words of polarity, in the sentences with the wanted terms *held*."""
+        if held not in self._foci:
+            foci = (self.bits_of(passage.foci_at(start, end)) for passage, start, end in self._signed[held])
+            self._foci[held] = reduce(or_, foci)
+        return self._foci[held]
+
+    def _middles(self, terms: Iterable[str]) -> list[int]:
         """The pieces to try as the middle of a window if there are too many for all."""
         middles: set[int] = set()
-        found = (self._places[term] for term in terms if term in self._places)
+        found = (self._places[term] for term in frozenset(terms) if term in self._places)
         for places in sorted(found, key=lambda places: (len(places), places)):
             middles.update(places if len(places) <= 2 * _SEEDS else places[:_SEEDS] + places[-_SEEDS:])
             if len(middles) > _MOST_PIECES:
@@ -341,31 +346,41 @@ class Evidence:
 
     def contradicts(self, claim: Sequence[str]) -> bool:
         """True if the sentences nearest to a clause of *claim* deny what it affirms, or affirm what it denies."""
-        words = frozenset(claim)
-        claimed = self._bits_of(words)
-        denies = not SIGNED.isdisjoint(words)
-        opposing = self._by_bits if denies else [bits for bits, foci in self._denying if foci & claimed]
-        if not opposing:
+        claimed = self.bits_of(claim)
+        denies = not SIGNED.isdisjoint(claim)
+        opposing = self._by_bits if denies else self._signed
+        nearby = [bits for bits in opposing if (bits & claimed).bit_count() >= _LEAST_REPEATED]
+        if not nearby:
             return False
+        denying = nearby if denies else [bits for bits in nearby if self._foci_of(bits) & claimed]
+        content, telling = self._contents
         own: Polarity | None = None
-        for clause in split_clauses(claim, STOP_WORDS):
-            plain = self._wanted.intersection(clause) - _WITHOUT_CONTENT
-            if len(plain - WITHOUT_POLARITY) > 1:
-                plain -= WITHOUT_POLARITY
-            bits = self._bits_of(plain)
-            if max(map(int.bit_count, map(bits.__and__, opposing))) < max(_LEAST_REPEATED, _NEAR_COPY * len(plain)):
-                continue
-            if nearest := self._nearest(plain, apart=0):
+        for clause in split_clauses(claim, STOP_WORDS) if denying else ():
+            bits = (claimed if clause is claim else self.bits_of(clause)) & content
+            if (bits & telling).bit_count() > 1:
+                bits &= telling
+            least = max(_LEAST_REPEATED, _NEAR_COPY * bits.bit_count())
+            if any((each & bits).bit_count() >= least for each in denying):
+                plain = frozenset(term for term in clause if self._bits.get(term, 0) & bits)
                 own = own or polarity(claim, WITHOUT_POLARITY)
-                if _all_oppose(nearest, claim, own, about=plain):
+                if (nearest := self._nearest(plain, apart=0)) and _all_oppose(nearest, claim, own, about=plain):
                     return True
-        return IF not in words and self._repeats_with_other_polarity(claim, words, claimed)
+        repeated = [bits for bits in nearby if not bits & ~claimed]
+        return (
+            bool(repeated)
+            and IF not in claim
+            and (denies or any(self._foci_of(bits) & claimed for bits in opposing))
+            and self._repeats_with_other_polarity(claim, repeated)
+        )
 
-    def _repeats_with_other_polarity(self, claim: Sequence[str], words: frozenset[str], claimed: int) -> bool:
-        """True if a part of *claim* has all content terms of a context sentence, but denies or affirms them instead."""
-        others = ~claimed
-        by_bits = self._by_bits if NOT in words else self._signed
-        repeated = (places for bits, places in by_bits.items() if not bits & others)
+    def _repeats_with_other_polarity(self, claim: Sequence[str], known_by: Sequence[int]) -> bool:
+        """
+        True if a part of *claim* has all content terms of a context sentence, but denies or affirms them instead.
+
+        The wanted terms of the sentence are one of *known_by*.
+        """
+        by_bits = self._by_bits if NOT in claim else self._signed
+        repeated = (by_bits[bits] for bits in known_by if bits in by_bits)
         tried: set[tuple[frozenset[str], bool]] = set()
         for passage, start, end in islice(chain.from_iterable(repeated), _MOST_REPEATED):
             sentence = frozenset(passage.terms[start:end])
@@ -373,7 +388,8 @@ class Evidence:
             if end - start > _LONGEST_SENTENCE or IF in sentence or (plain, has_not) in tried:
                 continue
             tried.add((plain, has_not))
-            part = _part_with(claim, plain) if plain <= words & self._wanted and len(plain) >= _LEAST_REPEATED else ()
+            is_held = len(plain) >= _LEAST_REPEATED and plain <= self._wanted.intersection(claim)
+            part = _part_with(claim, plain) if is_held else ()
             if part and (NOT in part) is not has_not:
                 nearest = self._nearest(plain, share=1.0, apart=0)
                 if _all_oppose(nearest, claim, polarity(part, WITHOUT_POLARITY), about=plain):
@@ -385,7 +401,7 @@ class Evidence:
         if not plain:
             return []
         enough = share * len(plain)
-        sought = self._bits_of(plain & self.known)
+        sought = self.bits_of(plain & self.known)
         if sought.bit_count() < enough:
             return []
         held, where = self._sentences

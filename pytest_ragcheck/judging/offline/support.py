@@ -88,27 +88,33 @@ _NO_QUANTITY = re.compile(
 )
 
 
-@dataclass(slots=True, kw_only=True)  # not frozen: made for each sentence, in half the time
+@dataclass(slots=True, kw_only=True)  # not frozen: filled step by step
 class Support:
-    """How far the contexts support one sentence of an answer."""
-
-    score: float
-    """0..1, the score of an answer that is only this sentence."""
+    """A sentence of an answer, and how far the contexts support it."""
 
     sentence: str
     """The sentence, verbatim."""
 
-    number: str | None = None
-    """A number of the sentence, as written, that the contexts lack or contradict."""
-
-    changed: ChangedDetail | None = None
-    """The detail in which it differs from the sentence of the contexts that it nearly copies."""
-
-    terms: Sequence[str] = ()
+    terms: Sequence[str]
     """All its terms."""
+
+    content: Sequence[str]
+    is_refusal: bool
+
+    compared: ComparedQuantities | None = None
+    raw: float = _REFUSAL_IN_OWN_WORDS
+
+    absence: float = 0.0
+    """What its absent terms cost."""
 
     known_share: float = 1.0
     """The share of its content terms that the contexts or the question have."""
+
+    longest_gap: int = 0
+    """The length of its longest run of absent terms."""
+
+    number: str | None = None
+    """A number of the sentence, as written, that the contexts lack or contradict."""
 
     number_instead: str | None = None
     """The number of the contexts in its place; None if there is none."""
@@ -116,8 +122,28 @@ class Support:
     is_opposed: bool = False
     """True if the contexts deny what the sentence affirms, or affirm what it denies."""
 
-    has_other_rate: bool = False
-    """True if it has an amount of the contexts with another rate or bound: per week and not per day."""
+    changed: ChangedDetail | None = None
+    """The detail in which it differs from the sentence of the contexts that it nearly copies."""
+
+    score: float = 0.0
+    """0..1, the score of an answer that is only this sentence."""
+
+    @property
+    def size(self) -> int:
+        return len(self.content)
+
+    @property
+    def is_changed(self) -> bool:
+        return self.is_opposed or self.changed is not None
+
+    @property
+    def has_known_quantities(self) -> bool:
+        return self.compared is not None and self.compared.n_known > 0 and not self.compared.unknown
+
+    @property
+    def has_other_rate(self) -> bool:
+        """True if it has an amount of the contexts with another rate or bound: per week and not per day."""
+        return self.compared is not None and any(each.is_other_rate for each in self.compared.unknown)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,7 +160,7 @@ class Groundedness:
     """True for more than 20 content terms."""
 
     is_plain: bool = False
-    """True if the contexts have nearly all its words, perhaps apart from each other."""
+    """True for a short answer if the contexts have nearly all its words, perhaps apart from each other."""
 
     has_unknown: bool = False
     """True if a content term is neither in the contexts nor in the question."""
@@ -214,33 +240,42 @@ def groundedness(
     )
     _measure(claims, evidence, Computation(question_terms, passages, accepted, terms))
     size = sum([claim.size for claim in claims])
-    raw = sum([claim.support * claim.size for claim in claims]) / size
+    raw = sum([claim.raw * claim.size for claim in claims]) / size
     raw -= _ABSENCE_WEIGHT * math.log1p(sum([claim.absence for claim in claims]))
     line = _LINE_OF_A_PHRASE if asked and size <= _MOST_TERMS_OF_A_PHRASE else _LINE
+    for claim in claims:
+        claim.score = _score(
+            claim.raw - _ABSENCE_WEIGHT * math.log1p(claim.absence),
+            line=line,
+            is_contradicted=claim.number is not None,
+            is_changed=claim.is_changed,
+        )
+    is_long = size > _MOST_TERMS_OF_A_SHORT_ANSWER
     n_changed = sum([claim.size for claim in claims if claim.is_changed])
     return Groundedness(
         score=_score(
             raw,
             line=line,
-            is_contradicted=any(claim.fault for claim in claims),
+            is_contradicted=any(claim.number is not None for claim in claims),
             is_changed=n_changed * _SHARE_OF_CHANGED >= size,
         ),
-        is_long=size > _MOST_TERMS_OF_A_SHORT_ANSWER,
+        is_long=is_long,
         has_unknown=any(claim.absence for claim in claims),
-        is_plain=len([term for claim in claims for term in claim.content if term not in evidence.known])
-        <= _MOST_ABSENT_OF_A_PARAPHRASE
-        and max([claim.longest_gap for claim in claims]) <= _LONGEST_GAP_OF_A_PARAPHRASE,
-        sentences=tuple([_supported(claim, line) for claim in claims]),
+        is_plain=not is_long
+        and max([claim.longest_gap for claim in claims]) <= _LONGEST_GAP_OF_A_PARAPHRASE
+        and len([term for claim in claims for term in claim.content if term not in evidence.known])
+        <= _MOST_ABSENT_OF_A_PARAPHRASE,
+        sentences=tuple(claims),
     )
 
 
-def _claims(read: SentenceCache, asked: frozenset[str], terms: TermDictionary) -> list[_Claim]:
+def _claims(read: SentenceCache, asked: frozenset[str], terms: TermDictionary) -> list[Support]:
     """
     The claims of an answer.
 
     A question claims nothing, unless the answer is nothing else: "30 days?". Nor does advice after a refusal.
     """
-    claims: list[_Claim] = []
+    claims: list[Support] = []
     has_declined = False
     for sentence in read.sentences:
         if has_declined and read[sentence].refers:
@@ -251,10 +286,10 @@ def _claims(read: SentenceCache, asked: frozenset[str], terms: TermDictionary) -
     return [claim for claim in claims if not claim.sentence.endswith(_QUESTION_MARKS)] or claims
 
 
-def _compare_quantities(claims: Sequence[_Claim], asked: Sequence[str], passages: Sequence[ReadContext]) -> None:
+def _compare_quantities(claims: Sequence[Support], asked: Sequence[str], passages: Sequence[ReadContext]) -> None:
     """Writes the quantities of *claims* as the question or the contexts have them, and finds those that both lack."""
     measurable = [claim for claim in claims if not claim.is_refusal and has_quantity(claim.terms)]
-    if sum([len(claim.content) for claim in claims]) > _MOST_TERMS_OF_A_SHORT_ANSWER:
+    if measurable and sum([len(claim.content) for claim in claims]) > _MOST_TERMS_OF_A_SHORT_ANSWER:
         # In a long answer the numbers that stand before the same word in the contexts are not read: half the time.
         counted = frozenset[tuple[str, str]]().union(*(passage.counted for passage in passages))
         measurable = [
@@ -273,40 +308,7 @@ def _compare_quantities(claims: Sequence[_Claim], asked: Sequence[str], passages
         claim.content = list(filterfalse(_SILENT.__contains__, claim.terms))
 
 
-@dataclass(slots=True, kw_only=True)  # not frozen: filled step by step
-class _Claim:
-    """A sentence of the answer, and what is found out about it."""
-
-    sentence: str
-    terms: Sequence[str]
-    content: Sequence[str]
-    is_refusal: bool
-    compared: ComparedQuantities | None = None
-    support: float = _REFUSAL_IN_OWN_WORDS
-    absence: float = 0.0
-    """What its absent terms cost."""
-    known_share: float = 1.0
-    longest_gap: int = 0
-    """The length of its longest run of absent terms."""
-    fault: tuple[str, str | None] | None = None
-    """A wrong number, and the one in its place."""
-    is_opposed: bool = False
-    change: ChangedDetail | None = None
-
-    @property
-    def size(self) -> int:
-        return len(self.content)
-
-    @property
-    def is_changed(self) -> bool:
-        return self.is_opposed or self.change is not None
-
-    @property
-    def has_known_quantities(self) -> bool:
-        return self.compared is not None and self.compared.n_known > 0 and not self.compared.unknown
-
-
-def _claim(sentence: str, asked: frozenset[str], terms: TermDictionary, cache: SentenceCache) -> _Claim | None:
+def _claim(sentence: str, asked: frozenset[str], terms: TermDictionary, cache: SentenceCache) -> Support | None:
     parsed = cache[sentence]
     if ("[" in sentence or "24/7" in sentence or not _CITED.isdisjoint(parsed.words)) and _DIGIT.search(sentence):
         parsed = cache[_NO_QUANTITY.sub(" ", parsed.folded)]
@@ -317,7 +319,7 @@ def _claim(sentence: str, asked: frozenset[str], terms: TermDictionary, cache: S
         content = [term for term in content if term not in asked and term not in REFUSING]
     if not content:
         return None
-    return _Claim(
+    return Support(
         sentence=sentence,
         terms=all_terms,
         content=content,
@@ -325,7 +327,7 @@ def _claim(sentence: str, asked: frozenset[str], terms: TermDictionary, cache: S
     )
 
 
-def _measure(claims: Sequence[_Claim], evidence: Evidence, computation: Computation) -> None:
+def _measure(claims: Sequence[Support], evidence: Evidence, computation: Computation) -> None:
     """Writes into each of *claims* how far the contexts support it."""
     size = sum([claim.size for claim in claims])
     is_short = size <= _MOST_TERMS_OF_A_SHORT_ANSWER
@@ -341,17 +343,17 @@ def _measure(claims: Sequence[_Claim], evidence: Evidence, computation: Computat
                     claim.compared.accept(found)
             _measure_claim(claim, evidence, size)
             if unknown or numbers:
-                claim.fault = _number_fault(claim, evidence)
+                claim.number, claim.number_instead = _number_fault(claim, evidence) or (None, None)
         if claim.is_opposed and evidence.has_verbatim(claim.sentence):
             claim.is_opposed = False
         if is_short:
             bonus = claim.has_known_quantities or evidence.joins_two(frozenset(claim.content))
-            claim.support += _KNOWN_QUANTITIES * bonus
-    if is_short and len(claims) > 1 and not any(claim.change for claim in claims):
-        claims[0].change = evidence.exchanged_partners(" ".join(claim.sentence for claim in claims))
+            claim.raw += _KNOWN_QUANTITIES * bonus
+    if is_short and len(claims) > 1 and not any(claim.changed for claim in claims):
+        claims[0].changed = evidence.exchanged_partners(" ".join(claim.sentence for claim in claims))
 
 
-def _measure_claim(claim: _Claim, evidence: Evidence, size: int) -> None:
+def _measure_claim(claim: Support, evidence: Evidence, size: int) -> None:
     """Measures the support of *claim*, in an answer of *size* content terms."""
     content, known = claim.content, evidence.known
     present = list(map(known.__contains__, content))
@@ -366,19 +368,20 @@ def _measure_claim(claim: _Claim, evidence: Evidence, size: int) -> None:
         claim.longest_gap = max(gaps)
     n_pairs = len(content) - 1
     pair_share = evidence.n_near(pairwise(content)) / n_pairs if n_pairs else float(n_present)
-    distinct = frozenset(content)
-    window_share = evidence.best_window(distinct) / len(distinct)
-    claim.support = (claim.known_share + window_share + pair_share) / 3
-    near_copy = window_share >= _NEAR_COPY and len(distinct) >= max(_LEAST_OF_A_COPY, size / _SHARE_OF_CHANGED)
-    claim.change = evidence.changed_detail(claim.terms, distinct, near_copy=near_copy)
-    if claim.change is None and near_copy and evidence.is_rearranged(content):
-        claim.change = evidence.exchanged_partners(claim.sentence)
-    if claim.change is None and is_short:
-        claim.change = _added_end(claim, present) or _unknown_name(claim, present, evidence)
+    held = evidence.bits_of(content)
+    n_distinct = held.bit_count()
+    window_share = evidence.best_window(content, held) / n_distinct
+    claim.raw = (claim.known_share + window_share + pair_share) / 3
+    near_copy = window_share >= _NEAR_COPY and n_distinct >= max(_LEAST_OF_A_COPY, size / _SHARE_OF_CHANGED)
+    claim.changed = evidence.changed_detail(claim.terms, content, near_copy=near_copy)
+    if claim.changed is None and near_copy and evidence.is_rearranged(content):
+        claim.changed = evidence.exchanged_partners(claim.sentence)
+    if claim.changed is None and is_short:
+        claim.changed = _added_end(claim, present) or _unknown_name(claim, present, evidence)
     claim.is_opposed = evidence.contradicts(without_yes_or_no(claim.sentence, claim.terms))
 
 
-def _added_end(claim: _Claim, present: list[bool]) -> ChangedDetail | None:
+def _added_end(claim: Support, present: list[bool]) -> ChangedDetail | None:
     """The last terms if two or more are absent, and of those before at most one: ", paid in gold coins"."""
     end = len(present)
     while end and not present[end - 1]:
@@ -392,7 +395,7 @@ def _added_end(claim: _Claim, present: list[bool]) -> ChangedDetail | None:
     return ChangedDetail(terms=added, is_addition=True, is_elaboration=not is_joined)
 
 
-def _unknown_name(claim: _Claim, present: list[bool], evidence: Evidence) -> ChangedDetail | None:
+def _unknown_name(claim: Support, present: list[bool], evidence: Evidence) -> ChangedDetail | None:
     """The term of a name that the contexts and the question lack; None without one, and in German."""
     if all(present) or evidence.is_german(claim.terms):
         return None
@@ -402,7 +405,7 @@ def _unknown_name(claim: _Claim, present: list[bool], evidence: Evidence) -> Cha
     return ChangedDetail(terms=unknown, is_addition=True) if unknown else None
 
 
-def _number_fault(claim: _Claim, evidence: Evidence) -> tuple[str, str | None] | None:
+def _number_fault(claim: Support, evidence: Evidence) -> tuple[str, str | None] | None:
     """The first number of the claim that the contexts lack or contradict, and the number in its place."""
     denied = {number for before, number in pairwise(claim.terms) if before == NOT}
     numbers = [number for number in numbers_in(dict.fromkeys(claim.content)) if number not in denied]
@@ -424,26 +427,6 @@ def _number_fault(claim: _Claim, evidence: Evidence) -> tuple[str, str | None] |
 def _written(number: str, sentence: str) -> str | None:
     """The last spelling of *number* in digits in *sentence*; None if it is in words."""
     return {canonical_number(found): found for found in NUMBER.findall(sentence)}.get(number)
-
-
-def _supported(claim: _Claim, line: float) -> Support:
-    number, instead = claim.fault or (None, None)
-    return Support(
-        sentence=claim.sentence,
-        score=_score(
-            claim.support - _ABSENCE_WEIGHT * math.log1p(claim.absence),
-            line=line,
-            is_contradicted=number is not None,
-            is_changed=claim.is_changed,
-        ),
-        number=number,
-        number_instead=instead,
-        is_opposed=claim.is_opposed,
-        changed=claim.change,
-        has_other_rate=claim.compared is not None and any(each.is_other_rate for each in claim.compared.unknown),
-        terms=claim.terms,
-        known_share=claim.known_share,
-    )
 
 
 def _score(raw: float, *, line: float, is_contradicted: bool, is_changed: bool) -> float:
