@@ -28,7 +28,14 @@ from pytest_ragcheck.judging.offline.expected_answer import (
     without_stop_words,
 )
 from pytest_ragcheck.judging.offline.list_items import adds_to, entries_of, expected_items
-from pytest_ragcheck.judging.offline.negation import Polarity, is_said_otherwise, polarity, says_yes, without_yes_or_no
+from pytest_ragcheck.judging.offline.negation import (
+    REACH,
+    Polarity,
+    is_said_otherwise,
+    polarity,
+    says_yes,
+    without_yes_or_no,
+)
 from pytest_ragcheck.judging.offline.quantities.clock_times import PARTS_OF_A_DAY
 from pytest_ragcheck.judging.offline.quantities.known_quantities import KnownQuantities
 from pytest_ragcheck.judging.offline.quantities.quantity import DATED_OR_MEASURED
@@ -188,17 +195,16 @@ class AnswerText:
         lacking = (sought.distinct - self._all) | other_quantities
         missing = lacking - self._rounded(sought, lacking) if sought.has_number else lacking
         is_late = not missing and self._is_late(sought)
-        has_other_figure = False
+        raw: float | None
         if missing:
             raw = self._raw_without(missing, sought, has_quantity=has_quantity, above=above)
-            has_other_figure = (
-                raw is not None and raw <= _HIGHEST_WITHOUT_NUMBER and self._has_other_figure(sought, missing)
-            )
         else:
             order = 1.0 if sought.stands_in(self._spelt) else sought.order_in(self._content)
             raw = (1 - _FORM) + _FORM * order - _LATE * is_late
-        if raw is None:
+        # Only a yes or no can raise it from here.
+        if raw is None or (wanted is None and scaled(raw, line=_line_of(sought)) <= above):
             return None
+        has_other_figure = bool(missing) and raw <= _HIGHEST_WITHOUT_NUMBER and self._has_other_figure(sought, missing)
         raw, opposed = self._with_yes_or_no(raw, wanted, expected, sought)
         items = expected_items(expected, self._question, self._terms) if raw > _CHANGED else []
         lacks_item = self._lacks_item(items, lacking)
@@ -458,7 +464,8 @@ class AnswerText:
             return False
         told = (sought.content & self._all) - self._asked
         # A negation that the question has already denies nothing in the answer.
-        may_deny = bool(told) and NEGATIVE.isdisjoint(self._asked)
+        most_denied = REACH * sum(map(NEGATIVE.__contains__, self._in_order))
+        may_deny = 0 < len(told) <= most_denied and NEGATIVE.isdisjoint(self._asked)
         if not may_deny and SIGNED.isdisjoint(sought.distinct):  # spares most answers the search for what they deny
             return False
         if is_said_otherwise(self._in_order, sought.terms):

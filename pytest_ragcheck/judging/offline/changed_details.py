@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from itertools import combinations, compress, count, pairwise, permutations, product
+from itertools import chain, compress, count, pairwise, permutations, product
 
 from pytest_ragcheck.judging.offline.quantities.quantity import DATED_OR_MEASURED
 from pytest_ragcheck.judging.offline.quantities.quantity_reader import BOUNDS, read_quantities
@@ -165,10 +165,15 @@ _CLAUSES_COMPARED = 6
 
 
 def read_clauses(sentence: str, terms: TermDictionary) -> list[dict[str, str]]:
-    """The content terms of each clause, with "noun" after an article, the case in Russian, or nothing."""
-    clauses = []
-    for part in _CLAUSES.split(sentence):
-        found = words(part)
+    """The content terms of the first clauses, with "noun" after an article, the case in Russian, or nothing."""
+    clauses: list[dict[str, str]] = []
+    start = 0
+    ends = ((mark.start(), mark.end()) for mark in _CLAUSES.finditer(sentence))
+    for end, after in chain(ends, [(len(sentence), 0)]):
+        if len(clauses) == _CLAUSES_COMPARED:
+            break
+        found = words(sentence[start:end])
+        start = after
         clause: dict[str, str] = {}
         for before, word in pairwise(("", *found)):
             term = terms[word]
@@ -177,7 +182,7 @@ def read_clauses(sentence: str, terms: TermDictionary) -> list[dict[str, str]]:
                 clause[term] = _NOUN if is_noun else cyrillic_case(word, _CASES)
         if clause:
             clauses.append(clause)
-    return clauses[:_CLAUSES_COMPARED]
+    return clauses
 
 
 def may_exchange(clauses: Sequence[Mapping[str, str]]) -> bool:
@@ -199,15 +204,19 @@ def exchanged_partners(own: Sequence[Mapping[str, str]], other: Sequence[Mapping
     """
     if not (may_exchange(own) and may_exchange(other)):
         return None
-    for (first, second), (its_first, its_second) in product(permutations(own, 2), combinations(other, 2)):
-        came = _nouns(first, its_second) - its_first.keys() - second.keys()
-        if (
-            came
-            and _nouns(second, its_first) - its_second.keys() - first.keys()
-            and first.keys() & its_first.keys() - its_second.keys() - second.keys()
-            and second.keys() & its_second.keys() - its_first.keys() - first.keys()
-        ):
-            return min(came)
+    # For each clause of the one sentence, those of the other one that share a noun with it.
+    shared = [[(at, its) for at, its in enumerate(other) if _nouns(mine, its)] for mine in own]
+    for (first, to_second), (second, to_first) in permutations(zip(own, shared, strict=True), 2):
+        for (at, its_first), (to, its_second) in product(to_first, to_second):
+            came = _nouns(first, its_second) - its_first.keys() - second.keys()
+            if (
+                at < to
+                and came
+                and _nouns(second, its_first) - its_second.keys() - first.keys()
+                and first.keys() & its_first.keys() - its_second.keys() - second.keys()
+                and second.keys() & its_second.keys() - its_first.keys() - first.keys()
+            ):
+                return min(came)
     cases, its_cases = _kinds(own), _kinds(other)
     for subject, case in cases.items():
         was = its_cases.get(subject, "")

@@ -37,7 +37,7 @@ def expected_items(expected: str, question: str, terms: TermDictionary) -> list[
     items = [
         content
         for part in parts
-        if (content := frozenset(terms.of(" ".join(filterfalse(asked.__contains__, words(part))))) - STOP_WORDS)
+        if (content := frozenset(terms.of_words(list(filterfalse(asked.__contains__, words(part))))) - STOP_WORDS)
     ]
     shared = {term for one, other in combinations(items, 2) for term in one & other}
     return [content - shared or content for content in items]

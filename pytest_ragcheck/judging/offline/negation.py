@@ -36,7 +36,8 @@ _FROM_THEN = frozenset((BUT, IF)) | listed(WORDS["from then on"])
 _ENDS = frozenset(("¶", BUT, EXCEPT, IF))
 _SPLITS = _ENDS | _AND
 _LEAST_OF_A_CLAUSE = 2  # content terms
-_REACH = 4  # content terms that a negation denies at most
+REACH = 4
+"""Content terms that a negation denies at most."""
 _UNPLAIN = SIGNED | {IF}
 
 # Lower-case words at the beginning of an answer.
@@ -204,7 +205,7 @@ class _Reading:
         self.has_negation = False
         self.reached = 0
         """The number of content terms after the negation."""
-        self.reach = _REACH
+        self.reach = REACH
         self.focus = ""
         self.direction: tuple[str, bool] | None = None
         self.is_sheltered = False
@@ -216,12 +217,12 @@ class _Reading:
         if self.has_negation and self.negates and not self.reached and not self.clause:
             self._deny(NOT, (NOT,))  # "It isn't allowed."
         elif self.negates and not self.reached and self.clause:
-            self._deny(self.clause[-1], self.clause[-_REACH:])
-            del self.clause[-_REACH:]
+            self._deny(self.clause[-1], self.clause[-REACH:])
+            del self.clause[-REACH:]
         self.found.affirmed.update(self.clause)
         self.negates = term == EXCEPT and not self.has_negation
         self._begin(is_condition=term == IF)
-        self.reach = 1 if term == EXCEPT else _REACH
+        self.reach = 1 if term == EXCEPT else REACH
 
     def _deny(self, focus: str, denied: Iterable[str]) -> None:
         self.found.denied.update(denied)
@@ -238,7 +239,7 @@ class _Reading:
         self.negates = not cancels
         self.has_negation = True
         self.reached = 0
-        self.reach = 1 if is_without else _REACH
+        self.reach = 1 if is_without else REACH
 
     def turn(self, word: str) -> None:
         """Read a word that says a direction."""

@@ -103,7 +103,7 @@ class OfflineJudge:
             if (correctness or 0.0) >= PASS_LINE and self._is_of_another(question, grounded):
                 correctness, wrong = _HIGHEST_OF_ANOTHER, OF_ANOTHER
         if correctness is not None and correctness <= score:
-            complaint = wrong
+            complaint = wrong or ("" if recall is None else _incorrect(recall, self._terms))
         return Judgement(
             answer_correctness=correctness,
             groundedness=score,
@@ -195,7 +195,7 @@ class OfflineJudge:
     def _correctness(
         self, question: Question, text: str, cache: SentenceCache, *, abstained: bool
     ) -> tuple[float | None, str, Recall | None]:
-        """The score, None if it does not apply; the weakness, empty if there is none; the recall, None without one."""
+        """The score, None if it does not apply; the weakness, empty if that of the recall; the recall, or None."""
         if not question.answerable:
             return (1.0, "", None) if abstained else (0.0, NOT_DECLINED, None)
         acceptable = question.acceptable_answers
@@ -215,7 +215,7 @@ class OfflineJudge:
         ).best_recall(acceptable)
         if abstained and recall.score < PASS_LINE:
             return recall.score, DECLINED, None
-        return recall.score, _incorrect(recall, self._terms), recall
+        return recall.score, "", recall
 
 
 def _beginnings(contexts: Sequence[str]) -> Sequence[str]:
