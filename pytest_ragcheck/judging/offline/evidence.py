@@ -6,7 +6,7 @@ from bisect import bisect_left
 from collections import defaultdict
 from functools import cached_property, reduce
 from itertools import chain, compress, count, filterfalse, islice, pairwise, repeat
-from operator import lshift, or_, sub
+from operator import ge, lshift, or_
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.judging.offline.changed_details import (
@@ -81,10 +81,8 @@ class Evidence:
         """The wanted terms in the contexts, numbers in either reading, and the question's terms."""
         # Sets of wanted terms are integers with one bit a term, which intersect several times as fast as sets.
         self._bits = dict(zip(wanted, map(lshift, repeat(1), count()), strict=False))
-        self._held: list[int] = []
-        """The wanted terms of each piece. An empty piece follows the last one of each context."""
         self._windows: list[int] = []
-        """The wanted terms of each piece and its neighbours; empty between two contexts."""
+        """The wanted terms of each piece and its neighbours. An empty piece follows the last one of each context."""
         self._pairs: set[tuple[str, str]] = set()
         self._foci: dict[int, int] = {}
         self._found: list[tuple[ReadContext, list[int], list[int]]] = []
@@ -104,8 +102,9 @@ class Evidence:
         bits = list(map(self._bits.get, passage.terms))
         spots = list(compress(count(), bits))
         found = list(compress(passage.terms, bits))
+        reached = [spot - _PAIR_REACH for spot in spots]
         for step in (1, 2, 3):
-            near = map(_PAIR_REACH.__ge__, map(sub, spots[step:], spots))
+            near = map(ge, spots, reached[step:])
             self._pairs.update(compress(zip(found, found[step:], strict=False), near))
         found_bits = list(filter(None, bits))
         self._found.append((passage, spots, found_bits))
@@ -113,7 +112,6 @@ class Evidence:
         held = [0] * (_n_pieces(bits) + 1)
         for spot, each in zip(spots, found_bits, strict=True):
             held[spot // _PIECE] |= each
-        self._held += held
         self._windows += [
             before | here | after for before, here, after in zip((0, *held), held, (*held[1:], 0), strict=False)
         ]
@@ -166,7 +164,7 @@ class Evidence:
     def best_window(self, terms: Sequence[str], sought: int) -> int:
         """The largest number of *terms*, which have the bits *sought*, in one window of the contexts."""
         windows = self._windows
-        tried = windows if self._are_few else map(windows.__getitem__, self._middles(terms))
+        tried = windows if len(windows) <= _MOST_PIECES else map(windows.__getitem__, self._middles(terms))
         return max(map(int.bit_count, map(sought.__and__, tried)), default=0)
 
     def contradicted_number(self, claim: Sequence[str]) -> tuple[str, str] | None:
@@ -290,11 +288,6 @@ class Evidence:
                 places[passage.terms[spot]][first + spot // _PIECE] = None
             first += _n_pieces(passage.terms) + 1
         return {term: list(pieces) for term, pieces in places.items()}
-
-    @property
-    def _are_few(self) -> bool:
-        """True if there are few enough pieces to try all."""
-        return len(self._held) <= _MOST_PIECES
 
     @cached_property
     def _sentences(self) -> tuple[list[int], list[tuple[ReadContext, int, int]]]:

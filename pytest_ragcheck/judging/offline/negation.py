@@ -59,9 +59,7 @@ _FIRST_WORD = re.compile(
 def says_yes(text: str) -> bool | None:
     """True for a text that begins with "Yes," or similar, False for "No," or "Not yet:", else None ("No one knows")."""
     first = _FIRST_WORD.match(text)
-    if first is None:
-        return None
-    word = first[2].casefold()
+    word = "" if first is None else first[2].casefold()
     return True if word in _YES else False if word in _NO else None
 
 

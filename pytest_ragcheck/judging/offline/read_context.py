@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from functools import cached_property
 from itertools import compress, count, pairwise
 from typing import TYPE_CHECKING
 
@@ -24,51 +25,28 @@ _CHARACTERS_OF_A_PASSAGE = 100  # the fixed cost of a context
 class ReadContext:
     """A context, parsed once for all answers that are compared with it."""
 
-    __slots__ = (
-        "_clauses",
-        "_counted",
-        "_dictionary",
-        "_foci",
-        "_quantities",
-        "_sentence_ends",
-        "_signed",
-        "_text",
-        "distinct",
-        "numbers",
-        "terms",
-    )
-
     def __init__(self, text: str, terms: TermDictionary) -> None:
         self.terms = terms.with_ends(text)
         """In order, with `END` at the end of each sentence."""
 
         self.distinct = frozenset(self.terms)
         self.numbers = numbers_in(self.distinct)
-        self._quantities: list[Quantity] | None = None
-        self._sentence_ends: list[int] | None = None
-        self._signed: list[tuple[int, int]] | None = None
         self._foci: dict[int, frozenset[str]] = {}
-        self._counted: frozenset[tuple[str, str]] | None = None
         self._text, self._dictionary = text, terms
-        self._clauses: list[list[dict[str, str]]] | None = None
 
-    @property
+    @cached_property
     def sentence_ends(self) -> list[int]:
         """Places after each sentence; 0 is the first one."""
-        if self._sentence_ends is None:
-            is_end = map(END.__eq__, self.terms)
-            self._sentence_ends = [0, *compress(count(1), is_end), len(self.terms)]
-        return self._sentence_ends
+        return [0, *compress(count(1), map(END.__eq__, self.terms)), len(self.terms)]
 
-    @property
+    @cached_property
     def signed(self) -> list[tuple[int, int]]:
         """Where each sentence with a negation or another word of polarity begins, and the place after it."""
-        if self._signed is None:
-            ends = self.sentence_ends if not SIGNED.isdisjoint(self.distinct) else []
-            places = list(compress(count(), map(SIGNED.__contains__, self.terms))) if ends else []
-            after = dict.fromkeys(bisect_right(ends, place) for place in places)
-            self._signed = [(ends[each - 1], ends[each]) for each in after]
-        return self._signed
+        if SIGNED.isdisjoint(self.distinct):
+            return []
+        ends, places = self.sentence_ends, compress(count(), map(SIGNED.__contains__, self.terms))
+        after = dict.fromkeys(bisect_right(ends, place) for place in places)
+        return [(ends[each - 1], ends[each]) for each in after]
 
     def foci_at(self, start: int, end: int) -> frozenset[str]:
         """The terms beside a negation or another word of polarity, in the sentence between the places."""
@@ -76,30 +54,24 @@ class ReadContext:
             self._foci[start] = polarity(self.terms[start:end], WITHOUT_POLARITY).foci
         return self._foci[start]
 
-    @property
+    @cached_property
     def counted(self) -> frozenset[tuple[str, str]]:
         """Each number with the term after it."""
-        if self._counted is None:
-            self._counted = frozenset(compress(pairwise(self.terms), map(":".__gt__, self.terms)))
-        return self._counted
+        return frozenset(compress(pairwise(self.terms), map(":".__gt__, self.terms)))
 
-    @property
+    @cached_property
     def clauses(self) -> list[list[dict[str, str]]]:
         """The clauses of each sentence."""
-        if self._clauses is None:
-            self._clauses = list(map(self.clauses_of, sentences(self._text)))
-        return self._clauses
+        return list(map(self.clauses_of, sentences(self._text)))
 
     def clauses_of(self, sentence: str) -> list[dict[str, str]]:
         """The clauses of *sentence*, from `read_clauses`."""
         return read_clauses(sentence, self._dictionary)
 
-    @property
+    @cached_property
     def quantities(self) -> list[Quantity]:
         """The quantities, dates and times of the context."""
-        if self._quantities is None:
-            self._quantities = read_quantities(self.terms)
-        return self._quantities
+        return read_quantities(self.terms)
 
 
 class ContextCache(dict[str, ReadContext]):

@@ -344,8 +344,6 @@ def _measure(claims: Sequence[Support], evidence: Evidence, computation: Computa
             _measure_claim(claim, evidence, size)
             if unknown or numbers:
                 claim.number, claim.number_instead = _number_fault(claim, evidence) or (None, None)
-        if claim.is_opposed and evidence.has_verbatim(claim.sentence):
-            claim.is_opposed = False
         if is_short:
             bonus = claim.has_known_quantities or evidence.joins_two(frozenset(claim.content))
             claim.raw += _KNOWN_QUANTITIES * bonus
@@ -378,7 +376,8 @@ def _measure_claim(claim: Support, evidence: Evidence, size: int) -> None:
         claim.changed = evidence.exchanged_partners(claim.sentence)
     if claim.changed is None and is_short:
         claim.changed = _added_end(claim, present) or _unknown_name(claim, present, evidence)
-    claim.is_opposed = evidence.contradicts(without_yes_or_no(claim.sentence, claim.terms))
+    if not evidence.has_verbatim(claim.sentence):
+        claim.is_opposed = evidence.contradicts(without_yes_or_no(claim.sentence, claim.terms))
 
 
 def _added_end(claim: Support, present: list[bool]) -> ChangedDetail | None:

@@ -40,9 +40,6 @@ class KnownQuantities:
     def _periods(self) -> set[str]:
         return periods_in(chain.from_iterable(terms for terms, _ in self._texts))
 
-    def _is_known_rate(self, rate: str) -> bool:
-        return not rate or rate in self._periods
-
     def compare(self, terms: Sequence[str]) -> ComparedQuantities:
         """*terms* with their known quantities in the known spelling, and the quantities that are not known."""
         rewritten: list[str] = []
@@ -52,7 +49,7 @@ class KnownQuantities:
             own = terms[each.start : each.end]
             rewritten += terms[end : each.start]
             end = each.end
-            is_known_rate = self._is_known_rate(each.per)
+            is_known_rate = not each.per or each.per in self._periods
             if is_known_rate and any(not known.contradicts(each) for known in self._by_spelling.get(tuple(own), ())):
                 compared.n_known += each.is_telling
                 rewritten += own
