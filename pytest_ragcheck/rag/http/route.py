@@ -177,11 +177,11 @@ class HttpRoute:
         )
         built.url = self._unlogged(url)
         # The auth of a user's client would replace the token of an identity.
-        own_auth = {"auth": None} if "authorization" in self._sent_headers else {}
+        auth = {"auth": None} if "authorization" in self._sent_headers else {}
         exchange.before = sys.exc_info()[1]
         exchange.started = time.perf_counter()
         try:
-            response = await client.send(built, stream=True, follow_redirects=False, **own_auth)
+            response = await client.send(built, stream=True, follow_redirects=False, **auth)
             await exchange.read(response, self._library, self._max_reply_bytes)
         except Exception as error:
             exchange.seconds = time.perf_counter() - exchange.started

@@ -165,7 +165,7 @@ class StreamedReply:
         if found == [] and self._found.get(field):
             return
         if field == "contexts" and found != self._found.get(field, found):
-            # The ids so far are those of the replaced contexts.
+            # The ids so far are of the replaced contexts.
             self._found.pop("source_ids", None)
         self._found[field] = found
         if field == "contexts":
@@ -202,9 +202,9 @@ class StreamedReply:
             raise ReplyMismatch(f"event {self._events} of the stream is not UTF-8", "Encode it as UTF-8.") from None
 
     def _refuse_error(self, event: StreamEvent, value: object) -> None:
-        named_in = value if isinstance(value, dict) else {}
-        error = named_in.get("error")
-        is_error = "error" in (event.type, named_in.get("event"), named_in.get("type"))
+        keys = value if isinstance(value, dict) else {}
+        error = keys.get("error")
+        is_error = "error" in (event.type, keys.get("event"), keys.get("type"))
         if is_error:
             error = error or value
         if not error and self._reading.error is not None:
