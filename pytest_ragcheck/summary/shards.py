@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from pytest_ragcheck.questions.question import Question, QuestionSet
 
 _GIVE = "Give the folders that all shards of one run wrote."
+_PLAIN = ("session_name", "cut_short", "stopped", "searched_all")
 _RUN_ALIKE = "Run all shards on the same commit and with the same settings."
 
 
@@ -60,14 +61,11 @@ def shard_document(outcomes: Outcomes, *, rows: Callable[[Iterable[Any]], Any] =
     return {
         "shard": {"number": number, "count": count},
         "same": _same(outcomes),
-        "session_name": outcomes.session_name,
+        **{name: getattr(outcomes, name) for name in _PLAIN},
         "skipped": dict(outcomes.skipped),
-        "cut_short": outcomes.cut_short,
-        "stopped": outcomes.stopped,
         "failed_otherwise": list(outcomes.failed_otherwise),
         "on_demand": dict(outcomes.on_demand),
         "expected_to_fail": sorted(map(list, outcomes.expected_to_fail)),
-        "searched_all": outcomes.searched_all,
         "out_of_reach": sorted(map(list, outcomes.out_of_reach)),
         "documents": asdict(outcomes.documents) if outcomes.documents is not None else None,
         "sets": [set_to_wire(questions) for questions in outcomes.sets],
@@ -118,24 +116,24 @@ def merged(shards: Sequence[Shard], *, timestamp: datetime) -> Outcomes:
         UsageError: A shard is missing, occurs twice, or belongs to another run.
     """
     ordered = _checked(shards)
-    first = ordered[0].outcomes
-    sets = _with_calls([shard.outcomes.sets for shard in ordered])
+    parts = [shard.outcomes for shard in ordered]
+    sets = _with_calls([part.sets for part in parts])
     order = {q.key: n for n, q in enumerate(q for s in sets for q in s.questions)}
-    records = [record for shard in ordered for record in shard.outcomes.records]
-    documents = [shard.outcomes.documents for shard in ordered if shard.outcomes.documents is not None]
+    records = [record for part in parts for record in part.records]
+    documents = [part.documents for part in parts if part.documents is not None]
     outcomes = replace(
-        first,
+        parts[0],
         timestamp=timestamp,
         shard=None,
         sets=sets,
         records=tuple(sorted(records, key=lambda r: order[r.question.key])),
-        skipped=_added(shard.outcomes.skipped for shard in ordered),
-        on_demand=_added(shard.outcomes.on_demand for shard in ordered),
+        skipped=_added(part.skipped for part in parts),
+        on_demand=_added(part.on_demand for part in parts),
         documents=reduce(add, documents) if documents else None,
-        expected_to_fail=frozenset().union(*(shard.outcomes.expected_to_fail for shard in ordered)),
-        out_of_reach=frozenset().union(*(shard.outcomes.out_of_reach for shard in ordered)),
-        searched_all=all(shard.outcomes.searched_all for shard in ordered),
-        cut_short="; ".join(dict.fromkeys(filter(None, (shard.outcomes.cut_short for shard in ordered)))),
+        expected_to_fail=frozenset().union(*(part.expected_to_fail for part in parts)),
+        out_of_reach=frozenset().union(*(part.out_of_reach for part in parts)),
+        searched_all=all(part.searched_all for part in parts),
+        cut_short="; ".join(dict.fromkeys(filter(None, (part.cut_short for part in parts)))),
     )
     return replace(outcomes, complete=outcomes.not_run == 0 and not outcomes.cut_short)
 
@@ -164,7 +162,7 @@ def _outcomes(document: Mapping[str, Any]) -> Outcomes:
     same = document["same"]
     return Outcomes(
         agent_name=same["agent"],
-        session_name=document["session_name"],
+        **{name: document[name] for name in _PLAIN},
         timestamp=datetime.now(timezone.utc),
         sets=tuple(map(set_from_wire, document["sets"])),
         records=tuple(Record.from_json(json.dumps(row)) for row in document["records"]),
@@ -172,13 +170,10 @@ def _outcomes(document: Mapping[str, Any]) -> Outcomes:
         complete=False,
         thresholds=same["thresholds"],
         groups=tuple(same["metrics"]),
-        cut_short=document["cut_short"],
-        stopped=document["stopped"],
         failed_otherwise=tuple(document["failed_otherwise"]),
         on_demand=document["on_demand"],
         expected_to_fail=frozenset(map(tuple, document["expected_to_fail"])),
         out_of_reach=frozenset(map(tuple, document["out_of_reach"])),
-        searched_all=document["searched_all"],
         terms=GateRules(**same["gate"]),
         documents=None if document["documents"] is None else Documents.from_row(document["documents"]),
     )
@@ -236,10 +231,7 @@ def _with_calls(each: Sequence[tuple[QuestionSet, ...]]) -> tuple[QuestionSet, .
 
 
 def _added(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
-    total: Counter[str] = Counter()
-    for each in counts:
-        total.update(each)
-    return dict(total)
+    return dict(sum(map(Counter, counts), Counter[str]()))
 
 
 def find_shards(folders: Iterable[Path]) -> Iterator[Path]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 from pytest_ragcheck.summary.intervals import mean_interval, wilson
 from pytest_ragcheck.summary.predictions_reader import Key, judge_name
+from pytest_ragcheck.verdict.failure_text import some
 from pytest_ragcheck.verdict.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -215,5 +216,4 @@ def circumstances(row: BaselineRow, agent: str) -> dict[str, str]:
 
 def _change(name: str, pairs: Iterable[tuple[str, str, str]]) -> str:
     shown = [f"{before} -> {now}" for of, before, now in pairs if of == name]
-    more = len(shown) - _SHOWN
-    return f"{name}: {', '.join(shown[:_SHOWN])}" + (f", and {more} more" if more > 0 else "")
+    return f"{name}: {some(shown, _SHOWN, joint=', and ')}"

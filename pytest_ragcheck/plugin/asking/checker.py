@@ -120,7 +120,7 @@ class Checker:
             return {}
         from pytest_ragcheck.summary.gate.recorded.recorded_verdicts import known_verdicts
 
-        return known_verdicts((look for looks in row.saved for look in looks), question, judge)
+        return known_verdicts(row.answers, question, judge)
 
     def _prepared(
         self, question: Question, backends: Backends, known: Mapping[str, KnownVerdict], metrics: tuple[Metric, ...]

@@ -72,7 +72,7 @@ class _Examination:
         renamed = self.baseline.has_renamed_ids(self.record)
         thresholds = {m: t for m, t in self.record.thresholds.items() if not (renamed and m in RETRIEVAL)}
         known = await self._known(thresholds)
-        recorded = {metric for looks in self.row.saved for look in looks for metric in look.scores}
+        recorded = {metric for look in self.row.answers for metric in look.scores}
         if not known and (common := {m: t for m, t in thresholds.items() if m in recorded}):
             # A metric that is asserted for the first time must not hide a collapse of the others.
             thresholds, known = common, await self._known(common)
@@ -145,11 +145,8 @@ class _Examination:
             if not compared.now.passed and not compared.is_candidate:
                 evidence = replace(evidence, replies=await self._looks_to_save(compared, evidence.thresholds))
             evidence = await self._judged_for_means(evidence, compared, deterministic=deterministic)
-        looks = [look for looks in self.row.saved for look in looks]
-        same = any(
-            look.digest(self.record.question) == compared.now.answer and look.judge == self.record.judge
-            for look in looks
-        )
+        digest, judge, question = compared.now.answer, self.record.judge, self.record.question
+        same = any(look.digest(question) == digest and look.judge == judge for look in self.row.answers)
         drift = None
         if same and not deterministic and self.row.key in self.baseline.drift_sample:
             drift = await self._drift(compared)

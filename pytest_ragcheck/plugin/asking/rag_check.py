@@ -125,21 +125,16 @@ def kept(item: pytest.Item, question: Question, settings: Settings, evaluate: Ca
         pytest.skip(str(reached))
     except pytest.fail.Exception as stopped:
         # From pytest-timeout or the user's client; the question must still be among the results.
-        reason = settings.redactor.text(str(stopped))
-        record = Record(question=question, verdict=Verdict.ERROR, error_kind="not_evaluated", reason=reason)
-        evaluated = Evaluated(record=record)
+        evaluated = _not_evaluated(question, settings, str(stopped))
     except CancelledError:
         # Neither Ctrl-C nor the end of the loop raises this one.
-        reason = "the client or the judge raised its own cancellation"
-        record = Record(question=question, verdict=Verdict.ERROR, error_kind="not_evaluated", reason=reason)
-        evaluated = Evaluated(record=record)
+        evaluated = _not_evaluated(question, settings, "the client or the judge raised its own cancellation")
     except BaseException as error:
         if is_own_failure(error):
             raise
         # A bug in a client or a judge: the traceback stays, and the question gets its row.
-        reason = settings.redactor.text(f"{type(error).__name__}: {error}".partition("\n")[0])
-        record = Record(question=question, verdict=Verdict.ERROR, error_kind="not_evaluated", reason=reason)
-        keep_record(item, Evaluated(record=record))
+        reason = f"{type(error).__name__}: {error}".partition("\n")[0]
+        keep_record(item, _not_evaluated(question, settings, reason))
         shown = error.with_traceback(from_users_frame(error.__traceback__))
         if isinstance(error, Exception):
             raise shown  # noqa: B904 - the same error, without the frames of this package
@@ -147,3 +142,8 @@ def kept(item: pytest.Item, question: Question, settings: Settings, evaluate: Ca
         raise RuntimeError(f"the client or the judge raised {error!r}") from shown
     keep_record(item, evaluated)
     return evaluated.record
+
+
+def _not_evaluated(question: Question, settings: Settings, reason: str) -> Evaluated:
+    reason = settings.redactor.text(reason)
+    return Evaluated(record=Record(question=question, verdict=Verdict.ERROR, error_kind="not_evaluated", reason=reason))

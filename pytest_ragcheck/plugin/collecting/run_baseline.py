@@ -92,10 +92,10 @@ class RunBaseline:
 
     @cached_property
     def _known_ids(self) -> frozenset[str]:
-        looks = (look for row in self.baseline.rows.values() for run in row.saved for look in run)
-        return frozenset(source_id for look in looks for source_id in look.source_ids or ())
+        rows = self.baseline.rows.values()
+        return frozenset(source_id for row in rows for look in row.answers for source_id in look.source_ids or ())
 
     @cached_property
     def _known_texts(self) -> frozenset[str]:
-        looks = (look for row in self.baseline.rows.values() for run in row.saved for look in run)
-        return frozenset(digest for look in looks for digest in look.context_digests)
+        rows = self.baseline.rows.values()
+        return frozenset(digest for row in rows for look in row.answers for digest in look.context_digests)

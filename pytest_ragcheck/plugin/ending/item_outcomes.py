@@ -58,14 +58,11 @@ def _lost(run: Run) -> dict[tuple[str, str], Record]:
 
     A question on which this package failed has no verdict at all. It counts as not run.
     """
-    lost = {}
-    for node, text in run.results.failed.items():
-        if node in run.questions.selected and node not in run.results.own_failures:
-            question = run.questions.selected[node]
-            lost[question.key] = Record(
-                question=question, verdict=Verdict.ERROR, error_kind="not_evaluated", reason=text
-            )
-    return lost
+    return {
+        question.key: Record(question=question, verdict=Verdict.ERROR, error_kind="not_evaluated", reason=text)
+        for node, text in run.results.failed.items()
+        if node not in run.results.own_failures and (question := run.questions.selected.get(node))
+    }
 
 
 def _failed_otherwise(run: Run) -> Iterator[str]:

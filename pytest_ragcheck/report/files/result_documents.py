@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_ragcheck._version import __version__
 from pytest_ragcheck.questions.tiers import tier_of
 from pytest_ragcheck.report.terminal.gate_lines import decision_headline
+from pytest_ragcheck.scores.catalogue import JUDGED
 from pytest_ragcheck.scores.score import measured_values
 from pytest_ragcheck.summary.gate.recorded.saved_answer import label_digests
 from pytest_ragcheck.verdict.record import members
@@ -176,10 +177,7 @@ def _judgement(record: Record) -> dict[str, Any] | None:
     if said is None:
         return None
     return {
-        "answer_correctness": said.answer_correctness,
-        "groundedness": said.groundedness,
-        "error_message": said.error_message,
-        "abstained": said.abstained,
+        **{name: getattr(said, name) for name in (*JUDGED, "error_message", "abstained")},
         "material": record.material,
         **({"votes": {score: list(votes) for score, votes in said.votes.items()}} if said.votes else {}),
         **({"served_by": said.served_by} if said.served_by else {}),
@@ -229,12 +227,7 @@ def _gate(decision: Decision) -> dict[str, Any]:
 
 
 def _agreement(agreement: Agreement) -> dict[str, Any]:
-    return {
-        "n": agreement.n,
-        "accuracy": agreement.accuracy,
-        "balanced_accuracy": agreement.balanced_accuracy,
-        "threshold": agreement.threshold,
-    }
+    return {name: getattr(agreement, name) for name in ("n", "accuracy", "balanced_accuracy", "threshold")}
 
 
 def _judge(judges: Sequence[JudgeIdentity]) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.summary.gate.gate_replies import evidence_of
 from pytest_ragcheck.summary.gate_rules import COMPARING, GateRules
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pytest_ragcheck.summary.run_outcomes import Outcomes
     from pytest_ragcheck.verdict.record import Record
 
+_GROUPS = ("newly_failing", "expected_failing", "still_failing", "newly_passing", "still_passing", "not_measured")
 _FILE_DECIMALS = 6
 """Decimal places of a threshold in the file."""
 
@@ -154,15 +155,11 @@ def compare(
     unmet = [row for key, row in baseline.rows.items() if key not in met]
     missing = {row.key for row in unmet if row.key not in collected and would_meet(*row.key)}
     out_of_reach = any(row.key not in collected | missing for row in unmet)
+    grouped: dict[str, Any] = {name: tuple(groups[name]) for name in _GROUPS}
     return Comparison(
         baseline=baseline,
-        newly_failing=tuple(groups["newly failing"]),
-        expected_failing=tuple(groups["expected failing"]),
-        still_failing=tuple(groups["still failing"]),
-        newly_passing=tuple(groups["newly passing"]),
-        still_passing=tuple(groups["still passing"]),
+        **grouped,
         apart=tuple(groups["apart"]),
-        not_measured=tuple(groups["not measured"]),
         missing=tuple(row for row in unmet if row.key in missing),
         not_run=tuple(row for row in unmet if row.key not in missing),
         new=tuple(new),
@@ -200,15 +197,15 @@ def _under_todays_terms(row: BaselineRow, record: Record) -> BaselineRow:
 def _group(change: Change, *, expected: bool) -> str:
     passed = change.before.verdict is Verdict.PASS
     if change.now.verdict is Verdict.ERROR:
-        return "not measured"
+        return "not_measured"
     evidence = evidence_of(change.now)
     if evidence is not None and evidence.apart:
         return "apart"
     if change.now.verdict is Verdict.PASS or (evidence is not None and evidence.now.passed):
-        return "still passing" if passed else "newly passing"
+        return "still_passing" if passed else "newly_passing"
     if not passed:
-        return "still failing"
-    return "expected failing" if expected else "newly failing"
+        return "still_failing"
+    return "expected_failing" if expected else "newly_failing"
 
 
 def _version(judge: JudgeIdentity | None) -> str | None:

@@ -87,6 +87,11 @@ class BaselineRow:
         return self.dataset_name, self.id
 
     @property
+    def answers(self) -> list[SavedAnswer]:
+        """All looks of all saved runs."""
+        return [look for run in self.saved for look in run]
+
+    @property
     def looks(self) -> int:
         """Number of passes and failures over all saved runs, >= 0."""
         return self.passes + self.fails
@@ -170,7 +175,7 @@ def read_baseline_document(path: Path | InGit, advice: str) -> dict[str, Any]:
 
 
 def _lacks_contexts(row: BaselineRow) -> bool:
-    return any(saved.text is not None and saved.contexts is None for looks in row.saved for saved in looks)
+    return any(saved.text is not None and saved.contexts is None for saved in row.answers)
 
 
 def _by_identity(document: Mapping[str, Any], advice: str, contexts: Mapping[str, str]) -> dict[Key, BaselineRow]:
@@ -205,11 +210,8 @@ def measured_row(given: Fields) -> BaselineRow:
     said = fields.object_or_null("judgement")
     judge = judge_of(fields)  # first, because a compact row has its judge's prompt_version
     return BaselineRow(
-        dataset_name=fields.text("dataset_name"),
-        id=fields.text("question_id"),
-        question=fields.text("question"),
+        **_head(fields),
         verdict=fields.verdict(),
-        answer=fields.text_or_null("prediction"),
         reason=fields.text_or_null("reason") or "",
         metrics=fields.numbers("metrics"),
         thresholds=fields.numbers("thresholds"),
@@ -225,14 +227,20 @@ def error_row(fields: Fields) -> BaselineRow:
     """Return a row that could not be measured."""
     kind = fields.text("kind")
     return BaselineRow(
-        dataset_name=fields.text("dataset_name"),
-        id=fields.text("question_id"),
-        question=fields.text("question"),
+        **_head(fields),
         verdict=Verdict.ERROR,
-        answer=fields.text_or_null("prediction"),
         reason=f"{kind}: {fields.text_or_null('message') or ''}",
         error_kind=kind,
     )
+
+
+def _head(fields: Fields) -> dict[str, Any]:
+    return {
+        "dataset_name": fields.text("dataset_name"),
+        "id": fields.text("question_id"),
+        "question": fields.text("question"),
+        "answer": fields.text_or_null("prediction"),
+    }
 
 
 def looks(

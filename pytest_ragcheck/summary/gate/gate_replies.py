@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from pytest_ragcheck.summary.gate.procedure.gate_findings import Examined
     from pytest_ragcheck.verdict.record import Record
 
+_PLAIN = ("gate", "thresholds", "apart", "same", "ids_renamed", "not_judged", "over_budget")
+"""Fields whose JSON value is their own."""
+
 _ALWAYS_WRITTEN = ("gate", "thresholds", "now", "known", "saved_runs")
 
 
@@ -84,18 +87,13 @@ class GateReplies:
     def to_document(self) -> dict[str, Any]:
         """Return the evidence as JSON values, without the optional ones that are empty or False."""
         document = {
-            "gate": self.gate,
+            **{name: getattr(self, name) for name in _PLAIN},
             "thresholds": dict(self.thresholds),
             "now": _look(self.now),
             "known": [[_look(look) for look in run.looks] for run in self.known],
-            "apart": self.apart,
-            "same": self.same,
-            "ids_renamed": self.ids_renamed,
             "replies": [_reply(reply) for reply in self.replies],
             "judged": {answer: [dict(scores) for scores in times] for answer, times in self.judged.items()},
             "drift": self.drift and [dict(scores) for scores in self.drift],
-            "not_judged": self.not_judged,
-            "over_budget": self.over_budget,
             "saved_runs": list(self.saved_runs),
         }
         return {name: value for name, value in document.items() if value or name in _ALWAYS_WRITTEN}
@@ -105,18 +103,12 @@ class GateReplies:
         """Return the evidence that `to_document` wrote."""
         drift = document.get("drift")
         return cls(
-            gate=document["gate"],
-            thresholds=document["thresholds"],
+            **{name: document[name] for name in _PLAIN if name in document},
             now=Look(**document["now"]),
             known=tuple(KnownRun(looks=tuple(Look(**look) for look in looks)) for looks in document["known"]),
-            apart=document.get("apart", ""),
-            same=document.get("same", False),
-            ids_renamed=document.get("ids_renamed", False),
             replies=tuple(_read_reply(reply) for reply in document.get("replies", ())),
             judged={key: tuple(times) for key, times in document.get("judged", {}).items()},
             drift=(drift[0], drift[1]) if drift else None,
-            not_judged=document.get("not_judged", False),
-            over_budget=document.get("over_budget", False),
             saved_runs=tuple(document.get("saved_runs", ())),
         )
 

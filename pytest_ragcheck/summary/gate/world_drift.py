@@ -77,7 +77,7 @@ class WorldDrift:
 
 def world_drift(changes: Sequence[Change]) -> WorldDrift:
     pairs = [(change.before.saved[-1][0], change.now) for change in changes if change.before.saved]
-    looks = [look for change in changes for run in change.before.saved for look in run]
+    looks = [look for change in changes for look in change.before.answers]
     known_ids = {source_id for look in looks for source_id in look.source_ids or ()}
     known_texts = {digest for look in looks for digest in look.context_digests}
     ids = {source_id for change in changes for source_id in change.now.source_ids or ()}
@@ -113,7 +113,7 @@ def _replaced_models(changes: Sequence[Change]) -> tuple[tuple[str, ...], tuple[
         said = change.now.judgement
         if said is None or said.cached or not said.served_by:
             continue
-        looks = [look for run in change.before.saved for look in run if look.judge == change.now.judge]
+        looks = [look for look in change.before.answers if look.judge == change.now.judge]
         before = {look.judgement.served_by for look in looks if look.judgement is not None} - {""}
         if before:
             former |= before
