@@ -229,7 +229,6 @@ def _without_gold(measured: Sequence[Record]) -> int | None:
 
 
 def _abstention(measured: Iterable[Record]) -> dict[str, float]:
-    """Return the accuracy on unanswerable questions, FPR and FNR."""
     abstained: dict[bool, list[float]] = {False: [], True: []}
     for record in measured:
         score = record.scores.get(ABSTAINED)

@@ -179,7 +179,6 @@ def _later_partial(results: Path, now: Baseline) -> Iterator[str]:
 
 
 def _named(ids: Sequence[str], now: Baseline, earlier: Baseline) -> list[tuple[str, str]]:
-    """The identities of the questions that were named, in the order in which they were."""
     known = {**now.rows, **earlier.rows}
     found: dict[tuple[str, str], None] = {}
     for given in ids:

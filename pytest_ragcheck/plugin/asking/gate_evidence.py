@@ -113,7 +113,6 @@ class _Examination:
         return tuple(found)
 
     def _look(self, record: Record, thresholds: Mapping[str, float]) -> Look:
-        """Return the answer of a record of this run in the form that the procedure takes."""
         contexts = [text_digest(text) for text in record.contexts]
         digest = answer_digest(record.answer or "", contexts, record.source_ids, record.question)
         self.answers.setdefault(digest, record.reply)

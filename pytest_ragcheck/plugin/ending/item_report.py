@@ -137,7 +137,6 @@ def _tolerate(item: pytest.Item, raised: QuestionErrored | QuestionFailed, repor
 
 
 def _why_tolerated(record: Record, config: pytest.Config) -> str:
-    """Return why the gate tolerates the FAIL; empty if it does not."""
     terms = terms_of(config)
     if terms.gate not in COMPARING:
         return why_tolerated(record, terms, None, baseline="")

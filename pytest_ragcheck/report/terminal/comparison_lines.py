@@ -62,15 +62,11 @@ def _when(comparison: Comparison) -> str:
     return " after a full run" if comparison.partial else ""
 
 
-def headline(comparison: Comparison) -> str:
-    """Return why the gate is red, in one line: `2 newly failing, 1 missing against baseline.json`."""
-    counts = {"newly failing": len(comparison.newly_failing), "missing": len(comparison.lost)}
-    return printable(f"{_counted(counts)} against {comparison.baseline.name}")
-
-
 def regressions_text(comparison: Comparison) -> str:
-    """Return the failure text of the gate; its first line is the headline."""
-    lines = (headline(comparison), "", *Writer(comparison).regressions(), "", accept_advice(comparison))
+    """Return the failure text of the gate; first a line such as `2 newly failing, 1 missing against baseline.json`."""
+    counts = {"newly failing": len(comparison.newly_failing), "missing": len(comparison.lost)}
+    headline = f"{_counted(counts)} against {comparison.baseline.name}"
+    lines = (headline, "", *Writer(comparison).regressions(), "", accept_advice(comparison))
     return "\n".join(map(printable, lines))
 
 
@@ -200,14 +196,12 @@ def _cause(change: Change) -> str:
 
 
 def _otherwise(change: Change) -> str:
-    """Return the change, and the verdicts before and now."""
     evidence = evidence_of(change.now)
     why = "labels" if evidence is not None and evidence.apart else "text"
     return f"{change.before.verdict.value} -> {change.now.verdict.value} ({why} changed)"
 
 
 def _better(change: Change) -> str:
-    """Return the scores that were too low, before and now."""
     if change.before.verdict is Verdict.ERROR:
         return _error_before(change)
     before, now = change.before, change.now

@@ -144,7 +144,10 @@ def read_baseline(path: Path | InGit, *, name: str, advice: str = GIVE) -> Basel
             rows=found,
             timestamp=timestamp,
             runs=tuple(document.get("runs", (timestamp,))),
-            n_without_contexts=sum(_lacks_contexts(row) for row in found.values()),
+            n_without_contexts=sum(
+                any(saved.text is not None and saved.contexts is None for saved in row.answers)
+                for row in found.values()
+            ),
         )
     except Unusable as error:
         raise UsageError(f"{name}: {error}") from None
@@ -172,10 +175,6 @@ def read_baseline_document(path: Path | InGit, advice: str) -> dict[str, Any]:
         for mistake in schema_mistakes(kind, document, of_any_version=True):
             raise Unusable(f"{mistake}. {AS_WRITTEN}")
     return document
-
-
-def _lacks_contexts(row: BaselineRow) -> bool:
-    return any(saved.text is not None and saved.contexts is None for saved in row.answers)
 
 
 def _by_identity(document: Mapping[str, Any], advice: str, contexts: Mapping[str, str]) -> dict[Key, BaselineRow]:
