@@ -359,21 +359,14 @@ class Evidence:
                 if (nearest := self._nearest(plain, apart=0)) and _all_oppose(nearest, claim, own, about=plain):
                     return True
         repeated = [bits for bits in nearby if not bits & ~claimed]
-        return (
-            bool(repeated)
-            and IF not in claim
-            and (denies or any(self._foci_of(bits) & claimed for bits in opposing))
-            and self._repeats_with_other_polarity(claim, repeated)
-        )
+        if not repeated or IF in claim or not (denies or any(self._foci_of(bits) & claimed for bits in opposing)):
+            return False
+        return self._repeats_with_other_polarity(claim, repeated)
 
-    def _repeats_with_other_polarity(self, claim: Sequence[str], known_by: Sequence[int]) -> bool:
-        """
-        True if a part of *claim* has all content terms of a context sentence, but denies or affirms them instead.
-
-        The wanted terms of the sentence are one of *known_by*.
-        """
+    def _repeats_with_other_polarity(self, claim: Sequence[str], held: Sequence[int]) -> bool:
+        """True if a part of *claim* has the content of a sentence with terms *held*, but denies or affirms it."""
         by_bits = self._by_bits if NOT in claim else self._signed
-        repeated = (by_bits[bits] for bits in known_by if bits in by_bits)
+        repeated = (by_bits[bits] for bits in held if bits in by_bits)
         tried: set[tuple[frozenset[str], bool]] = set()
         for passage, start, end in islice(chain.from_iterable(repeated), _MOST_REPEATED):
             sentence = frozenset(passage.terms[start:end])

@@ -65,9 +65,9 @@ def says_yes(text: str) -> bool | None:
 
 def without_yes_or_no(text: str, terms: Sequence[str]) -> Sequence[str]:
     """The terms of *text* without a first one that answers by itself: "No, it is closed", but not "No, except dogs"."""
-    first = _FIRST_WORD.match(text)
-    answer = None if first is None else says_yes(text)
-    if first is None or answer is None or (answer is False and EXCEPT in terms[1:2]):
+    answer = says_yes(text)
+    first = None if answer is None else _FIRST_WORD.match(text)
+    if first is None or (answer is False and EXCEPT in terms[1:2]):
         return terms
     return terms[1 + len((first[1] or "").split()) :]  # "Unfortunately, no"
 
@@ -78,13 +78,10 @@ def is_said_otherwise(one: Sequence[str], other: Sequence[str]) -> bool:
 
     These are "not until" and "when" or "only after", "not except" and "only", "not without" and "not unless".
     """
-    return (
-        _says_not_until(one, other)
-        or _says_not_until(other, one)
-        or _says_not_except(one, other)
-        or _says_not_except(other, one)
-        or _says_not_without(one, other)
-        or _says_not_without(other, one)
+    return any(
+        are_same(*pair)
+        for are_same in (_says_not_until, _says_not_except, _says_not_without)
+        for pair in ((one, other), (other, one))
     )
 
 
