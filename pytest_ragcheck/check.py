@@ -17,7 +17,7 @@ from pytest_ragcheck.metrics.blame import blame
 from pytest_ragcheck.metrics.cost import summed, system_cost, with_judge
 from pytest_ragcheck.metrics.metric import measure
 from pytest_ragcheck.rag.ask import ask, endpoint_name
-from pytest_ragcheck.scores.catalogue import ABSTAINED, BOUNDED, METRICS, OVERALL
+from pytest_ragcheck.scores.catalogue import ABSTAINED, BOUNDED, JUDGED, METRICS, OVERALL, group_of
 from pytest_ragcheck.scores.score import Score, weighted
 from pytest_ragcheck.verdict.failure_text import unequal
 from pytest_ragcheck.verdict.reason import reason_for
@@ -74,6 +74,7 @@ class _NoLimit:
 NO_LIMIT = _NoLimit()
 
 
+_BESIDE_METRICS = (*JUDGED, OVERALL, *BOUNDED)
 _FIRST_PIECE = "first_token_seconds"
 
 _WHY_UNMEASURED = {
@@ -180,10 +181,13 @@ async def _decided(
     if overall is not None:
         scores[OVERALL] = overall.score
     names = {name for metric in metrics for name in metric.names}
-    for metric in sorted({*settings.gate.minimums, *question.thresholds}.difference(METRICS, BOUNDED, names)):
-        scores[metric] = Score.unscored(
-            "no metric has this name. Run pytest with the hook pytest_ragcheck_metrics, or give the metric to evaluate"
-        )
+    for metric in sorted({*settings.gate.minimums, *question.thresholds}.difference(_BESIDE_METRICS, names)):
+        if (group := group_of(metric)) is None:
+            scores[metric] = Score.unscored(
+                "no metric has this name. Run pytest with the hook pytest_ragcheck_metrics, or give it to evaluate"
+            )
+        elif group in settings.run.metrics:
+            scores[metric] = Score.unscored("the judge of the run has other metrics of the group. Assert those")
     scores = _in_order(scores)
     decision = decide(question, scores, _thresholds(prepared))
     said = judgement_without_secrets(judgement, clean)

@@ -347,7 +347,7 @@ def test_a_threshold_on_a_metric_that_the_run_does_not_have_is_an_error(question
     assert (record.verdict, record.error_kind) == (Verdict.ERROR, "unscored")
     assert record.reason == (
         "brevity could not be measured: no metric has this name. Run pytest with the hook pytest_ragcheck_metrics, or "
-        "give the metric to evaluate"
+        "give it to evaluate"
     )
 
 

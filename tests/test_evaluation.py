@@ -259,6 +259,18 @@ def test_minimums_of_the_given_metrics_need_their_names_in_the_settings() -> Non
     assert (record.verdict.value, record.error_kind) == ("ERROR", "unscored")
 
 
+def test_a_minimum_of_a_metric_that_needs_another_judge_is_an_error() -> None:
+    settings = Settings.of(metrics="+ragas", min="ragas_faithfulness=0.9")
+    (record,) = run(a_question(expected_answer="30 days"), answer, "offline", settings=settings).records
+    assert (record.verdict.value, record.reason) == (
+        "ERROR",
+        ("ragas_faithfulness could not be measured: the judge of the run has other metrics of the group. Assert those"),
+    )
+    settings = settings.replace(min="offline_faithfulness=0.9")
+    (record,) = run(a_question(expected_answer="30 days"), answer, "offline", settings=settings).records
+    assert record.verdict.value == "PASS"
+
+
 def test_a_row_of_a_question_is_refused() -> None:
     with pytest.raises(UsageError) as caught:
         run([{"question": "How long?"}], answer, None)
