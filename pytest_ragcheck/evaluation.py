@@ -22,7 +22,7 @@ from pytest_ragcheck.judging.preflight.run_preflight import preflight
 from pytest_ragcheck.metrics.metric_choice import choose_metrics
 from pytest_ragcheck.metrics.user_metric import OwnMetric, distinct
 from pytest_ragcheck.questions.fields.check_question import check_question
-from pytest_ragcheck.questions.question import Question, QuestionSet
+from pytest_ragcheck.questions.question import END_TO_END, Question, QuestionSet
 from pytest_ragcheck.questions.reader import read_question_file
 from pytest_ragcheck.questions.tiers import asked_in
 from pytest_ragcheck.rag.client import RagClient, as_client
@@ -172,13 +172,13 @@ def _client(client: GivenClient | None, settings: Settings) -> Asks:
 
 
 def _sets(given: Iterable[Any], tier: str, known_metrics: Collection[str]) -> tuple[QuestionSet, ...]:
-    """Return the questions by dataset, in the order of the datasets; *tier* is for files that set none."""
+    """Return the questions by dataset, in the order of the datasets; *tier* is for those that set none."""
     by_dataset: dict[str, list[Question]] = {}
     paths: dict[str, Path] = {}
     for each in given:
         if isinstance(each, Question):
             check_question(each, known_metrics=known_metrics, given_as="evaluate")
-            read = [each]
+            read = [replace(each, tier=tier) if each.tier == END_TO_END else each]
             path = each.path or Path(each.dataset_name)
         elif not isinstance(each, str | PathLike):
             raise UsageError(f"evaluate: {each!r:.80} is neither the path of a question file nor a Question.")

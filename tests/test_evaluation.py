@@ -17,6 +17,7 @@ import pytest
 from pytest_ragcheck import (
     EndpointError,
     Evaluation,
+    GoldPassage,
     JudgeIdentity,
     Judgement,
     Question,
@@ -257,6 +258,15 @@ def test_minimums_of_the_given_metrics_need_their_names_in_the_settings() -> Non
     assert (record.verdict.value, record.shortfalls) == ("FAIL", {"cited": 0.5})
     (record,) = run(a_question(), answer, None, settings=settings).records
     assert (record.verdict.value, record.error_kind) == ("ERROR", "unscored")
+
+
+def test_the_tier_of_the_settings_is_for_questions_too() -> None:
+    settings = Settings.of(tier="retrieval")
+    (record,) = run(a_question(expected_answer="30 days"), answer, "offline", settings=settings).records
+    assert record.reason.startswith("nothing is left to assert (recall_at_5: no gold passages)")
+    asked = a_question(gold_passages=(GoldPassage(text="Refunds are possible for 30 days."),))
+    (record,) = run(asked, answer, "offline", settings=settings).records
+    assert (record.answer, record.thresholds) == (None, {"recall_at_5": 0.7})
 
 
 def test_a_minimum_of_a_metric_that_needs_another_judge_is_an_error() -> None:

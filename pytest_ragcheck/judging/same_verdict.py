@@ -16,13 +16,7 @@ if TYPE_CHECKING:
 
 
 class SameVerdict:
-    """
-    A judge that reuses the verdicts of a saved run, or of this one, and asks another judge for the rest.
-
-    Args:
-        asked: The judge of all other answers.
-        verdicts: Judgements by `material_digest`.
-    """
+    """A judge that reuses verdicts of a saved run, or of this one, by `material_digest`, and asks another the rest."""
 
     def __init__(self, asked: Judge, verdicts: Mapping[str, Judgement]) -> None:
         self.identity = identity_of(asked)

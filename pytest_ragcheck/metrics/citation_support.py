@@ -25,12 +25,7 @@ _PRECISION, _RECALL = CITATION_SUPPORT
 
 
 class CitationSupport:
-    """
-    The group `citations`: precision and recall of the citations of an answer.
-
-    Args:
-        chat: The judge's model, which gets the cited passages in one message; None for the rules of the offline judge.
-    """
+    """The group `citations`, by the judge's model; without one, by the rules of the offline judge."""
 
     names = CITATION_SUPPORT
 

@@ -16,12 +16,7 @@ if TYPE_CHECKING:
 
 
 class LocalEmbeddings:
-    """
-    The mean of the model's last outputs over all tokens of a text, the default of sentence-transformers.
-
-    Args:
-        model: A folder, or a name on the hub.
-    """
+    """The mean of the model's last outputs over all tokens of a text, the default of sentence-transformers."""
 
     def __init__(self, model: str) -> None:
         self.fingerprint = digest_of([model, state_of(Path(model))])
