@@ -96,8 +96,8 @@ async def evaluate(
     Raises:
         QuestionFileError: A question file has mistakes.
         StepFailed: The judge's preflight failed; no question has been asked.
-        UsageError: A question cannot be asked, or two share an identity, the judge lacks a setting, or there is no
-            client and no `url`, or a client besides a `url` for another, or a setting needs a pytest run.
+        UsageError: There is no question, one cannot be asked, or two share an identity, the judge lacks a setting, or
+            there is no client and no `url`, or a client besides a `url` for another, or a setting needs a pytest run.
         ResultsError: The results cannot be written.
     """
     defaults = Settings.of()
@@ -117,6 +117,8 @@ async def evaluate(
         settings.run.tier,
         known,
     )
+    if not sets:
+        raise UsageError("evaluate: there is no question. Check where the paths and questions come from.")
     settings = settings.replace(agent=agent_name or settings.run.agent)
     if output is None and settings.run.output != defaults.run.output:
         output = settings.run.output

@@ -448,5 +448,7 @@ def test_one_metric_needs_no_list_and_other_wrong_arguments_are_refused() -> Non
     assert record.scores["cited"].value == 0.5
     with pytest.raises(UsageError, match=r"^evaluate: settings are \{'threshold': 1\}. Write settings=Settings.of\("):
         run(a_question(), answer, None, settings={"threshold": 1})
+    with pytest.raises(UsageError, match=r"^evaluate: there is no question\."):
+        run([], answer, None)
     with pytest.raises(UsageError, match=r"^evaluate: None is neither the path of a question file nor a Question\."):
         run(None, answer, None)
