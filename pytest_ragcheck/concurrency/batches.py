@@ -18,8 +18,7 @@ class Batches(Generic[T, R]):
     """
     Collects items while a batch is computed, and computes them as the next batch.
 
-    Args:
-        compute: Returns one result or error for each item of a batch; it is called in a thread, one batch at a time.
+    *compute* returns one result or error for each item; it is called in a thread, one batch at a time.
     """
 
     def __init__(self, compute: Callable[[Sequence[T]], Sequence[R | Exception]]) -> None:

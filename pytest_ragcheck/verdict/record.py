@@ -154,6 +154,10 @@ class Record:
         values = self.bounded.items()
         return {metric: value for metric, value in values if value is not None and value > self.maximums[metric]}
 
+    def __bool__(self) -> bool:
+        """Return True if the verdict is PASS, as `assert rag_check(...)` expects."""
+        return self.verdict is Verdict.PASS
+
     def assert_passed(self) -> None:
         """
         Return if the verdict is PASS.

@@ -105,6 +105,11 @@ def test_its_repr_is_short_since_pytest_shows_it_beside_the_failure_text() -> No
     assert repr(FULL) == "<Record billing::refunds FAIL>"
 
 
+def test_a_record_is_true_if_it_is_a_pass_since_tests_assert_it() -> None:
+    failed = replace(a_record("a"), verdict=Verdict.FAIL)
+    assert [bool(record) for record in (a_record("a"), failed, an_error("a"))] == [True, False, False]
+
+
 def test_a_pass_raises_nothing() -> None:
     a_record().assert_passed()
     a_record().assert_measured()

@@ -58,13 +58,9 @@ class Export:
         """
         Add a question; of several *texts* the last is judged, and the others are the turns asked before it.
 
-        A row without a text to ask is counted instead.
-
-        Args:
-            texts: Values of the export; those that are no text, or a blank one, are left out.
-            given_id: The id in the export; None or empty for one made from the first text.
-            fields: `expected` and `gold`, the answer and the passages as values of the export; further fields of
-                `Question`, whose texts may hold lone surrogates.
+        A row without a text to ask is counted instead. Values that are no text, or a blank one, are left out. Without
+        *given_id* the id is made from the first text. The *fields* are `expected` and `gold`, as values of the export,
+        and further fields of `Question`, whose texts may hold lone surrogates.
         """
         asked = [sound_text for text in texts if (sound_text := text_of(text)) is not None]
         if not asked:

@@ -48,7 +48,7 @@ def taken(run: SharedStore, name: str) -> Record | None:
 
 
 def keep(run: SharedStore, name: str, record: Record | None = None) -> None:
-    asyncio.run(run.keep(name, record or a_record(name)))
+    asyncio.run(run.keep(name, a_record(name) if record is None else record))
 
 
 def leave(home: Path, run_id: str, *names: str) -> Path:
