@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,7 +17,7 @@ from pytest_ragcheck.report.counted import counted
 from pytest_ragcheck.verdict.verdict import Verdict
 
 if TYPE_CHECKING:
-    from pytest_ragcheck.summary.gate.baseline_reader import Baseline, BaselineRow
+    from pytest_ragcheck.summary.gate.baseline_reader import Baseline
 
 RESULTS = Path("ragcheck-results")
 _ADVICE = "Give the {agent}_predictions.json of a full run."
@@ -151,10 +150,10 @@ def _accepted(chosen: argparse.Namespace, files: _Files) -> list[str]:
     if not compact["predictions"]:
         raise UsageError(f"{path}: no question would be left. Give the run of its questions.")
     _write(path, compact, contexts)
-    earlier, now = files.earlier.rows, files.now.rows
+    earlier, now = ({key: row.verdict.value for key, row in each.rows.items()} for each in (files.earlier, files.now))
     return [
         f"{path}: {len(keys)} accepted of {files.now.timestamp}",
-        *(f"{'::'.join(key)}: {_verdict(earlier, key, 'new')} -> {_verdict(now, key, 'gone')}" for key in keys),
+        *(f"{'::'.join(key)}: {earlier.get(key, 'new')} -> {now.get(key, 'gone')}" for key in keys),
         *notes,
     ]
 
@@ -169,13 +168,11 @@ def _left_out(now: Baseline, recorded: Baseline) -> Iterator[str]:
 
 def _later_partial(results: Path, now: Baseline) -> Iterator[str]:
     """Yield a line if a partial run beside the full one is later, because a user may expect its answers."""
-    from pytest_ragcheck.summary.predictions_reader import Unusable, read_document
+    from pytest_ragcheck.report.files.results_reader import ended_of
 
     partial = results.with_name(results.name.replace("_predictions.json", ".partial_predictions.json"))
-    with suppress(Unusable):
-        ended = read_document(partial, wrong_kind=_ADVICE, wrong_version=_ADVICE).get("timestamp", "")
-        if str(ended) > now.timestamp:
-            yield f"left out: the partial run of {ended}, which is later; run all questions to accept its answers"
+    if (ended := ended_of(partial)) > now.timestamp:
+        yield f"left out: the partial run of {ended}, which is later; run all questions to accept its answers"
 
 
 def _named(ids: Sequence[str], now: Baseline, earlier: Baseline) -> list[tuple[str, str]]:
@@ -193,10 +190,6 @@ def _named(ids: Sequence[str], now: Baseline, earlier: Baseline) -> list[tuple[s
             raise UsageError(f"{given!r} is an ERROR in the run, so there is no answer to accept. Run it again.")
         found[keys[0]] = None
     return [*found]
-
-
-def _verdict(rows: Mapping[tuple[str, str], BaselineRow], key: tuple[str, str], otherwise: str) -> str:
-    return rows[key].verdict.value if key in rows else otherwise
 
 
 def _write(path: Path, compact: dict[str, Any], contexts: dict[str, Any]) -> None:

@@ -105,7 +105,8 @@ def predictions_path(path: Path, *, partial: bool = False) -> Path:
     """
     if path.is_dir():
         found: dict[str, Path] = {}
-        for each in sorted(sorted(path.glob(f"*{ENDING}")), key=lambda each: each.stat().st_mtime):
+        every = sorted(path.glob(f"*{ENDING}"))
+        for each in sorted(every, key=ended_of) if len(every) > 1 else every:
             agent = each.name.removesuffix(ENDING)
             if partial or not agent.endswith(".partial"):
                 found[agent.removesuffix(".partial")] = each
@@ -117,6 +118,14 @@ def predictions_path(path: Path, *, partial: bool = False) -> Path:
         longer = path.with_name(path.name + ENDING)
         return longer if longer.exists() else path
     return path
+
+
+def ended_of(predictions: Path) -> str:
+    """Return the end of the run in a predictions file, ISO 8601 in UTC; empty if it cannot be read."""
+    try:
+        return str(json.loads(predictions.read_bytes())["timestamp"])
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return ""
 
 
 def all_rows(document: Mapping[str, Any]) -> Iterator[Document]:

@@ -122,7 +122,6 @@ def _row(given: Mapping[str, Any], now: BaselineRow, known: Mapping[str, Any], t
 
 
 def _prompt(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the prompt's version if it is not that of the judge."""
     version = given.get("prompt_version")
     return {} if version == (given.get("judge") or {}).get("prompt_version") else {"prompt_version": version}
 
