@@ -1,4 +1,4 @@
-"""Reads hostile text of 10 MB by one of the readers: `python -m tests.hostile_text READER`."""
+"""Reads long hostile text by one of the readers: `python -m tests.hostile_text READER`."""
 
 from __future__ import annotations
 
@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 SIZE = 10_000_000
 SMALLER = 1_000_000
 """For readers that take a second or so for each 10 MB; quadratic time would hang them all the same."""
+
+SMALLEST = 100_000
+"""For the offline judge, which takes seconds for all that it reads of a context; quadratic time would hang it, too."""
 
 PAGES = ("<!-- a -->", "<html><title", "<html><title>", "<", "<script>", "<!--", "http:/", " ")
 JSON = ("[", "{", '{"a":', '["', '{"a":[1,', '{"nonce":{}', '{"nonce":"n"}</think>', '"')
@@ -111,8 +114,9 @@ def report(text: str) -> None:
 
 # The longest first: no worker of a test run is to go on long after the others.
 READERS: dict[str, tuple[Callable[[str], None], tuple[str, ...], int]] = {
-    "offline_judge": (offline_judge, SENTENCES, SIZE),
+    "offline_judge_of_all_it_reads": (offline_judge, SENTENCES, SIZE),
     "offline_answer": (offline_answer, SENTENCES, SIZE),
+    "offline_judge": (offline_judge, SENTENCES, SMALLEST),
     "page": (page, PAGES, SIZE),
     "body": (body, JSON, SIZE),
     "reply": (reply, JSON, SMALLER),
