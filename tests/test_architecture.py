@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from collections import Counter, defaultdict
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -69,8 +70,17 @@ def imported(path: Path) -> set[str]:
 
 
 MODULES = modules()
-IMPORTS = {name: imported(path) for name, path in MODULES.items()}
-OWN_IMPORTS = {name: (names & set(MODULES)) - {name} for name, names in IMPORTS.items()}
+
+
+@cache
+def imports() -> dict[str, set[str]]:
+    """By module what it imports."""
+    return {name: imported(path) for name, path in MODULES.items()}
+
+
+def own_imports() -> dict[str, set[str]]:
+    """By module the others of the package that it imports."""
+    return {name: (names & set(MODULES)) - {name} for name, names in imports().items()}
 
 
 def circles(arrows: dict[str, set[str]]) -> list[list[str]]:
@@ -95,7 +105,7 @@ def test_imports_between_rooms_point_one_way() -> None:
     assert found == set(rooms)
     upward = [
         f"{name} -> {other}"
-        for name, others in OWN_IMPORTS.items()
+        for name, others in own_imports().items()
         for other in others
         if name != NAME and (other == NAME or rank[other.split(".")[1]] > rank[name.split(".")[1]])
     ]
@@ -106,7 +116,7 @@ def test_imports_inside_a_room_point_one_way() -> None:
     folders = {name.rpartition(".")[0] for name in MODULES if "." in name}
     for folder in folders:
         arrows: dict[str, set[str]] = defaultdict(set)
-        for name, others in OWN_IMPORTS.items():
+        for name, others in own_imports().items():
             for other in others:
                 parts = [each.removeprefix(f"{folder}.").split(".")[0] for each in (name, other)]
                 if all(each.startswith(f"{folder}.") for each in (name, other)) and parts[0] != parts[1]:
@@ -115,7 +125,7 @@ def test_imports_inside_a_room_point_one_way() -> None:
 
 
 def test_no_file_imports_itself_through_others() -> None:
-    assert circles(OWN_IMPORTS) == []
+    assert circles(own_imports()) == []
 
 
 def test_a_folder_has_at_most_15_modules_and_each_module_a_name_of_its_own() -> None:
@@ -137,14 +147,14 @@ def test_no_two_public_classes_share_a_name() -> None:
 def test_only_the_plugin_and_the_test_harness_import_pytest() -> None:
     users = {
         name.split(".")[1]
-        for name, names in IMPORTS.items()
+        for name, names in imports().items()
         if {each.partition(".")[0] for each in names} & {"pytest", "xdist", "pluggy"}
     }
     assert users <= {"plugin", "testing"}
 
 
 def test_nothing_private_of_pytest_is_imported() -> None:
-    assert [name for name, names in IMPORTS.items() if any(each.split(".")[0] == "_pytest" for each in names)] == []
+    assert [name for name, names in imports().items() if any(each.split(".")[0] == "_pytest" for each in names)] == []
 
 
 @pytest.mark.parametrize("module", LIGHT_MODULES)
