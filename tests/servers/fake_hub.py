@@ -70,7 +70,7 @@ class FakeHub:
         self.url = f"http://127.0.0.1:{self._server.server_port}"
 
     def __enter__(self) -> FakeHub:
-        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+        threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
         return self
 
     def __exit__(

@@ -67,7 +67,7 @@ def handler_of(host: Host) -> type[BaseHTTPRequestHandler]:
 def host() -> Iterator[Host]:
     host = Host()
     with ThreadingHTTPServer(("127.0.0.1", 0), handler_of(host)) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+        threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
         host.url = f"http://127.0.0.1:{server.server_port}"
         yield host
         server.shutdown()
