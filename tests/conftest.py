@@ -41,6 +41,12 @@ def pytest_collection() -> Iterator[None]:
         gc.enable()
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Lets idle workers of xdist take over tests from busy ones: by `load` one of three went on alone for 40 s."""
+    if config.getoption("dist", "no") == "load":
+        config.option.dist = "worksteal"
+
+
 @pytest.fixture
 def way(request: pytest.FixtureRequest) -> str:
     """How pytest is run; `plain` unless the test is marked with `three_ways` or `two_ways`."""
