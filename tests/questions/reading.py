@@ -26,6 +26,7 @@ def read(folder: Path, content: Any, name: str = "billing.rag.yaml") -> Question
         content = content.encode("utf-8")
     elif not isinstance(content, bytes):
         content = json.dumps(content, indent=2).encode("utf-8")
+    path.unlink(missing_ok=True)  # a file that is truncated may be waited for until it is on disk
     path.write_bytes(content)
     return read_question_file(path, root=folder, known_metrics=METRICS, reserved_tags=("slow", "skipif"))
 
