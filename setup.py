@@ -5,7 +5,6 @@ from __future__ import annotations
 import bz2
 import gzip
 import json
-import shutil
 from pathlib import Path
 
 from setuptools import setup
@@ -29,17 +28,18 @@ class BuildWithFiles(build_py):
         super().run()
         if not self.editable_mode:
             docs, package = Path("docs"), Path(self.build_lib, "pytest_ragcheck")
-            pages = {page.relative_to(docs).as_posix(): page.read_text("utf-8") for page in sorted(docs.rglob("*.md"))}
+            texts = {page.relative_to(docs).as_posix(): page.read_text("utf-8") for page in sorted(docs.rglob("*.md"))}
+            questions = Path("examples/first_run/ragcheck.rag.yaml")
+            texts[questions.name] = questions.read_text("utf-8")
             # Compressed as one text, the pages take half of a zip archive.
-            (package / "pages.json.bz2").write_bytes(bz2.compress(json.dumps(pages, ensure_ascii=False).encode()))
+            (package / "pages.json.bz2").write_bytes(bz2.compress(json.dumps(texts, ensure_ascii=False).encode()))
             for name, endings in PACKED.items():
-                texts = sorted(path for path in (package / name).iterdir() if path.name.endswith(endings))
-                packed = json.dumps({path.name: path.read_text("utf-8") for path in texts}, ensure_ascii=False)
+                paths = sorted(path for path in (package / name).iterdir() if path.name.endswith(endings))
+                packed = json.dumps({path.name: path.read_text("utf-8") for path in paths}, ensure_ascii=False)
                 # Without a time, because equal builds are equal.
                 (package / name / "texts.json.gz").write_bytes(gzip.compress(packed.encode(), mtime=0))
-                for path in texts:
+                for path in paths:
                     path.unlink()
-            shutil.copyfile("examples/first_run/ragcheck.rag.yaml", package / "demo" / "ragcheck.rag.yaml")
 
 
 setup(cmdclass={"build_py": BuildWithFiles})

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import os
 import shlex
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -13,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from pytest_ragcheck.cli.printing import complain, say
-from pytest_ragcheck.demo.shipped import questions_file, shipped_pages
+from pytest_ragcheck.demo.shipped import QUESTIONS, shipped_texts
 from pytest_ragcheck.errors import UsageError
 
 FAULTS = {
@@ -64,13 +63,13 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
 
 
 def _run(chosen: argparse.Namespace) -> int:
-    pages, questions = shipped_pages(), questions_file()
-    if not pages or questions is None:
+    texts = shipped_texts()
+    if not texts:
         complain("demo", "this installation has no pages. Install the package from its wheel.")
         return 2
     # The system clears its temporary files.
     folder = Path(tempfile.mkdtemp(prefix="ragcheck-demo-")) if chosen.keep is None else _new_folder(chosen.keep)
-    _write(folder, pages, questions)
+    _write(folder, texts)
     status = _run_pytest(folder, chosen.fault)
     say("", f"Report:  {folder / 'report.html'}", f"Again:   cd {shlex.quote(str(folder))} && pytest")
     if chosen.fault is None:
@@ -89,12 +88,11 @@ def _new_folder(path: Path) -> Path:
     return folder
 
 
-def _write(folder: Path, pages: Mapping[str, str], questions: Path) -> None:
-    for name, text in pages.items():
-        document = folder / "documents" / name
+def _write(folder: Path, texts: Mapping[str, str]) -> None:
+    for name, text in texts.items():
+        document = folder / name if name == QUESTIONS else folder / "documents" / name
         document.parent.mkdir(parents=True, exist_ok=True)
         document.write_text(text, encoding="utf-8")
-    shutil.copyfile(questions, folder / questions.name)
     (folder / "conftest.py").write_text(_CONFTEST, encoding="utf-8")
     (folder / "pytest.ini").write_text(_INI, encoding="utf-8")
 

@@ -7,7 +7,7 @@ import posixpath
 import re
 
 from pytest_ragcheck.cli.printing import complain
-from pytest_ragcheck.demo.shipped import shipped_pages
+from pytest_ragcheck.demo.shipped import QUESTIONS, shipped_texts
 from pytest_ragcheck.errors import UsageError
 
 _LINK = re.compile(r"(\]\()([\w./-]+)\.md(?:#[\w-]*)?\)")
@@ -30,7 +30,7 @@ def read_pages() -> dict[str, str]:
 
     The pages come from the installed package, or from the folder `docs` of a checkout; empty without both.
     """
-    texts = {path.removesuffix(".md"): text for path, text in shipped_pages().items()}
+    texts = {path.removesuffix(".md"): text for path, text in shipped_texts().items() if path != QUESTIONS}
     return {name: _with_names(text, name) for name, text in sorted(texts.items())}
 
 

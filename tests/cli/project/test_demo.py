@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_ragcheck.demo.shipped import questions_file, shipped_pages
+from pytest_ragcheck.demo.shipped import QUESTIONS, shipped_texts
 from tests.docs.pages import DOCS
 from tests.harness import exhaustive
 
@@ -53,7 +53,7 @@ def test_a_folder_with_files_is_refused(ragcheck: Callable[..., tuple[int, str, 
 
 
 def test_the_shipped_files_are_those_of_the_checkout():
-    pages = shipped_pages()
-    assert len(pages) == len(list(DOCS.rglob("*.md")))
-    assert pages["how-to/cost.md"] == (DOCS / "how-to" / "cost.md").read_text(encoding="utf-8")
-    assert questions_file() == DOCS.parent / "examples" / "first_run" / "ragcheck.rag.yaml"
+    texts = shipped_texts()
+    assert len(texts) == len(list(DOCS.rglob("*.md"))) + 1
+    assert texts["how-to/cost.md"] == (DOCS / "how-to" / "cost.md").read_text(encoding="utf-8")
+    assert texts[QUESTIONS] == (DOCS.parent / "examples" / "first_run" / QUESTIONS).read_text(encoding="utf-8")
