@@ -7,6 +7,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from datetime import datetime, timezone
 from functools import reduce
 from operator import add
 from pathlib import Path
@@ -23,8 +24,6 @@ from pytest_ragcheck.summary.run_outcomes import Outcomes
 from pytest_ragcheck.verdict.record import Record
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
     from pytest_ragcheck.questions.question import Question, QuestionSet
 
 _GIVE = "Give the folders that all shards of one run wrote."
@@ -157,8 +156,6 @@ def _is_call(question: Question) -> bool:
 
 
 def _outcomes(document: Mapping[str, Any]) -> Outcomes:
-    from datetime import datetime, timezone
-
     same = document["same"]
     return Outcomes(
         agent_name=same["agent"],
