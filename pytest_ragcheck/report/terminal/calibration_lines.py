@@ -128,7 +128,7 @@ def calibration_document(measured: Measured, *, most_shown: int) -> dict[str, An
         "intervals": {name: [estimate.low, estimate.high] for name, estimate in told.estimates.items()},
         "confusion": asdict(told.confusion),
         "best_threshold": told.best_threshold,
-        "at_best_threshold": told.at_best and _at_best(told.at_best),
+        "at_best_threshold": told.at_best and {**told.at_best.rates, **asdict(told.at_best)},
         "curve": [asdict(point) for point in told.curve],
         "disagreements": [asdict(row) for row in measured.disagreements[:most_shown]],
     }
@@ -162,11 +162,6 @@ answers that pass</text>
 <text x="{width / 2:g}" y="{height - 12}" text-anchor="middle">{title}</text>
 </svg>
 """
-
-
-def _at_best(told: Confusion) -> dict[str, Any]:
-    rates = {"accuracy": told.accuracy, "balanced_accuracy": told.balanced_accuracy, "tpr": told.tpr, "tnr": told.tnr}
-    return {**rates, "kappa": told.kappa, **asdict(told)}
 
 
 def _fpr(told: Confusion) -> float:

@@ -64,6 +64,11 @@ class Confusion:
         return None if by_chance == 1 else (self.accuracy - by_chance) / (1 - by_chance)
 
     @property
+    def rates(self) -> dict[str, float | None]:
+        """The rates by name."""
+        return {name: getattr(self, name) for name in ("accuracy", "balanced_accuracy", "tpr", "tnr", "kappa")}
+
+    @property
     def _n(self) -> int:
         return self.good_passed + self.good_failed + self.bad_passed + self.bad_failed
 

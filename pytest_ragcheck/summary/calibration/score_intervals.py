@@ -14,9 +14,6 @@ from pytest_ragcheck.summary.intervals import student_quantile, wilson
 _LARGEST_NUMBER_OF_BLOCKS = 200
 """With more groups than this, the jackknife leaves out several at a time."""
 
-_RATES = ("accuracy", "balanced_accuracy", "tpr", "tnr", "kappa")
-"""The properties of a `Confusion` that are rates."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RateEstimate:
@@ -125,7 +122,7 @@ class RateSample:
             bad_passed=sum(part.bad_passed for part in parts),
             bad_failed=sum(part.bad_failed for part in parts),
         )
-        rates = {**{name: getattr(told, name) for name in _RATES}, "roc_auc": self._roc_auc(without)}
+        rates = {**told.rates, "roc_auc": self._roc_auc(without)}
         return {name: value for name, value in rates.items() if value is not None}
 
     def _roc_auc(self, without: int | None) -> float | None:
