@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timezone
 from functools import reduce
@@ -50,12 +50,8 @@ def shard_name(agent: str, number: int, count: int) -> str:
     return f"{agent}.shard-{number}-of-{count}.json"
 
 
-def shard_document(outcomes: Outcomes, *, rows: Callable[[Iterable[Any]], Any] = list) -> dict[str, Any]:
-    """
-    Return the JSON document that `read_shard` reads.
-
-    *rows* turns the generator of records into an array, or leaves it.
-    """
+def shard_document(outcomes: Outcomes) -> dict[str, Any]:
+    """Return the JSON document that `read_shard` reads, with an iterator over the records."""
     number, count = outcomes.shard or (1, 1)
     return {
         "shard": {"number": number, "count": count},
@@ -68,7 +64,7 @@ def shard_document(outcomes: Outcomes, *, rows: Callable[[Iterable[Any]], Any] =
         "out_of_reach": sorted(map(list, outcomes.out_of_reach)),
         "documents": asdict(outcomes.documents) if outcomes.documents is not None else None,
         "sets": [set_to_wire(questions) for questions in outcomes.sets],
-        "records": rows(json.loads(record.to_json()) for record in outcomes.records),
+        "records": (json.loads(record.to_json()) for record in outcomes.records),
     }
 
 

@@ -101,7 +101,7 @@ def write_shard(outcomes: Outcomes, folder: Path, redactor: Redactor) -> Path:
         ResultsError: The file cannot be written.
     """
     name = shard_name(safe_name(outcomes.agent_name), *(outcomes.shard or (1, 1)))
-    return JsonWriter(folder, redactor).write(name, shard_document(outcomes, rows=iter))
+    return JsonWriter(folder, redactor).write(name, shard_document(outcomes))
 
 
 def remove_shard(folder: Path, agent: str, number: int, count: int) -> None:
