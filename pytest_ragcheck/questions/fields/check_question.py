@@ -63,13 +63,13 @@ def check_thresholds(by_metric: Mapping[str, Any], known_metrics: Collection[str
         UsageError: A metric is unknown, or a number is out of its range.
     """
     for metric, value in by_metric.items():
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
         if metric in BOUNDED:
-            if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < float("inf"):
+            if not (is_number and 0 < value < float("inf")):
                 raise UsageError(f"{given_as}: {metric} is {value!r}; give a number above 0.")
-            continue
-        if metric not in known_metrics:
+        elif metric not in known_metrics:
             raise UsageError(f"{given_as}: there is no metric {metric!r}; the metrics are {listed(known_metrics)}.")
-        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+        elif not (is_number and 0 <= value <= 1):
             raise UsageError(f"{given_as}: {metric} is {value!r}; give a number from 0 to 1.")
 
 
