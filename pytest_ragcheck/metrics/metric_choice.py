@@ -31,32 +31,33 @@ def choose_metrics(settings: Settings, judge: Judge | None = None, own: Iterable
         UsageError: A group needs a package that is not installed.
     """
     check_installed(settings)
+    groups = settings.run.metrics
     metrics: list[Metric] = []
-    if "overlap" in settings.run.metrics:
+    if "overlap" in groups:
         from pytest_ragcheck.metrics.overlap import Overlap
 
         metrics.append(Overlap())
-    if "lexical" in settings.run.metrics:
+    if "lexical" in groups:
         from pytest_ragcheck.metrics.lexical import Lexical
 
         metrics.append(Lexical())
-    if "semantic" in settings.run.metrics:
+    if "semantic" in groups:
         from pytest_ragcheck.judging.embeddings.embeddings_choice import choose_embeddings
         from pytest_ragcheck.metrics.similarity import Similarity
 
         metrics.append(Similarity(choose_embeddings(settings)))
-    if "bertscore" in settings.run.metrics:
+    if "bertscore" in groups:
         from pytest_ragcheck.metrics.bertscore import BertScore
 
         model, layer = model_and_layer(settings.run.bertscore_model)
         metrics.append(BertScore(model, layer))
-    if "ragas" in settings.run.metrics:
+    if "ragas" in groups:
         metrics.append(_ragas(settings, judge))
-    if "citations" in settings.run.metrics:
+    if "citations" in groups:
         from pytest_ragcheck.metrics.citation_support import CitationSupport
 
         metrics.append(CitationSupport(getattr(judge, "chat", None)))
-    if "retrieval" in settings.run.metrics:
+    if "retrieval" in groups:
         from pytest_ragcheck.metrics.retrieval import Retrieval
 
         metrics.append(Retrieval(settings.endpoint.top_k))
