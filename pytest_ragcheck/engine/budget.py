@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Literal, TypeVar
+from typing import TYPE_CHECKING, Literal, TypeVar, get_args
 
 from pytest_ragcheck.engine.limits.slots import PrivateTable, SharedTable
 from pytest_ragcheck.judging.model.usage import TokenUse, metered
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 Payee = Literal["preflight", "judge", "system"]
-_PAYEES: tuple[Payee, ...] = ("preflight", "judge", "system")
+_PAYEES: tuple[Payee, ...] = get_args(Payee)
 
 _AMOUNTS = struct.Struct(f"={len(_PAYEES)}d")
 """US dollars by payee."""
