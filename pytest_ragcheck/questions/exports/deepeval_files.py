@@ -5,9 +5,6 @@ from __future__ import annotations
 from pytest_ragcheck.questions.exports.export import Export, Form, further, passages, user_texts
 from pytest_ragcheck.questions.exports.material import Material, value_of
 
-_SEPARATOR = "|"
-"""`save_as` joins the contexts of CSV and JSON Lines with it."""
-
 
 def _is_goldens(material: Material) -> bool:
     return material.have("input") and material.have_one_of("expected_output", "actual_output", "retrieval_context")
@@ -18,7 +15,8 @@ def _is_conversational(material: Material) -> bool:
 
 
 def _separator(material: Material) -> str:
-    return "" if isinstance(material.document, list) else _SEPARATOR
+    # `save_as` joins the contexts of CSV and JSON Lines.
+    return "" if isinstance(material.document, list) else "|"
 
 
 def _read(material: Material, export: Export) -> None:
