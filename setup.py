@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import bz2
-import gzip
 import json
 from pathlib import Path
 
@@ -31,15 +30,17 @@ class BuildWithFiles(build_py):
             texts = {page.relative_to(docs).as_posix(): page.read_text("utf-8") for page in sorted(docs.rglob("*.md"))}
             questions = Path("examples/first_run/ragcheck.rag.yaml")
             texts[questions.name] = questions.read_text("utf-8")
-            # Compressed as one text, the pages take half of a zip archive.
-            (package / "pages.json.bz2").write_bytes(bz2.compress(json.dumps(texts, ensure_ascii=False).encode()))
+            _pack(texts, package / "pages.json.bz2")
             for name, endings in PACKED.items():
                 paths = sorted(path for path in (package / name).iterdir() if path.name.endswith(endings))
-                packed = json.dumps({path.name: path.read_text("utf-8") for path in paths}, ensure_ascii=False)
-                # Without a time, because equal builds are equal.
-                (package / name / "texts.json.gz").write_bytes(gzip.compress(packed.encode(), mtime=0))
+                _pack({path.name: path.read_text("utf-8") for path in paths}, package / name / "texts.json.bz2")
                 for path in paths:
                     path.unlink()
+
+
+def _pack(texts: dict[str, str], path: Path) -> None:
+    # Compressed as one text, the pages take half of a zip archive.
+    path.write_bytes(bz2.compress(json.dumps(texts, ensure_ascii=False).encode()))
 
 
 setup(cmdclass={"build_py": BuildWithFiles})

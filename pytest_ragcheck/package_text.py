@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
+import bz2
 import json
-import zlib
 from functools import cache
 from pathlib import Path
 
 _PACKAGE = Path(__file__).parent
-_GZIP = 31
-"""The `wbits` of zlib for a gzip file; the module gzip takes 1 ms to import."""
 
 
 def package_text(name: str) -> str:
@@ -21,5 +19,5 @@ def package_text(name: str) -> str:
 
 @cache
 def _packed(folder: str) -> dict[str, str]:
-    path = _PACKAGE / folder / "texts.json.gz"
-    return json.loads(zlib.decompress(path.read_bytes(), _GZIP)) if path.is_file() else {}
+    path = _PACKAGE / folder / "texts.json.bz2"
+    return json.loads(bz2.decompress(path.read_bytes())) if path.is_file() else {}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -179,8 +180,8 @@ def _judge(name: str | None, settings: Settings) -> Judge:
     try:
         judge = choose_judge(settings) if settings.judge.name else None
     except UsageError as error:
-        # Its options have the names of pytest's without the prefix.
-        raise UsageError(str(error).replace("--rag-", "--")) from None
+        # The command has options for these settings.
+        raise UsageError(re.sub("rag_judge_(model|url|prompt)", r"--judge-\1", str(error))) from None
     if judge is None:
         raise UsageError("no judge to measure. Give --judge=offline, or --judge=openai with --judge-model.")
     return judge

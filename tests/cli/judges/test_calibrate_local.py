@@ -62,7 +62,7 @@ def test_it_and_a_panel_with_it_are_compared_with_the_offline_judge_at_no_cost(
         2,
         "",
         (
-            "ragcheck calibrate: the local judge needs a model: give --judge-model=FOLDER-OR-NAME, or set "
-            "RAGCHECK_JUDGE_MODEL\n"
+            "ragcheck calibrate: the local judge needs a model: set --judge-model or RAGCHECK_JUDGE_MODEL "
+            "to a folder or a name on the hub\n"
         ),
     )
