@@ -291,6 +291,44 @@ def test_the_same_answer_from_a_forbidden_document_is_another_one(
     assert "1 confirmed as failing against ragcheck-baseline.json" in run.section("ragcheck::gate")
 
 
+LEAKS_ONCE = """
+import pytest
+from pytest_ragcheck import RagClient
+
+asked = []
+
+def answer(query):
+    asked.append(query)
+    leaks = LEAKS and len(asked) == 1
+    return {"answer": "It is 9. CANARY-77" if leaks else "It is 9.", "contexts": ["The shop opens at 9."]}
+
+@pytest.fixture(scope="session")
+def rag_client():
+    return RagClient.from_callable(answer)
+"""
+
+
+@pytest.mark.parametrize("gate", ["confirmed", "regression"])
+def test_an_answer_that_leaks_only_once_is_red_until_it_is_recorded(project: Project, gate: str) -> None:
+    question = {"id": "a", "question": "When?", "expected_answer": "9", "must_not_mention": ["CANARY-77"]}
+    # Below 10 questions `regression` decides as `confirmed`.
+    others = [{"id": f"b{n}", "question": f"When, {n}?", "expected_answer": "9"} for n in range(10)]
+    project.write("all.rag.json", json.dumps([question, *others]))
+    project.write("conftest.py", LEAKS_ONCE.replace("LEAKS", "False"))
+    assert project.run("--rag-judge=offline").exit_status == 0
+    options = ("--rag-judge=offline", f"--rag-gate={gate}", "--rag-concurrency=1")
+    assert main(["baseline", "save"]) == 0
+
+    project.write("conftest.py", LEAKS_ONCE.replace("LEAKS", "True"))
+    leaking = project.run(*options)
+    assert leaking.outcomes == {"failed": 1, "passed": 10}
+    assert "passed when asked again:" in leaking.lines
+    assert "the answer mentions 'CANARY-77'" in leaking.text
+
+    assert main(["baseline", "accept"]) == 0
+    assert project.run(*options).outcomes == {"xfailed": 1, "passed": 10}
+
+
 @pytest.mark.parametrize("narrowed", [("-k", "0 or 1 or 2 or 3"), ("-k", "not 4", "--rag-shard=1/1")])
 def test_the_means_of_selected_calls_are_tested(project: Project, narrowed: tuple[str, ...]) -> None:
     servers = asked_by_checks(project)

@@ -105,9 +105,10 @@ class Connections:
         if tls:
             self.load_certificates()
         with _usage_errors(library):
+            proxies = getproxies()
             for scheme in ("http", "https", "all"):
                 # The library would pass the port 99999 on to the socket.
-                _ = urlsplit(getproxies().get(scheme)).port
+                _ = urlsplit(proxies.get(scheme)).port
             if not tls and (named := os.environ.get("SSL_CERT_FILE")):
                 Path(named).open("rb").close()
             # An unusable environment shows here.

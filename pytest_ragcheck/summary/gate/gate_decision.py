@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from pytest_ragcheck.scores.catalogue import PROHIBITIONS
 from pytest_ragcheck.summary.gate.comparability import differences
 from pytest_ragcheck.summary.gate.gate_replies import evidence_of
 from pytest_ragcheck.summary.gate.run_findings import Judging, findings_of, judging_of
@@ -138,10 +139,18 @@ def why_tolerated(record: Record, terms: GateRules, before: BaselineRow | None, 
         return f"in quarantine: {record.question.quarantine}"
     if terms.lowest_rate is not None:
         return f"the gate is {terms.gate}"
-    # The comparing gates compare scores; a maximum applies to a measurement that is not a score.
-    if terms.gate not in COMPARING or before is None or record.exceeded:
+    # The comparing gates allow for noise in scores; a maximum and a prohibition have none.
+    if terms.gate not in COMPARING or before is None or record.exceeded or _is_newly_forbidden(record, before):
         return ""
     return _against(record, before, baseline)
+
+
+def _is_newly_forbidden(record: Record, before: BaselineRow) -> bool:
+    """Return True if the answer breaks a prohibition that no recorded answer broke."""
+    return any(
+        all(look.scores.get(metric, 1.0) >= record.thresholds[metric] for look in before.answers)
+        for metric in record.shortfalls.keys() & PROHIBITIONS
+    )
 
 
 def _against(record: Record, before: BaselineRow, baseline: str) -> str:
