@@ -134,6 +134,15 @@ def test_a_folder_has_at_most_15_modules_and_each_module_a_name_of_its_own() -> 
     assert [stem for stem, number in Counter(path.stem for path in files).items() if number > 1] == []
 
 
+def test_the_checkout_has_nothing_at_its_top_but_the_project() -> None:
+    root = PACKAGE.parent
+    listed = subprocess.run(["git", "ls-files"], cwd=root, capture_output=True, text=True, check=False)
+    if listed.returncode:
+        pytest.skip("not a git checkout")
+    folders = {path.partition("/")[0] for path in listed.stdout.splitlines() if "/" in path}
+    assert folders == {".ci", ".github", "action", "docs", "examples", "pytest_ragcheck", "tests"}
+
+
 def test_no_two_public_classes_share_a_name() -> None:
     names = Counter(
         node.name
