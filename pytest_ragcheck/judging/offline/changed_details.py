@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from itertools import chain, compress, count, pairwise, permutations, product
 
 from pytest_ragcheck.judging.offline.quantities.quantity import DATED_OR_MEASURED
-from pytest_ragcheck.judging.offline.quantities.quantity_reader import BOUNDS, read_quantities
+from pytest_ragcheck.judging.offline.quantities.quantity_reader import read_quantities
+from pytest_ragcheck.judging.offline.quantities.rates import BOUNDS
 from pytest_ragcheck.judging.offline.words.measure_words import MONTHS_BY_WORD, WEEKDAYS_BY_WORD
 from pytest_ragcheck.judging.offline.words.normalized_text import words
 from pytest_ragcheck.judging.offline.words.polarity_words import NOT, OPPOSITES
