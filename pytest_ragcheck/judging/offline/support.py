@@ -365,19 +365,19 @@ def _measure_claim(claim: Support, evidence: Evidence, size: int) -> None:
         claim.absence = sum([math.pow(gap, _RUN_EXPONENT) for gap in gaps])
         claim.longest_gap = max(gaps)
     n_pairs = len(content) - 1
-    pair_share = evidence.n_near(pairwise(content)) / n_pairs if n_pairs else float(n_present)
-    held = evidence.bits_of(content)
+    pair_share = evidence.index.n_near(pairwise(content)) / n_pairs if n_pairs else float(n_present)
+    held = evidence.index.bits_of(content)
     n_distinct = held.bit_count()
-    window_share = evidence.best_window(content, held) / n_distinct
+    window_share = evidence.index.best_window(content, held) / n_distinct
     claim.raw = (claim.known_share + window_share + pair_share) / 3
     near_copy = window_share >= _NEAR_COPY and n_distinct >= max(_LEAST_OF_A_COPY, size / _SHARE_OF_CHANGED)
     claim.changed = evidence.changed_detail(claim.terms, content, near_copy=near_copy)
-    if claim.changed is None and near_copy and evidence.is_rearranged(content):
+    if claim.changed is None and near_copy and evidence.index.is_rearranged(content):
         claim.changed = evidence.exchanged_partners(claim.sentence)
     if claim.changed is None and is_short:
         claim.changed = _added_end(claim, present) or _unknown_name(claim, present, evidence)
     if not evidence.has_verbatim(claim.sentence):
-        claim.is_opposed = evidence.contradicts(without_yes_or_no(claim.sentence, claim.terms))
+        claim.is_opposed = evidence.contradictions.contradicts(without_yes_or_no(claim.sentence, claim.terms))
 
 
 def _added_end(claim: Support, present: list[bool]) -> ChangedDetail | None:

@@ -1,0 +1,149 @@
+"""Finds claims that the contexts deny, and denials of what they affirm."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import defaultdict
+from functools import cached_property, reduce
+from itertools import chain, islice
+from operator import or_
+from typing import TYPE_CHECKING
+
+from pytest_ragcheck.judging.offline.context_index import LONGEST_SENTENCE, NEAR_COPY
+from pytest_ragcheck.judging.offline.negation import Polarity, is_said_otherwise, polarity, split_clauses
+from pytest_ragcheck.judging.offline.words.polarity_words import BUT, IF, NOT, SIGNED
+from pytest_ragcheck.judging.offline.words.terms import END, STOP_WORDS, WITHOUT_POLARITY
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from pytest_ragcheck.judging.offline.context_index import ContextIndex
+    from pytest_ragcheck.judging.offline.read_context import ReadContext
+
+
+_MOST_REPEATED = 100  # sentences that a claim may repeat: a bound for long texts
+_LEAST_REPEATED = 2  # content terms of a context sentence that a part of a claim repeats
+_LONGEST_APPOSITION = 4  # terms
+_WITHOUT_CONTENT = STOP_WORDS | SIGNED | {IF, BUT}
+
+
+class Contradictions:
+    """Compares the polarity of claims with that of the context sentences nearest to them."""
+
+    def __init__(self, index: ContextIndex) -> None:
+        self._index = index
+        self._foci: dict[int, int] = {}
+        """The result of `_foci_of` by its argument."""
+
+    def contradicts(self, claim: Sequence[str]) -> bool:
+        """True if the sentences nearest to a clause of *claim* deny what it affirms, or affirm what it denies."""
+        claimed = self._index.bits_of(claim)
+        denies = not SIGNED.isdisjoint(claim)
+        opposing = self._by_bits if denies else self._signed
+        nearby = [bits for bits in opposing if (bits & claimed).bit_count() >= _LEAST_REPEATED]
+        if not nearby:
+            return False
+        denying = nearby if denies else [bits for bits in nearby if self._foci_of(bits) & claimed]
+        content, telling = self._contents
+        own: Polarity | None = None
+        for clause in split_clauses(claim, STOP_WORDS) if denying else ():
+            bits = (claimed if clause is claim else self._index.bits_of(clause)) & content
+            if (bits & telling).bit_count() > 1:
+                bits &= telling
+            least = max(_LEAST_REPEATED, NEAR_COPY * bits.bit_count())
+            if any((each & bits).bit_count() >= least for each in denying):
+                plain = frozenset(term for term in clause if self._index.bits.get(term, 0) & bits)
+                own = own or polarity(claim, WITHOUT_POLARITY)
+                if (nearest := self._index.nearest(plain, apart=0)) and _all_oppose(nearest, claim, own, about=plain):
+                    return True
+        repeated = [bits for bits in nearby if not bits & ~claimed]
+        if not repeated or IF in claim or not (denies or any(self._foci_of(bits) & claimed for bits in opposing)):
+            return False
+        return self._repeats_with_other_polarity(claim, repeated)
+
+    def _repeats_with_other_polarity(self, claim: Sequence[str], held: Sequence[int]) -> bool:
+        """True if a part of *claim* has the content of a sentence with terms *held*, but denies or affirms it."""
+        by_bits = self._by_bits if NOT in claim else self._signed
+        repeated = (by_bits[bits] for bits in held if bits in by_bits)
+        tried: set[tuple[frozenset[str], bool]] = set()
+        for passage, start, end in islice(chain.from_iterable(repeated), _MOST_REPEATED):
+            sentence = frozenset(passage.terms[start:end])
+            plain, has_not = sentence.difference(_WITHOUT_CONTENT, (END,)), NOT in sentence
+            if end - start > LONGEST_SENTENCE or IF in sentence or (plain, has_not) in tried:
+                continue
+            tried.add((plain, has_not))
+            is_held = len(plain) >= _LEAST_REPEATED and plain <= self._index.wanted.intersection(claim)
+            part = _part_with(claim, plain) if is_held else ()
+            if part and (NOT in part) is not has_not:
+                nearest = self._index.nearest(plain, share=1.0, apart=0)
+                if _all_oppose(nearest, claim, polarity(part, WITHOUT_POLARITY), about=plain):
+                    return True
+        return False
+
+    @cached_property
+    def _by_bits(self) -> dict[int, list[tuple[ReadContext, int, int]]]:
+        """The sentences by their wanted terms, if these are two or more."""
+        return _grouped(zip(*self._index.sentences, strict=True))
+
+    @cached_property
+    def _signed(self) -> dict[int, list[tuple[ReadContext, int, int]]]:
+        """Of these the sentences with a word of polarity."""
+        return _grouped(
+            (reduce(or_, found_bits[bisect_left(spots, start) : bisect_left(spots, end)], 0), (passage, start, end))
+            for passage, spots, found_bits in self._index.found
+            for start, end in passage.signed
+        )
+
+    @cached_property
+    def _contents(self) -> tuple[int, int]:
+        """The wanted terms with content, and those of them that are not of permissions and duties."""
+        index = self._index
+        return index.bits_of(index.wanted - _WITHOUT_CONTENT), index.bits_of(index.wanted - WITHOUT_POLARITY)
+
+    def _foci_of(self, held: int) -> int:
+        """The wanted terms beside the words of polarity, in the sentences with the wanted terms *held*."""
+        if held not in self._foci:
+            foci = (self._index.bits_of(passage.foci_at(start, end)) for passage, start, end in self._signed[held])
+            self._foci[held] = reduce(or_, foci)
+        return self._foci[held]
+
+
+def _grouped(
+    held: Iterable[tuple[int, tuple[ReadContext, int, int]]],
+) -> dict[int, list[tuple[ReadContext, int, int]]]:
+    """The sentences by the bits that they hold, if these are two or more."""
+    by_bits: defaultdict[int, list[tuple[ReadContext, int, int]]] = defaultdict(list)
+    for bits, place in held:
+        if bits & (bits - 1):
+            by_bits[bits].append(place)
+    return by_bits
+
+
+def _all_oppose(
+    nearest: Sequence[Sequence[str]], claim: Sequence[str], own: Polarity, *, about: frozenset[str]
+) -> bool:
+    """True if each of *nearest* denies what *claim*, or its part with the polarity *own*, affirms, or the other way."""
+    return all(
+        own.opposes(polarity(sentence, WITHOUT_POLARITY), about=about) and not is_said_otherwise(claim, sentence)
+        for sentence in nearest
+    )
+
+
+def _part_with(claim: Sequence[str], plain: frozenset[str]) -> Sequence[str]:
+    """The part of *claim* with all of *plain*, at most one other content term, and the words around; or empty."""
+    places = [place for place, term in enumerate(claim) if term not in _WITHOUT_CONTENT]
+    content = [claim[place] for place in places]
+    for length in (len(plain), len(plain) + 1):
+        for first in range(len(places) - length + 1):
+            last = first + length
+            if not plain.issubset(content[first:last]):
+                continue
+            while last < len(content) and content[last] in plain:
+                last += 1
+            start = places[first - 1] + 1 if first else 0
+            if last == len(places):
+                return claim[start:]
+            # The negation of an apposition is not of the part: "by Tesla, not Edison".
+            is_apposition = BUT in claim[places[last] : places[last] + _LONGEST_APPOSITION]
+            return claim[start : places[last - 1] + 1 if is_apposition else places[last]]
+    return ()
