@@ -7,13 +7,8 @@ from functools import cached_property
 from itertools import filterfalse, islice
 from typing import TYPE_CHECKING
 
-from pytest_ragcheck.judging.offline.changed_details import (
-    changed_detail,
-    exchanged_partners,
-    exchanged_role,
-    is_shortened,
-    read_clauses,
-)
+from pytest_ragcheck.judging.offline.changed_details import changed_detail
+from pytest_ragcheck.judging.offline.changed_lists import is_shortened
 from pytest_ragcheck.judging.offline.expected_answer import (
     ExpectedAnswer,
     ExpectedAnswers,
@@ -41,6 +36,7 @@ from pytest_ragcheck.judging.offline.quantities.known_quantities import KnownQua
 from pytest_ragcheck.judging.offline.quantities.quantity import DATED_OR_MEASURED
 from pytest_ragcheck.judging.offline.quantities.quantity_reader import read_quantities
 from pytest_ragcheck.judging.offline.quantities.rates import BOUNDS
+from pytest_ragcheck.judging.offline.roles import exchanged_partners, exchanged_role, read_clauses
 from pytest_ragcheck.judging.offline.support import PASS_LINE, scaled
 from pytest_ragcheck.judging.offline.words.measure_words import PERIODS_BY_WORD
 from pytest_ragcheck.judging.offline.words.normalized_text import sentences

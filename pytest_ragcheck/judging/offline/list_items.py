@@ -7,7 +7,8 @@ from itertools import combinations, filterfalse
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.judging.offline.words.normalized_text import words
-from pytest_ragcheck.judging.offline.words.terms import NOT_DUTCH, STOP_WORDS
+from pytest_ragcheck.judging.offline.words.rewording import NOT_DUTCH
+from pytest_ragcheck.judging.offline.words.terms import STOP_WORDS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

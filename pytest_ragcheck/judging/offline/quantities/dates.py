@@ -5,13 +5,23 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.judging.offline.quantities.quantity import MONTH_NUMBERS, Quantity, is_small, unit_at
-from pytest_ragcheck.judging.offline.words.measure_words import DAYS_BY_WORD
-from pytest_ragcheck.judging.offline.words.terms import by_term, is_number, terms_of
+from pytest_ragcheck.judging.offline.words.measure_words import DAYS_BY_WORD, MONTHS_BY_WORD, WEEKDAYS_BY_WORD
+from pytest_ragcheck.judging.offline.words.polarity_words import NOT
+from pytest_ragcheck.judging.offline.words.terms import by_term, is_number, term_of, terms_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from collections.abc import Set as AbstractSet
 
 
+_DATES = {
+    **{term_of(word): -number for word, number in WEEKDAYS_BY_WORD.items()},
+    **{term_of(word): number for word, number in MONTHS_BY_WORD.items()},
+}
+DATES = frozenset(_DATES)
+CALENDAR = DATES - terms_of("may march mars mai mar marco mei sept dec jan")
+"""Terms of weekdays and of months that mean nothing else."""
+_BEFORE_MONTHS = terms_of("in since until till im seit bis en depuis jusqu'en em desde ate da fino с до")
 DAY_NUMBERS = by_term(DAYS_BY_WORD)
 # Words between a day and its month, a number and its unit.
 BETWEEN_DATE = terms_of("of the de di del st nd rd th er o a ten")
@@ -88,3 +98,13 @@ def _after_days(terms: Sequence[str], place: int) -> int:
 
 def _date(month: int, day: int, start: int, end: int) -> Quantity:
     return Quantity(start=start, end=end, value=100 * month + day, dimension="date")
+
+
+def foreign_date(claim: Sequence[str], known: AbstractSet[str]) -> str | None:
+    """The first weekday or month of *claim* that is not among *known*, in any language; None without one."""
+    there = {_DATES[term] for term in known}
+    for earlier, before, term in zip(("", "", *claim), ("", *claim), claim, strict=False):
+        is_date = term in CALENDAR or (term in DATES and before in _BEFORE_MONTHS)
+        if is_date and _DATES[term] not in there and NOT not in (earlier, before):
+            return term
+    return None

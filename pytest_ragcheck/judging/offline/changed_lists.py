@@ -1,0 +1,95 @@
+"""Finds lists that an answer has shortened or lengthened: "a and b" for "a, b and c"."""
+
+from __future__ import annotations
+
+from itertools import compress, count
+from typing import TYPE_CHECKING
+
+from pytest_ragcheck.judging.offline.roles import BEFORE_NOUNS
+from pytest_ragcheck.judging.offline.words.terms import END, STOP_WORDS, is_number, terms_of
+from pytest_ragcheck.judging.offline.words.word_lists import WORDS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from collections.abc import Set as AbstractSet
+
+
+_REACH_OF_A_LIST, _LONGEST_ITEM = 12, 5  # terms
+AND = terms_of("and und sowie et y e i ed en и также plus nonche asi bem evenals")
+ONLY = terms_of(WORDS["only"])
+_BEFORE_ITEMS = AND | BEFORE_NOUNS
+
+
+def added_item(claim: Sequence[str], known: AbstractSet[str]) -> Sequence[str]:
+    """The new word of *claim* after a known one and "and", which nothing follows but known words; empty without one."""
+    last = next((place for place in range(len(claim) - 1, 0, -1) if claim[place] not in STOP_WORDS), 0)
+    if (
+        claim[last] in known
+        or is_number(claim[last])
+        or not (claim[last - 1] in _BEFORE_ITEMS or is_number(claim[last - 1]))
+    ):
+        return ()
+    at = last - 1
+    while at > 0 and claim[at] not in AND and (claim[at] in STOP_WORDS or is_number(claim[at])):
+        at -= 1
+    before = next((each for each in reversed(claim[:at]) if each not in STOP_WORDS), None)
+    return [claim[last]] if claim[at] in AND and before in known else ()
+
+
+def is_shortened(short: Sequence[str], long: Sequence[str]) -> bool:
+    """True if *short* closes a list with "and" before an item that is not the last one in *long*: a, b for a, b, c."""
+    if AND.isdisjoint(long) or AND.isdisjoint(short):
+        return False
+    own = frozenset(short)
+    for place, term in enumerate(short):
+        if term not in AND or not 0 < place < len(short) - 1:
+            continue
+        before = next((each for each in reversed(short[:place]) if each not in STOP_WORDS), None)
+        after = next((each for each in short[place + 1 :] if each not in STOP_WORDS), None)
+        if before is None or after is None:
+            continue
+        for at in _places(long, before):
+            following = long[at + 1 : at + 1 + _REACH_OF_A_LIST]
+            until = _place_of(following, after)
+            if until is None or any(each in AND or each not in STOP_WORDS for each in following[:until]):
+                continue
+            rest = following[until + 1 :]
+            conjunction = next((index for index, each in enumerate(rest) if each in AND), None)
+            if conjunction is None or END in rest[:conjunction]:
+                continue
+            item = [each for each in rest[conjunction + 1 : conjunction + 1 + _LONGEST_ITEM] if each not in STOP_WORDS]
+            if item and item[0] != END and own.isdisjoint(item):
+                return True
+    return False
+
+
+def joined_items(terms: Sequence[str], known: AbstractSet[str]) -> Iterator[tuple[str, str]]:
+    """The content terms before and after each "and", if terms beside it are *known*."""
+    for place in compress(count(), map(AND.__contains__, terms)):
+        if known.isdisjoint(terms[max(0, place - 3) : place]) or known.isdisjoint(terms[place + 1 : place + 4]):
+            continue
+        before = next((each for each in reversed(terms[max(0, place - 3) : place]) if each not in STOP_WORDS), "")
+        after = next((each for each in terms[place + 1 : place + 4] if each not in STOP_WORDS), "")
+        if before and after:
+            yield before, after
+
+
+def names_one_of_two(claim: Sequence[str], sentence: Sequence[str]) -> bool:
+    """True if *claim* says "only a" for "a and b"."""
+    if ONLY.isdisjoint(claim) or not ONLY.isdisjoint(sentence):
+        return False
+    own = frozenset(claim)
+    named = {each for place, term in enumerate(claim) if term in ONLY for each in claim[place + 1 : place + 4]}
+    content = [term for term in sentence if term not in STOP_WORDS or term in AND]
+    return any(
+        middle in AND and ((before in named and after not in own) or (after in named and before not in own))
+        for before, middle, after in zip(content, content[1:], content[2:], strict=False)
+    )
+
+
+def _places(terms: Sequence[str], term: str) -> list[int]:
+    return [place for place, each in enumerate(terms) if each == term]
+
+
+def _place_of(terms: Sequence[str], term: str) -> int | None:
+    return terms.index(term) if term in terms else None

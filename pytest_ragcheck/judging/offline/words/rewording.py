@@ -1,0 +1,167 @@
+"""Replaces words that mean something else beside others: homographs, phrases, French negations, signs of money."""
+
+from __future__ import annotations
+
+from itertools import compress, count
+from typing import TYPE_CHECKING
+
+from pytest_ragcheck.judging.offline.words.measure_words import (
+    LANGUAGE_OF,
+    PER,
+    PERIODS_BY_WORD,
+    SCALES,
+    TIMES_BY_WORD,
+    UNIT_WORDS,
+)
+from pytest_ragcheck.judging.offline.words.normalized_text import listed
+from pytest_ragcheck.judging.offline.words.number_spellings import language_number
+from pytest_ragcheck.judging.offline.words.polarity_words import NOT, NOT_PORTUGUESE, PORTUGUESE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Set as AbstractSet
+
+
+_SIGNS_OF_MONEY = frozenset("$€£")
+_BEFORE_SECONDS = listed("to of after for every within is takes take wait default timeout than about least")
+_DUTCH_TIMES = listed("ochtends morgens middags avonds nachts")  # "om 8 uur 's ochtends"
+_DIGITS_OF_A_YEAR = 4
+_BEFORE_PERIODS = PER.union(PERIODS_BY_WORD, ("am", "in"))
+# "si" is "if" in French and Spanish only, and "en" is "and" in Dutch only.
+_ITALIAN = frozenset(("il", "gli", "della", "delle", "dei", "nel", "nella", "agli", "non", "puo", "di"))
+_NOT_ITALIAN = frozenset(("el", "los", "que", "est", "une", "les", "vous", "y"))
+NOT_DUTCH = frozenset(("la", "el", "los", "las", "se", "que", "est", "le", "les", "du", "une", "un", "por", "y", "et"))
+_GERMAN = frozenset(("der", "die", "das", "den", "ist", "sie", "er", "es", "ein", "eine", "nicht", "wird", "und"))
+_DUTCH = frozenset(("het", "een", "van", "niet", "na", "vanaf", "bij", "wordt", "met", "voor", "zijn"))
+_HOMOGRAPHS = frozenset(("si", "en", "falls", "pas"))
+_PHRASES = {
+    **dict.fromkeys(("free", "frei", "vrij", "libre", "libres", "livre", "livres"), "without"),
+    **dict.fromkeys(("isento", "isenta", "exempt", "exempte", "privo", "priva"), "without"),
+    **dict.fromkeys(("other", "anders", "d'autre"), "except"),
+}
+"""What a word says before one of `_IN_PHRASES`: "frei von" is "without", "niemand anders dan" is "nobody except"."""
+
+_IN_OTHER_WORDS = _PHRASES.keys() | TIMES_BY_WORD.keys()
+_IN_PHRASES = frozenset(("of", "von", "van", "de", "di", "than", "dan", "que"))
+_FRENCH_NEGATIONS = frozenset(("pas", "plus", "jamais", "aucun", "aucune", "rien", "point", "personne"))
+_REACH_OF_NE = 4  # words
+_SEVERAL_LANGUAGES = frozenset(LANGUAGE_OF)
+_COUNTED = UNIT_WORDS.union(SCALES)
+AMBIGUOUS = _FRENCH_NEGATIONS.union(_HOMOGRAPHS, _IN_OTHER_WORDS, _SIGNS_OF_MONEY, _SEVERAL_LANGUAGES, ("s",))
+"""The words that `reworded` may replace, besides negative ones."""
+
+
+def reworded(found: list[str], ambiguous: AbstractSet[str], negative: AbstractSet[str]) -> list[str]:
+    """
+    The words *found* with others for those that mean something else here; the same list if there are none.
+
+    *ambiguous* and *negative* are the words of both kinds among *found*.
+    """
+    if not _FRENCH_NEGATIONS.isdisjoint(ambiguous):
+        found = list(_with_french_negations(found))
+    if negative:
+        found = _with_negations(found, negative)
+    if homographs := _HOMOGRAPHS & ambiguous:
+        found = _with_homographs(found, homographs)
+    if phrases := _IN_OTHER_WORDS & ambiguous:
+        found = _rewritten(found, phrases, _in_other_words)
+    if "s" in ambiguous:
+        found = _with_seconds(found)
+    if numbers := _SEVERAL_LANGUAGES & ambiguous:
+        cues = frozenset(found)
+        found = _rewritten(found, numbers, lambda word, after: [language_number(word, after, cues, _COUNTED)])
+    return found if _SIGNS_OF_MONEY.isdisjoint(ambiguous) else _with_signs_after_numbers(found)
+
+
+def _rewritten(
+    found: list[str], sought: AbstractSet[str], written: Callable[[str, Sequence[str]], Sequence[str]]
+) -> list[str]:
+    """*found* with what *written* returns for each word of *sought* and the words after it."""
+    turned: list[str] = []
+    end = 0
+    for place in compress(count(), map(sought.__contains__, found)):
+        turned += found[end:place]
+        end = place + 1
+        turned += written(found[place], found[end : end + 2])
+    return turned + found[end:]
+
+
+def _with_negations(found: list[str], negative: AbstractSet[str]) -> list[str]:
+    """*found* with `NOT` before each *negative* word, and without a Portuguese "no"."""
+    if "no" in negative:
+        if not PORTUGUESE.isdisjoint(found) and NOT_PORTUGUESE.isdisjoint(found):
+            found = [word for word in found if word != "no"]
+        negative = negative - {"no"}
+    return _rewritten(found, negative, lambda word, _: (NOT, word)) if negative else found
+
+
+def _with_homographs(found: list[str], homographs: AbstractSet[str]) -> list[str]:
+    """*found* with words for a Spanish "en", an Italian "si", an English "falls" and a Dutch "pas", "only"."""
+    words_in = frozenset(found)
+    is_italian = not _ITALIAN.isdisjoint(words_in) and _NOT_ITALIAN.isdisjoint(words_in)
+    instead = {
+        "si": "sich" if is_italian else "si",
+        "en": "en" if NOT_DUTCH.isdisjoint(words_in) else "in",
+        "falls": "fall" if _GERMAN.isdisjoint(words_in) else "falls",
+        "pas": "alleen" if not _DUTCH.isdisjoint(words_in) and NOT_DUTCH.isdisjoint(words_in) else "pas",
+    }
+    return _rewritten(found, homographs, lambda word, _: [instead[word]])
+
+
+def _with_french_negations(found: list[str]) -> Iterator[str]:
+    """*found* with "ne ... pas" as one negation before the verb: "ne comprend pas" becomes "not comprend"."""
+    closed: set[int] = set()
+    for place, word in enumerate(found):
+        if place in closed:
+            continue
+        if word == "ne" or word.startswith("n'"):
+            reach = found[place + 1 : place + 1 + _REACH_OF_NE]
+            end = next((at for at, each in enumerate(reach) if each in _FRENCH_NEGATIONS), None)
+            if end is not None:
+                closed.add(place + 1 + end)
+                yield "not"
+        yield word
+
+
+def _in_other_words(word: str, after: Sequence[str]) -> Sequence[str]:
+    """
+    The words for *word*: "2 times" for "twice", "without" for "free" in "free of nuts", not in "frei von 9 bis 12".
+
+    A word for one time only counts before a period, "once a day".
+    """
+    if word in _PHRASES:
+        is_phrase = len(after) > 1 and after[0] in _IN_PHRASES and not after[1][0].isdigit()
+        return (_PHRASES[word] if is_phrase else word,)
+    count = TIMES_BY_WORD[word]
+    is_conjunction = word == "once" and after[:1] == ["a"] and UNIT_WORDS.isdisjoint(after[1:])
+    is_count = count != "1" or (not is_conjunction and not _BEFORE_PERIODS.isdisjoint(after[:1]))
+    return (count, "times") if is_count else (word,)
+
+
+def _with_seconds(found: list[str]) -> list[str]:
+    """*found* with "30 seconds" for "30s", "after 30s" and "1.5 s"; "the 1990s", "his 30s" and "the 3s" stay."""
+    turned = found.copy()
+    for place in compress(count(), map("s".__eq__, found)):
+        before, number = ("", "", *found[max(0, place - 2) : place])[-2:]
+        is_count = number[:1].isdigit() and not (number.isdigit() and len(number) == _DIGITS_OF_A_YEAR)
+        are_seconds = "." in number or len(found) == 2 or before in _BEFORE_SECONDS
+        if is_count and are_seconds and _DUTCH_TIMES.isdisjoint(found[place + 1 : place + 2]):
+            turned[place] = "seconds"
+    return turned
+
+
+def _with_signs_after_numbers(found: list[str]) -> list[str]:
+    """*found* with the signs moved after their numbers: `$`, `5`, `million` becomes `5`, `million`, `$`."""
+    turned: list[str] = []
+    sign, passed = "", False
+    for word in found:
+        if sign and (word in SCALES if passed else word[0].isdigit()):
+            passed = True
+        elif sign:
+            turned.append(sign)
+            sign = ""
+        if word in _SIGNS_OF_MONEY:
+            sign, passed = word, False
+        else:
+            turned.append(word)
+    return [*turned, sign] if sign else turned
