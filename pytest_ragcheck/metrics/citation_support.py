@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.judging.judgement import SentenceSupport
-from pytest_ragcheck.judging.offline.read_context import ContextCache
-from pytest_ragcheck.judging.offline.support import PASS_LINE, groundedness
+from pytest_ragcheck.judging.offline.grounding.groundedness import PASS_LINE, groundedness
+from pytest_ragcheck.judging.offline.grounding.read_context import ContextCache
 from pytest_ragcheck.judging.offline.words.terms import TermDictionary
 from pytest_ragcheck.judging.prompts.fence import Nonces
 from pytest_ragcheck.metrics.citations import MOST_FINDINGS, NO_IDS, CitedSentence, cited_sentences, quoted, shown

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, ClassVar
 
 from pytest_ragcheck.judging.judged_material import grounding_contexts
 from pytest_ragcheck.judging.judgement import JudgeIdentity, Judgement
-from pytest_ragcheck.judging.offline.answer_recall import AnswerText, Recall
-from pytest_ragcheck.judging.offline.expected_answer import ExpectedAnswers
-from pytest_ragcheck.judging.offline.read_context import ContextCache
+from pytest_ragcheck.judging.offline.correctness.answer_recall import AnswerText
+from pytest_ragcheck.judging.offline.correctness.expected_answer import ExpectedAnswers
+from pytest_ragcheck.judging.offline.grounding.groundedness import PASS_LINE, Groundedness, groundedness
+from pytest_ragcheck.judging.offline.grounding.read_context import ContextCache
 from pytest_ragcheck.judging.offline.refusals import Sentence, SentenceCache, is_refusal
-from pytest_ragcheck.judging.offline.support import PASS_LINE, Groundedness, groundedness
 from pytest_ragcheck.judging.offline.words.normalized_text import beginning
 from pytest_ragcheck.judging.offline.words.terms import STOP_WORDS, TermDictionary
 from pytest_ragcheck.rag.citation_markers import MAY_CITE
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from collections.abc import Set as AbstractSet
 
+    from pytest_ragcheck.judging.offline.correctness.recall import Recall
     from pytest_ragcheck.questions.question import Question
     from pytest_ragcheck.rag.answer import RagAnswer
 

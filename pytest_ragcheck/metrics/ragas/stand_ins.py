@@ -12,9 +12,9 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.judging.judged_material import grounding_contexts
-from pytest_ragcheck.judging.offline.read_context import ContextCache
+from pytest_ragcheck.judging.offline.grounding.groundedness import PASS_LINE, groundedness
+from pytest_ragcheck.judging.offline.grounding.read_context import ContextCache
 from pytest_ragcheck.judging.offline.refusals import is_refusal
-from pytest_ragcheck.judging.offline.support import PASS_LINE, groundedness
 from pytest_ragcheck.judging.offline.words.normalized_text import sentences
 from pytest_ragcheck.judging.offline.words.terms import STOP_WORDS, TermDictionary
 from pytest_ragcheck.metrics.ragas.formulas import answer_correctness, cosine_similarity, factuality, faithfulness

@@ -5,10 +5,10 @@ import asyncio
 import pytest
 
 from pytest_ragcheck import Question, RagAnswer
+from pytest_ragcheck.judging.offline.grounding.groundedness import groundedness
+from pytest_ragcheck.judging.offline.grounding.read_context import ContextCache
 from pytest_ragcheck.judging.offline.negation import polarity
 from pytest_ragcheck.judging.offline.offline_judge import OfflineJudge
-from pytest_ragcheck.judging.offline.read_context import ContextCache
-from pytest_ragcheck.judging.offline.support import groundedness
 from pytest_ragcheck.judging.offline.words.polarity_words import NOT, WITHOUT
 from pytest_ragcheck.judging.offline.words.terms import TermDictionary
 

@@ -8,8 +8,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from pytest_ragcheck.judging.judgement import JudgeIdentity, Judgement
-from pytest_ragcheck.judging.offline.answer_recall import AnswerText
-from pytest_ragcheck.judging.offline.expected_answer import ExpectedAnswers
+from pytest_ragcheck.judging.offline.correctness.answer_recall import AnswerText
+from pytest_ragcheck.judging.offline.correctness.expected_answer import ExpectedAnswers
 from pytest_ragcheck.judging.offline.offline_judge import OfflineJudge
 from pytest_ragcheck.judging.offline.words.terms import TermDictionary
 from pytest_ragcheck.questions.question import Question

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from pytest_ragcheck.judging.offline.evidence import Evidence
-from pytest_ragcheck.judging.offline.read_context import ContextCache
+from pytest_ragcheck.judging.offline.grounding.evidence import Evidence
+from pytest_ragcheck.judging.offline.grounding.read_context import ContextCache
 from pytest_ragcheck.judging.offline.words.terms import TermDictionary
 
 

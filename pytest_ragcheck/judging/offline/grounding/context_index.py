@@ -14,7 +14,7 @@ from pytest_ragcheck.judging.offline.words.terms import END
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from pytest_ragcheck.judging.offline.read_context import ReadContext
+    from pytest_ragcheck.judging.offline.grounding.read_context import ReadContext
 
 
 # Length of a piece in terms; three neighbouring pieces are a window. Sentences as pieces cost more and are no better:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_ragcheck.judging.offline.expected_answer import (
+from pytest_ragcheck.judging.offline.correctness.expected_answer import (
     are_compatible,
     decades_and_centuries,
     is_coarser_date,

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from itertools import pairwise, permutations, product
 from typing import TYPE_CHECKING
 
-from pytest_ragcheck.judging.offline.changed_lists import AND, ONLY, is_shortened, names_one_of_two
+from pytest_ragcheck.judging.offline.details.changed_lists import AND, ONLY, is_shortened, names_one_of_two
+from pytest_ragcheck.judging.offline.details.roles import BEFORE_NOUNS, exchanged_role
 from pytest_ragcheck.judging.offline.quantities.quantity import DATED_OR_MEASURED
 from pytest_ragcheck.judging.offline.quantities.quantity_reader import read_quantities
 from pytest_ragcheck.judging.offline.quantities.rates import BOUNDS
-from pytest_ragcheck.judging.offline.roles import BEFORE_NOUNS, exchanged_role
 from pytest_ragcheck.judging.offline.words.polarity_words import OPPOSITES
 from pytest_ragcheck.judging.offline.words.terms import (
     END,

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import filterfalse, islice
 from typing import TYPE_CHECKING
 
-from pytest_ragcheck.judging.offline.changed_details import changed_detail
-from pytest_ragcheck.judging.offline.changed_lists import is_shortened
-from pytest_ragcheck.judging.offline.expected_answer import (
+from pytest_ragcheck.judging.offline.correctness.answer_polarity import AnswerPolarity
+from pytest_ragcheck.judging.offline.correctness.expected_answer import (
     ExpectedAnswer,
     ExpectedAnswers,
     TermWeights,
@@ -22,25 +20,22 @@ from pytest_ragcheck.judging.offline.expected_answer import (
     rounded_numbers,
     without_stop_words,
 )
-from pytest_ragcheck.judging.offline.list_items import adds_to, entries_of, expected_items
+from pytest_ragcheck.judging.offline.correctness.list_items import adds_to, entries_of, expected_items
+from pytest_ragcheck.judging.offline.correctness.recall import Recall
+from pytest_ragcheck.judging.offline.details.changed_details import changed_detail
+from pytest_ragcheck.judging.offline.details.changed_lists import is_shortened
+from pytest_ragcheck.judging.offline.details.roles import exchanged_partners, exchanged_role, read_clauses
+from pytest_ragcheck.judging.offline.grounding.groundedness import PASS_LINE, scaled
 from pytest_ragcheck.judging.offline.negation import (
-    REACH,
-    Polarity,
-    is_said_otherwise,
-    polarity,
     says_yes,
-    without_yes_or_no,
 )
 from pytest_ragcheck.judging.offline.quantities.clock_times import PARTS_OF_A_DAY
 from pytest_ragcheck.judging.offline.quantities.known_quantities import KnownQuantities
 from pytest_ragcheck.judging.offline.quantities.quantity import DATED_OR_MEASURED
 from pytest_ragcheck.judging.offline.quantities.quantity_reader import read_quantities
 from pytest_ragcheck.judging.offline.quantities.rates import BOUNDS
-from pytest_ragcheck.judging.offline.roles import exchanged_partners, exchanged_role, read_clauses
-from pytest_ragcheck.judging.offline.support import PASS_LINE, scaled
 from pytest_ragcheck.judging.offline.words.measure_words import PERIODS_BY_WORD
-from pytest_ragcheck.judging.offline.words.normalized_text import sentences
-from pytest_ragcheck.judging.offline.words.polarity_words import NEGATIVE, NOT, SIGNED, WITHOUT
+from pytest_ragcheck.judging.offline.words.polarity_words import NEGATIVE, NOT
 from pytest_ragcheck.judging.offline.words.terms import (
     STOP_WORDS,
     WITHOUT_POLARITY,
@@ -70,7 +65,6 @@ _WORDS_OF_OPENING, _LATE = 12, 0.03
 # Without the second rule: -0.000, 0.000, -0.003 of the area under the curve.
 _HIGHEST_WITHOUT_NUMBER = _COMPATIBLE = 0.5
 _OPPOSED = 0.2
-_INFERRED_AGREEMENT = 0.8
 _CHANGED, _LEAST_OF_A_COPY = 0.5, 3
 _DIGITS_OF_A_YEAR = 4
 # The score of an answer with the expected quantity and without one or two of the words beside it, which are mostly a
@@ -87,51 +81,6 @@ _LEAST_OF_A_WORD = 4  # letters of a part of a compound
 _MEASURED = DATED_OR_MEASURED | PARTS_OF_A_DAY
 _TIMED = DATED_OR_MEASURED.union(map(term_of, PERIODS_BY_WORD))
 _WITHOUT_PLACE = WITHOUT_POLARITY | NEGATIVE
-_OPENING = 1000  # characters searched for the first sentence
-_PUNCTUATION = ".,;:!?\"'()[]“”‘’«»"
-
-
-@dataclass(slots=True, kw_only=True)  # not frozen: made for each expected answer, in half the time
-class Recall:
-    """How much of one expected answer an answer contains."""
-
-    score: float
-    """0..1; 0.7 separates right from wrong answers best, by people's labels."""
-
-    expected: str
-    """The expected answer, verbatim."""
-
-    missing: AbstractSet[str] = frozenset()
-    """The expected terms that the answer lacks; empty, with a score of 0, for an expected answer without words."""
-
-    is_opposed: bool = False
-    """True if the answer says the opposite: no for yes, "not Paris" for "Paris"."""
-
-    has_other_figure: bool = False
-    """True if the answer has another number or date instead."""
-
-    replaces_item: bool = False
-    """True if the answer lacks an item of the expected list, but has as many, or has one more."""
-
-    is_absent: bool = False
-    """True if the answer has other words in the place of all content words, or of one of a short phrase."""
-
-    is_late: bool = False
-    """True if the answer contains everything expected, but after much else."""
-
-    def missing_as_written(self, terms: TermDictionary) -> tuple[str, ...]:
-        """
-        The missing words as the expected answer has them, without repeats; stop words only if no others are
-        missing.
-        """
-        telling = self.missing - STOP_WORDS or self.missing
-        found = dict.fromkeys(word.strip(_PUNCTUATION) for word in self.expected.split())
-        named = (
-            word
-            for word in found
-            if not telling.isdisjoint((terms[word.lower()],) if word.isascii() and word.isalpha() else terms.of(word))
-        )
-        return tuple(named) or (self.expected.strip(),)
 
 
 class AnswerText:
@@ -180,11 +129,11 @@ class AnswerText:
         """The recall of *expected*; None if its score is at most *above*."""
         wanted = says_yes(expected)
         if wanted is not None and len(expected.split()) == 1:
-            agreement = self._agreement(expected, yes=wanted)
+            agreement = self._polarity.agreement(expected, yes=wanted)
             return agreement if agreement.score > above else None
         sought = self._parsed[expected]
         if NOT in sought.distinct and sought.content <= {NOT} and not sought.distinct <= self._all:  # "There is none"
-            agreement = self._agreement(expected, yes=False)
+            agreement = self._polarity.agreement(expected, yes=False)
             return agreement if agreement.score > above else None
         if not sought.terms:
             return Recall(score=0.0, expected=expected) if above < 0 else None
@@ -260,15 +209,15 @@ class AnswerText:
         self, raw: float, wanted: bool | None, expected: str, sought: ExpectedAnswer
     ) -> tuple[float, bool]:
         """*raw* less if the answer says the opposite, more if both begin with the same yes or no; and the first."""
-        if wanted is not None and self._says_yes is None and sought.distinct <= _WITHOUT_PLACE | self._asked:
-            agreement = self._agreement(expected, yes=wanted)  # "No, it is forbidden" adds nothing to "No"
+        if wanted is not None and self._polarity.says_yes is None and sought.distinct <= _WITHOUT_PLACE | self._asked:
+            agreement = self._polarity.agreement(expected, yes=wanted)  # "No, it is forbidden" adds nothing to "No"
             return (_OPPOSED if agreement.is_opposed else max(raw, _QUANTITY)), agreement.is_opposed
-        if self._says_yes is not None and wanted is not None:
-            agrees = self._says_yes is wanted
+        if self._polarity.says_yes is not None and wanted is not None:
+            agrees = self._polarity.says_yes is wanted
             opposed = not agrees
         else:
-            agrees = wanted is False and not self._agreement(expected, yes=wanted).is_opposed
-            opposed = not agrees and self._opposes(expected, sought)
+            agrees = wanted is False and not self._polarity.agreement(expected, yes=wanted).is_opposed
+            opposed = not agrees and self._polarity.opposes(expected, sought)
         if agrees and self._all.issuperset(numbers_in(sought.terms)):
             raw = max(raw, _QUANTITY)  # the rest of "No, dogs may not enter" explains it
         return (min(raw, _OPPOSED) if opposed else raw), opposed
@@ -293,24 +242,17 @@ class AnswerText:
         return frozenset(self._terms.of(self._question))
 
     @cached_property
-    def _weights(self) -> TermWeights:
-        return TermWeights(self._asked)
+    def _polarity(self) -> AnswerPolarity:
+        return AnswerPolarity(self._text, self._in_order, question=self._question, asked=self._asked, terms=self._terms)
 
     @cached_property
-    def _says_yes(self) -> bool | None:
-        return says_yes(self._text)
+    def _weights(self) -> TermWeights:
+        return TermWeights(self._asked)
 
     @cached_property
     def _own(self) -> frozenset[str]:
         """The answer's terms that are neither stop words nor in the question."""
         return self._all - self._asked - STOP_WORDS
-
-    @cached_property
-    def _polarity(self) -> Polarity:
-        return self._polarity_of(self._text)
-
-    def _polarity_of(self, text: str) -> Polarity:
-        return polarity(without_yes_or_no(text, self._terms.with_ends(text)), WITHOUT_POLARITY)
 
     @cached_property
     def _opening(self) -> frozenset[str]:
@@ -342,7 +284,7 @@ class AnswerText:
         """True if the answer lacks all expected content terms, or one of a name or another short phrase."""
         content = sought.content - self._asked
         missing = content - self._all
-        if not missing or self._says_yes is not None:
+        if not missing or self._polarity.says_yes is not None:
             return False
         is_phrase = len(content) <= _MOST_TERMS_OF_A_PHRASE
         return missing == content or (is_phrase and not expected_items(expected, self._question, self._terms))
@@ -435,44 +377,6 @@ class AnswerText:
         """The missing numbers that the answer has rounded, or that are rounded from one of its numbers."""
         about = self._about | numbers_about(sought.terms) if missing else frozenset[str]()
         return rounded_numbers(missing, self._own_numbers, about=about) if about else set()
-
-    def _is_negative(self, text: str) -> bool:
-        """True if *text* denies something; a "without" that the question has too does not count."""
-        terms = self._terms.with_ends(text)
-        if WITHOUT in self._asked:
-            terms = [term for term in terms if term != WITHOUT]
-        return polarity(without_yes_or_no(text, terms), WITHOUT_POLARITY).is_negative
-
-    def _agreement(self, expected: str, *, yes: bool) -> Recall:
-        """The recall of a bare yes or no: stated outright, or inferred from a negation in the first sentence."""
-        if self._says_yes is not None:
-            agrees, certainty = self._says_yes is yes, 1.0
-        else:
-            opening = next(sentences(self._text[:_OPENING]), "")
-            is_negated = self._is_negative(opening) is not self._is_negative(self._question)
-            agrees, certainty = is_negated is not yes, _INFERRED_AGREEMENT
-        score = certainty if agrees else 1 - certainty
-        missing = frozenset(() if score == 1.0 else self._terms.of(expected))
-        return Recall(score=score, expected=expected, missing=missing, is_opposed=not agrees)
-
-    def _opposes(self, expected: str, sought: ExpectedAnswer) -> bool:
-        """True if the answer denies what the expected answer affirms, or the other way round."""
-        if NEGATIVE.isdisjoint(sought.distinct) and NEGATIVE.isdisjoint(self._all):
-            return False
-        told = (sought.content & self._all) - self._asked
-        # A negation that the question has already denies nothing in the answer.
-        most_denied = REACH * sum(map(NEGATIVE.__contains__, self._in_order))
-        may_deny = 0 < len(told) <= most_denied and NEGATIVE.isdisjoint(self._asked)
-        if not may_deny and SIGNED.isdisjoint(sought.distinct):  # spares most answers the search for what they deny
-            return False
-        if is_said_otherwise(self._in_order, sought.terms):
-            return False
-        own, wanted = self._polarity, self._polarity_of(expected)
-        if wanted.denials:
-            if sought.terms[-1] == NOT and own.is_negative:
-                return False  # "Children must not" leaves out what the answer denies
-            return own.denied.isdisjoint(wanted.denied) and not own.affirmed.isdisjoint(wanted.denials)
-        return may_deny and told <= own.denied - own.affirmed - wanted.denied
 
 
 def _line_of(sought: ExpectedAnswer) -> float:

@@ -1,79 +1,54 @@
-"""Measures how far the contexts support an answer: the offline judge's groundedness."""
+"""Measures how far the contexts support each sentence of an answer."""
 
 from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import filterfalse, pairwise
 from typing import TYPE_CHECKING
 
-from pytest_ragcheck.judging.offline.changed_details import ChangedDetail
-from pytest_ragcheck.judging.offline.computation import Computation
-from pytest_ragcheck.judging.offline.evidence import Evidence
+from pytest_ragcheck.judging.offline.details.changed_details import ChangedDetail
 from pytest_ragcheck.judging.offline.negation import without_yes_or_no
-from pytest_ragcheck.judging.offline.quantities.known_quantities import ComparedQuantities, KnownQuantities
+from pytest_ragcheck.judging.offline.quantities.known_quantities import KnownQuantities
 from pytest_ragcheck.judging.offline.quantities.quantity import has_quantity
 from pytest_ragcheck.judging.offline.quantities.quantity_reader import read_quantities
-from pytest_ragcheck.judging.offline.refusals import SentenceCache
 from pytest_ragcheck.judging.offline.words.normalized_text import NUMBER, clause_words, listed, normalised, words
 from pytest_ragcheck.judging.offline.words.number_spellings import canonical_number
 from pytest_ragcheck.judging.offline.words.polarity_words import BUT, IF, NOT
-from pytest_ragcheck.judging.offline.words.terms import (
-    FRAMING,
-    REFUSING,
-    STOP_WORDS,
-    TermDictionary,
-    numbers_in,
-    term_of,
-    terms_of,
-)
+from pytest_ragcheck.judging.offline.words.terms import FRAMING, REFUSING, STOP_WORDS, numbers_in, term_of, terms_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from collections.abc import Set as AbstractSet
 
-    from pytest_ragcheck.judging.offline.read_context import ContextCache, ReadContext
+    from pytest_ragcheck.judging.offline.grounding.computation import Computation
+    from pytest_ragcheck.judging.offline.grounding.evidence import Evidence
+    from pytest_ragcheck.judging.offline.grounding.read_context import ReadContext
+    from pytest_ragcheck.judging.offline.quantities.known_quantities import ComparedQuantities
+    from pytest_ragcheck.judging.offline.refusals import SentenceCache
+    from pytest_ragcheck.judging.offline.words.terms import TermDictionary
 
 
-PASS_LINE = 0.7
+# Each constant has the change of the area under the curve without it on RAGTruth-QA, MT-RAG and WiCE, in this order.
 
-# The constants fit people's labels of RAGTruth-QA, MT-RAG and WiCE at once. Each has the change of the area under the
-# curve without it on the three sets, in this order.
-
-# Absent words weigh more in long answers than in a mean: -0.016, +0.003, -0.002.
-_ABSENCE_WEIGHT = 0.08
 # Runs of absent words weigh more than scattered ones, a run of four as eight: -0.002, +0.001, -0.003.
 _RUN_EXPONENT = 1.5
-# The penalty of a wrong number, and the highest score of an answer with one: -0.028, 0.000, -0.038.
-_CONTRADICTION, _HIGHEST_IF_CONTRADICTED = 0.3, 0.6
-# The raw support that becomes `PASS_LINE`; balanced accuracy there is 0.71, 0.94 and 0.74.
-_LINE = 0.39
-# The same for the short answer to a question, which has more other wordings. MT-RAG: 0.000; without a question: -0.002.
-_LINE_OF_A_PHRASE, _MOST_TERMS_OF_A_PHRASE = 0.36, 12
 # The raw support of a refusal with up to four words that are not in the question; more words are a claim. At 0.7:
 # 0.000, -0.007, 0.000; at 1: -0.016 on MT-RAG, by one row.
 _REFUSAL_IN_OWN_WORDS = 0.5
 _MOST_OWN_WORDS_OF_A_REFUSAL = 4
 # A bonus for a short answer if the contexts have all its quantities, or join two of its words by "and": its other words
 # are mostly a paraphrase. In long answers too: 0.000, -0.003, -0.003.
-_KNOWN_QUANTITIES, _MOST_TERMS_OF_A_SHORT_ANSWER = 0.2, 20
-# The highest score of a claim that nearly copies a sentence but changes a detail or denies it, and of an answer with a
-# third of its words in such claims.
-_HIGHEST_WITH_CHANGE, _SHARE_OF_CHANGED = 0.4, 3
+_KNOWN_QUANTITIES, MOST_TERMS_OF_A_SHORT_ANSWER = 0.2, 20
+SHARE_OF_CHANGED = 3
+"""An answer is wrong if one in so many of its words is in changed claims."""
+
 # Share of a claim's terms in one window that makes it a near copy, and its fewest terms.
 _NEAR_COPY, _LEAST_OF_A_COPY = 0.65, 3
-
-_MOST_ABSENT_OF_A_PARAPHRASE, _LONGEST_GAP_OF_A_PARAPHRASE = 5, 2  # terms
-# The least share of known content terms in a sentence that has the expected answer and else other words.
-_LEAST_KNOWN = 0.25
-
 _LEAST_BESIDE, _MOST_ABSENT_BEFORE = 2, 1  # terms before and in an added end, and absent ones before it
-_MOST_TERMS_OF_A_NAME = 3  # or of an amount
 _LONGEST_JOINT = 4  # terms before an added end
 _JOINTS = frozenset((BUT, IF)) | terms_of("and und et y e ed en и provided sofern")
 _LETTERS_OF_A_NAME = 5  # that are compared, because terms lack endings
-
 _SILENT = STOP_WORDS | FRAMING
 _QUESTION_MARKS = ("?", "？", "؟")
 # A capitalised word within a sentence.
@@ -146,130 +121,7 @@ class Support:
         return self.compared is not None and any(each.is_other_rate for each in self.compared.unknown)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Groundedness:
-    """How far the contexts support an answer."""
-
-    score: float
-    """0..1; `PASS_LINE` separates grounded from ungrounded answers best, by people's labels."""
-
-    sentences: tuple[Support, ...]
-    """The sentences that claim something, in the answer's order."""
-
-    is_long: bool = False
-    """True for more than 20 content terms."""
-
-    is_plain: bool = False
-    """True for a short answer if the contexts have nearly all its words, perhaps apart from each other."""
-
-    has_unknown: bool = False
-    """True if a content term is neither in the contexts nor in the question."""
-
-    def denied(self, *, is_opposed: bool) -> Groundedness:
-        """As if the contexts contradicted the worst sentence, by saying the opposite or something else."""
-        if self.worst is None:
-            return self
-        worst = replace(self.worst, score=min(self.worst.score, _HIGHEST_WITH_CHANGE), is_opposed=is_opposed)
-        return replace(self, score=min(self.score, _HIGHEST_WITH_CHANGE), sentences=(worst,))
-
-    def is_contradicted(self, expected: AbstractSet[str]) -> bool:
-        """
-        True if it has a wrong number, a denial of the contexts, or a changed detail other than an elaboration.
-
-        A detail that only has terms of a short *expected* answer is none; longer ones may name who did what to whom.
-        """
-        allowed = expected if len(expected) <= _MOST_TERMS_OF_A_NAME else frozenset[str]()
-        return any(
-            each.number is not None
-            or each.is_opposed
-            or not (each.changed is None or each.changed.is_elaboration or allowed >= set(each.changed.terms))
-            for each in self.sentences
-        )
-
-    def affirmed(self, expected: AbstractSet[str]) -> Groundedness:
-        """As if the contexts had the words of each sentence that first has an *expected* term beside each other."""
-        left = set(expected)
-        sentences: list[Support] = []
-        for each in self.sentences:
-            is_affirmed = self.is_plain or (each.known_share >= _LEAST_KNOWN and not left.isdisjoint(each.terms))
-            left.difference_update(each.terms)
-            sentences.append(replace(each, score=max(each.score, PASS_LINE)) if is_affirmed else each)
-        size = sum(len(each.terms) for each in sentences)
-        score = sum(each.score * len(each.terms) for each in sentences) / size
-        return replace(self, score=max(self.score, round(score, 9)), sentences=tuple(sentences))
-
-    @property
-    def worst(self) -> Support | None:
-        """The sentence with the lowest score, preferably one that the contexts contradict."""
-        wrong = [support for support in self.sentences if support.number is not None or support.is_opposed]
-        return min(wrong or self.sentences, key=lambda support: support.score, default=None)
-
-
-def groundedness(
-    answer: str,
-    *,
-    question: str,
-    contexts: Sequence[str],
-    terms: TermDictionary,
-    contexts_read: ContextCache,
-    accepted: Sequence[str] = (),
-    cache: SentenceCache | None = None,
-) -> Groundedness:
-    """
-    Measures how far *contexts* support *answer*, with the parsed sentences and contexts of the caches.
-
-    The contexts support a quantity that follows from two of theirs in the answer, or that one of the *accepted* answers
-    has and that follows from any two of them.
-
-    Returns:
-        The scores of the whole answer and of each sentence. An answer that claims nothing (a bare refusal, "Yes.")
-        scores 1.0.
-    """
-    question_terms = terms.of(question)
-    asked = frozenset(question_terms)
-    claims = _claims(SentenceCache(answer) if cache is None else cache, asked, terms)
-    if not claims:
-        return Groundedness(score=1.0, sentences=())
-    passages = list(map(contexts_read.__getitem__, contexts))
-    _compare_quantities(claims, question_terms, passages)
-    evidence = Evidence(
-        passages,
-        texts=contexts,
-        wanted=frozenset().union(*[claim.content for claim in claims]),
-        asked=asked,
-    )
-    _measure(claims, evidence, Computation(question_terms, passages, accepted, terms))
-    size = sum([claim.size for claim in claims])
-    raw = sum([claim.raw * claim.size for claim in claims]) / size
-    raw -= _ABSENCE_WEIGHT * math.log1p(sum([claim.absence for claim in claims]))
-    line = _LINE_OF_A_PHRASE if asked and size <= _MOST_TERMS_OF_A_PHRASE else _LINE
-    for claim in claims:
-        claim.score = _score(
-            claim.raw - _ABSENCE_WEIGHT * math.log1p(claim.absence),
-            line=line,
-            is_contradicted=claim.number is not None,
-            is_changed=claim.is_changed,
-        )
-    is_long = size > _MOST_TERMS_OF_A_SHORT_ANSWER
-    n_changed = sum([claim.size for claim in claims if claim.is_changed])
-    return Groundedness(
-        score=_score(
-            raw,
-            line=line,
-            is_contradicted=any(claim.number is not None for claim in claims),
-            is_changed=n_changed * _SHARE_OF_CHANGED >= size,
-        ),
-        is_long=is_long,
-        has_unknown=any(claim.absence for claim in claims),
-        is_plain=not is_long
-        and max([claim.longest_gap for claim in claims]) <= _LONGEST_GAP_OF_A_PARAPHRASE
-        and len([term for claim in claims for term in claim.content if term not in evidence.known])
-        <= _MOST_ABSENT_OF_A_PARAPHRASE,
-        sentences=tuple(claims),
-    )
-
-
-def _claims(read: SentenceCache, asked: frozenset[str], terms: TermDictionary) -> list[Support]:
+def claims_of(read: SentenceCache, asked: frozenset[str], terms: TermDictionary) -> list[Support]:
     """
     The claims of an answer.
 
@@ -286,10 +138,10 @@ def _claims(read: SentenceCache, asked: frozenset[str], terms: TermDictionary) -
     return [claim for claim in claims if not claim.sentence.endswith(_QUESTION_MARKS)] or claims
 
 
-def _compare_quantities(claims: Sequence[Support], asked: Sequence[str], passages: Sequence[ReadContext]) -> None:
+def compare_quantities(claims: Sequence[Support], asked: Sequence[str], passages: Sequence[ReadContext]) -> None:
     """Writes the quantities of *claims* as the question or the contexts have them, and finds those that both lack."""
     measurable = [claim for claim in claims if not claim.is_refusal and has_quantity(claim.terms)]
-    if measurable and sum([len(claim.content) for claim in claims]) > _MOST_TERMS_OF_A_SHORT_ANSWER:
+    if measurable and sum([len(claim.content) for claim in claims]) > MOST_TERMS_OF_A_SHORT_ANSWER:
         # In a long answer the numbers that stand before the same word in the contexts are not read: half the time.
         counted = frozenset[tuple[str, str]]().union(*(passage.counted for passage in passages))
         measurable = [
@@ -327,10 +179,10 @@ def _claim(sentence: str, asked: frozenset[str], terms: TermDictionary, cache: S
     )
 
 
-def _measure(claims: Sequence[Support], evidence: Evidence, computation: Computation) -> None:
+def measure(claims: Sequence[Support], evidence: Evidence, computation: Computation) -> None:
     """Writes into each of *claims* how far the contexts support it."""
     size = sum([claim.size for claim in claims])
-    is_short = size <= _MOST_TERMS_OF_A_SHORT_ANSWER
+    is_short = size <= MOST_TERMS_OF_A_SHORT_ANSWER
     for claim in claims:
         if not claim.is_refusal:
             numbers = numbers_in(claim.content)
@@ -355,7 +207,7 @@ def _measure_claim(claim: Support, evidence: Evidence, size: int) -> None:
     """Measures the support of *claim*, in an answer of *size* content terms."""
     content, known = claim.content, evidence.known
     present = list(map(known.__contains__, content))
-    is_short = size <= _MOST_TERMS_OF_A_SHORT_ANSWER
+    is_short = size <= MOST_TERMS_OF_A_SHORT_ANSWER
     if is_short and not all(present):
         present = [is_known or evidence.has_part(term) for is_known, term in zip(present, content, strict=True)]
     n_present = sum(present)
@@ -370,7 +222,7 @@ def _measure_claim(claim: Support, evidence: Evidence, size: int) -> None:
     n_distinct = held.bit_count()
     window_share = evidence.index.best_window(content, held) / n_distinct
     claim.raw = (claim.known_share + window_share + pair_share) / 3
-    near_copy = window_share >= _NEAR_COPY and n_distinct >= max(_LEAST_OF_A_COPY, size / _SHARE_OF_CHANGED)
+    near_copy = window_share >= _NEAR_COPY and n_distinct >= max(_LEAST_OF_A_COPY, size / SHARE_OF_CHANGED)
     claim.changed = evidence.changed_detail(claim.terms, content, near_copy=near_copy)
     if claim.changed is None and near_copy and evidence.index.is_rearranged(content):
         claim.changed = evidence.exchanged_partners(claim.sentence)
@@ -426,18 +278,3 @@ def _number_fault(claim: Support, evidence: Evidence) -> tuple[str, str | None] 
 def _written(number: str, sentence: str) -> str | None:
     """The last spelling of *number* in digits in *sentence*; None if it is in words."""
     return {canonical_number(found): found for found in NUMBER.findall(sentence)}.get(number)
-
-
-def _score(raw: float, *, line: float, is_contradicted: bool, is_changed: bool) -> float:
-    """The score of the *raw* support, scaled so that *line* becomes `PASS_LINE`."""
-    score = scaled(raw - _CONTRADICTION * is_contradicted, line=line)
-    if is_changed:
-        score = min(score, _HIGHEST_WITH_CHANGE)
-    return min(score, _HIGHEST_IF_CONTRADICTED) if is_contradicted else score
-
-
-def scaled(raw: float, *, line: float) -> float:
-    """*raw* on the scale of scores: linear from 0 to *line*, which becomes `PASS_LINE`, and from there to 1."""
-    if raw < line:
-        return max(0.0, PASS_LINE * raw / line)
-    return min(1.0, PASS_LINE + (1 - PASS_LINE) * (raw - line) / (1 - line))

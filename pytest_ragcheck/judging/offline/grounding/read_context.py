@@ -7,9 +7,9 @@ from functools import cached_property
 from itertools import compress, count, pairwise
 from typing import TYPE_CHECKING
 
+from pytest_ragcheck.judging.offline.details.roles import read_clauses
 from pytest_ragcheck.judging.offline.negation import polarity
 from pytest_ragcheck.judging.offline.quantities.quantity_reader import read_quantities
-from pytest_ragcheck.judging.offline.roles import read_clauses
 from pytest_ragcheck.judging.offline.words.normalized_text import sentences
 from pytest_ragcheck.judging.offline.words.polarity_words import SIGNED
 from pytest_ragcheck.judging.offline.words.terms import END, WITHOUT_POLARITY, TermDictionary, numbers_in

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import compress, count
 from typing import TYPE_CHECKING
 
-from pytest_ragcheck.judging.offline.roles import BEFORE_NOUNS
+from pytest_ragcheck.judging.offline.details.roles import BEFORE_NOUNS
 from pytest_ragcheck.judging.offline.words.terms import END, STOP_WORDS, is_number, terms_of
 from pytest_ragcheck.judging.offline.words.word_lists import WORDS
 

@@ -13,8 +13,8 @@ from pytest_ragcheck.judging.offline.words.terms import TermDictionary, numbers_
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from pytest_ragcheck.judging.offline.grounding.read_context import ReadContext
     from pytest_ragcheck.judging.offline.quantities.known_quantities import UnknownQuantity
-    from pytest_ragcheck.judging.offline.read_context import ReadContext
 
 
 class Computation:

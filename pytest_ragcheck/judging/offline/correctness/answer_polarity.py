@@ -1,0 +1,93 @@
+"""Finds whether an answer says yes or no, and whether it denies what an expected answer affirms."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from pytest_ragcheck.judging.offline.correctness.recall import Recall
+from pytest_ragcheck.judging.offline.negation import (
+    REACH,
+    Polarity,
+    is_said_otherwise,
+    polarity,
+    says_yes,
+    without_yes_or_no,
+)
+from pytest_ragcheck.judging.offline.words.normalized_text import sentences
+from pytest_ragcheck.judging.offline.words.polarity_words import NEGATIVE, NOT, SIGNED, WITHOUT
+from pytest_ragcheck.judging.offline.words.terms import WITHOUT_POLARITY
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pytest_ragcheck.judging.offline.correctness.expected_answer import ExpectedAnswer
+    from pytest_ragcheck.judging.offline.words.terms import TermDictionary
+
+
+_INFERRED_AGREEMENT = 0.8
+_OPENING = 1000  # characters searched for the first sentence
+
+
+class AnswerPolarity:
+    """The yes or no of an answer with the terms *in_order*, and its negations; *asked* are the question's terms."""
+
+    def __init__(
+        self, text: str, in_order: Sequence[str], *, question: str, asked: frozenset[str], terms: TermDictionary
+    ) -> None:
+        self._text = text
+        self._in_order = in_order
+        self._all = frozenset(in_order)
+        self._question = question
+        self._asked = asked
+        self._terms = terms
+
+    @cached_property
+    def says_yes(self) -> bool | None:
+        """True for yes, False for no; None if the answer does not begin with either."""
+        return says_yes(self._text)
+
+    def agreement(self, expected: str, *, yes: bool) -> Recall:
+        """The recall of a bare yes or no: stated outright, or inferred from a negation in the first sentence."""
+        if self.says_yes is not None:
+            agrees, certainty = self.says_yes is yes, 1.0
+        else:
+            opening = next(sentences(self._text[:_OPENING]), "")
+            is_negated = self._is_negative(opening) is not self._is_negative(self._question)
+            agrees, certainty = is_negated is not yes, _INFERRED_AGREEMENT
+        score = certainty if agrees else 1 - certainty
+        missing = frozenset(() if score == 1.0 else self._terms.of(expected))
+        return Recall(score=score, expected=expected, missing=missing, is_opposed=not agrees)
+
+    def opposes(self, expected: str, sought: ExpectedAnswer) -> bool:
+        """True if the answer denies what the expected answer affirms, or the other way round."""
+        if NEGATIVE.isdisjoint(sought.distinct) and NEGATIVE.isdisjoint(self._all):
+            return False
+        told = (sought.content & self._all) - self._asked
+        # A negation that the question has already denies nothing in the answer.
+        most_denied = REACH * sum(map(NEGATIVE.__contains__, self._in_order))
+        may_deny = 0 < len(told) <= most_denied and NEGATIVE.isdisjoint(self._asked)
+        if not may_deny and SIGNED.isdisjoint(sought.distinct):  # spares most answers the search for what they deny
+            return False
+        if is_said_otherwise(self._in_order, sought.terms):
+            return False
+        own, wanted = self._polarity, self._polarity_of(expected)
+        if wanted.denials:
+            if sought.terms[-1] == NOT and own.is_negative:
+                return False  # "Children must not" leaves out what the answer denies
+            return own.denied.isdisjoint(wanted.denied) and not own.affirmed.isdisjoint(wanted.denials)
+        return may_deny and told <= own.denied - own.affirmed - wanted.denied
+
+    def _is_negative(self, text: str) -> bool:
+        """True if *text* denies something; a "without" that the question has too does not count."""
+        terms = self._terms.with_ends(text)
+        if WITHOUT in self._asked:
+            terms = [term for term in terms if term != WITHOUT]
+        return polarity(without_yes_or_no(text, terms), WITHOUT_POLARITY).is_negative
+
+    @cached_property
+    def _polarity(self) -> Polarity:
+        return self._polarity_of(self._text)
+
+    def _polarity_of(self, text: str) -> Polarity:
+        return polarity(without_yes_or_no(text, self._terms.with_ends(text)), WITHOUT_POLARITY)
