@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import cached_property
-from itertools import filterfalse, islice
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.judging.offline.correctness.answer_polarity import AnswerPolarity
@@ -18,7 +17,6 @@ from pytest_ragcheck.judging.offline.correctness.expected_answer import (
     lacks_figure,
     numbers_about,
     rounded_numbers,
-    without_stop_words,
 )
 from pytest_ragcheck.judging.offline.correctness.list_items import adds_to, entries_of, expected_items
 from pytest_ragcheck.judging.offline.correctness.recall import Recall
@@ -40,6 +38,7 @@ from pytest_ragcheck.judging.offline.words.terms import (
     STOP_WORDS,
     WITHOUT_POLARITY,
     TermDictionary,
+    content_of,
     is_number,
     numbers_in,
     term_of,
@@ -256,7 +255,7 @@ class AnswerText:
 
     @cached_property
     def _opening(self) -> frozenset[str]:
-        return frozenset(islice(filterfalse(STOP_WORDS.__contains__, self._in_order), _WORDS_OF_OPENING))
+        return frozenset(content_of(self._in_order)[:_WORDS_OF_OPENING])
 
     @cached_property
     def _own_numbers(self) -> list[str]:
@@ -274,7 +273,7 @@ class AnswerText:
     @cached_property
     def _content(self) -> str:
         """The terms without stop words, in order, each between spaces."""
-        return f" {' '.join(without_stop_words(self._in_order))} "
+        return f" {' '.join(content_of(self._in_order))} "
 
     @cached_property
     def _quantities(self) -> KnownQuantities:

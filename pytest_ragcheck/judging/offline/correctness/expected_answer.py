@@ -17,6 +17,7 @@ from pytest_ragcheck.judging.offline.words.terms import (
     TO,
     UPPER_BOUNDS,
     TermDictionary,
+    content_of,
     is_number,
 )
 
@@ -87,7 +88,7 @@ class ExpectedAnswer:
 
     def order_in(self, content: str) -> float:
         """The share of its neighbouring content terms that are neighbours in *content*, 0..1."""
-        pairs = list(pairwise(without_stop_words(self.terms)))
+        pairs = list(pairwise(content_of(self.terms)))
         return sum([f" {a} {b} " in content for a, b in pairs]) / len(pairs) if pairs else 1.0
 
     def spelling_in(self, spelt: str, *, default: float) -> float:
@@ -114,11 +115,6 @@ class ExpectedAnswers(dict[str, ExpectedAnswer]):
         if len(text) <= _LONGEST_KEPT:
             self[text] = parsed
         return parsed
-
-
-def without_stop_words(in_order: Sequence[str]) -> list[str]:
-    """The terms without stop words, in order."""
-    return [term for term in in_order if term not in STOP_WORDS]
 
 
 def is_figure(term: str) -> bool:

@@ -16,6 +16,7 @@ from pytest_ragcheck.judging.offline.words.terms import (
     END,
     STOP_WORDS,
     WITHOUT_POLARITY,
+    content_of,
     is_number,
     numbers_in,
     terms_of,
@@ -74,7 +75,7 @@ def changed_detail(
     if changed:
         return ChangedDetail(terms=changed)
     if is_shortened(sentence, claim):
-        return ChangedDetail(terms=[term for term in claim if term not in STOP_WORDS][-1:], is_list=True)
+        return ChangedDetail(terms=content_of(claim)[-1:], is_list=True)
     if names_one_of_two(claim, sentence):
         return ChangedDetail(terms=[term for term in claim if term in ONLY], is_list=True)
     run = exchanged_role(claim, sentence) or replaced(claim, sentence, is_elsewhere)

@@ -6,7 +6,7 @@ from itertools import compress, count
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.judging.offline.details.roles import BEFORE_NOUNS
-from pytest_ragcheck.judging.offline.words.terms import END, STOP_WORDS, is_number, terms_of
+from pytest_ragcheck.judging.offline.words.terms import END, STOP_WORDS, content_of, first_content, is_number, terms_of
 from pytest_ragcheck.judging.offline.words.word_lists import WORDS
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def added_item(claim: Sequence[str], known: AbstractSet[str]) -> Sequence[str]:
     at = last - 1
     while at > 0 and claim[at] not in AND and (claim[at] in STOP_WORDS or is_number(claim[at])):
         at -= 1
-    before = next((each for each in reversed(claim[:at]) if each not in STOP_WORDS), None)
+    before = first_content(reversed(claim[:at]))
     return [claim[last]] if claim[at] in AND and before in known else ()
 
 
@@ -44,9 +44,9 @@ def is_shortened(short: Sequence[str], long: Sequence[str]) -> bool:
     for place, term in enumerate(short):
         if term not in AND or not 0 < place < len(short) - 1:
             continue
-        before = next((each for each in reversed(short[:place]) if each not in STOP_WORDS), None)
-        after = next((each for each in short[place + 1 :] if each not in STOP_WORDS), None)
-        if before is None or after is None:
+        before = first_content(reversed(short[:place]))
+        after = first_content(short[place + 1 :])
+        if not (before and after):
             continue
         for at in _places(long, before):
             following = long[at + 1 : at + 1 + _REACH_OF_A_LIST]
@@ -57,7 +57,7 @@ def is_shortened(short: Sequence[str], long: Sequence[str]) -> bool:
             conjunction = next((index for index, each in enumerate(rest) if each in AND), None)
             if conjunction is None or END in rest[:conjunction]:
                 continue
-            item = [each for each in rest[conjunction + 1 : conjunction + 1 + _LONGEST_ITEM] if each not in STOP_WORDS]
+            item = content_of(rest[conjunction + 1 : conjunction + 1 + _LONGEST_ITEM])
             if item and item[0] != END and own.isdisjoint(item):
                 return True
     return False
@@ -68,8 +68,8 @@ def joined_items(terms: Sequence[str], known: AbstractSet[str]) -> Iterator[tupl
     for place in compress(count(), map(AND.__contains__, terms)):
         if known.isdisjoint(terms[max(0, place - 3) : place]) or known.isdisjoint(terms[place + 1 : place + 4]):
             continue
-        before = next((each for each in reversed(terms[max(0, place - 3) : place]) if each not in STOP_WORDS), "")
-        after = next((each for each in terms[place + 1 : place + 4] if each not in STOP_WORDS), "")
+        before = first_content(reversed(terms[max(0, place - 3) : place]))
+        after = first_content(terms[place + 1 : place + 4])
         if before and after:
             yield before, after
 

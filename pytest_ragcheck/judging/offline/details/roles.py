@@ -11,7 +11,7 @@ from pytest_ragcheck.judging.offline.quantities.quantity import DATED_OR_MEASURE
 from pytest_ragcheck.judging.offline.words.normalized_text import words
 from pytest_ragcheck.judging.offline.words.polarity_words import NOT
 from pytest_ragcheck.judging.offline.words.stems import cyrillic_case
-from pytest_ragcheck.judging.offline.words.terms import END, STOP_WORDS, is_number, terms_of
+from pytest_ragcheck.judging.offline.words.terms import END, STOP_WORDS, content_of, first_content, is_number, terms_of
 from pytest_ragcheck.judging.offline.words.word_lists import WORDS
 
 if TYPE_CHECKING:
@@ -55,12 +55,10 @@ def _with_roles(terms: Sequence[str]) -> Iterator[tuple[str, str]]:
     is_english = "the" in terms  # where "a" is an article
     for place, term in enumerate(terms):
         if term in _ROLES and not (is_english and term == "a"):
-            noun = next((each for each in terms[place + 1 : place + 3] if each not in STOP_WORDS), None)
+            noun = first_content(terms[place + 1 : place + 3])
             is_infinitive = term == "to" and terms[place + 1 : place + 2] == [noun]
             is_after_preposition = term == "dem" and place > 0 and terms[place - 1] in BEFORE_NOUNS
-            if noun is not None and not (
-                is_infinitive or is_after_preposition or noun in _WITHOUT_ROLE or is_number(noun)
-            ):
+            if noun and not (is_infinitive or is_after_preposition or noun in _WITHOUT_ROLE or is_number(noun)):
                 yield noun, _ROLES[term]
 
 
@@ -159,7 +157,7 @@ def agents(terms: Sequence[str]) -> Iterator[tuple[str, Sequence[str]]]:
         return
     for place, term in enumerate(terms):
         if _ROLES.get(term) == "by":
-            before = next((each for each in reversed(terms[max(0, place - 2) : place]) if each not in STOP_WORDS), None)
-            after = [each for each in terms[place + 1 : place + 2 + _LONGEST_AGENT] if each not in STOP_WORDS]
-            if before is not None and after:
+            before = first_content(reversed(terms[max(0, place - 2) : place]))
+            after = content_of(terms[place + 1 : place + 2 + _LONGEST_AGENT])
+            if before and after:
                 yield before, after

@@ -14,7 +14,7 @@ from pytest_ragcheck.judging.offline.grounding.contradictions import Contradicti
 from pytest_ragcheck.judging.offline.quantities.dates import DATES, foreign_date
 from pytest_ragcheck.judging.offline.quantities.quantity import ARTICLES
 from pytest_ragcheck.judging.offline.words.number_spellings import other_reading
-from pytest_ragcheck.judging.offline.words.terms import STOP_WORDS, is_number, numbers_in, terms_of
+from pytest_ragcheck.judging.offline.words.terms import content_of, is_number, numbers_in, terms_of
 from pytest_ragcheck.judging.offline.words.word_lists import WORDS
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ class Evidence:
         The contexts contradict a number if the sentences nearest to *claim* lack it, but have another number
         between the same two neighbours.
         """
-        content = frozenset(term for term in claim if not is_number(term) and term not in STOP_WORDS)
+        content = frozenset(content_of(claim)).difference(numbers_in(claim))
         nearest = self.index.nearest(content)
         if not nearest:
             return None
@@ -194,5 +194,5 @@ class Evidence:
 
 def _in_frames(terms: Sequence[str]) -> Iterator[tuple[str, str, str]]:
     """Each content term between its two neighbours."""
-    content = [term for term in terms if term not in STOP_WORDS]
+    content = content_of(terms)
     return zip(("", *content), content, (*content[1:], ""), strict=False)

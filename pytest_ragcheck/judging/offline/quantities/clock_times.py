@@ -15,10 +15,11 @@ from pytest_ragcheck.judging.offline.quantities.quantity import (
     UNITS,
     Quantity,
     is_small,
+    term_at,
     unit_at,
 )
 from pytest_ragcheck.judging.offline.words.polarity_words import WITHOUT
-from pytest_ragcheck.judging.offline.words.terms import END, STOP_WORDS, is_number, term_of, terms_of
+from pytest_ragcheck.judging.offline.words.terms import first_content, is_number, term_of, terms_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -66,10 +67,10 @@ def clock_at(terms: Sequence[str], place: int) -> Quantity | None:
         half = in_day(clock_time(60 * float(terms[place]), place, place + 1), terms, is_after=True)
         return half if half.is_certain else None
     if found is None and is_small(terms[place]) and 0 < int(terms[place]) <= _HOURS_OF_A_CLOCK:
-        if terms[place + 1 : place + 2] and terms[place + 1] in CLOCK_UNITS:  # "neuf heures du matin"
+        if term_at(terms, place + 1) in CLOCK_UNITS:  # "neuf heures du matin"
             hour = in_day(clock_time(60 * int(terms[place]), place, place + 2), terms, is_after=True)
             return hour if hour.is_certain else None
-        following = next((term for term in terms[place + 1 : place + 4] if term not in STOP_WORDS), END)
+        following = first_content(terms[place + 1 : place + 4])
         if following in _PARTS_WITHOUT_HOUR:  # "в 7 вечера", "at three in the afternoon"
             return in_day(clock_time(60 * int(terms[place]), place, place + 1), terms)
     return None if found is None else in_day(found, terms)
@@ -108,7 +109,7 @@ def _digital_time(terms: Sequence[str], place: int) -> Quantity | None:
         if following[:1] == ["am"] or following == ["a", "m"]
         else None
     )
-    is_after_at = place > 0 and terms[place - 1] in _AT
+    is_after_at = term_at(terms, place - 1) in _AT
     if is_hour and not is_after_at and _is_minute(following[1:]) and unit_at(terms, place + 3) == _MINUTE:
         return None  # a duration, "2 hours 25 minutes"
     is_timed = (is_hour and (len(term.partition(".")[2]) > 1 or following[0] == "uhr" or is_after_at)) or (
@@ -148,7 +149,7 @@ def _spoken_time(terms: Sequence[str], place: int) -> Quantity | None:
     if not is_small(term) or not 0 < int(term) <= _HOURS_OF_A_CLOCK:
         return None
     hour = 60 * int(term)
-    end = place + 2 if terms[place + 1 : place + 2] and terms[place + 1] in CLOCK_UNITS else place + 1
+    end = place + 2 if term_at(terms, place + 1) in CLOCK_UNITS else place + 1
     if (said := _minutes_after(terms, place, end)) is not None:
         return clock_time(hour + said[0], place, said[1])
     if (end > place + 1 or not unit_at(terms, end)[0]) and (said := _minutes_before(terms, place)) is not None:
@@ -158,21 +159,21 @@ def _spoken_time(terms: Sequence[str], place: int) -> Quantity | None:
 
 def _minutes_after(terms: Sequence[str], place: int, end: int) -> tuple[int, int] | None:
     """The minutes that "y veinte" or "moins le quart" after the hour at *place* adds, and the place after them."""
-    is_hour = end > place + 1 or (place > 0 and terms[place - 1] in _BEFORE_HOURS)
-    if not is_hour or end >= len(terms) or terms[end] not in _PLUS_OR_MINUS:
+    is_hour = end > place + 1 or (term_at(terms, place - 1) in _BEFORE_HOURS)
+    if not is_hour or term_at(terms, end) not in _PLUS_OR_MINUS:
         return None
     sign = -1 if terms[end] in _MINUS else 1
     at = end + 1
-    while at < len(terms) and terms[at] in _BEFORE_MINUTES:
+    while term_at(terms, at) in _BEFORE_MINUTES:
         at += 1
     minutes = _minutes_at(terms, at)
-    is_duration = unit_at(terms, at + 1) == _MINUTE and (not place or terms[place - 1] not in _AT)
+    is_duration = unit_at(terms, at + 1) == _MINUTE and term_at(terms, place - 1) not in _AT
     return None if minutes is None or is_duration else (sign * minutes, at + 1)
 
 
 def _minutes_at(terms: Sequence[str], at: int) -> int | None:
     """The minutes that the term at *at* counts in a time: a quarter, half or a multiple of five; None for others."""
-    term = terms[at] if 0 <= at < len(terms) else ""
+    term = term_at(terms, at)
     if term in QUARTERS:
         return 15
     if term in HALVES:
@@ -189,7 +190,7 @@ def _is_minute(terms: Sequence[str]) -> bool:
 
 def _minutes_before(terms: Sequence[str], place: int) -> tuple[int, int] | None:
     """The minutes that "quarter past" or "half" before the hour at *place* add, and the place where they begin."""
-    before = terms[place - 1] if place else ""
+    before = term_at(terms, place - 1)
     if before in HALVES:
         return -30, place - 1
     if (  # двадцать минут седьмого, but not "2 часа 10 минут, 1 антракт"

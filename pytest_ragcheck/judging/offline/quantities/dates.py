@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_ragcheck.judging.offline.quantities.quantity import MONTH_NUMBERS, Quantity, is_small, unit_at
+from pytest_ragcheck.judging.offline.quantities.quantity import MONTH_NUMBERS, Quantity, is_small, term_at, unit_at
 from pytest_ragcheck.judging.offline.words.measure_words import DAYS_BY_WORD, MONTHS_BY_WORD, WEEKDAYS_BY_WORD
 from pytest_ragcheck.judging.offline.words.polarity_words import NOT
 from pytest_ragcheck.judging.offline.words.terms import by_term, is_number, term_of, terms_of
@@ -40,7 +40,7 @@ def ordinal_at(terms: Sequence[str], place: int) -> Quantity | None:
     if day == 1 and (first := _first_unit(terms, place)):
         return first
     at = next((at for at in range(place + 1, len(terms)) if terms[at] not in BETWEEN_DATE), len(terms))
-    is_day = at < len(terms) and terms[at] in MONTH_NUMBERS
+    is_day = term_at(terms, at) in MONTH_NUMBERS
     return _date(MONTH_NUMBERS[terms[at]], day, place, at + 1) if is_day else None
 
 
@@ -56,8 +56,8 @@ def _first_unit(terms: Sequence[str], place: int) -> Quantity | None:
 
 def end_of_a_month(terms: Sequence[str], place: int) -> Quantity | None:
     """The first or the last day of the month after the "beginning" or "end" at *place*."""
-    at = place + 2 if terms[place + 1 : place + 2] and terms[place + 1] in OF else place + 1
-    if at >= len(terms) or terms[at] not in MONTH_NUMBERS:
+    at = place + 2 if term_at(terms, place + 1) in OF else place + 1
+    if term_at(terms, at) not in MONTH_NUMBERS:
         return None
     month = MONTH_NUMBERS[terms[at]]
     day = 1 if terms[place] in BEGINNINGS else 28 if month == 2 else 30 if month in _SHORT_MONTHS else 31
@@ -74,7 +74,7 @@ def date_at(terms: Sequence[str], place: int) -> Quantity | None:
     end = min(at + 3, len(terms))
     while at < end and terms[at] in BETWEEN_DATE:
         at += 1
-    if at < len(terms) and terms[at] in MONTH_NUMBERS:
+    if term_at(terms, at) in MONTH_NUMBERS:
         is_range = any(map(is_number, terms[place + 1 : at]))
         return _date(MONTH_NUMBERS[terms[at]], int(terms[place]), place, place + 1 if is_range else at + 1)
     for back in (1, 2, 3):  # October 18 to 20

@@ -14,6 +14,7 @@ from pytest_ragcheck.judging.offline.quantities.quantity import (
     UNITS,
     Quantity,
     is_small,
+    term_at,
     unit_at,
 )
 from pytest_ragcheck.judging.offline.words.terms import END, is_number, term_of, terms_of
@@ -35,9 +36,9 @@ _QUARTERED = frozenset(("time", "volume", "mass"))
 
 def end_of_half(terms: Sequence[str], place: int) -> int:
     """The place after "and a half", which begins at *place*; 0 without it."""
-    if terms[place : place + 1] and terms[place] in AND:
-        at = place + 2 if terms[place + 1 : place + 2] and terms[place + 1] in ARTICLES else place + 1
-        if at < len(terms) and terms[at] in HALVES:
+    if term_at(terms, place) in AND:
+        at = place + 2 if term_at(terms, place + 1) in ARTICLES else place + 1
+        if term_at(terms, at) in HALVES:
             return at + 1
     return 0
 
@@ -48,7 +49,7 @@ def quarters_at(terms: Sequence[str], place: int, count: float = 1) -> Quantity 
     while at < len(terms) and at < place + 3 and terms[at] in _BEFORE_PERIOD:
         at += 1
     dimension, factor = unit_at(terms, at)
-    if not dimension and 0 < count < 4 and terms[place + 1 : place + 2] and terms[place + 1] in OF:
+    if not dimension and 0 < count < 4 and term_at(terms, place + 1) in OF:
         return Quantity(start=place, end=place + 1, value=25 * count, dimension="percent", is_certain=False)
     if at == place + 1 and dimension not in _QUARTERED:  # of a year only in "a quarter of a year"
         return None
@@ -71,7 +72,7 @@ def share_at(terms: Sequence[str], place: int, count: float) -> Quantity | None:
         parts, end = int(second), place + 3
     elif (first, second) in _OUT_OF and is_small(third):
         parts, end = int(third), place + 4
-    elif terms[place] in _ORDINALS and place and terms[place - 1] in ARTICLES and first in OF:
+    elif terms[place] in _ORDINALS and term_at(terms, place - 1) in ARTICLES and first in OF:
         parts, count, start, end = int(terms[place]), 1, place - 1, place + 1
     return _share(count, parts, start, end) if 0 < count < parts and unit_at(terms, end)[0] not in _LASTS else None
 
@@ -81,7 +82,7 @@ def fraction_at(terms: Sequence[str], place: int) -> Quantity | None:
     if terms[place] in QUARTERS and (quarter := quarters_at(terms, place)) is not None:
         return quarter
     following = [term for term in terms[place + 1 : place + 3] if term != _PART]  # una quinta parte del precio
-    is_share = place > 0 and terms[place - 1] in ARTICLES and bool(following) and following[0] in OF
+    is_share = term_at(terms, place - 1) in ARTICLES and bool(following) and following[0] in OF
     return _share(1, DENOMINATORS[terms[place]], place - 1, place + 1) if is_share else None
 
 
@@ -100,6 +101,6 @@ def half_at(terms: Sequence[str], place: int) -> Quantity | None:
             dimension, factor = unit_at(terms, at)
             if dimension:
                 return Quantity(start=at, end=place + 1, value=1.5 * factor, dimension=dimension)
-    if terms[place] == "half" and terms[place + 1 : place + 2] and terms[place + 1] in ("of", "the"):
+    if terms[place] == "half" and term_at(terms, place + 1) in ("of", "the"):
         return Quantity(start=place, end=place + 1, value=50, dimension="percent", is_certain=False)
     return None

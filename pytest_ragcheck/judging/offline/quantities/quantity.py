@@ -210,9 +210,14 @@ def has_quantity(terms: Sequence[str]) -> bool:
     )
 
 
+def term_at(terms: Sequence[str], place: int) -> str:
+    """The term at *place*; empty beyond both ends."""
+    return terms[place] if 0 <= place < len(terms) else ""
+
+
 def unit_at(terms: Sequence[str], place: int) -> tuple[str, float]:
     """The dimension and factor of the unit at *place*; an empty dimension without one."""
-    return UNITS.get(terms[place], ("", 1.0)) if 0 <= place < len(terms) else ("", 1.0)
+    return UNITS.get(term_at(terms, place), ("", 1.0))
 
 
 def is_small(term: str) -> bool:

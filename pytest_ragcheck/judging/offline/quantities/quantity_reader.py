@@ -37,6 +37,7 @@ from pytest_ragcheck.judging.offline.quantities.quantity import (
     UNITS,
     Quantity,
     is_small,
+    term_at,
     unit_at,
 )
 from pytest_ragcheck.judging.offline.quantities.rates import (
@@ -122,7 +123,7 @@ def _fixed_at(terms: Sequence[str], place: int) -> Quantity:
 
 def _counted_by_article(terms: Sequence[str], place: int) -> Quantity | None:
     """The unit after the article at *place*: "a year", "once a week" in other words."""
-    is_quarter = terms[place + 1 : place + 2] and terms[place + 1] in QUARTERS and quarters_at(terms, place + 1)
+    is_quarter = term_at(terms, place + 1) in QUARTERS and quarters_at(terms, place + 1)
     dimension, factor = unit_at(terms, place + 1)
     is_counted = (
         terms[place] in ARTICLES and dimension in COUNTED_BY_ARTICLE and len(terms[place + 1]) > _LONGEST_SYMBOL
@@ -149,9 +150,9 @@ def _interval(terms: Sequence[str], place: int) -> Quantity | None:
         return once if once.dimension != "times" else None
     if term not in _EVERY:
         return None
-    count = 2 if terms[place + 1 : place + 2] and terms[place + 1] in _SECOND else 1
+    count = 2 if term_at(terms, place + 1) in _SECOND else 1
     dimension, factor = unit_at(terms, place + count)
-    if terms[place + count : place + count + 1] and terms[place + count] in _WEEKDAYS:  # every second Wednesday
+    if term_at(terms, place + count) in _WEEKDAYS:  # every second Wednesday
         dimension, factor = "time", 7 * DAY
     if dimension not in ("time", "months"):
         return None
@@ -229,14 +230,14 @@ def _read(terms: Sequence[str], place: int) -> Quantity:
     if (is_small(term) or not term.isdigit()) and (found := date_at(terms, place) or clock_at(terms, place)):
         return found
     value = float(term) if _PLAIN.fullmatch(term) else float("nan")
-    if place + 1 < len(terms) and terms[place + 1] in QUARTERS:
+    if term_at(terms, place + 1) in QUARTERS:
         quarters = quarters_at(terms, place + 1, value)
         if quarters is not None:
             quarters.start = place
             return quarters
     if (share := share_at(terms, place, value)) is not None:
         return share
-    has_kind = place + 1 < len(terms) and terms[place + 1] in _KINDS_OF_DAYS and unit_at(terms, place + 2)[0] != ""
+    has_kind = term_at(terms, place + 1) in _KINDS_OF_DAYS and unit_at(terms, place + 2)[0] != ""
     if has_kind:
         found = _measured((*terms[:place], terms[place], *terms[place + 2 : place + 5]), place, value)
         found.end += 1
@@ -249,8 +250,8 @@ def _read(terms: Sequence[str], place: int) -> Quantity:
         found = _as_interval(found, terms)
         if found.dimension in ("time", "months") and not _BEFORE_INTERVALS.isdisjoint(terms[max(0, place - 2) : place]):
             found.recurs = 1
-    elif found.noun and terms[place + 2 : place + 3] and terms[place + 2] in BEFORE_PERIODS:  # 100 requests per minute
-        found.per = period_of(terms[place + 3]) if place + 3 < len(terms) else ""
+    elif found.noun and term_at(terms, place + 2) in BEFORE_PERIODS:  # 100 requests per minute
+        found.per = period_of(term_at(terms, place + 3))
     found.bound = bound_of(terms, found.start, found.end)
     return found
 
@@ -259,7 +260,7 @@ def _measured(terms: Sequence[str], place: int, value: float) -> Quantity:
     """The quantity with *value* at *place*, a unit after it, and the rest of both: "2 hours and a half"."""
     dimension, factor = unit_at(terms, place + 1)
     found = Quantity(start=place, end=place + 2, value=value * factor, dimension=dimension, factor=factor)
-    following = terms[place + 2] if place + 2 < len(terms) else END
+    following = term_at(terms, place + 2)
     if dimension == "length" and (following in _SQUARE or following == "2"):
         found.dimension, found.value, found.end = "area", value * factor * factor, place + 3
     elif dimension == "degree" and unit_at(terms, place + 2)[0] in ("degree", "fahrenheit"):
@@ -292,7 +293,7 @@ def _is_noun(term: str) -> bool:
 
 def _rest_at(terms: Sequence[str], place: int, below: int) -> int:
     """The hundredths or thousandths of a unit at *place*, as in "two pounds fifty"; 0 without any."""
-    term = terms[place] if place < len(terms) else ""
+    term = term_at(terms, place)
     has_unit = unit_at(terms, place + 1)[0] != ""
     return int(term) if term.isdigit() and len(term) == len(str(below)) - 1 and not has_unit else 0
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import filterfalse
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.judging.offline.words.measure_words import NUMBER_WORDS
@@ -199,6 +200,17 @@ STOP_WORDS = frozenset(
     )
 )
 """Terms of function words; scripts without word boundaries have none."""
+
+
+def content_of(terms: Iterable[str]) -> list[str]:
+    """The content terms among *terms*, in order: those that are no stop words."""
+    return list(filterfalse(STOP_WORDS.__contains__, terms))
+
+
+def first_content(terms: Iterable[str]) -> str:
+    """The first content term of *terms*; empty if there is none."""
+    return next(filterfalse(STOP_WORDS.__contains__, terms), "")
+
 
 WITHOUT_POLARITY = STOP_WORDS | frozenset(_terms(WORDS["permissions and duties"]))
 """Terms of function words and of what is allowed or required: a negation beside them denies the rest."""
