@@ -100,51 +100,34 @@ async def evaluate(
             there is no client and no `url`, or a client besides a `url` for another, or a setting needs a pytest run.
         ResultsError: The results cannot be written.
     """
-    defaults = Settings.of()
-    settings = settings or defaults
-    if not isinstance(settings, Settings):
-        raise UsageError(f"evaluate: settings are {settings!r:.80}. Write settings=Settings.of(...).")
-    if needing := [name for name in _NEED_PYTEST if settings.replace(**{name: None}) != settings]:
-        raise UsageError(
-            f"evaluate: {', '.join(needing)} of the settings cannot be honoured without pytest. Run pytest, or take "
-            f"what is set out: settings.replace({'=None, '.join(needing)}=None)."
-        )
+    settings = _checked(settings)
     given = metrics if isinstance(metrics, Iterable) else [metrics]
     own = distinct([OwnMetric(metric, given_as="evaluate") for metric in given], given_as="evaluate")
     known = (*ASSERTABLE, *(name for metric in own for name in metric.names))
-    sets = _sets(
-        [questions] if isinstance(questions, str | PathLike) or not isinstance(questions, Iterable) else questions,
-        settings.run.tier,
-        known,
-    )
-    if not sets:
-        raise UsageError("evaluate: there is no question. Check where the paths and questions come from.")
+    sets = _sets(questions, settings.run.tier, known)
     settings = settings.replace(agent=agent_name or settings.run.agent)
-    if output is None and settings.run.output != defaults.run.output:
-        output = settings.run.output
+    folder = _output_folder(output, settings)
     made: list[Any] = []
     if judge is None or isinstance(judge, str):
-        of_settings = settings.judge.name or ("openai" if settings.judge.model else "none")
-        settings = settings.replace(judge=judge or of_settings)
+        settings = settings.replace(judge=judge or _judge_name(settings))
         used = choose_judge(settings)
         made.append(used)
     else:
         used = as_judge(judge)
-    asked = [q for questions in sets for q in questions.questions if q.skip is None]
     measured = choose_metrics(settings, used)
     made += measured
     system = _client(client, settings)
     if client is None:
         made.append(system)
-    log_as_usual = redact_logs(settings.redactor)
+    asked = [question for each in sets for question in each.questions if question.skip is None]
     async with closing(*made) as stack:
-        stack.callback(log_as_usual)
+        stack.callback(redact_logs(settings.redactor))
         notes = await preflight(
             used if any(question.is_answered for question in asked) else None,
             settings,
             RequestLimiter(settings.judge_concurrency, retries=settings.endpoint.retries),
             switch='Settings.of(disable="preflight")',
-            output=None if output is None else Path(output),
+            output=folder,
         )
         prepared = (
             PreparedQuestion(question=each, client=system, judge=used, settings=settings, metrics=(*measured, *own))
@@ -153,10 +136,31 @@ async def evaluate(
         records = await evaluate_all(prepared, settings)
     outcomes = outcomes_of(sets, records, settings)
     summary = aggregate(outcomes)
-    files = None
-    if output is not None:
-        files = write_results(outcomes, summary, Path(output), settings.redactor)
+    files = None if folder is None else write_results(outcomes, summary, folder, settings.redactor)
     return Evaluation(records=records, summary=summary, files=files, notes=notes)
+
+
+def _checked(settings: Settings | None) -> Settings:
+    """Return the settings, or the defaults for None; raise UsageError if some need a pytest run."""
+    settings = settings or Settings.of()
+    if not isinstance(settings, Settings):
+        raise UsageError(f"evaluate: settings are {settings!r:.80}. Write settings=Settings.of(...).")
+    if needing := [name for name in _NEED_PYTEST if settings.replace(**{name: None}) != settings]:
+        raise UsageError(
+            f"evaluate: {', '.join(needing)} of the settings cannot be honoured without pytest. Run pytest, or take "
+            f"what is set out: settings.replace({'=None, '.join(needing)}=None)."
+        )
+    return settings
+
+
+def _output_folder(output: str | PathLike[str] | None, settings: Settings) -> Path | None:
+    if output is None and settings.run.output != Settings.of().run.output:
+        return settings.run.output
+    return None if output is None else Path(output)
+
+
+def _judge_name(settings: Settings) -> str:
+    return settings.judge.name or ("openai" if settings.judge.model else "none")
 
 
 def _client(client: GivenClient | None, settings: Settings) -> Asks:
@@ -173,11 +177,11 @@ def _client(client: GivenClient | None, settings: Settings) -> Asks:
     return as_client(client, settings)
 
 
-def _sets(given: Iterable[Any], tier: str, known_metrics: Collection[str]) -> tuple[QuestionSet, ...]:
+def _sets(given: Questions, tier: str, known_metrics: Collection[str]) -> tuple[QuestionSet, ...]:
     """Return the questions by dataset, in the order of the datasets; *tier* is for those that set none."""
     by_dataset: dict[str, list[Question]] = {}
     paths: dict[str, Path] = {}
-    for each in given:
+    for each in [given] if isinstance(given, str | PathLike) or not isinstance(given, Iterable) else given:
         if isinstance(each, Question):
             check_question(each, known_metrics=known_metrics, given_as="evaluate")
             read = [replace(each, tier=tier) if each.tier == END_TO_END else each]
@@ -192,6 +196,8 @@ def _sets(given: Iterable[Any], tier: str, known_metrics: Collection[str]) -> tu
         for question in read:
             paths.setdefault(question.dataset_name, path)
             by_dataset.setdefault(question.dataset_name, []).append(question)
+    if not by_dataset:
+        raise UsageError("evaluate: there is no question. Check where the paths and questions come from.")
     for name, questions in by_dataset.items():
         (often, times), *_ = Counter(question.id for question in questions).most_common(1)
         if times > 1:
