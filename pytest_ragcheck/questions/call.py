@@ -43,16 +43,7 @@ def question_of_call(
     Raises:
         UsageError: An argument cannot be used; the text names it and its valid values.
     """
-    if not isinstance(question, str) or not question.strip():
-        raise UsageError(f"rag_check: the question is {question!r}; give a text.")
-    if not is_top_k(top_k):
-        raise UsageError(f"rag_check: top_k is {top_k!r}; give a whole number from 1.")
-    if not isinstance(answerable, bool):
-        raise UsageError(f"rag_check: answerable is {answerable!r:.80}; give True or False.")
-    if tier not in (END_TO_END, RETRIEVAL_ALONE):
-        raise UsageError(f"rag_check: tier is {tier!r}; give {END_TO_END!r} or {RETRIEVAL_ALONE!r}.")
-    if not isinstance(identity, str):
-        raise UsageError(f"rag_check: identity is {identity!r:.80}; give a name of rag_identities.")
+    _check_values(question, answerable=answerable, top_k=top_k, tier=tier, identity=identity)
     gold = tuple(_gold_passage(each) for each in _sequence(gold_passages))
     if tier == RETRIEVAL_ALONE and not (gold and answerable):
         raise UsageError(
@@ -93,6 +84,19 @@ def caller_of(node_id: str, root: Path) -> tuple[str, str]:
 
 def id_of_caller(id: str) -> str:  # noqa: A002 - as above
     return id.rpartition("-")[0]
+
+
+def _check_values(question: Any, *, answerable: Any, top_k: Any, tier: Any, identity: Any) -> None:
+    if not isinstance(question, str) or not question.strip():
+        raise UsageError(f"rag_check: the question is {question!r}; give a text.")
+    if not is_top_k(top_k):
+        raise UsageError(f"rag_check: top_k is {top_k!r}; give a whole number from 1.")
+    if not isinstance(answerable, bool):
+        raise UsageError(f"rag_check: answerable is {answerable!r:.80}; give True or False.")
+    if tier not in (END_TO_END, RETRIEVAL_ALONE):
+        raise UsageError(f"rag_check: tier is {tier!r}; give {END_TO_END!r} or {RETRIEVAL_ALONE!r}.")
+    if not isinstance(identity, str):
+        raise UsageError(f"rag_check: identity is {identity!r:.80}; give a name of rag_identities.")
 
 
 def _sequence(gold_passages: Any) -> Iterable[Any]:

@@ -102,16 +102,19 @@ class RagCheck:
         except UsageError as error:
             # A new error, so that its traceback ends in the user's own line.
             raise UsageError(str(error)) from None
-        asked = replace(asked, dataset_name=asked.dataset_name + own_suffix(self._request.config))
-        if has_short_gold(asked):
-            # Without the id, so that many calls queue one note.
-            run_of(self._request.config).queue_note(short_gold_note(asked.dataset_name, "a rag_check"))
-        # The tier retrieval needs no judge, and so no preflight of one.
-        backends = self._backends if asked.is_answered else replace(self._backends, judge=None)
-        evaluate = partial(question_session_of(self._request.session).called, asked, backends)
-        record = kept(item, asked, self._backends.settings, evaluate)
+        record = self._record(replace(asked, dataset_name=asked.dataset_name + own_suffix(self._request.config)))
         record.assert_measured()
         return record
+
+    def _record(self, question: Question) -> Record:
+        __tracebackhide__ = True
+        if has_short_gold(question):
+            # Without the id, so that many calls queue one note.
+            run_of(self._request.config).queue_note(short_gold_note(question.dataset_name, "a rag_check"))
+        # The tier retrieval needs no judge, and so no preflight of one.
+        backends = self._backends if question.is_answered else replace(self._backends, judge=None)
+        evaluate = partial(question_session_of(self._request.session).called, question, backends)
+        return kept(self._request.node, question, self._backends.settings, evaluate)
 
 
 def kept(item: pytest.Item, question: Question, settings: Settings, evaluate: Callable[[], Evaluated]) -> Record:
