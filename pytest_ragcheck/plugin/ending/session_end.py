@@ -33,6 +33,7 @@ from pytest_ragcheck.summary.gate.gate_decision import tolerated
 
 if TYPE_CHECKING:
     from pytest_ragcheck.config.settings import Settings
+    from pytest_ragcheck.summary.aggregate import Summary
     from pytest_ragcheck.summary.run_outcomes import Outcomes
     from pytest_ragcheck.verdict.record import Record
 
@@ -68,30 +69,16 @@ def finish(
     )
     run.add_notes(run.queued_notes)
     run.gate.lines += flaky_lines(summary.flaky)
-    every = config.get_verbosity() > 0
-    said = (
-        *summary_lines(outcomes, summary, all_metrics=every),
-        *_resumed(run, outcomes),
-        *run.notes,
-        *_gate_lines(config, run.gate),
-    )
-    lines += map(printable, said)
-    lines += annotation_lines(outcomes, environment=os.environ, decision=run.gate.decision)
-    lines += _red_without_verdicts(session, run, settings)
-    lines += _uncounted(outcomes, settings)
+    lines += _outcome_lines(session, run, outcomes, summary)
+    folder = settings.run.output
     try:
         scope = CollectionScope(config, run, complete=outcomes.complete, not_passed=not_passed)
         written = write_results(
-            outcomes,
-            summary,
-            settings.run.output,
-            settings.redactor,
-            would_collect=scope.would_collect,
-            encoded=encoded,
+            outcomes, summary, folder, settings.redactor, would_collect=scope.would_collect, encoded=encoded
         )
         if settings.run.shard is not None:
             whole = CollectionScope(config, run, complete=True, not_passed=not_passed)
-            write_shard(replace(outcomes, searched_all=whole.searches_all), settings.run.output, settings.redactor)
+            write_shard(replace(outcomes, searched_all=whole.searches_all), folder, settings.redactor)
     except ResultsError as error:
         session.exitstatus = session.exitstatus or pytest.ExitCode.TESTS_FAILED
         return [*lines, printable(f"results: NOT WRITTEN: {error}")]
@@ -106,6 +93,17 @@ def finish(
 
         lines += map(printable, write_reports(session, run.gate, outcomes, summary))
     return lines
+
+
+def _outcome_lines(session: pytest.Session, run: Run, outcomes: Outcomes, summary: Summary) -> Iterator[str]:
+    """Yield the lines about the outcomes, and turn the run red for reasons other than verdicts."""
+    config = session.config
+    settings = settings_of(config)
+    yield from map(printable, summary_lines(outcomes, summary, all_metrics=config.get_verbosity() > 0))
+    yield from map(printable, (*_resumed(run, outcomes), *run.notes, *_gate_lines(config, run.gate)))
+    yield from annotation_lines(outcomes, environment=os.environ, decision=run.gate.decision)
+    yield from _red_without_verdicts(session, run, settings)
+    yield from _uncounted(outcomes, settings)
 
 
 def _red_without_verdicts(session: pytest.Session, run: Run, settings: Settings) -> Iterator[str]:
