@@ -31,7 +31,11 @@ def test_a_dataset_of_ones_own(reader: Callable[..., Reader]) -> None:
 
 
 def test_the_reference_shows_what_the_command_lists(reader: Callable[..., Reader]) -> None:
-    reader().follow([block for block in page("reference/datasets.md") if block.language == "console"])
+    someone = reader()
+    someone.follow([block for block in page("reference/datasets.md") if block.language == "console"])
+    (ran,) = someone.ran
+    assert (ran.command, ran.status) == ("ragcheck dataset", 0)
+    assert re.findall(r"(?m)^\w+$", ran.output) == [dataset.name for dataset in DATASETS]
 
 
 def test_the_reference_describes_the_rows_and_the_split_of_each_dataset() -> None:

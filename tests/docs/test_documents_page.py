@@ -30,4 +30,8 @@ def test_the_page_about_tenants_can_be_followed(reader: Callable[..., Reader], t
     (tmp_path / "corpus").mkdir()
     accounts = {"RAG_SERVER_ACCOUNTS": "token-a=acme,token-b=globex"}
     with running(tmp_path / "corpus", environment=accounts) as server:
-        reader(stands_for={"http://127.0.0.1:8000": server.url}).follow(page("how-to/tenants.md"))
+        someone = reader(stands_for={"http://127.0.0.1:8000": server.url})
+        someone.follow(page("how-to/tenants.md"))
+    (ran,) = someone.ran
+    assert ran.status == 0
+    assert "\n2 PASS, 0 FAIL, 0 ERROR, 0 skipped\ndocuments: 1 deleted\n" in ran.output

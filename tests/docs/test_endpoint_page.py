@@ -7,7 +7,7 @@ import inspect
 import json
 import re
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -104,4 +104,9 @@ def test_every_kind_of_error_is_in_the_table() -> None:
 
 def test_the_expressions_for_a_function_read_its_objects() -> None:
     (code,) = (block.text for block in blocks("A function instead of a URL", "python") if "response=" in block.text)
-    exec(code + "client.blocking.close()", {"__name__": __name__})
+    names: dict[str, Any] = {"__name__": __name__}
+    exec(code, names)
+    names["client"].blocking.close()
+    assert names["answer"].text == "Within 30 days."
+    assert names["answer"].contexts == ("Refunds: 30 days.",)
+    assert names["answer"].source_ids == ("terms.md",)

@@ -18,9 +18,14 @@ NAME = "how-to/without-pytest.md"
 
 
 def test_the_script_prints_and_writes_what_is_shown(reader: Callable[..., Reader]) -> None:
-    blocks = page(NAME)
-    # Its question file is shown after the script, and needed before it is run.
-    reader().follow(sorted(blocks, key=lambda block: block.language == "console"))
+    someone = reader()
+    # The script needs the question file, which the page shows last.
+    someone.follow(sorted(page(NAME), key=lambda block: block.language == "console"))
+    assert [(ran.command, ran.status) for ran in someone.ran] == [("python agents.py", 0), ("ls results", 0)]
+    assert someone.ran[0].output.splitlines() == [
+        "short_summary.json refund-window PASS",
+        "wordy_summary.json refund-window FAIL",
+    ]
 
 
 def test_it_names_every_argument_and_every_result() -> None:
