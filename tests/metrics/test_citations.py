@@ -257,7 +257,10 @@ def test_a_marker_belongs_to_the_sentence_that_it_stands_in_or_follows(
 )  # fmt: skip
 def test_a_long_hostile_answer_takes_no_long_time(hostile: str) -> None:
     answer = answered(hostile, "a.md")
-    cited_sentences(answer, cited_answer(answer))
+    cited = cited_answer(answer)
+    sentences = cited_sentences(answer, cited)
+    assert bool(sentences) == any(map(str.isalnum, cited.marked.blanked(hostile)))
+    assert sum(len(each.citations) for each in sentences) == (len(cited.citations) if sentences else 0)
 
 
 def test_every_marker_of_a_long_answer_counts() -> None:
