@@ -67,4 +67,5 @@ def test_the_shop_writes_every_field_of_the_result_files(tmp_path: Path) -> None
 @pytest.mark.parametrize("name", NAMES)
 def test_the_samples_keep_to_the_schemas(name: str) -> None:
     kind = name.rpartition("_")[2].removesuffix(".json")
-    jsonschema.validate(read(SAMPLES / name), json.loads(read_schema(kind)), jsonschema.Draft202012Validator)
+    validator = jsonschema.Draft202012Validator(json.loads(read_schema(kind)))
+    assert list(validator.iter_errors(read(SAMPLES / name))) == []

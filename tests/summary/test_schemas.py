@@ -224,13 +224,17 @@ def aggregated(run: Outcomes) -> Summary:
     return aggregate(run, measured=[MEASURED], flaky=flaky, decision=decide(run, None, GateRules(gate="rate:0.5")))
 
 
+def violations(name: str, document: dict[str, Any]) -> list[str]:
+    errors = Draft202012Validator(json.loads(read_schema(name))).iter_errors(document)
+    return [f"{error.json_path}: {error.message}" for error in errors]
+
+
 @pytest.mark.parametrize("run", RUNS.values(), ids=RUNS)
 def test_what_is_written_is_what_the_schemas_say(run: Any) -> None:
-    Draft202012Validator(SCHEMAS["predictions"]).validate(predictions_document(run))
-    Draft202012Validator(SCHEMAS["summary"]).validate(summary_document(run, aggregated(run)))
+    assert violations("predictions", predictions_document(run)) == []
+    assert violations("summary", summary_document(run, aggregated(run))) == []
     for questions in run.sets:
-        document = questions_document(questions.dataset_name, questions.questions)
-        Draft202012Validator(json.loads(read_schema("questions"))).validate(document)
+        assert violations("questions", questions_document(questions.dataset_name, questions.questions)) == []
 
 
 def test_every_key_of_the_schemas_is_written_by_some_run() -> None:
