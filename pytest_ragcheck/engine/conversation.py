@@ -27,7 +27,7 @@ class Conversation:
         """The number of turns that were begun, >= 0."""
 
     def go_to(self, turn: int, *, repeats: int) -> None:
-        """Prepare for asking the turn, from 1: forget everything if the turn was begun before, or other repeats."""
+        """Prepare for this turn, from 1; start all dialogues anew if it was begun before or *repeats* differs."""
         if self.begun >= turn or len(self.dialogues) != repeats:
             self.dialogues = tuple(Dialogue() for _ in range(repeats))
             self.begun = 0
@@ -39,7 +39,7 @@ class Conversation:
 
 
 class Asked(Protocol):
-    """A question with what it is asked with."""
+    """An object that holds a question to ask."""
 
     @property
     def question(self) -> Question: ...
@@ -54,7 +54,7 @@ def conversation_of(question: Question) -> tuple[str, str] | None:
 
 
 def by_conversation(asked: Iterable[T]) -> list[T]:
-    """Return the questions with the turns of a conversation together, in their order, in the place of the first."""
+    """Return the questions in their order, but all turns of a conversation at the place of its first turn."""
     units: dict[Hashable, list[T]] = {}
     for number, each in enumerate(asked):
         units.setdefault(conversation_of(each.question) or number, []).append(each)

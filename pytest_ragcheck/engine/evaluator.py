@@ -60,7 +60,7 @@ class Evaluator:
 
     async def _checked_turn(self, prepared: PreparedQuestion, conversation: Conversation, turn: int) -> Record:
         if self._budget is not None:
-            self._budget.check()  # a turn that it left out has no answer either
+            self._budget.check()  # first: a turn without money has no answer either
         question, costs = prepared.question, []
         conversation.go_to(turn, repeats=prepared.settings.run.repeats)
         stopped_by = conversation.stopped_by()

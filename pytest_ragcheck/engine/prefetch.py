@@ -280,7 +280,7 @@ class Prefetcher:
         for key in claimed:
             if (unit := units[key]) is not None:
                 self._begin(unit, key)
-            else:  # `take` or `drop` has it since
+            else:  # `take` or `drop` got it meanwhile
                 self._store.release(key)
 
     async def _wait_for_room(self) -> None:

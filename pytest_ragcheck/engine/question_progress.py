@@ -84,7 +84,7 @@ class QuestionProgress:
         return f"{words}, after {self.refusal}" if self.stage is Stage.REFUSED and self.refusal else words
 
     def timeout(self) -> QuestionTimeout:
-        """Return the error of a question whose time is over."""
+        """Return the error of a question whose time is up."""
         words = {
             "the endpoint had it for": Stage.ASKED,
             "the judge had it for": Stage.JUDGED,

@@ -106,7 +106,7 @@ def _parts(text: str, is_document: Callable[[str], bool]) -> tuple[str, ...]:
     """
     The names of a list, without pages, sections and lines.
 
-    `doc_1` is a number unless a document has that id, and `Terms and Conditions.pdf` two names unless it is one.
+    `doc_1` is a number, and `Terms and Conditions.pdf` two names, unless a document has that id.
     """
     names: dict[str, None] = {}
     separators = [each.span() for each in _SEPARATOR.finditer(text)]

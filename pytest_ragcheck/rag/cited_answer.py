@@ -246,7 +246,7 @@ def _shape(name: str) -> str | None:
     """The kind of id that the name is: `a-9` for `fee-12`; None for a plain word or number, and for a long text."""
     if " " in name or len(name) > 100 or _ONE_KIND.fullmatch(name):
         return None
-    # The word of `[doc_1]`, a rank, is kept, so that this has not the form of the id `fee_12`.
+    # Keep the word of the rank `[doc_1]`, so that its shape differs from that of the id `fee_12`.
     return _LETTERS.sub(
         lambda word: word[0].casefold() if _SOURCE_WORD.fullmatch(word[0]) else "a", re.sub(r"\d+", "9", name)
     )

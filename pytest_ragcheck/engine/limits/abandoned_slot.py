@@ -19,7 +19,7 @@ _LOOK_SECONDS = 0.5
 
 class AbandonedSlot:
     """
-    A slot of the running loop whose request was cancelled, but not the request's calls.
+    A slot of the running loop whose request was cancelled while the request's calls still run.
 
     A thread watches it, because under xdist a worker's loop may close long before a plain function ends, while other
     workers wait for the slot.

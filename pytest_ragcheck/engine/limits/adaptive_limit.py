@@ -16,7 +16,7 @@ _UNHELPFUL_CUTS = 3
 """Refusals below an accepted level that show that refusals do not depend on the number of requests."""
 
 _CHANCE = 0.005
-"""A row of refusals that random refusals make less often than this is an overload."""
+"""A row of refusals that is less likely than this by chance is an overload."""
 
 _RECOVERED = 8.0
 """Random refusals have ended if this many of them were due since the last one."""
@@ -32,7 +32,7 @@ class AdaptiveLimit:
     level repeats, and exponentially above it.
 
     Some servers refuse a share of requests however few there are. Lowering the limit does not help then, so refusals
-    at that share have no effect, except a row of refusals that is longer than chance makes it.
+    at that share have no effect, except a row of refusals that chance does not explain.
 
     Times are seconds of the event loop's clock, which all processes of the machine share.
     """
@@ -63,7 +63,7 @@ class AdaptiveLimit:
     """The share of requests that are refused at any level, 0..1; 0.0 while refusals seem to depend on the level."""
 
     unhelpful: float = 0.0
-    """Refusals at a level that had served a full round, below the last refused one: cuts that did not help."""
+    """Cuts that did not help: refusals below the last refused level, after a full round of successes."""
 
     n_served: float = 0.0
     n_refused: float = 0.0
@@ -84,7 +84,7 @@ class AdaptiveLimit:
 
     @property
     def is_chance(self) -> bool:
-        """True if the refusals since the last success are no more than random refusals make."""
+        """True if chance explains the refusals since the last success."""
         chance: float = self.share**self.refused_in_row
         return chance >= _CHANCE
 

@@ -268,7 +268,7 @@ class RequestLimiter:
         self._admit()
 
     def _leave_after(self, running: list[AbandonedCall], tries: _Tries) -> None:
-        """Leave once the calls have ended that a cancelled request left running; at once if there are none."""
+        """Leave once the calls of a cancelled request have ended; at once if none runs."""
         if not tries.has_slot:
             return
         tries.has_slot = False
@@ -315,7 +315,7 @@ class RequestLimiter:
                 since = looked_at = _now()
                 hung = False
             elif _now() - looked_at >= _HUNG_LOOK_SECONDS:
-                # Twice, because each process looks by taking the locks of the others for a moment.
+                # Twice, because a process that looks holds the locks of the others for a moment.
                 if hung:
                     self._refuse_if_hung()
                 hung, looked_at = self._slots.are_hung(), _now()

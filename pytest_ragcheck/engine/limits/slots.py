@@ -14,7 +14,7 @@ from pytest_ragcheck.concurrency.locked_file import LockedFile
 from pytest_ragcheck.engine.limits.adaptive_limit import AdaptiveLimit
 
 _WANTED = struct.Struct("=3d")
-"""The end of a request for a slot, the number of the process that asks, and since when it has waited."""
+"""When a request for a slot expires, the number of the asking process, and since when it has waited."""
 
 _LIMIT = struct.Struct(f"={1 + len(fields(AdaptiveLimit))}d")
 """1.0 and the fields of the adaptive limit; zeros before the first change."""
@@ -116,7 +116,7 @@ class Slots:
     def mark_hung(self) -> int:
         """Mark one slot of this process as held by a call that may never end, and return the mark."""
         while True:
-            # Another process that looks takes each for a moment.
+            # A process that looks holds each mark for a moment.
             for mark in self._marks():
                 if self._table.take(mark):
                     self._hung.append(mark)

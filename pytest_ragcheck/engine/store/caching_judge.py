@@ -1,4 +1,4 @@
-"""Asks a judge and its model only for what no earlier run has asked them."""
+"""Asks a judge and its model only if no earlier run has asked the same."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ class CachingChat:
 
 
 def _judgement(kept: Any) -> Judgement | None:
-    """Return the judgement that was kept; None without one that can be read."""
+    """Return the kept judgement; None if there is none, or it cannot be read."""
     try:
         return replace(Judgement.from_wire(kept), cached=True)
     except (AttributeError, KeyError, TypeError, ValueError):

@@ -35,9 +35,9 @@ class SharedStore:
     Args:
         folder: The folder of the run, which exists.
         redactor: Removes secrets from stored text.
-        alone: True if the run has a single process. Each of several without a store would prefetch every question.
+        alone: True if the run has a single process. Without a store, each of several would prefetch every question.
         on_failure: Called once with the error of the file.
-        resumes: True to keep the records of an earlier run, but for its ERRORs, to be taken once more.
+        resumes: True to offer the records of an earlier run again, except its ERRORs.
         damaged: The error of a damaged file that was moved aside; empty if there was none.
 
     Raises:

@@ -35,7 +35,7 @@ def lay_out(database: sqlite3.Connection, *, resumes: bool = False) -> None:
     """
     Create the table if it is missing.
 
-    *resumes* is True to delete the ERRORs of an earlier run, and to have its other records taken once more.
+    *resumes* is True to delete the ERRORs of an earlier run, and to offer its other records again.
 
     Raises:
         sqlite3.DatabaseError: The file has another layout, or is damaged.
