@@ -29,7 +29,7 @@ DATASETS_PLUGIN = "ragcheck-datasets"
 SETTINGS: pytest.StashKey[Settings] = pytest.StashKey()
 
 IS_SPLIT: pytest.StashKey[bool] = pytest.StashKey()
-"""Set while items are deselected that other parts of the run have."""
+"""Set while items of other parts of the run are deselected."""
 
 PROCESS_ID: pytest.StashKey[int] = pytest.StashKey()
 """The process that collected the items; pytest-forked runs each of them in a child."""
@@ -238,7 +238,7 @@ def opening_files() -> Iterator[None]:
 
 def check_files() -> None:
     """
-    Check that the process can open the files and connections of a run, whose imports would fail without a reason.
+    Check that the process can open the files and connections of a run; else an import would fail obscurely.
 
     Raises:
         pytest.UsageError: It has fewer than `_FEWEST_FILES` left.

@@ -60,7 +60,7 @@ class Run:
     """True if a process of the run has asked a question."""
 
     callers: set[tuple[str, str]] = field(default_factory=set)
-    """The `caller_of` each selected test, or test of another shard, that uses `rag_check`."""
+    """`caller_of` for each test that uses `rag_check` and is selected, here or in another shard."""
 
     cut_short: str = ""
     """Why some questions may be missing, such as calls of deselected tests; empty if none can be."""

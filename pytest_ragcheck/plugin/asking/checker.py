@@ -176,7 +176,7 @@ class Answers:
 def _baseline_of(config: pytest.Config) -> RunBaseline | None:
     if not has_gate(config):
         return None
-    # A run without a gate does not import what it decides by.
+    # A run without a gate does not import the gate's modules.
     from pytest_ragcheck.plugin.collecting.run_baseline import RunBaseline
 
     return RunBaseline.of(config)

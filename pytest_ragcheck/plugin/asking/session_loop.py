@@ -97,7 +97,7 @@ def close_client(client: object, config: pytest.Config) -> None:
 
 
 def close_in_loop(config: pytest.Config, close: Callable[[], Awaitable[object]]) -> None:
-    """Run what closes a client, a judge or metrics, unless the loop cannot start, which has opened nothing then."""
+    """Close a client, a judge or metrics in the loop; a loop that cannot start has opened none."""
     with suppress(UsageError):
         loop_of(config).run(close)
 

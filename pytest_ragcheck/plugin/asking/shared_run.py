@@ -93,7 +93,7 @@ _LIMITS: pytest.StashKey[RunLimits] = pytest.StashKey()
 
 
 def limits_of(config: pytest.Config) -> RunLimits:
-    """Return the limits, which an override of `rag_settings` does not change."""
+    """Return the limits; an override of `rag_settings` does not change them."""
     known = config.stash.get(_LIMITS, None)
     if known is None or known.pid != os.getpid():  # a forked child has its own slots
         settings = settings_of(config)

@@ -114,7 +114,7 @@ def _singled_out(config: pytest.Config, run: Run) -> set[str]:
     reached: dict[str, bool] = {}
     for node_id, question in run.questions.selected.items():
         file = node_id.partition("::")[0]
-        # Brackets hold the variant of a question, but the question of a test.
+        # A question's node id has its variant in brackets, and a test's has the question.
         named = {node_id, node_id.partition("[")[0]} if is_question_id(node_id) else {node_id}
         alone = not named.isdisjoint(single) and not any((root / file).is_relative_to(path) for path in whole)
         reached[question.dataset_name] = reached.get(question.dataset_name, True) and alone

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from pytest_ragcheck.questions.question import QuestionSet
 
 _ALONE = "ragcheck_datasets_alone"
-"""Key of the worker input; pytest in a worker takes all arguments for those of the command line."""
+"""Key of the worker input; in a worker, pytest takes every path as given on the command line."""
 
 _LAST_FAILED = "lfplugin-collskip"
 """pytest's plugin that skips files without failures under `--last-failed`; a dataset is not a file."""

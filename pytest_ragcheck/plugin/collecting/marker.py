@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def parametrize(metafunc: pytest.Metafunc) -> None:
     """Parametrize the test with the questions of the files of all its markers, relative to the test file."""
     test = metafunc.definition
-    # The nearest mark is the first one of pytest, and the last one of the source.
+    # pytest lists the nearest mark first, which is the last in the source.
     markers = list(test.iter_markers("rag_questions"))[::-1]
     for marker in markers:
         if not marker.args or marker.kwargs or not all(isinstance(path, str) for path in marker.args):
@@ -43,6 +43,6 @@ def parametrize(metafunc: pytest.Metafunc) -> None:
 
 
 def require_question(item: pytest.Item) -> None:
-    """Let a test of a `unittest.TestCase` fail, which would pass unasked because pytest does not parametrize it."""
+    """Fail a test of a `unittest.TestCase`: pytest does not parametrize it, so it would pass without a question."""
     if isinstance(item, pytest.Function) and "rag_question" not in item.fixturenames:
         item.fixturenames.append("rag_question")

@@ -80,7 +80,7 @@ class RunBaseline:
         # The shards of a run are decided together, so that each of them counts all questions.
         shards = self._settings.run.shard is not None
         asked = [q for s in questions.sets.values() for q in s.questions] if shards else questions.selected.values()
-        # Which questions a test asks by `rag_check` is known when they are asked.
+        # The questions of a `rag_check` test are unknown until it asks them.
         saved = ((name.removesuffix(questions.suffix), id_of_caller(id_)) for name, id_ in self.baseline.rows)
         return len({q.key for q in asked if self.compares(q)}) + sum(caller in self._run.callers for caller in saved)
 

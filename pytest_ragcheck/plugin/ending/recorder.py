@@ -213,7 +213,7 @@ class Recorder:
             delete_for_all(self._config, failed=bool(session.testsfailed))
         self._settle(session, run)
         if self._gave_up:
-            # Without xdist the exit status is that of an ERROR, too.
+            # As without xdist, where the item is an ERROR.
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
         if self._gate is not None:
             self._gate.finish(run)
