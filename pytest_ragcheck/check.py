@@ -190,7 +190,7 @@ async def _decided(
             scores[metric] = Score.unscored("the judge of the run has other metrics of the group. Assert those")
     scores = _in_order(scores)
     decision = decide(question, scores, _thresholds(prepared))
-    said = judgement_without_secrets(judgement, clean)
+    redacted = judgement_without_secrets(judgement, clean)
     return replace(
         record,
         verdict=decision.verdict,
@@ -201,9 +201,9 @@ async def _decided(
         reason=clean.text(reason_for(decision, question, given, judgement, scores)),
         error_kind=decision.error_kind,
         repeated={metric: (tuple(votes),) for metric, votes in judgement.votes.items() if metric in scores},
-        unsupported_claims=said.unsupported_claims,
+        unsupported_claims=redacted.unsupported_claims,
         verdict_cached=judgement.cached,
-        judgement=None if judge is None else said,
+        judgement=None if judge is None else redacted,
         material="" if judge is None else material_digest(judged, answer),
     )
 

@@ -81,8 +81,8 @@ def question_digest(question: Question) -> str:
 def means_digest(client: Any, judge: Judge | None, settings: Settings) -> str:
     """Return a digest that is equal if the same system answers and the same judge judges in the same way."""
     identity = judge_identity(judge)
-    said = {**asdict(identity), "url": _without_port(identity.url)} if identity else None
-    return _digest([_without_port(endpoint_name(client)), said, fingerprint(settings)])
+    judged_by = {**asdict(identity), "url": _without_port(identity.url)} if identity else None
+    return _digest([_without_port(endpoint_name(client)), judged_by, fingerprint(settings)])
 
 
 def store_key(question: Question, means: str) -> str:

@@ -35,17 +35,17 @@ class ConversationState:
     @property
     def messages(self) -> list[dict[str, str]]:
         """The earlier turns as messages of OpenAI's chat API: `role` and `content`, one for each text of a turn."""
-        return [{"role": role, "content": content} for role, content in self._said]
+        return [{"role": role, "content": content} for role, content in self._texts]
 
     @property
     def text(self) -> str:
         """The earlier turns as lines, `User: ...` and `Assistant: ...`; empty without any."""
-        return "\n".join(f"{role.capitalize()}: {content}" for role, content in self._said)
+        return "\n".join(f"{role.capitalize()}: {content}" for role, content in self._texts)
 
     @property
-    def _said(self) -> list[tuple[str, str]]:
-        said = ((("user", each.question), ("assistant", each.answer)) for each in self.history)
-        return [(role, content) for turn in said for role, content in turn if content is not None]
+    def _texts(self) -> list[tuple[str, str]]:
+        turns = ((("user", each.question), ("assistant", each.answer)) for each in self.history)
+        return [(role, content) for turn in turns for role, content in turn if content is not None]
 
     def is_lost(self, carried: Collection[str]) -> bool:
         """Return True in a conversation whose requests carry neither `history` nor `session`."""

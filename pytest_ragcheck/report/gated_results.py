@@ -25,7 +25,7 @@ def gated(results: Results, baseline: Baseline | None, terms: GateRules, *, clea
     comparison = None
     if baseline is not None:
         outcomes = examined_against(baseline, outcomes)
-        comparison = compare(baseline, outcomes, terms, clean=clean, would_meet=lambda _dataset, _id: outcomes.complete)
+        comparison = compare(baseline, outcomes, terms, clean=clean, expects=lambda _dataset, _id: outcomes.complete)
     decision = decide(outcomes, comparison, terms)
     flaky = flaky_in_run(outcomes.measured, baseline, clean=clean)
     return replace(

@@ -69,8 +69,8 @@ def _judged_reasons(question: Question, answer: RagAnswer, judgement: Judgement,
         known.append(DECLINED + (" (the answer is empty)" if not answer.text.strip() else ""))
     elif "groundedness" in short and not grounding_contexts(question, answer):
         known.append(NO_CONTEXTS)
-    said = judgement.error_message
+    weakness = judgement.error_message
     # The offline judge has the same words for the same causes.
-    if said and not any(said in text for text in known):
-        known.append(said)
+    if weakness and not any(weakness in text for text in known):
+        known.append(weakness)
     return known or ["the judge named no weakness"]

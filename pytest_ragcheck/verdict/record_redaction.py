@@ -44,4 +44,4 @@ def judgement_without_secrets(judgement: Judgement, clean: Redactor) -> Judgemen
 def identity_without_secrets(identity: JudgeIdentity | None, clean: Redactor) -> JudgeIdentity | None:
     if identity is None:
         return None
-    return JudgeIdentity(**{name: said and clean.text(str(said)) for name, said in members(identity).items()})
+    return JudgeIdentity(**{name: value and clean.text(str(value)) for name, value in members(identity).items()})

@@ -60,7 +60,7 @@ def _run(chosen: argparse.Namespace) -> int:
             outcomes,
             terms,
             clean=redactor.text,
-            would_meet=lambda *key: outcomes.complete and key not in outcomes.out_of_reach,
+            expects=lambda *key: outcomes.complete and key not in outcomes.out_of_reach,
         )
         place = BaselinePlace.from_text(baseline.name).path
         accept = accept_command(results=chosen.output.absolute(), baseline=place.absolute(), start=Path.cwd())

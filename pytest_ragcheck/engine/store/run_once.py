@@ -45,13 +45,13 @@ class Once:
             OSError: The folder cannot be written.
         """
         async with self._turn(name):
-            said = self._read(name)
-            if said is None:
-                said = await self._did(name, step)
-                self._write(name, said)
-        if "error" in said:
-            raise StepFailed(said["error"], name=name)
-        return said["result"]
+            outcome = self._read(name)
+            if outcome is None:
+                outcome = await self._did(name, step)
+                self._write(name, outcome)
+        if "error" in outcome:
+            raise StepFailed(outcome["error"], name=name)
+        return outcome["result"]
 
     async def undo(self, name: str, opposite: Callable[[], Awaitable[bool]]) -> None:
         """
@@ -88,14 +88,14 @@ class Once:
 
     def _read(self, name: str) -> dict[str, str] | None:
         try:
-            said: dict[str, str] = json.loads((self._folder / f"{name}.json").read_bytes())
+            outcome: dict[str, str] = json.loads((self._folder / f"{name}.json").read_bytes())
         except FileNotFoundError:
             return None
-        return said
+        return outcome
 
-    def _write(self, name: str, said: dict[str, str]) -> None:
+    def _write(self, name: str, outcome: dict[str, str]) -> None:
         path = self._folder / f"{name}.json"
         # Replacing the file keeps other processes from reading half of it.
         temporary = path.with_suffix(f".{os.getpid()}.tmp")
-        temporary.write_text(json.dumps(said), encoding="utf-8")
+        temporary.write_text(json.dumps(outcome), encoding="utf-8")
         temporary.replace(path)

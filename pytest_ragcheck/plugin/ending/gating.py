@@ -69,7 +69,7 @@ def _comparison(config: pytest.Config, run: Run, outcomes: Outcomes, not_passed:
         whole = CollectionScope(config, run, complete=True, not_passed=not_passed)
         run.gate.out_of_reach = frozenset(key for key in baseline.rows if not whole.expects(*key))
     scope = CollectionScope(config, run, complete=outcomes.complete, not_passed=not_passed)
-    compared = compare(baseline, outcomes, outcomes.terms, clean=settings.redactor.text, would_meet=scope.expects)
+    compared = compare(baseline, outcomes, outcomes.terms, clean=settings.redactor.text, expects=scope.expects)
     start = config.invocation_params.dir
     # The full run of a shard is that of `ragcheck merge`.
     results = settings.run.output if settings.run.shard is None else start / "ragcheck-results"

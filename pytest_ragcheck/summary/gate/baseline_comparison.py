@@ -126,18 +126,18 @@ def compare(
     terms: GateRules,
     *,
     clean: Callable[[str], str],
-    would_meet: Callable[[str, str], bool],
+    expects: Callable[[str, str], bool],
 ) -> Comparison:
     """
     Compare the run with the baseline, read before the run writes results that may replace it.
 
     The *terms* say whether questions may be missing, and whether one with another text is compared. *clean* redacts a
-    text, because the texts of the baseline are redacted. *would_meet* returns True if the run searched the place of a
-    question, given its dataset name and id, so that its absence means that it is gone.
+    text, because the texts of the baseline are redacted. *expects* takes the dataset name and id of a question, and
+    returns True if the run would have collected it; an absent question is then gone.
     """
     collected = {(clean(s.dataset_name), clean(question.id)) for s in outcomes.sets for question in s.questions}
     groups: dict[str, list[Change]] = defaultdict(list)
-    new, met = [], set()
+    new, matched = [], set()
     for record in outcomes.records:
         question = record.question
         key = clean(question.dataset_name), clean(question.id)
@@ -145,23 +145,23 @@ def compare(
         if row is None:
             new.append(record)
             continue
-        met.add(key)
+        matched.add(key)
         reworded = clean(question.question) != row.question
         before = _under_todays_terms(row, record) if terms.gate in COMPARING else row
         change = Change(before=before, now=record, reworded=reworded)
         expected = question.quarantine is not None or question.key in outcomes.expected_to_fail
         apart = reworded and terms.gate in COMPARING
         groups["apart" if apart else _group(change, expected=expected)].append(change)
-    unmet = [row for key, row in baseline.rows.items() if key not in met]
-    missing = {row.key for row in unmet if row.key not in collected and would_meet(*row.key)}
-    out_of_reach = any(row.key not in collected | missing for row in unmet)
+    unmatched = [row for key, row in baseline.rows.items() if key not in matched]
+    missing = {row.key for row in unmatched if row.key not in collected and expects(*row.key)}
+    out_of_reach = any(row.key not in collected | missing for row in unmatched)
     grouped: dict[str, Any] = {name: tuple(groups[name]) for name in _GROUPS}
     return Comparison(
         baseline=baseline,
         **grouped,
         apart=tuple(groups["apart"]),
-        missing=tuple(row for row in unmet if row.key in missing),
-        not_run=tuple(row for row in unmet if row.key not in missing),
+        missing=tuple(row for row in unmatched if row.key in missing),
+        not_run=tuple(row for row in unmatched if row.key not in missing),
         new=tuple(new),
         missing_allowed=terms.missing == "allowed",
         partial=out_of_reach or not outcomes.complete,
@@ -169,7 +169,7 @@ def compare(
 
 
 def examined_against(baseline: Baseline, outcomes: Outcomes) -> Outcomes:
-    """Return the outcomes without the findings of a gate that compared with other saved runs than the baseline's."""
+    """Return the outcomes without the evidence of a gate whose saved runs are not those of this baseline."""
     records = tuple(
         record
         if (evidence := evidence_of(record)) is None or evidence.saved_runs == baseline.runs

@@ -106,18 +106,18 @@ def world_drift(changes: Sequence[Change]) -> WorldDrift:
 
 
 def _replaced_models(changes: Sequence[Change]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The models of the saved runs and of this one; both empty unless all are others behind the same judge."""
+    """The models of the saved runs and of this one, behind the same judge; both empty if they share a model."""
     former: set[str] = set()
     models: set[str] = set()
     for change in changes:
-        said = change.now.judgement
-        if said is None or said.cached or not said.served_by:
+        judgement = change.now.judgement
+        if judgement is None or judgement.cached or not judgement.served_by:
             continue
         looks = [look for look in change.before.answers if look.judge == change.now.judge]
         before = {look.judgement.served_by for look in looks if look.judgement is not None} - {""}
         if before:
             former |= before
-            models.add(said.served_by)
+            models.add(judgement.served_by)
     return ((), ()) if former & models else (tuple(sorted(former)), tuple(sorted(models)))
 
 

@@ -44,7 +44,7 @@ def test_what_is_not_held_against_the_run_is_no_error() -> None:
         failing("known"), failing("new"), failing("suspect", "FAIL", "PASS"), failing("broken", "FAIL", "FAIL")
     )
     terms = GateRules(gate="regression")
-    comparison = compare(baseline, outcomes, terms, clean=str, would_meet=lambda dataset, name: True)
+    comparison = compare(baseline, outcomes, terms, clean=str, expects=lambda dataset, name: True)
     decision = decide(outcomes, comparison, replace(terms, other_baseline="compare"))
     outcomes = replace(outcomes, tolerated=tolerated(outcomes, terms, baseline, clean=str))
     assert list(annotation_lines(outcomes, environment=STEP, decision=decision)) == [

@@ -46,7 +46,7 @@ def now(name: str, groundedness: float = 0.9, **said: Any) -> Record:
 
 def compared(rows: list[BaselineRow], records: list[Record], **said: Any) -> Comparison:
     baseline = Baseline(name="main.json", rows={row.key: row for row in rows})
-    default: dict[str, Any] = {"clean": str, "would_meet": lambda dataset, name: not name.startswith("apart")}
+    default: dict[str, Any] = {"clean": str, "expects": lambda dataset, name: not name.startswith("apart")}
     outcomes = some_outcomes(*records, expected_to_fail=said.pop("expected_to_fail", frozenset()))
     return compare(baseline, outcomes, outcomes.terms, **{**default, **said})
 

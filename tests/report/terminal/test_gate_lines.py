@@ -45,7 +45,7 @@ def now(name: str, groundedness: float = 0.9, **said: Any) -> Record:
 def decided(rows: list[BaselineRow], records: list[Record], terms: GateRules = REGRESSION) -> Decision:
     baseline = Baseline(name="main.json", rows={row.key: row for row in rows})
     outcomes = some_outcomes(*records)
-    comparison = compare(baseline, outcomes, terms, clean=str, would_meet=lambda dataset, name: True)
+    comparison = compare(baseline, outcomes, terms, clean=str, expects=lambda dataset, name: True)
     return decide(outcomes, comparison, terms)
 
 

@@ -32,7 +32,7 @@ def now(name: str, verdict: Verdict = PASS, **said: Any) -> Record:
 
 
 def compared(rows: list[BaselineRow], records: list[Record], **said: Any) -> Comparison:
-    default: dict[str, Any] = {"clean": str, "would_meet": lambda dataset, name: True}
+    default: dict[str, Any] = {"clean": str, "expects": lambda dataset, name: True}
     outcomes = said.pop("outcomes", some_outcomes(*records))
     return compare(a_baseline(*rows), outcomes, outcomes.terms, **{**default, **said})
 
@@ -87,9 +87,9 @@ def test_a_question_that_the_baseline_does_not_have_is_new_whatever_it_came_to()
     assert not comparison.worse
 
 
-def test_a_question_that_is_nowhere_is_missing_if_the_run_would_have_met_it() -> None:
+def test_a_question_that_is_nowhere_is_missing_if_the_run_would_have_collected_it() -> None:
     rows = [before("a"), before("b", dataset_name="other"), before("c", ERROR)]
-    comparison = compared(rows, [now("x")], would_meet=lambda dataset, name: dataset == "billing")
+    comparison = compared(rows, [now("x")], expects=lambda dataset, name: dataset == "billing")
     assert groups(comparison) == {"missing": ["a", "c"], "not_run": ["b"], "new": ["x"]}
     assert comparison.worse
 
@@ -146,7 +146,7 @@ def test_every_question_of_either_stands_in_exactly_one_group(
     comparison = compared(
         [before(name, verdict) for name, verdict in then.items()],
         [now(name, verdict) for name, verdict in verdicts.items()],
-        would_meet=lambda dataset, name: name in met,
+        expects=lambda dataset, name: name in met,
     )
     listed = [name for names in groups(comparison).values() for name in names]
     assert sorted(listed) == sorted(then.keys() | verdicts.keys())
