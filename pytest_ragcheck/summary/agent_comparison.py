@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pytest_ragcheck.summary.predictions_reader import Key
 
 _ERROR_RATE = 0.01
-"""As `rag_false_alarms` by default; a difference has two directions, so that twice as many are marked by chance."""
+"""The default of `rag_false_alarms`; chance marks twice as many differences, because they have two directions."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -173,7 +173,7 @@ def _mean_difference(before: Sequence[float], after: Sequence[float]) -> Differe
 
 
 def _rate_difference(gained: int, lost: int, n: int) -> Difference:
-    """Return the difference of the shares of PASS, with the gate's count test, of one saved run, in its direction."""
+    """Return the difference of the shares of PASS, with the gate's count test for one saved run in its direction."""
     low, high = rate_difference_interval(gained, lost, n)
     fewer, more = sorted((gained, lost))
     significant = more > fewer and more >= critical_value(1, fewer, _ERROR_RATE * COUNT_SHARE)

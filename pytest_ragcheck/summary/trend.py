@@ -89,7 +89,7 @@ class Trend:
 
 
 def trend_of(runs: Iterable[TrendRun]) -> Trend:
-    """Return the trend over the runs, at least one; of a run that is given twice the last one counts."""
+    """Return the trend over at least one run; the last counts if a run is given twice."""
     of_moment: dict[tuple[datetime, str], list[TrendRun]] = {}
     for run in runs:
         same = of_moment.setdefault((run.ended, run.agent_name), [])

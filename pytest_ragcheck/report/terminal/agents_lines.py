@@ -179,7 +179,7 @@ def _flip_lines(compared: Agents) -> Iterator[str]:
 
 
 def _weight(agent: Agent) -> str:
-    """Whether the flips are more than noise, as the gate has it before it asks again."""
+    """Whether the flips are more than noise, by the gate's test before it asks again."""
     if agent.pass_rate is None or not (agent.gained or agent.lost):
         return ""
     noise = "more than noise" if agent.pass_rate.significant else "no more than noise"

@@ -74,8 +74,7 @@ def comparison_lines(comparison: Comparison, examined: Examined | None = None) -
     """
     Yield the differences from the baseline, for the end of a run.
 
-    *examined* has the newly failing questions by what the gate found, with its words on each; None if no gate examined
-    them.
+    *examined* has the newly failing questions by the gate's finding, each explained; None if no gate examined them.
     """
     return map(printable, _lines(comparison, examined))
 

@@ -68,7 +68,7 @@ def accepted_documents(
 
 
 def differing(document: Mapping[str, Any], now: Baseline, earlier: Mapping[str, Any], recorded: Baseline) -> list[Key]:
-    """Return the questions that the baseline records with another answer, not at all, or otherwise; and gone ones."""
+    """Return the questions that accepting the run would change in the baseline: new, gone or recorded otherwise."""
     measured, before = _by_key(document["predictions"]), _by_key(earlier["predictions"])
     metrics = {*DEMANDED, *(metric for row in now.rows.values() for metric in row.metrics)}
     return [

@@ -21,9 +21,9 @@ _SETTINGS = ("judge", "prompt", "tier", "top_k")
 
 def differences(comparison: Comparison) -> tuple[str, ...]:
     """
-    Return what makes them incomparable, such as `judge: offline then, openai gpt-5 now`; empty if they are comparable.
+    Return why they are incomparable, such as `judge: offline then, openai gpt-5 now`; empty if they are comparable.
 
-    Values that the baseline lacks, such as in files of earlier versions, count as equal.
+    A value that the baseline lacks, such as one of an earlier version, counts as equal.
     """
     measured = [change for change in comparison.compared if change.before.verdict is not Verdict.ERROR]
     found = [other_settings(change.before, change.now) for change in measured]
