@@ -143,7 +143,7 @@ def test_a_setting_that_needs_pytest_is_refused(given: dict[str, Any]) -> None:
         run(a_question("a"), answer, None, settings=Settings.of(threshold=0.5, **given))
     (name,) = given
     assert str(caught.value) == (
-        f"evaluate: {name} of the settings cannot be honoured without pytest. Run pytest, or take what is set out: "
+        f"evaluate: {name} of the settings cannot be honoured without pytest. Run pytest, or leave them out: "
         f"settings.replace({name}=None)."
     )
 

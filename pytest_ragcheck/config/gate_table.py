@@ -54,7 +54,7 @@ GATE: tuple[Setting, ...] = (
         becomes="gate.rule",
         default="each",
         default_text="confirmed with a baseline, each without",
-        help="What makes the run fail. each: any FAIL. confirmed: a question that passed in the baseline, fails each "
+        help="When the run fails. each: any FAIL. confirmed: a question that passed in the baseline, fails each "
         "time it is asked again, and is worse side by side. regression: more of these than chance explains, or a mean "
         "that drops by more than chance and by more than 0.01, or by more than D with regression:D. rate:R: a share of "
         "passing questions below R.",

@@ -63,9 +63,9 @@ QUESTION_DESCRIPTIONS: Mapping[str, str] = {
     "question": "The text to ask.",
     "expected_answer": "The best answer.",
     "all_acceptable_answers": "Further accepted answers. expected_answer is always accepted, listed here or not.",
-    "must_mention": "What the answer must contain: texts, matched as whole words in any case, or regular "
+    "must_mention": "Texts that the answer must contain, matched as whole words in any case, or regular "
     "expressions in slashes, such as /30|thirty/i. Checked without a judge.",
-    "must_not_mention": "What the answer must not contain: texts, or regular expressions in slashes. Checked "
+    "must_not_mention": "Texts, or regular expressions in slashes, that the answer must not contain. Checked "
     "without a judge.",
     "must_cite": "Ids of the documents that the answer must cite with a marker, such as [1] or [terms.md]. Checked "
     "without a judge.",

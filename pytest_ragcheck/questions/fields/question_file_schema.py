@@ -54,7 +54,7 @@ def question_file_schema() -> Schema:
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "A question file of pytest-ragcheck",
-        "description": "The questions, or a mapping with the questions and what holds for all of them.",
+        "description": "The questions, or a mapping with the questions and their common settings.",
         "type": ["object", "array"],
         # Keep list and mapping apart, else editors propose the keys of a file within the questions of a list.
         "if": {"type": "array"},

@@ -224,7 +224,7 @@ class _Batch:
             self.stalled = self.stalled or (
                 f"{self.routes.shown}: {shown} was uploaded, and the server has read nothing for "
                 f"{self.watch.limit_seconds:g} s ({status.completed} of {status.total} files)\n"
-                "See whether what reads documents in the server runs, or raise rag_timeout."
+                "Check that the server's document reader runs, or raise rag_timeout."
             )
             return self.stalled
         return None

@@ -190,7 +190,7 @@ def _broken_off(causes: Sequence[BaseException], phase: Phase) -> _Failure:
     https = "whether the port wants https:// instead of http://."
     if parser:
         return _Failure(
-            f"what came back is not HTTP: {excerpt(str(parser), 120)}", f"Check the port in the URL, and {https}"
+            f"the reply is not HTTP: {excerpt(str(parser), 120)}", f"Check the port in the URL, and {https}"
         )
     to_do = f"See the server's log, and check {https}"
     return _Failure("the connection was closed without an HTTP reply", to_do, transient=True)

@@ -46,7 +46,7 @@ def fill_in(headers: Iterable[tuple[str, str]], environment: Mapping[str, str]) 
                 )
         secrets += [environment[variable] for variable in variables]
         filled[name] = _FROM_ENVIRONMENT.sub(lambda match: environment[match[1]], value)
-        named = f"the environment's {' and '.join(map(repr, variables))}" if variables else "what is written there"
+        named = f"the environment's {' and '.join(map(repr, variables))}" if variables else "the value"
         check_header(name, filled[name], source=named)
     return FilledHeaders(headers=filled, secrets=secrets)
 

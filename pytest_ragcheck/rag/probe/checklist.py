@@ -143,7 +143,7 @@ def _top_k(first: Exchange, second: Exchange) -> Point:
 def _unicode(exchange: Exchange) -> Point:
     if exchange.answer is not None:
         return Check.UNICODE.passed(f"{_ANY_SCRIPT} was answered")
-    return Check.UNICODE.failed(exchange.found, f"Read and write texts as UTF-8. What was asked: {_ANY_SCRIPT}")
+    return Check.UNICODE.failed(exchange.found, f"Read and write texts as UTF-8. The question was: {_ANY_SCRIPT}")
 
 
 def _time(exchanges: list[Exchange], limit_seconds: float) -> Point:

@@ -230,7 +230,7 @@ BROKEN = {
         fault=to_bodies(lambda body: not str(body["query"]).isascii(), reply("UnicodeEncodeError", 500)),
         fails_at="unicode",
         seen='status 500 Internal Server Error ("UnicodeEncodeError")',
-        mend="Read and write texts as UTF-8. What was asked: ",
+        mend="Read and write texts as UTF-8. The question was: ",
     ),
     "serves one at a time": Broken(
         fault=one_at_a_time(),

@@ -131,7 +131,7 @@ def test_a_file_that_is_not_read_in_time_is_named_with_the_time(ledger: Ledger) 
             f"{server.url.removesuffix('/query')}: document 'shop:hours' (file shop_hours.txt) was uploaded, and the "
             "server has read nothing for 0.2 s (0 of 1 files)"
         ),
-        "See whether what reads documents in the server runs, or raise rag_timeout.",
+        "Check that the server's document reader runs, or raise rag_timeout.",
     ]
     assert list(done.ids.values()) == ["shop_terms.txt"]
 
@@ -626,5 +626,5 @@ def test_the_outcome_is_reported_in_lines_and_adds_up() -> None:
     assert list(total.lines()) == [
         "documents: 3 deleted, 3 kept (rag_disable); ragcheck cleanup deletes them",
         "WARNING: document ? (file a.txt) is left: no route",
-        "Delete what is left with: ragcheck cleanup --rag-url=URL",
+        "Delete them with: ragcheck cleanup --rag-url=URL",
     ]

@@ -76,7 +76,7 @@ def test_variables_of_the_environment_are_filled_in_and_known_as_secrets() -> No
     [
         ("Bearer {env:TOKEN}", "the environment's 'TOKEN'"),
         ("{env:USER}:{env:TOKEN}:{env:TOKEN}", "the environment's 'USER' and 'TOKEN'"),
-        ("ключ", "what is written there"),
+        ("ключ", "the value"),
     ],
 )
 def test_a_value_that_cannot_be_sent_is_refused_with_where_it_can_be_mended(value: str, place: str) -> None:
