@@ -39,8 +39,7 @@ class GateItem:
         """
         Decide, and fail an item of the gate's own if the run is red.
 
-        The run has had its last item. *not_passed* has the node ids of the items that did not pass, and of skipped
-        files.
+        The run has had its last item. *not_passed* is as for `CollectionScope`.
         """
         from pytest_ragcheck.plugin.ending.gating import decided, older_lines
         from pytest_ragcheck.report.terminal.gate_lines import decision_headline, decision_lines, decision_text

@@ -28,7 +28,7 @@ def decided(config: pytest.Config, run: Run, *, not_passed: Collection[str]) -> 
     """
     Return the decision of the gate.
 
-    The run has had its last item. *not_passed* has the node ids of the items that did not pass, and of skipped files.
+    The run has had its last item. *not_passed* is as for `CollectionScope`.
     """
     settings = settings_of(config)
     outcomes = outcomes_of(run, settings)

@@ -47,8 +47,7 @@ def finish(
     A green run turns red if a file cannot be written, because the next reader would find the old one. It turns red
     if documents are left in the system, because they would change the answers of the next run.
 
-    The run has had its last item. *not_passed* has the node ids of the items that did not pass, and of skipped files.
-    *encoded* returns the row of a record that was encoded while the run waited; None to encode it now.
+    The run has had its last item. *not_passed* is as for `CollectionScope`, and *encoded* as for `write_results`.
     """
     config = session.config
     settings = settings_of(config)
@@ -100,27 +99,30 @@ def _outcome_lines(session: pytest.Session, run: Run, outcomes: Outcomes, summar
     config = session.config
     settings = settings_of(config)
     yield from map(printable, summary_lines(outcomes, summary, all_metrics=config.get_verbosity() > 0))
-    yield from map(printable, (*_resumed(run, outcomes), *run.notes, *_gate_lines(config, run.gate)))
+    if run.results.resumed:
+        yield f"resumed: {len(run.results.resumed)} of {len(outcomes.records)} questions were asked by the earlier run"
+    yield from map(printable, (*run.notes, *_gate_lines(config, run.gate)))
     yield from annotation_lines(outcomes, environment=os.environ, decision=run.gate.decision)
-    yield from _red_without_verdicts(session, run, settings)
+    yield from _turned_red(session, run, settings)
     yield from _uncounted(outcomes, settings)
 
 
-def _red_without_verdicts(session: pytest.Session, run: Run, settings: Settings) -> Iterator[str]:
-    """Turn the run red for reasons other than verdicts, and yield a line for each."""
+def _turned_red(session: pytest.Session, run: Run, settings: Settings) -> list[str]:
+    """Turn the run red for reasons other than verdicts, and return a line for each."""
+    lines = []
     unexamined = sum(bool(record.evidence.get("over_budget")) for record in run.results.records.values())
     if run.results.over_budget or unexamined:
-        session.exitstatus = session.exitstatus or pytest.ExitCode.TESTS_FAILED
         counts = {"not run": run.results.over_budget, "not examined by the gate": unexamined}
         left = ", ".join(f"{count} {words}" for words, count in counts.items() if count)
         spent = f"; {run.results.spent}" if run.results.spent else ""
-        yield f"cost: {OVER_BUDGET} of ${settings.run.max_cost_usd:g} was reached: {left}{spent}"
+        lines.append(f"cost: {OVER_BUDGET} of ${settings.run.max_cost_usd:g} was reached: {left}{spent}")
     if run.results.own_failures:
+        lines.append(f"not measured: pytest-ragcheck itself failed at {', '.join(sorted(run.results.own_failures))}")
+    if run.documents is not None and run.documents.left and not (lines or session.exitstatus):
+        lines.append("documents: the run is red because documents are left; the verdicts are not affected")
+    if lines:
         session.exitstatus = session.exitstatus or pytest.ExitCode.TESTS_FAILED
-        yield f"not measured: pytest-ragcheck itself failed at {', '.join(sorted(run.results.own_failures))}"
-    if run.documents is not None and run.documents.left and not session.exitstatus:
-        session.exitstatus = pytest.ExitCode.TESTS_FAILED
-        yield "documents: the run is red because documents are left; the verdicts are not affected"
+    return lines
 
 
 def _uncounted(outcomes: Outcomes, settings: Settings) -> Iterator[str]:
@@ -145,8 +147,3 @@ def _gate_lines(config: pytest.Config, gate: GateOutcome) -> Iterator[str]:
         dropped = line in above and (dropped or not line.startswith("  ..."))
         if not dropped:
             yield line
-
-
-def _resumed(run: Run, outcomes: Outcomes) -> Iterator[str]:
-    if run.results.resumed:
-        yield f"resumed: {len(run.results.resumed)} of {len(outcomes.records)} questions were asked by the earlier run"
