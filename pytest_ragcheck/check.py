@@ -94,10 +94,9 @@ async def check_question(
     """
     Ask, judge, measure and decide one question, `repeats` times in sequence.
 
-    A turn of a conversation is asked in one of the `dialogues` each time, which get its answer.
+    Each time, a turn of a conversation continues another one of the `dialogues`.
 
-    Without the group `judge` among the chosen metrics the judge is not asked, as with the judge `none`. Nor is it in
-    the tier `retrieval`.
+    The judge is not asked in the tier `retrieval`, nor if the group `judge` is not among the chosen metrics.
 
     A failure of the endpoint or the judge ends in a record with the verdict ERROR. Any other exception is a bug,
     ours or one of a user's client or judge, and propagates.

@@ -1,4 +1,4 @@
-"""Computes what concurrent tasks wait for in batches, in a thread."""
+"""Computes the results that concurrent tasks wait for, in batches in a thread."""
 
 from __future__ import annotations
 

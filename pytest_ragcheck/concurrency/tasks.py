@@ -67,7 +67,7 @@ async def in_task(function: Callable[..., Awaitable[T]], *arguments: Any) -> T:
 async def _noted(
     ended: asyncio.Future[None], function: Callable[..., Awaitable[T]], *arguments: Any
 ) -> Callable[[], T]:
-    """Return what `settled` returns, and set *ended*."""
+    """Return the result of `settled`, and set *ended*."""
     try:
         return await settled(function, *arguments)
     finally:

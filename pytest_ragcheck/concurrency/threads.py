@@ -14,7 +14,7 @@ from typing import Any, TypeAlias, TypeVar
 T = TypeVar("T")
 
 AbandonedCall: TypeAlias = "Future[None] | asyncio.Task[Any]"
-"""The end of a call that runs on although cancelled: a thread's, or that of a task, which ends with its loop."""
+"""Done when a call that outlives its cancellation ends: in a thread, or in a task, which ends with its loop."""
 
 _ABANDONED: contextvars.ContextVar[list[AbandonedCall]] = contextvars.ContextVar("_ABANDONED")
 

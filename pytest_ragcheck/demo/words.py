@@ -27,7 +27,7 @@ def words_of(text: str) -> list[str]:
     """
     The words of *text* in their order: without case, accents, inflection and stop words.
 
-    A compound gives its parts and itself joined by `_`, so that `--rag-top-k`, `rag_top_k` and "top k" meet.
+    A compound gives its parts and itself joined by `_`, so that `--rag-top-k`, `rag_top_k` and "top k" share a word.
     """
     decomposed = unicodedata.normalize("NFKD", _POSSESSIVE.sub("", text.casefold()))
     plain = "".join(character for character in decomposed if not unicodedata.combining(character))

@@ -88,13 +88,13 @@ class SentenceSupport:
     """Which of the passages that a sentence cites support it."""
 
     supported: bool
-    """True if all of them together do."""
+    """True if the cited passages together support the sentence."""
 
     alone: frozenset[int] = frozenset()
-    """The numbers of those that do without the others."""
+    """The numbers of the passages that support it alone."""
 
     needed: frozenset[int] = frozenset()
-    """The numbers of those without which the others do not."""
+    """The numbers of the passages without which the others do not support it."""
 
 
 class Judge(Protocol):

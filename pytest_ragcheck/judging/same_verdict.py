@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class SameVerdict:
-    """A judge that reuses verdicts of a saved run, or of this one, by `material_digest`, and asks another the rest."""
+    """A judge that reuses verdicts of a saved run or of this one, by `material_digest`, or asks another judge."""
 
     def __init__(self, asked: Judge, verdicts: Mapping[str, Judgement]) -> None:
         self.identity = identity_of(asked)

@@ -19,7 +19,7 @@ TOKENS_AT_ONCE = 8_192
 """
 Tokens of a forward pass with those that pad it: two of the longest inputs.
 
-With four CPU threads half of it took 1.6 times as long for short inputs; with one thread the size is of no account.
+With four CPU threads half of it took 1.6 times as long for short inputs; with one thread the size makes no difference.
 """
 
 _LONGEST_WORD = 50
@@ -69,7 +69,7 @@ class TokenClassifier:
         name: A folder, or a name on the hub.
 
     Raises:
-        ValueError: It is not such a model.
+        ValueError: It is another kind of model.
         OSError: There is no such folder, and the hub has no model of that name or cannot be reached.
     """
 

@@ -77,7 +77,7 @@ class JudgedSentence:
     """The support of one sentence by its citations."""
 
     supported: bool
-    """True if all that it cites, taken together, supports it; False without citations or with an invented one."""
+    """True if its cited passages together support it; False without citations or with an invented one."""
 
     precise: tuple[bool, ...]
     """For each of its citations True if it supports the sentence and adds something; empty with an invented one."""

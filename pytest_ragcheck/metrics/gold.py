@@ -56,7 +56,7 @@ def found_gold(question: Question, answer: RagAnswer) -> tuple[frozenset[str], .
     passage is found by its text, since several passages may be of one document. A context contains it if one text
     contains the other word for word, regardless of case, accents, punctuation and white space. The context then is
     the passage, a part of it with `CHUNK_WORDS` words or more, or a larger text with the whole passage. A chunk that is
-    cut elsewhere contains the passage if half of the words of the passage or more, and not fewer, stand in it in a row.
+    cut elsewhere contains the passage if half of its words, and at least `CHUNK_WORDS`, stand in the chunk in a row.
     """
     if not question.gold_passages:
         return tuple(frozenset[str]() for _ in answer.contexts)
@@ -110,7 +110,7 @@ def _one_in_the_other(passage: str, context: str) -> bool:
 
 
 def _has_half(passage: list[str], context: str) -> bool:
-    """Return True if half of the passage's words stand in the context in a row."""
+    """Return True if half of the passage's words, and at least `CHUNK_WORDS`, stand in the context in a row."""
     needed = max(-(-len(passage) // 2), CHUNK_WORDS)
     # A run of that length contains one of these blocks as a whole.
     size = (needed + 1) // 2

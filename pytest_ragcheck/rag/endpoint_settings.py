@@ -32,7 +32,7 @@ class EndpointSettings:
 
     @property
     def progress_seconds(self) -> float:
-        """Time between two lines about what a run waits for."""
+        """Time between two progress lines."""
         return self.timeout_seconds / 2
 
 

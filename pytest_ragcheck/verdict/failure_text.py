@@ -40,7 +40,7 @@ _PAGES = {
     "unscored": "outcomes",
     "replay": "how-to/replay",
 }
-"""The docs page about an ERROR, by its kind or the first word of that."""
+"""The docs page about an ERROR, by its kind or the first word of the kind."""
 
 
 class Failure(Protocol):

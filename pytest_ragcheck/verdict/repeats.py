@@ -36,7 +36,7 @@ def combined_record(records: Sequence[Record], thresholds: Thresholds) -> Record
     """
     Return one record for several of the same question, with all values in `repeated`.
 
-    Every score is the median of its values, of a prohibition the minimum, and the verdict is decided on them. Answer,
+    Every score is the median of its values (the minimum for a prohibition), and the verdict is decided on them. Answer,
     contexts and latency are those of the record whose scores are nearest. If one of the records is an ERROR, it is
     returned, unless another one breaks a prohibition.
     """

@@ -1,4 +1,4 @@
-"""`ragcheck baseline` adds a run to a baseline, or makes the answers of a run the recorded ones."""
+"""`ragcheck baseline` adds a run to a baseline, or accepts the answers of a run."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ M = TypeVar("M")
 INSTALL_LOCAL = "pip install 'pytest-ragcheck[local]'"
 
 _LONGEST_WAIT_SECONDS = 60.0
-"""Of the end of the process for a model that is loaded or used."""
+"""How long the end of the process waits for a model that is being loaded or used."""
 
 
 def missing_packages() -> str:

@@ -73,7 +73,7 @@ def limit_threads(torch: Any) -> None:
     """
     workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
     cpus = len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
-    # Torch's default is the number of CPUs, or of cores, which have up to two.
+    # Torch's default is the number of CPUs, or of cores, each of up to two CPUs.
     is_default = torch.get_num_threads() in (cpus, cpus // 2)
     if workers > 1 and is_default and os.environ.keys().isdisjoint(("OMP_NUM_THREADS", "MKL_NUM_THREADS")):
         torch.set_num_threads(min(torch.get_num_threads(), max(1, cpus // workers)))

@@ -33,7 +33,7 @@ _STAYING_POST = frozenset({307, 308})
 _MOST_REDIRECTS = 5
 
 _NO_TIMEOUT: dict[str, float | None] = dict.fromkeys(("connect", "read", "write", "pool"))
-"""The library's time limits: the limit of this module is on the whole."""
+"""No time limit of the library's, because this module limits the whole exchange."""
 
 _ENCODER = json.JSONEncoder(ensure_ascii=False)
 _OF_JSON = {"accept": "application/json", "content-type": "application/json"}

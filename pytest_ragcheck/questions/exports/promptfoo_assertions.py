@@ -13,7 +13,7 @@ from pytest_ragcheck.questions.mention import compile_mention
 _SPECIAL = re.compile(r"([\\.^$*+?{}\[\]|()])")
 
 _MAXIMA = {"latency": ("latency_seconds", 0.001), "cost": ("cost_usd", 1.0)}
-"""The bound of each, and the factor to its unit: promptfoo's latency is in milliseconds."""
+"""By assertion its bound, and the factor to the bound's unit: promptfoo's latency is in milliseconds."""
 
 _REFERENCES = ("factuality", "context-recall", "similar")
 """Assertions with a reference answer as their value."""
