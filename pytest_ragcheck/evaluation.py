@@ -147,8 +147,8 @@ def _checked(settings: Settings | None) -> Settings:
         raise UsageError(f"evaluate: settings are {settings!r:.80}. Write settings=Settings.of(...).")
     if needing := [name for name in _NEED_PYTEST if settings.replace(**{name: None}) != settings]:
         raise UsageError(
-            f"evaluate: {', '.join(needing)} of the settings cannot be honoured without pytest. Run pytest, or leave "
-            f"them out: settings.replace({'=None, '.join(needing)}=None)."
+            f"evaluate: {', '.join(needing)} of the settings cannot be honoured without pytest. Run pytest, or "
+            f"write settings.replace({'=None, '.join(needing)}=None)."
         )
     return settings
 

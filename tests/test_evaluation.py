@@ -143,15 +143,15 @@ def test_a_setting_that_needs_pytest_is_refused(given: dict[str, Any]) -> None:
         run(a_question("a"), answer, None, settings=Settings.of(threshold=0.5, **given))
     (name,) = given
     assert str(caught.value) == (
-        f"evaluate: {name} of the settings cannot be honoured without pytest. Run pytest, or leave them out: "
-        f"settings.replace({name}=None)."
+        f"evaluate: {name} of the settings cannot be honoured without pytest. Run pytest, or "
+        f"write settings.replace({name}=None)."
     )
 
 
 def test_all_settings_that_need_pytest_are_named_and_can_be_taken_out() -> None:
     settings = Settings.of(gate="regression", shard="1/2", threshold=0.5)
     with pytest.raises(
-        UsageError, match=r"^evaluate: gate, shard of the .*: settings.replace\(gate=None, shard=None\)\.$"
+        UsageError, match=r"^evaluate: gate, shard of the .* settings.replace\(gate=None, shard=None\)\.$"
     ):
         run(a_question("a"), answer, None, settings=settings)
     assert run(a_question("a"), answer, None, settings=settings.replace(gate=None, shard=None)).records

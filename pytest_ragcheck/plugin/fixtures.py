@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="session")
 def rag_settings(pytestconfig: pytest.Config) -> Settings:
-    """The settings of the run. An override can change them for its folder with `dataclasses.replace`."""
+    """The settings of the run. An override can return `rag_settings.replace(threshold=0.9)`."""
     return settings_of(pytestconfig)
 
 
