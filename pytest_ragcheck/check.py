@@ -186,7 +186,9 @@ async def _decided(
                 "no metric has this name. Run pytest with the hook pytest_ragcheck_metrics, or give it to evaluate"
             )
         elif group in settings.run.metrics:
-            scores[metric] = Score.unscored("the judge of the run has other metrics of the group. Assert those")
+            kind, _, rest = metric.partition("_")
+            other = f"{'offline' if kind == 'ragas' else 'ragas'}_{rest}"
+            scores[metric] = Score.unscored(f"with this judge the run measures {other}. Assert that metric instead")
     scores = _in_order(scores)
     decision = decide(question, scores, _thresholds(prepared))
     redacted = judgement_without_secrets(judgement, clean)

@@ -274,7 +274,10 @@ def test_a_minimum_of_a_metric_that_needs_another_judge_is_an_error() -> None:
     (record,) = run(a_question(expected_answer="30 days"), answer, "offline", settings=settings).records
     assert (record.verdict.value, record.reason) == (
         "ERROR",
-        ("ragas_faithfulness could not be measured: the judge of the run has other metrics of the group. Assert those"),
+        (
+            "ragas_faithfulness could not be measured: with this judge the run measures offline_faithfulness. "
+            "Assert that metric instead"
+        ),
     )
     settings = settings.replace(min="offline_faithfulness=0.9")
     (record,) = run(a_question(expected_answer="30 days"), answer, "offline", settings=settings).records
