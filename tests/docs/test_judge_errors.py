@@ -12,7 +12,9 @@ from typing import Any
 
 import pytest
 
+from pytest_ragcheck.config.settings import Settings
 from pytest_ragcheck.errors import RagcheckError
+from pytest_ragcheck.judging.judge_choice import choose_judge
 from pytest_ragcheck.judging.model.openai_judge import OpenAIJudge
 from pytest_ragcheck.judging.prompts.judge_prompt import load_prompt
 from pytest_ragcheck.questions.question import Question
@@ -136,8 +138,8 @@ CASES = {
     ),
     "too few tokens for the reasoning": replied(completion("", finish_reason="length", reasoning="Let me see")),
     "too few tokens": replied(completion("{", finish_reason="length")),
-    "no model": made(model=""),
-    "no key": made(api_key=""),
+    "no model": lambda: choose_judge(Settings.of(judge="openai")),
+    "no key": lambda: choose_judge(Settings.of(judge="openai", judge_model="m")),
     "a key that is no key": made(api_key="sk-\N{EN DASH}abc"),
     "a URL without a scheme": made(base_url="localhost:8000/v1"),
     "the URL of one call": made(base_url=f"{SHOWN_URL}/chat/completions"),
