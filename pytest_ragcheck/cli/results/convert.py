@@ -14,6 +14,7 @@ from pytest_ragcheck.report.counted import counted
 if TYPE_CHECKING:
     from pytest_ragcheck.questions.exports.export import Export
     from pytest_ragcheck.questions.exports.material import Material
+    from pytest_ragcheck.questions.question import Question
 
 _ENDING = "_results.json"
 _SHOWN_KEYS = 12
@@ -51,15 +52,16 @@ def _run(chosen: argparse.Namespace) -> int:
     from pytest_ragcheck.questions.exports.recognised_forms import read_exports
 
     results: Path = chosen.output or Path("ragcheck-results")
+    questions: Path = chosen.output or Path()
     exports = []
     for path in _files(chosen.files):
         if path.is_file() and is_mtrag(path):
-            say(*_convert_conversations(path, results))
+            say(*_convert_conversations(path, questions))
         else:
             exports.append(path)
     for read in list(read_exports(exports)):
         if isinstance(read, Export):
-            say(*_write_questions(read, chosen.output or Path()))
+            say(*_convert_export(read, questions))
         elif read.path.name.endswith(_ENDING) or read.have_one_of("predictions", "prediction"):
             say(*_convert(read.path, results))
         else:
@@ -92,25 +94,32 @@ def _unknown(material: Material) -> UsageError:
     return UsageError(
         f"{material.path}: is in no form that is recognised (found: {names}). The forms: {known}, "
         "MT-RAG conversations, results of the old layout; `ragcheck docs convert` lists their keys. "
-        "A question file needs no conversion: name it *.rag.yaml, .json, .jsonl or .csv, and run `ragcheck check`."
+        "A question file needs no conversion: name it *.rag.yaml, *.rag.json, *.rag.jsonl or *.rag.csv, and run "
+        "`ragcheck check`."
     )
 
 
-def _write_questions(export: Export, folder: Path) -> Iterator[str]:
+def _convert_export(export: Export, folder: Path) -> Iterator[str]:
     """Write the question file of an export, and print which parts were left out."""
-    from pytest_ragcheck.questions.question_rows import write_questions
-
     if not export.questions:
         left = "; ".join(f"{what}: {number}" for what, number in export.left.items()) or "it is empty"
         raise UsageError(f"{export.path}: {export.form_name}, has no questions to convert ({left}).")
-    written = folder / f"{export.dataset_name}.rag.json"
-    if written.exists():
-        raise UsageError(f"{written}: exists already. Delete it, or name another folder with --output.")
-    folder.mkdir(parents=True, exist_ok=True)
-    write_questions(written, export.dataset_name, export.questions)
+    written = _write(folder, export.dataset_name, export.questions)
     yield f"{export.path}: {export.form_name}, {counted(len(export.questions), 'question')}"
     yield f"  wrote {written}"
     yield from (f"  not carried over: {what}: {number}" for what, number in sorted(export.left.items()))
+
+
+def _write(folder: Path, dataset_name: str, questions: Sequence[Question]) -> Path:
+    """Write a new question file into the folder, and return its path."""
+    from pytest_ragcheck.questions.question_rows import write_questions
+
+    written = folder / f"{dataset_name}.rag.json"
+    if written.exists():
+        raise UsageError(f"{written}: exists already. Delete it, or name another folder with --output.")
+    folder.mkdir(parents=True, exist_ok=True)
+    write_questions(written, dataset_name, questions)
+    return written
 
 
 def _convert(path: Path, folder: Path) -> Iterator[str]:
@@ -130,13 +139,10 @@ def _convert(path: Path, folder: Path) -> Iterator[str]:
 def _convert_conversations(path: Path, folder: Path) -> Iterator[str]:
     """Write a question file for each corpus of the conversations, and print its size."""
     from pytest_ragcheck.questions.exports.mtrag import read_mtrag
-    from pytest_ragcheck.questions.question_rows import write_questions
 
     sets = read_mtrag(path)
-    folder.mkdir(parents=True, exist_ok=True)
     yield f"{path}: {counted(sum(len(each.questions) for each in sets), 'turn')}"
     for each in sets:
-        written = folder / f"{each.dataset_name}_questions.json"
-        write_questions(written, each.dataset_name, each.questions)
+        written = _write(folder, each.dataset_name, each.questions)
         conversations = len({question.conversation for question in each.questions})
         yield f"  wrote {written}: {counted(conversations, 'conversation')}, {counted(len(each.questions), 'turn')}"

@@ -22,12 +22,13 @@ _NOT_JUDGED = ("CONVERSATIONAL", "UNDERSPECIFIED")
 
 
 def is_mtrag(path: Path) -> bool:
-    """Return True for the benchmark's conversations (`messages`) or generation tasks (`input` and `targets`)."""
+    """True for the benchmark's conversations (`messages`, `retriever`) or generation tasks (`input`, `targets`)."""
     try:
         rows = list(rows_of_file(path))
     except DatasetError:
         return False
-    return bool(rows) and all("messages" in row or ("input" in row and "targets" in row) for row in rows)
+    forms = {"messages", "retriever"}, {"input", "targets"}
+    return bool(rows) and all(any(form <= row.columns.keys() for form in forms) for row in rows)
 
 
 def read_mtrag(path: Path) -> tuple[QuestionSet, ...]:

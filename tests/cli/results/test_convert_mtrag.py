@@ -70,7 +70,7 @@ def test_conversations_become_a_question_file_for_each_corpus(tmp_path: Path, ra
     path = write(tmp_path, CONVERSATIONS)
     status, printed, errors = ragcheck("convert", str(path), "-o", str(tmp_path / "new"))
     assert (status, errors) == (0, "")
-    clapnq, govt = (tmp_path / "new" / f"mtrag-{name}_questions.json" for name in ("clapnq", "govt"))
+    clapnq, govt = (tmp_path / "new" / f"mtrag-{name}.rag.json" for name in ("clapnq", "govt"))
     assert printed.splitlines() == [
         f"{path}: 5 turns",
         f"  wrote {clapnq}: 2 conversations, 4 turns",
@@ -91,6 +91,24 @@ def test_conversations_become_a_question_file_for_each_corpus(tmp_path: Path, ra
     assert where.id == "conversation-3[turn1]"
     (partial,) = read_question_file(govt, root=tmp_path, known_metrics=ASSERTABLE).questions
     assert (partial.answerable, partial.expected_answer) == (True, "9 euros.")
+
+
+def test_without_a_folder_the_file_lies_where_pytest_collects_it_and_is_not_overwritten(
+    tmp_path: Path, ragcheck: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    path = write(tmp_path, CONVERSATIONS[1:2])
+    assert ragcheck("convert", path.name)[1] == (
+        "conversations.json: 1 turn\n  wrote mtrag-govt.rag.json: 1 conversation, 1 turn\n"
+    )
+    status, _, errors = ragcheck("convert", path.name)
+    assert (status, errors.partition(". ")[0]) == (2, "ragcheck convert: mtrag-govt.rag.json: exists already")
+
+
+def test_messages_of_another_tool_are_no_conversations_of_the_benchmark(tmp_path: Path, ragcheck: Command) -> None:
+    path = write(tmp_path, [{"messages": [{"role": "user", "content": "Who?"}]}])
+    status, _, errors = ragcheck("convert", str(path))
+    assert (status, "is in no form that is recognised (found: 'messages'). The forms: " in errors) == (2, True)
 
 
 def task(conversation_id: str, *said: str, answerability: str, contexts: list[dict[str, Any]]) -> dict[str, Any]:
@@ -121,7 +139,7 @@ def test_generation_tasks_become_conversations_whose_other_turns_are_not_judged(
     path = tmp_path / "reference.jsonl"
     path.write_text("\n".join(map(json.dumps, tasks)), encoding="utf-8")
     assert ragcheck("convert", str(path), "-o", str(tmp_path))[0] == 0
-    questions = read_question_file(tmp_path / "mtrag-fiqa_questions.json", root=tmp_path, known_metrics=ASSERTABLE)
+    questions = read_question_file(tmp_path / "mtrag-fiqa.rag.json", root=tmp_path, known_metrics=ASSERTABLE)
     told = [(each.id, each.question, each.expected_answer, bool(each.thresholds)) for each in questions.questions]
     assert told == [
         ("c1[turn1]", "A loan?", None, True),
