@@ -74,6 +74,15 @@ def test_the_clients_arguments_are_all_in_the_table_with_their_defaults() -> Non
         assert listed[name] == f"{signature[name].default:,.0f}"
 
 
+def test_the_methods_for_the_other_routes_are_listed_with_their_arguments() -> None:
+    listed = dict(re.findall(r"^\| `(\w+)\((.+)\)` \|", PAGE, re.MULTILINE))
+    assert len(listed) == 4
+    for name, arguments in listed.items():
+        _, *parameters = inspect.signature(getattr(RagClient, name)).parameters.values()
+        told = [f"{p.name}={p.default!s}".removesuffix(".0") for p in parameters if p.default is not p.empty]
+        assert arguments.split(", ") == [*(p.name for p in parameters if p.default is p.empty), *told]
+
+
 @pytest.mark.parametrize(("section", "contexts"), [("A client of your own", 1), ("A function instead of a URL", 5)])
 def test_a_client_of_ones_own_is_asked(section: str, contexts: int, reader: Callable[..., Reader]) -> None:
     code, *_ = blocks(section, "python")
