@@ -102,6 +102,6 @@ def _remarks(project: Project) -> list[str]:
         endpoint = f"the endpoint that {project.shown(configuration.path)} names"
         probe = f" {configuration.url}"
     else:
-        endpoint = "the URL of your endpoint in the place of this"
+        endpoint = "the URL of your endpoint instead of this one"
         probe, option = f" {starter_files.EXAMPLE_URL}", f" --rag-url={starter_files.EXAMPLE_URL}"
     return [*lines, f"Next, with {endpoint}:", "", f"    ragcheck probe{probe}", f"    pytest {questions}{option}"]

@@ -13,7 +13,7 @@ EXAMPLE_URL = "http://localhost:8000/query"
 QUESTIONS = f"""\
 # yaml-language-server: $schema=./{SCHEMA_FILE}
 #
-# Each question is one test. Replace these by questions of your users, with the answers in your documents.
+# Each question is one test. Replace these by questions of your users and the answers in your documents.
 
 questions:
   - id: refund-window # part of the test's name; keep it, and runs can be compared
@@ -130,7 +130,7 @@ def _settings(project: Project, *, quote: str, there: frozenset[str]) -> list[st
     if not there or (project.url and "rag_url" not in there):
         mark = "" if project.url else "# "
         lines += [
-            "# The endpoint; RAGCHECK_URL and --rag-url win over it. ragcheck probe checks it.",
+            "# The endpoint; RAGCHECK_URL and --rag-url override it. ragcheck probe checks it.",
             f"{mark}rag_url = {quote}{project.url or EXAMPLE_URL}{quote}",
         ]
     if there.isdisjoint({"rag_judge", "rag_judge_model"}):

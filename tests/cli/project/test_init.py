@@ -45,7 +45,7 @@ def rag_client():
     return RagClient.from_callable(answer)
 """
 NEXT = """
-Next, with the URL of your endpoint in the place of this:
+Next, with the URL of your endpoint instead of this one:
 
     ragcheck probe http://localhost:8000/query
     pytest {questions} --rag-url=http://localhost:8000/query
@@ -204,7 +204,7 @@ def test_settings_of_a_fresh_project_have_the_offline_judge_and_no_url(folder: P
     ragcheck("init")
     assert (folder / "pytest.ini").read_text(encoding="utf-8") == (
         "[pytest]\n"
-        "# The endpoint; RAGCHECK_URL and --rag-url win over it. ragcheck probe checks it.\n"
+        "# The endpoint; RAGCHECK_URL and --rag-url override it. ragcheck probe checks it.\n"
         "# rag_url = http://localhost:8000/query\n"
         "# Compares words and numbers, needs no model and no key. openai is a language model as judge.\n"
         "rag_judge = offline\n"
@@ -238,7 +238,7 @@ def test_a_url_with_a_secret_and_one_that_is_none_are_not_written(
 
 
 OFFERED = """\
-    # The endpoint; RAGCHECK_URL and --rag-url win over it. ragcheck probe checks it.
+    # The endpoint; RAGCHECK_URL and --rag-url override it. ragcheck probe checks it.
     # rag_url = {quote}http://localhost:8000/query{quote}
     # Compares words and numbers, needs no model and no key. openai is a language model as judge.
     rag_judge = {quote}offline{quote}
@@ -325,7 +325,7 @@ def test_the_endpoint_of_the_configuration_is_the_one_that_goes_on(
     assert printed.endswith(f"Next, with the endpoint that {name} names:\n\n{next_ones}")
     (folder / name).write_text(setting.format("http://me:hidden99@h/ask"))
     _, printed, _ = ragcheck("init")
-    assert "Next, with the URL of your endpoint in the place of this:" in printed
+    assert "Next, with the URL of your endpoint instead of this one:" in printed
     assert "hidden99" not in printed
 
 
