@@ -152,11 +152,12 @@ def is_question_file(session: pytest.Session, path: Path) -> bool:
         output = settings_of(session.config).run.output
     except pytest.UsageError:
         return True  # reading the file reports the error
-    # A file in the output folder is a result file, unless the user names it.
-    if session.config.rootpath.is_relative_to(output):
-        # The output folder contains the whole project, so only the names decide.
-        return argument or path.parent != output or not name.endswith(RESULT_QUESTIONS)
-    return argument or not path.is_relative_to(output)
+    # A file in the output folder of this or of another run is a result file, unless the user names it.
+    beside_results = path.parent == output or (path.parent / ".ragcheck").is_dir()
+    if argument or (name.endswith(RESULT_QUESTIONS) and beside_results):
+        return argument
+    # If the output folder contains the whole project, its other files are the user's.
+    return session.config.rootpath.is_relative_to(output) or not path.is_relative_to(output)
 
 
 def calls_rag_check(item: pytest.Item) -> bool:

@@ -117,7 +117,7 @@ def test_the_index_leads_to_every_page() -> None:
 
 
 def test_no_page_is_long() -> None:
-    words = {path.name: len(path.read_text(encoding="utf-8").split()) for path in DOCS.rglob("*.md")}
+    words = {path: len(path.read_text(encoding="utf-8").split()) for path in DOCS.rglob("*.md")}
     assert {name: count for name, count in words.items() if count > MOST_WORDS} == {}, "split it along its topics"
 
 

@@ -53,12 +53,12 @@ def test_further_names_of_question_files_are_an_ini_value(project: Project) -> N
     assert run.verdicts == {"terms": "PASS", "hours": "PASS"}
 
 
-def test_the_output_folder_is_never_collected(project: Project) -> None:
+def test_no_output_folder_is_collected(project: Project) -> None:
     project.ask(good("terms"))
     project.write("pytest.ini", "[pytest]\nrag_question_files = *_questions.json\n")
-    first, second = project.run(), project.run()
+    first, second, elsewhere = project.run(), project.run(), project.run("--rag-output=other")
     assert "billing_questions.json" in first.files
-    assert second.outcomes == {"passed": 1}
+    assert second.outcomes == elsewhere.outcomes == {"passed": 1}
 
 
 def test_a_written_questions_file_can_be_asked_again_when_it_is_named(project: Project) -> None:
