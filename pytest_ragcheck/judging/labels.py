@@ -118,8 +118,10 @@ def _only_label(path: Path, rows: list[tuple[int, dict[str, Any]]]) -> str:
 
 def _problem(row: dict[str, Any], label: str) -> str:
     """The reason why the row cannot be read; empty if there is none."""
-    if row[label] not in (0, 1) or isinstance(row[label], float):
+    if row[label] not in (0, 1):
         return f"{label} is {row[label]!r:.40}. Write 1, 0 or null."
+    if label == "label_grounded" and "contexts" not in row:
+        return "there are no contexts. Write a list of strings, or [] if there were none."
     history = row.get("history", [])
     if not isinstance(history, list) or not all(isinstance(turn, dict) for turn in history):
         return f"history is {history!r:.40}. Write a list of objects, each with question, answer and contexts."

@@ -72,7 +72,7 @@ def test_a_row_of_a_conversation_has_its_earlier_turns(tmp_path: Path) -> None:
     [("label_grounded", "groundedness"), ("label_correct", "answer_correctness"), ("label_abstained", "abstained")],
 )
 def test_each_label_belongs_to_a_score(tmp_path: Path, label: str, score: str) -> None:
-    assert labelled(tmp_path, {"answer": "No.", label: 0}).score == score
+    assert labelled(tmp_path, {"answer": "No.", "contexts": [], label: 0}).score == score
 
 
 def test_rows_without_the_label_are_left_out_and_blank_lines_skipped(tmp_path: Path) -> None:
@@ -81,6 +81,11 @@ def test_rows_without_the_label_are_left_out_and_blank_lines_skipped(tmp_path: P
         ("r1", True, "group billing"),
         ("line 4", False, "line 4"),
     ]
+
+
+def test_a_label_may_be_a_float_as_pandas_writes_a_column_with_gaps(tmp_path: Path) -> None:
+    found = labelled(tmp_path, {**ROW, "label_correct": 1.0}, {**ROW, "label_correct": 0.0})
+    assert [row.good for row in found.rows] == [True, False]
 
 
 def test_of_two_labels_the_chosen_one_is_read(tmp_path: Path) -> None:
@@ -102,6 +107,10 @@ def test_of_two_labels_the_chosen_one_is_read(tmp_path: Path) -> None:
         ),
         ([{**ROW, "label_correct": 0.5}], "FILE:1: label_correct is 0.5. Write 1, 0 or null."),
         ([{**ROW, "label_correct": "yes"}], "FILE:1: label_correct is 'yes'. Write 1, 0 or null."),
+        (
+            [{"answer": "a", "context": ["c"], "label_grounded": 1}],
+            "FILE:1: there are no contexts. Write a list of strings, or [] if there were none.",
+        ),
         ([{**ROW, "answer": None}], "FILE:1: answer is None. Write a string."),
         ([{**ROW, "question": 3}], "FILE:1: question is 3. Write a string."),
         ([{**ROW, "contexts": "text"}], "FILE:1: contexts is 'text'. Write a list of strings."),
