@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -135,18 +135,17 @@ def user_texts(messages: Any) -> list[str] | None:
     """Return the texts of the user in a list of messages; None if *messages* is no such list."""
     if not isinstance(messages, (list, tuple)) or not all(isinstance(each, Mapping) for each in messages):
         return None
-    return list(_texts_by_the_user(messages))
+    by_user = (each for each in messages if each.get("role", each.get("type")) in ("user", "human"))
+    return [text for each in by_user if (text := message_text(each))]
 
 
-def _texts_by_the_user(messages: Iterable[Mapping[str, Any]]) -> Iterator[str]:
-    for message in messages:
-        if message.get("role", message.get("type")) in ("user", "human"):
-            content = message.get("content")
-            if isinstance(content, (list, tuple)):
-                parts = [part.get("text") for part in content if isinstance(part, Mapping)]
-                content = "\n".join(part for part in parts if isinstance(part, str))
-            if isinstance(content, str) and content.strip():
-                yield content
+def message_text(message: Mapping[str, Any]) -> str | None:
+    """Return the text of a message, which may be in parts; None without one."""
+    content = message.get("content")
+    if isinstance(content, (list, tuple)):
+        parts = [part.get("text") for part in content if isinstance(part, Mapping)]
+        content = "\n".join(part for part in parts if isinstance(part, str))
+    return content if isinstance(content, str) and content.strip() else None
 
 
 def _sound_values(value: Any) -> Any:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pytest_ragcheck.questions.exports.export import Export, Form, further, text_of, user_texts
+from pytest_ragcheck.questions.exports.export import Export, Form, further, message_text, text_of, user_texts
 from pytest_ragcheck.questions.exports.material import Material, texts_of, value_of
 
 ASKED = ("question", "query", "input", "user_input", "user_query", "prompt", "message", "text")
@@ -18,7 +18,6 @@ _ANSWERED = (
 )  # fmt: skip
 
 _INPUTS, _OUTPUTS = ("inputs.", "inputs_", "input_"), ("outputs.", "outputs_", "output_")
-_SYSTEM = "system messages (the endpoint has its own)"
 
 
 def _is_langsmith(material: Material) -> bool:
@@ -121,7 +120,7 @@ def _add(
     messages = inputs.get("messages") if isinstance(inputs, Mapping) else inputs
     asked = user_texts(messages)
     if asked is not None and messages and any(each.get("role") in ("system", "developer") for each in messages):
-        export.leave(_SYSTEM)
+        export.leave("system messages (the endpoint has its own)")
     text = asked[-1] if asked else _named(inputs, ASKED, sole=True)
     answer = _answer(outputs, sole=sole_answer)
     for name, part, carried in (("inputs", inputs, text), ("outputs", outputs, answer)):
@@ -149,7 +148,7 @@ def _add(
 def _answer(outputs: Any, *, sole: bool) -> Any:
     messages = outputs.get("messages") if isinstance(outputs, Mapping) else outputs
     if isinstance(messages, list) and messages and isinstance(messages[-1], Mapping):
-        return messages[-1].get("content")
+        return message_text(messages[-1])
     return _named(outputs, _ANSWERED, sole=sole)
 
 

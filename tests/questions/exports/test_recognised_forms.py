@@ -371,6 +371,13 @@ def test_a_nan_of_pandas_is_a_missing_value(tmp_path: Path, capsys: pytest.Captu
     assert question["expected_answer"] is None
 
 
+def test_an_answer_in_parts_of_a_message_is_expected(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    answer = {"role": "assistant", "content": [{"type": "text", "text": "A."}]}
+    row = {"inputs": {"question": "Which?"}, "outputs": {"messages": [answer]}}
+    [question] = of_text("a.jsonl", json.dumps(row), tmp_path, capsys)
+    assert question["expected_answer"] == "A."
+
+
 def test_topics_may_have_commas_and_line_separators(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "judged.txt").write_text("1 0 a 1\n2 0 b 1\n", encoding="utf-8")
     (tmp_path / "topics.tsv").write_text("1\tWho, and when?\r\n2\tHow\u2028 long?\n", encoding="utf-8")
