@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from pytest_ragcheck.questions.exports.export import Export, Form, further, passages, user_texts
 from pytest_ragcheck.questions.exports.material import Material, texts_of, value_of
-
-_CARRIED = ("user_input", "reference", "reference_contexts")
 
 
 def _is_ragas(material: Material) -> bool:
@@ -27,12 +22,13 @@ def _is_ragas_01(material: Material) -> bool:
 def _read(material: Material, export: Export) -> None:
     for row in material.rows:
         # A list of messages has several turns; a text is one, brackets in it included.
-        messages = user_texts(value_of(row["user_input"]))
+        asked = row.get("user_input")
+        messages = user_texts(value_of(asked))
         export.add(
-            *([row["user_input"]] if messages is None else messages),
+            *([asked] if messages is None else messages),
             expected=row.get("reference"),
             gold=passages(row.get("reference_contexts")),
-            metadata=further(row, *_CARRIED),
+            metadata=further(row, "user_input", "reference", "reference_contexts"),
         )
         export.leave_unasserted(row, "rubrics", "reference_tool_calls")
 
@@ -43,18 +39,16 @@ def _read_01(material: Material, export: Export) -> None:
         truths = texts_of(row.get("ground_truths"))
         expected = row.get("ground_truth") or (truths[0] if truths else None)
         kept = ("question", "ground_truth", "ground_truths", *(["contexts"] if is_testset else []))
+        metadata = further(row, *kept)
+        if "contexts" in metadata:  # under this name they would be taken for gold passages
+            metadata["retrieved_contexts"] = metadata.pop("contexts")
         export.add(
             row.get("question"),
             expected=None if expected == "nan" else expected,
             all_acceptable_answers=truths,
             gold=passages(row.get("contexts")) if is_testset else (),
-            metadata=_without_answers(further(row, *kept)),
+            metadata=metadata,
         )
-
-
-def _without_answers(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return *values* with `contexts` under its later name, so that they are not taken for gold passages."""
-    return {"retrieved_contexts" if key == "contexts" else key: value for key, value in values.items()}
 
 
 FORMS = (

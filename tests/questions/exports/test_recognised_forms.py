@@ -371,6 +371,14 @@ def test_a_nan_of_pandas_is_a_missing_value(tmp_path: Path, capsys: pytest.Captu
     assert question["expected_answer"] is None
 
 
+def test_a_row_without_the_column_of_the_question_is_counted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "a.jsonl").write_text('{"user_input": "Q?", "reference": "A"}\n{"reference": "B"}', encoding="utf-8")
+    left, [question] = convert(tmp_path, capsys, "a.jsonl")
+    assert (question["question"], left) == ("Q?", ["rows without a question: 1"])
+
+
 def test_an_answer_in_parts_of_a_message_is_expected(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     answer = {"role": "assistant", "content": [{"type": "text", "text": "A."}]}
     row = {"inputs": {"question": "Which?"}, "outputs": {"messages": [answer]}}
