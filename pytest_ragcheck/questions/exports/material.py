@@ -42,7 +42,7 @@ class Material:
     """The JSON or YAML value; None for other files, and for JSON Lines and CSV."""
 
     rows: tuple[Mapping[str, Any], ...] = ()
-    """The objects of JSON Lines, of a JSON or YAML list, or the rows of a CSV file."""
+    """The objects of JSON Lines, of a JSON or YAML list, or the rows of a CSV file or of columns in JSON."""
 
     qrels: tuple[Path, ...] = ()
     """The judgements of TREC that belong to the topics in this file."""
@@ -111,9 +111,10 @@ def _json_material(path: Path, text: str) -> Material:
     try:
         document = _json(text)
     except (ValueError, RecursionError) as whole:
-        lines = [(number, line) for number, line in enumerate(text.split("\n"), start=1) if line.strip()]
         rows: list[dict[str, Any]] = []
-        for number, line in lines:
+        for number, line in enumerate(text.split("\n"), start=1):
+            if not line.strip():
+                continue
             try:
                 value = _json(line)
             except (ValueError, RecursionError) as error:
@@ -125,8 +126,20 @@ def _json_material(path: Path, text: str) -> Material:
                 raise DatasetError(f"{path.name}: line {number}: expected a JSON object.") from whole
             rows.append(value)
         return Material(path=path, text=text, rows=tuple(rows))
-    rows_of = (document,) if isinstance(document, dict) else _objects(document)
+    rows_of = _rows_of_columns(document) or (document,) if isinstance(document, dict) else _objects(document)
     return Material(path=path, text=text, document=document, rows=rows_of)
+
+
+def _rows_of_columns(document: dict[str, Any]) -> tuple[Mapping[str, Any], ...]:
+    """Return the rows of columns that are lists, or objects by row number as pandas writes them; else none."""
+    columns = [dict(enumerate(each)) if isinstance(each, list) else each for each in document.values()]
+    if not all(isinstance(each, dict) and each.keys() == columns[0].keys() for each in columns):
+        return ()
+    return tuple(
+        {name: each[number] for name, each in zip(document, columns, strict=True)}
+        for number, cell in (columns[0] if columns else {}).items()
+        if str(number).isdecimal() and not isinstance(cell, dict)  # a list of messages is no column
+    )
 
 
 def _json(text: str) -> Any:

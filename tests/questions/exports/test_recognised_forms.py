@@ -371,6 +371,25 @@ def test_a_nan_of_pandas_is_a_missing_value(tmp_path: Path, capsys: pytest.Captu
     assert question["expected_answer"] is None
 
 
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {"question": ["Which?", "Who?"], "contexts": [["c"], []], "ground_truth": ["A.", "B."], "answer": ["a", "b"]},
+        {"user_input": {"0": "Which?", "4": "Who?"}, "reference": {"0": "A.", "4": "B."}},
+    ],
+    ids=["lists", "pandas"],
+)
+def test_columns_in_json_are_rows(columns: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    questions = of_text("a.json", json.dumps(columns), tmp_path, capsys)
+    assert [(each["question"], each["expected_answer"]) for each in questions] == [("Which?", "A."), ("Who?", "B.")]
+
+
+def test_lists_of_messages_are_no_columns(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    row = {"input": [{"role": "user", "content": "Which?"}], "ideal": ["A."]}
+    [question] = of_text("a.jsonl", json.dumps(row), tmp_path, capsys)
+    assert (question["question"], question["expected_answer"]) == ("Which?", "A.")
+
+
 def test_a_row_without_the_column_of_the_question_is_counted(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
