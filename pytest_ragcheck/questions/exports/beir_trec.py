@@ -43,7 +43,7 @@ def _is_beir(material: Material) -> bool:
 
 
 def _read_topics(material: Material, export: Export) -> None:
-    judged: dict[str, list[str]] = {}
+    judged: dict[str, dict[str, None]] = {}
     for path in material.qrels:
         for topic, document, grade in _judgements(path, _QREL, "four columns"):
             _judge(export, judged, topic, document, grade)
@@ -88,27 +88,23 @@ def _judgements(path: Path, form: re.Pattern[str], columns: str) -> Iterator[tup
         yield found[1], found[2], int(found[3])
 
 
-def _judge(export: Export, judged: dict[str, list[str]], query: str, document: str, grade: int) -> None:
+def _judge(export: Export, judged: dict[str, dict[str, None]], query: str, document: str, grade: int) -> None:
     """Add a relevant document to those of its query; relevance is yes or no in a question file."""
     if grade <= 0:
         export.leave("judgements of documents as not relevant")
         return
     if grade > 1:
         export.leave("grades above 1 (they count as relevant)")
-    documents = judged.setdefault(query, [])
-    if document not in documents:
-        documents.append(document)
+    judged.setdefault(query, {})[document] = None
 
 
 def _read_beir(material: Material, export: Export) -> None:
-    judged: dict[str, list[str]] = {}
-    splits: dict[str, list[str]] = {}
+    judged: dict[str, dict[str, None]] = {}
+    splits: dict[str, dict[str, None]] = {}
     for path in sorted((material.path / "qrels").glob("*.tsv")):
         for query, document, grade in _judgements(path, _BEIR_QREL, "query-id, corpus-id and score"):
             _judge(export, judged, query, document, grade)
-            of_query = splits.setdefault(query, [])
-            if path.stem not in of_query:
-                of_query.append(path.stem)
+            splits.setdefault(query, {})[path.stem] = None
     wanted = {document for documents in judged.values() for document in documents}
     texts = {}
     for row in rows_of_file(material.path / "corpus.jsonl"):
@@ -126,7 +122,7 @@ def _read_beir(material: Material, export: Export) -> None:
             row.text("text"),
             given_id=query,
             gold=tuple(GoldPassage(doc_id=name, text=texts[name]) for name in judged[query]),
-            metadata={**dict(row.columns.get("metadata") or {}), "splits": splits[query]},
+            metadata={**dict(row.columns.get("metadata") or {}), "splits": list(splits[query])},
             tier=RETRIEVAL_ALONE,
         )
 

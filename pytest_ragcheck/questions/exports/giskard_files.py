@@ -5,8 +5,6 @@ from __future__ import annotations
 from pytest_ragcheck.questions.exports.export import Export, Form, further, passages, user_texts
 from pytest_ragcheck.questions.exports.material import Material, value_of
 
-_CARRIED = ("id", "question", "reference_answer", "reference_context", "conversation_history")
-
 
 def _is_testset(material: Material) -> bool:
     return material.have("question", "reference_answer", "reference_context")
@@ -21,7 +19,7 @@ def _read(material: Material, export: Export) -> None:
             given_id=row.get("id"),
             expected=row.get("reference_answer"),
             gold=passages(row.get("reference_context")),
-            metadata=further(row, *_CARRIED),
+            metadata=further(row, "id", "question", "reference_answer", "reference_context", "conversation_history"),
         )
 
 
