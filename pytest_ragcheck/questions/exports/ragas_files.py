@@ -38,15 +38,15 @@ def _read_01(material: Material, export: Export) -> None:
     for row in material.rows:
         truths = texts_of(row.get("ground_truths"))
         expected = row.get("ground_truth") or (truths[0] if truths else None)
-        kept = ("question", "ground_truth", "ground_truths", *(["contexts"] if is_testset else []))
-        metadata = further(row, *kept)
-        if "contexts" in metadata:  # under this name they would be taken for gold passages
-            metadata["retrieved_contexts"] = metadata.pop("contexts")
+        metadata = further(row, "question", "ground_truth", "ground_truths")
+        contexts = metadata.pop("contexts", None)
+        if contexts and not is_testset:
+            metadata["retrieved_contexts"] = contexts
         export.add(
             row.get("question"),
             expected=None if expected == "nan" else expected,
             all_acceptable_answers=truths,
-            gold=passages(row.get("contexts")) if is_testset else (),
+            gold=passages(contexts) if is_testset else (),
             metadata=metadata,
         )
 
