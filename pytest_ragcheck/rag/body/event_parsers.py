@@ -78,7 +78,7 @@ class ServerSentEvents:
         """Yield the events that end in this chunk, which may end anywhere, also within a character."""
         for line in self._lines.feed(chunk):
             if not line:
-                if self._data:
+                if self._data or self._type == "error":  # may come without data
                     yield StreamEvent(b"\n".join(self._data), self._type)
                 self._data, self._type = [], ""
                 continue

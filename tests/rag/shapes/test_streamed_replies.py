@@ -282,6 +282,13 @@ def test_the_ids_of_replaced_contexts_are_not_those_of_the_last_ones(
             id="an event of the type error without data",
         ),
         pytest.param(
+            streamed([WHOLE, b"event: error\n\n"]),
+            {},
+            "endpoint_stream",
+            'event 5 of the stream reports an error: ""',
+            id="an event of the type error without a line of data",
+        ),
+        pytest.param(
             streamed([sse("overloaded", event="error")]),
             {},
             "endpoint_stream",
