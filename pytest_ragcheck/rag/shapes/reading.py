@@ -96,7 +96,7 @@ class Reading:
         """
         found = {} if self.answer is None else {"answer": _find("answer", self.answer, reply)}
         # An empty answer alone is an abstention.
-        if self.answer is not None and not found["answer"] and (error := _error_in(reply)):
+        if self.answer is not None and not str(found["answer"] or "").strip() and (error := _error_in(reply)):
             raise ReplyMismatch(
                 f"the reply has no text in {_label('answer', self.answer)} but {error}", _MEND_THE_CAUSE
             )

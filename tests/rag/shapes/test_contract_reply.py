@@ -65,6 +65,11 @@ def test_whole_characters_beyond_the_basic_plane_are_no_halves():
             'the reply has no text in "answer" but an error: "down"',
             None,
         ),
+        (
+            {"answer": " \n", "contexts": [], "error": "down"},
+            'the reply has no text in "answer" but an error: "down"',
+            None,
+        ),
         ({"answer": None, "contexts": [], "error": None}, '"answer" is null, not a string', None),
         ({"choices": "a"}, 'the reply has no "answer" (found "choices")', None),
         ({"answer": True, "contexts": []}, '"answer" is true, not a string', "Return the text of the answer."),
