@@ -161,13 +161,12 @@ class FunctionEndpoint:
         )
 
     def _takes(self, *keywords: str) -> bool:
-        if self._signature is None:
-            return not keywords
         try:
             self._signature.bind("query", **dict.fromkeys((*keywords, *self._carried)))
         except TypeError:
             return False
-        return True
+        # LangChain hands `**kwargs` on to a function that may not take them.
+        return self._signature.parameters.keys() >= set(keywords)
 
     def _read(self, returned: object, latency_seconds: float, *, answers: bool) -> RagAnswer:
         try:
@@ -218,21 +217,19 @@ class FunctionEndpoint:
         return error_type(f"{self.name}: {found}\n{to_do}", url=self.name)
 
 
-def _signature(function: Asked) -> inspect.Signature | None:
+def _signature(function: Asked) -> inspect.Signature:
     try:
         return inspect.signature(function)
     except (TypeError, ValueError):  # some functions written in C have none
-        return None
+        return inspect.signature(lambda query: query)
 
 
-def _filled_parameters(signature: inspect.Signature | None) -> dict[str, bool]:
+def _filled_parameters(signature: inspect.Signature) -> dict[str, bool]:
     """The parameters `history`, `session` and `identity` of the function after the query; True for a required one."""
-    if signature is None:
-        return {}
     return {
         each.name: each.default is each.empty
         for each in [*signature.parameters.values()][1:]
-        if each.name in {"history", "session", "identity"} and each.kind is not each.VAR_KEYWORD
+        if each.name in {"history", "session", "identity"}
     }
 
 

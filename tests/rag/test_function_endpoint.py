@@ -67,7 +67,7 @@ def test_a_plain_function_runs_in_a_thread_and_without_a_top_k_that_it_does_not_
     [
         (echo_async, "What is the refund window? 3", f"{HERE}.echo_async"),
         (App(), "What is the refund window? 3", f"{HERE}.App"),
-        (App().answer, "What is the refund window? {'top_k': 3}", f"{HERE}.App.answer"),
+        (App().answer, "What is the refund window? {}", f"{HERE}.App.answer"),
         (functools.partial(echo_async, top_k=7), "What is the refund window? 3", f"{HERE}.echo_async"),
         (passes_on, "What is the refund window? 0", f"{HERE}.passes_on"),
     ],
