@@ -21,8 +21,7 @@ from pytest_ragcheck.questions.nodes.node_values import shortened
 
 _SPACE = r"[ \t\n\r]*"
 _STRING = r'"[^"\\\x00-\x1f]*(?:\\.[^"\\\x00-\x1f]*)*"'
-# Python's json module writes NaN and Infinity, which are not JSON. They are read here and refused by their field,
-# together with the other mistakes of the file.
+# Python's json module writes NaN and Infinity; their field refuses them, with the other mistakes of the file.
 _NUMBER = r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?|NaN|-?Infinity"
 
 _VALUE = re.compile(rf"{_SPACE}(?:({_STRING})|({_NUMBER})|(true|false|null)|([\[{{]))")
@@ -66,7 +65,7 @@ class _Scanner:
         if index == 1:
             return Scalar(line, self._decode(token[1]), quoted=True)
         if index == 2:
-            return Scalar(line, token[2], quoted=False)
+            return Scalar(line, token[2], quoted=False, literal=token[2][-1].isalpha())
         if index == 3:
             return Scalar(line, token[3], quoted=False, literal=token[3] != "null")
         if depth > MAX_DEPTH:

@@ -43,7 +43,7 @@ class Scalar:
     """True for a certain text: in quotes, a YAML block, or tagged `!!str`."""
 
     literal: bool = False
-    """True for a JSON true or false, which cannot be meant as a text."""
+    """True for a JSON true, false or NaN, which cannot be meant as a text."""
 
     @property
     def is_null(self) -> bool:

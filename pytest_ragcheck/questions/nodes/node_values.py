@@ -55,7 +55,7 @@ def read_text(site: Site, entry: Entry | None, wanted: str = "a text") -> str | 
         return None
     node = entry.value
     if not isinstance(node, Scalar) or node.is_null or node.literal:
-        wrong(site, entry, "it in quotes" if isinstance(node, Scalar) and node.literal else wanted)
+        wrong(site, entry, "it in quotes, or null" if isinstance(node, Scalar) and node.literal else wanted)
         return None
     if not node.text.strip():
         site.mistake(entry.line, f"has a blank text under {entry.key!r}. Fill it in, or delete it.")

@@ -83,6 +83,12 @@ num_questions: 4
     ]
 
 
+def test_a_json_nan_is_no_text(tmp_path: Path) -> None:
+    assert problems(tmp_path, [{"question": "one", "expected_answer": float("nan")}], "x.rag.json") == [
+        "x.rag.json:4: question 'one-7692' has NaN under 'expected_answer'. Write it in quotes, or null."
+    ]
+
+
 def test_json_mistakes_are_reported_with_their_lines_too(tmp_path: Path) -> None:
     content = [{"question": "one", "top_k": True}, {"id": "two", "quesion": "two"}]
 
