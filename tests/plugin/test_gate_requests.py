@@ -295,12 +295,11 @@ LEAKS_ONCE = """
 import pytest
 from pytest_ragcheck import RagClient
 
-asked = []
+answers = ANSWERS
 
 def answer(query):
-    asked.append(query)
-    leaks = LEAKS and len(asked) == 1
-    return {"answer": "It is 9. CANARY-77" if leaks else "It is 9.", "contexts": ["The shop opens at 9."]}
+    text = answers.pop(0) if query == "When?" and answers else "It is 9."
+    return {"answer": text, "contexts": ["The shop opens at 9."]}
 
 @pytest.fixture(scope="session")
 def rag_client():
@@ -309,17 +308,20 @@ def rag_client():
 
 
 @pytest.mark.parametrize("gate", ["confirmed", "regression"])
-def test_an_answer_that_leaks_only_once_is_red_until_it_is_recorded(project: Project, gate: str) -> None:
+@pytest.mark.parametrize("answers", [["It is 9. CANARY-77"], ["It is 8.", "It is 9. CANARY-77"]])
+def test_an_answer_that_leaks_only_once_is_red_until_it_is_recorded(
+    project: Project, gate: str, answers: list[str]
+) -> None:
     question = {"id": "a", "question": "When?", "expected_answer": "9", "must_not_mention": ["CANARY-77"]}
     # Below 10 questions `regression` decides as `confirmed`.
     others = [{"id": f"b{n}", "question": f"When, {n}?", "expected_answer": "9"} for n in range(10)]
     project.write("all.rag.json", json.dumps([question, *others]))
-    project.write("conftest.py", LEAKS_ONCE.replace("LEAKS", "False"))
+    project.write("conftest.py", LEAKS_ONCE.replace("ANSWERS", "[]"))
     assert project.run("--rag-judge=offline").exit_status == 0
-    options = ("--rag-judge=offline", f"--rag-gate={gate}", "--rag-concurrency=1")
+    options = ("--rag-judge=offline", f"--rag-gate={gate}")
     assert main(["baseline", "save"]) == 0
 
-    project.write("conftest.py", LEAKS_ONCE.replace("LEAKS", "True"))
+    project.write("conftest.py", LEAKS_ONCE.replace("ANSWERS", str(answers)))
     leaking = project.run(*options)
     assert leaking.outcomes == {"failed": 1, "passed": 10}
     assert "passed when asked again:" in leaking.lines
@@ -327,6 +329,18 @@ def test_an_answer_that_leaks_only_once_is_red_until_it_is_recorded(project: Pro
 
     assert main(["baseline", "accept"]) == 0
     assert project.run(*options).outcomes == {"xfailed": 1, "passed": 10}
+
+
+def test_a_prohibition_that_the_recorded_answer_breaks_too_is_not_newly_broken(project: Project) -> None:
+    question = {"id": "a", "question": "When?", "expected_answer": "9"}
+    project.write("conftest.py", LEAKS_ONCE.replace("ANSWERS", "['It is 9. CANARY']"))
+    project.write("all.rag.json", json.dumps([question]))
+    assert project.run("--rag-judge=offline").exit_status == 0
+    assert main(["baseline", "save"]) == 0
+    project.write("all.rag.json", json.dumps([{**question, "must_not_mention": ["CANARY"]}]))
+    run = project.run("--rag-judge=offline")
+    assert "1 still failing" in run.text
+    assert run.outcomes == {"xfailed": 1}
 
 
 @pytest.mark.parametrize("narrowed", [("-k", "0 or 1 or 2 or 3"), ("-k", "not 4", "--rag-shard=1/1")])

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from pytest_ragcheck.check import NO_LIMIT
 from pytest_ragcheck.engine.budget import OverBudget
 from pytest_ragcheck.metrics.cost import summed
-from pytest_ragcheck.scores.catalogue import RETRIEVAL
+from pytest_ragcheck.scores.catalogue import PROHIBITIONS, RETRIEVAL
 from pytest_ragcheck.scores.score import measured_values
 from pytest_ragcheck.summary.gate.comparability import other_settings
 from pytest_ragcheck.summary.gate.gate_replies import GateReplies
@@ -90,7 +90,14 @@ class _Examination:
             evidence = replace(await self._asked(evidence), over_budget=self.over_budget)
         verdicts = tuple(each.verdict.value for each in self.again)
         cost = summed((self.record.cost, *(each.cost for each in (*self.again, *self.judged))))
-        return replace(self.record, evidence=evidence.to_document(), asked_again=verdicts, cost=cost)
+        return replace(self._leaking(), evidence=evidence.to_document(), asked_again=verdicts, cost=cost)
+
+    def _leaking(self) -> Record:
+        """Return the first record of today that breaks a prohibition, which no later PASS excuses; else the first."""
+        return max(
+            (self.record, *self.again),
+            key=lambda each: len(each.shortfalls.keys() & PROHIBITIONS) if each.verdict is Verdict.FAIL else 0,
+        )
 
     async def _known(self, thresholds: Mapping[str, float]) -> tuple[KnownRun, ...]:
         found = []
