@@ -6,10 +6,6 @@ import os
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
 
 if sys.platform == "win32":
     import msvcrt
@@ -68,9 +64,8 @@ class FileLock:
         while not self.take():
             time.sleep(_POLL_SECONDS)
 
-    def __enter__(self) -> Self:
+    def __enter__(self) -> None:
         self.wait()
-        return self
 
     def __exit__(self, *_: object) -> None:
         self.free()

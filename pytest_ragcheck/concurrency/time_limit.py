@@ -6,10 +6,6 @@ import asyncio
 import math
 import sys
 from types import TracebackType
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
 
 _REPEAT_SECONDS = 0.5
 """Time for a cancelled block to end. After that it is cancelled again, in case it caught the first cancellation."""
@@ -47,7 +43,7 @@ class TimeLimit:
             self._timer.cancel()
         self._timer = self._expire_after(seconds) if seconds < math.inf else None
 
-    def __enter__(self) -> Self:
+    def __enter__(self) -> TimeLimit:
         self._task = asyncio.current_task()
         if self._task is None:
             raise RuntimeError("a TimeLimit needs a task of asyncio")

@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING
 from pytest_ragcheck.questions.question import EarlierTurn, Question
 
 if TYPE_CHECKING:
-    from typing_extensions import Self
-
     from pytest_ragcheck.rag.answer import RagAnswer
 
 
@@ -28,7 +26,7 @@ class ConversationState:
     """The session of the earlier replies, a text or a number as they have it; None before the first."""
 
     @classmethod
-    def before(cls, question: Question) -> Self:
+    def before(cls, question: Question) -> ConversationState:
         """Return the state in which the question is asked."""
         return cls(turn=question.turn, history=question.history, session=question.session)
 
