@@ -6,12 +6,11 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.config.readers import WITH_MODEL
-from pytest_ragcheck.config.settings import DUMMY_API_KEY
+from pytest_ragcheck.config.settings import DUMMY_API_KEY, Settings
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.judging.embeddings.local_model import no_packages
 
 if TYPE_CHECKING:
-    from pytest_ragcheck.config.settings import Settings
     from pytest_ragcheck.judging.judgement import Judge
 
 

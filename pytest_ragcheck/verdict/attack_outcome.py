@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 from pytest_ragcheck.metrics.gold import found_gold
 from pytest_ragcheck.questions.mention import compile_mention, searched
 from pytest_ragcheck.questions.planted import Plant, plants_of
-from pytest_ragcheck.questions.question import GENERATION
+from pytest_ragcheck.questions.question import GENERATION, Question
 
 if TYPE_CHECKING:
-    from pytest_ragcheck.questions.question import Question
     from pytest_ragcheck.rag.answer import RagAnswer
 
 

@@ -8,13 +8,11 @@ from typing import TYPE_CHECKING
 from pytest_ragcheck.plugin.collecting.gate_baseline import baseline_of
 from pytest_ragcheck.plugin.configuration import settings_of
 from pytest_ragcheck.plugin.ending.run_reports import forget_failure, report_failure
-from pytest_ragcheck.plugin.run_state import GATE_ID
+from pytest_ragcheck.plugin.run_state import GATE_ID, Run
 from pytest_ragcheck.plugin.workers.transport import TOLERATED
 
 if TYPE_CHECKING:
     import pytest
-
-    from pytest_ragcheck.plugin.run_state import Run
 
 
 class GateItem:

@@ -9,7 +9,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_ragcheck.plugin.run_state import GATE_ID
+from pytest_ragcheck.plugin.run_state import GATE_ID, Run
 from pytest_ragcheck.questions.question import Question, QuestionSet
 from pytest_ragcheck.report.terminal.run_lines import run_thresholds
 from pytest_ragcheck.summary.gate_rules import GateRules
@@ -19,7 +19,6 @@ from pytest_ragcheck.verdict.verdict import Verdict
 
 if TYPE_CHECKING:
     from pytest_ragcheck.config.settings import Settings
-    from pytest_ragcheck.plugin.run_state import Run
 
 
 def outcomes_of(run: Run, settings: Settings) -> Outcomes:

@@ -13,7 +13,7 @@ from pytest_ragcheck.report.terminal.gate_lines import decision_headline
 from pytest_ragcheck.scores.catalogue import JUDGED
 from pytest_ragcheck.scores.score import measured_values
 from pytest_ragcheck.summary.gate.recorded.saved_answer import label_digests
-from pytest_ragcheck.verdict.record import members
+from pytest_ragcheck.verdict.record import Record, members
 from pytest_ragcheck.verdict.repeats import spread
 
 if TYPE_CHECKING:
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from pytest_ragcheck.summary.calibration.agreement import Agreement
     from pytest_ragcheck.summary.gate.gate_decision import Decision
     from pytest_ragcheck.summary.run_outcomes import Outcomes
-    from pytest_ragcheck.verdict.record import Record
 
 SCHEMA_VERSION = "1"
 JUDGEMENT = "judgement"
