@@ -19,16 +19,11 @@ from pytest_ragcheck.rag.body.excerpt import excerpt, shown_error
 from pytest_ragcheck.rag.body.json_body import ReplyMismatch
 from pytest_ragcheck.rag.shapes.contract_reply import REPLY, REPLY_WITHOUT_ANSWER, read_reply
 from pytest_ragcheck.rag.shapes.object_fields import readable
-from pytest_ragcheck.rag.shapes.reading import EXAMPLE
+from pytest_ragcheck.rag.shapes.reading import EXAMPLE, Reading
 from pytest_ragcheck.rag.shapes.shape import read_shape
 
 if TYPE_CHECKING:
-    from typing import TypeAlias
-
     from pytest_ragcheck.rag.conversation_state import ConversationState
-    from pytest_ragcheck.rag.shapes.reading import Reading
-
-    Asked: TypeAlias = Callable[..., Any]
 
 
 class FunctionEndpoint:
@@ -42,7 +37,7 @@ class FunctionEndpoint:
         UsageError: The function has another signature, or an expression is invalid.
     """
 
-    def __init__(self, function: Asked, *, timeout_seconds: float, response: str | None = None) -> None:
+    def __init__(self, function: Callable[..., Any], *, timeout_seconds: float, response: str | None = None) -> None:
         if not callable(function):
             raise UsageError(
                 f"RagClient.from_callable takes a function, not {excerpt(repr(function), 60)}. "
@@ -217,7 +212,7 @@ class FunctionEndpoint:
         return error_type(f"{self.name}: {found}\n{to_do}", url=self.name)
 
 
-def _signature(function: Asked) -> inspect.Signature:
+def _signature(function: Callable[..., Any]) -> inspect.Signature:
     try:
         return inspect.signature(function)
     except (TypeError, ValueError):  # some functions written in C have none
@@ -233,7 +228,7 @@ def _filled_parameters(signature: inspect.Signature) -> dict[str, bool]:
     }
 
 
-def _qualified_name(function: Asked) -> str:
+def _qualified_name(function: Callable[..., Any]) -> str:
     while isinstance(function, functools.partial):
         function = function.func
     named = function if hasattr(function, "__qualname__") else type(function)

@@ -4,10 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from typing import TypeAlias
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _JSON_LINES = frozenset(
@@ -118,7 +114,7 @@ class JsonLines:
         return StreamEvent(rest) if rest.strip() else None
 
 
-EventParser: TypeAlias = ServerSentEvents | JsonLines
+EventParser = ServerSentEvents | JsonLines
 
 
 def parser_for(content_type: str) -> EventParser | None:

@@ -6,16 +6,13 @@ import asyncio
 import logging
 import sys
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pytest_ragcheck.concurrency.tasks import waited_for
 from pytest_ragcheck.errors import EndpointError, EndpointUnreachable
 from pytest_ragcheck.rag.body.excerpt import excerpt, shown_error
 
-if TYPE_CHECKING:
-    from typing import TypeAlias
-
-    AsgiCallable: TypeAlias = Callable[[Any, Any, Any], Awaitable[None]]
+AsgiCallable = Callable[[Any, Any, Any], Awaitable[None]]
 
 VERSION = {"version": "3.0", "spec_version": "2.4"}
 

@@ -6,15 +6,12 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable, Mapping, MutableMapping
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pytest_ragcheck.concurrency.tasks import waited_for
 from pytest_ragcheck.rag.body.excerpt import shown_error
-from pytest_ragcheck.rag.http.asgi_lifespan import VERSION
+from pytest_ragcheck.rag.http.asgi_lifespan import VERSION, AsgiCallable, AsgiLifespan
 from pytest_ragcheck.rag.http.exchange_failures import AppFailure
-
-if TYPE_CHECKING:
-    from pytest_ragcheck.rag.http.asgi_lifespan import AsgiCallable, AsgiLifespan
 
 _CHUNKS_AHEAD = 8
 """Number of chunks that an app may send before they are read."""

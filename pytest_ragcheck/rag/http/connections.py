@@ -24,13 +24,11 @@ from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.rag.http.plain_transport import PlainTransport
 
 if TYPE_CHECKING:
-    from typing import TypeAlias
-
     import httpx
     import httpx2
 
-    AnyClient: TypeAlias = httpx.AsyncClient | httpx2.AsyncClient
-    AnyResponse: TypeAlias = httpx.Response | httpx2.Response
+    AnyClient = httpx.AsyncClient | httpx2.AsyncClient
+    AnyResponse = httpx.Response | httpx2.Response
 
 _IDLE_SECONDS = 1.5
 """

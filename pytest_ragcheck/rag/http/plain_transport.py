@@ -11,12 +11,9 @@ from collections import defaultdict
 from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from typing import TypeAlias
-
-_Address: TypeAlias = tuple[bytes, int]
+_Address = tuple[bytes, int]
 
 _MAX_HELD_BYTES = 65_536
 """Most bytes that wait for the other parts of a request, or for the reader of a reply."""

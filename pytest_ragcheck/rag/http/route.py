@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.concurrency.time_limit import TimeLimit
-from pytest_ragcheck.errors import EndpointError, EndpointReplyError, UsageError
+from pytest_ragcheck.errors import EndpointError, EndpointReplyError, EndpointStatusError, EndpointTimeout, UsageError
 from pytest_ragcheck.rag.body.json_body import ReplyMismatch, parse_json
 from pytest_ragcheck.rag.http.connections import Connections, http_library, library_of, unlogged
 from pytest_ragcheck.rag.http.endpoint_address import read_address
@@ -30,7 +30,6 @@ from pytest_ragcheck.rag.http.exchange_progress import Phase
 from pytest_ragcheck.rag.http.http_exchange import LOOKED_AT_BYTES, HttpExchange
 
 if TYPE_CHECKING:
-    from pytest_ragcheck.errors import EndpointStatusError, EndpointTimeout
     from pytest_ragcheck.rag.http.asgi_app import AsgiApp
     from pytest_ragcheck.rag.http.connections import AnyClient, AnyResponse
 

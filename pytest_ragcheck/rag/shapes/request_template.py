@@ -5,16 +5,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 from urllib.parse import quote, urlsplit
 
 from pytest_ragcheck.rag.body.excerpt import excerpt
-from pytest_ragcheck.rag.conversation_state import NO_CONVERSATION
-
-if TYPE_CHECKING:
-    from typing import TypeAlias
-
-    from pytest_ragcheck.rag.conversation_state import ConversationState
+from pytest_ragcheck.rag.conversation_state import NO_CONVERSATION, ConversationState
 
 _PLACEHOLDER = re.compile(r"\{(query|top_k|history|session)\}")
 _MESSAGES, _SESSION = "{history}", "{session}"
@@ -117,7 +112,7 @@ class QueryStringTemplate:
         return parts._replace(query="&".join([*kept, filled]), fragment="").geturl()
 
 
-RequestTemplate: TypeAlias = JsonTemplate | QueryStringTemplate
+RequestTemplate = JsonTemplate | QueryStringTemplate
 
 
 def _texts(query: str, top_k: int, conversation: ConversationState) -> dict[str, str]:
