@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
+from pytest_ragcheck.questions.question import Question
 from pytest_ragcheck.rag.conversation_state import Dialogue
-
-if TYPE_CHECKING:
-    from pytest_ragcheck.questions.question import Question
 
 EARLIER_TURN = "earlier_turn"
 """The `error_kind` of the record of a turn that was not asked because an earlier turn was an ERROR."""

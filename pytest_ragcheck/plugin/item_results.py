@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
+from pytest_ragcheck.questions.collected_questions import CollectedQuestions
+from pytest_ragcheck.questions.question import EarlierTurn
 from pytest_ragcheck.verdict.record import Record, sharing
-
-if TYPE_CHECKING:
-    from pytest_ragcheck.questions.collected_questions import CollectedQuestions
-    from pytest_ragcheck.questions.question import EarlierTurn
 
 
 @dataclass(slots=True, eq=False)

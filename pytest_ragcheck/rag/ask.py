@@ -6,13 +6,11 @@ import inspect
 import math
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pytest_ragcheck.errors import EndpointError, EndpointReplyError
+from pytest_ragcheck.questions.question import Question
 from pytest_ragcheck.rag.answer import Asks, RagAnswer
-
-if TYPE_CHECKING:
-    from pytest_ragcheck.questions.question import Question
 
 
 async def ask(question: Question, client: Asks) -> RagAnswer:

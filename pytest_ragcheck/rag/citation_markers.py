@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from pytest_ragcheck.rag.citation_prose import blanked, prose_of, used_definitions
 from pytest_ragcheck.rag.citation_targets import SOURCE_WORDS, bracket_targets, expanded, is_source, named_targets
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 _MARKER = re.compile(
     r"\[(?P<label>(?:[^\[\]\n]|\[[^\[\]\n]{0,200}\]){1,200})\]"

@@ -7,19 +7,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from sys import intern
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pytest_ragcheck.errors import RagcheckError
 from pytest_ragcheck.judging.judgement import JudgeIdentity, Judgement
 from pytest_ragcheck.metrics.cost import Cost
+from pytest_ragcheck.questions.question import Question
 from pytest_ragcheck.questions.wire import question_from_wire, question_to_wire
 from pytest_ragcheck.rag.answer import RagAnswer
 from pytest_ragcheck.scores.score import Score
 from pytest_ragcheck.verdict.failure_text import failure_text
 from pytest_ragcheck.verdict.verdict import Verdict, shortfalls
-
-if TYPE_CHECKING:
-    from pytest_ragcheck.questions.question import Question
 
 _OFTEN_ALIKE = (
     "judge", "scores", "judgement", "thresholds", "maximums", "dropped", "repeated", "unstable", "cost", "evidence",

@@ -6,7 +6,7 @@ import os
 from collections.abc import Generator, Iterable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -15,16 +15,14 @@ from pytest_ragcheck.plugin.collecting.question_items import QuestionFile, regis
 from pytest_ragcheck.plugin.configuration import names_of_own_metrics, settings_of
 from pytest_ragcheck.plugin.run_state import run_of
 from pytest_ragcheck.plugin.workers.transport import has_workers
+from pytest_ragcheck.questions.datasets.dataset_names import DatasetChoice
 from pytest_ragcheck.questions.datasets.loading import load_questions
 from pytest_ragcheck.questions.datasets.registry import check_choices, known_datasets
 from pytest_ragcheck.questions.datasets.sampling import would_be_taken
 from pytest_ragcheck.questions.datasets.standard_dataset import Dataset
+from pytest_ragcheck.questions.question import QuestionSet
 from pytest_ragcheck.questions.tiers import asked_in
 from pytest_ragcheck.scores.catalogue import ASSERTABLE
-
-if TYPE_CHECKING:
-    from pytest_ragcheck.questions.datasets.dataset_names import DatasetChoice
-    from pytest_ragcheck.questions.question import QuestionSet
 
 _ALONE = "ragcheck_datasets_alone"
 """Key of the worker input; in a worker, pytest takes every path as given on the command line."""

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from itertools import chain
-from typing import TYPE_CHECKING
 
 import pytest
 
 from pytest_ragcheck.plugin.collecting.question_items import marks, questions_of_file
-
-if TYPE_CHECKING:
-    from pytest_ragcheck.questions.question import Question
+from pytest_ragcheck.questions.question import Question
 
 
 def parametrize(metafunc: pytest.Metafunc) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -11,8 +12,6 @@ from pytest_ragcheck.questions.passages import documents_of
 from pytest_ragcheck.rag.ask import ask, endpoint_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
     from pytest_ragcheck.questions.question import Question
     from pytest_ragcheck.rag.answer import Asks, RagAnswer
     from pytest_ragcheck.rag.documents.ingestion import Ingested

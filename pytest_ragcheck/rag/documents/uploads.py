@@ -7,12 +7,9 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from pytest_ragcheck.questions.passages import documents_of
-
-if TYPE_CHECKING:
-    from pytest_ragcheck.questions.question import Question
+from pytest_ragcheck.questions.question import Question
 
 _UNSAFE = re.compile(r"[:\s/\\\"<>|?*%\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 _LONGEST_BYTES = 150

@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 from array import array
 from contextlib import suppress
+from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from pytest_ragcheck.report.files.json_writer import EncodedRow, JsonWriter, rounded
@@ -12,8 +13,6 @@ from pytest_ragcheck.report.files.result_documents import prediction_row
 from pytest_ragcheck.verdict.verdict import Verdict
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from pytest_ragcheck.redaction import Redactor
     from pytest_ragcheck.verdict.record import Record
 
