@@ -8,7 +8,7 @@ import ssl
 import threading
 from collections.abc import Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit, urlunsplit
 
 from pytest_ragcheck.concurrency.threads import in_thread
@@ -52,29 +52,9 @@ class NoConnection(Exception):
         self.by_proxy = by_proxy
 
 
-class ModelRequests(Protocol):
-    """The requests to a model's server, with bodies in the form of OpenAI's API."""
-
-    async def post(self, body: Mapping[str, Any]) -> Any:
-        """
-        Returns the JSON value of the reply, or an object with members of the same names.
-
-        Raises:
-            Refused: The server replied with an error.
-            NoConnection: There was no connection, or it broke.
-            OtherContent: The reply is not JSON.
-            TimeoutError: The whole exchange took too long.
-        """
-        ...
-
-    async def aclose(self) -> None:
-        """Closes the connections that it opened."""
-        ...
-
-
 class HttpRequests:
     """
-    The requests over HTTP, without retries.
+    The requests to a model's server over HTTP, without retries, with bodies in the form of OpenAI's API.
 
     The `openai` package could make these requests, but its import takes 0.4 s of CPU, and each request another half a
     millisecond. It is used for a caller's own client only. Redirects count within the time limit.
@@ -94,11 +74,21 @@ class HttpRequests:
         self._connecting = threading.Lock()
 
     async def aclose(self) -> None:
+        """Closes the connections that it opened."""
         connections, self._connections = self._connections, None
         if connections is not None:
             await connections.aclose()
 
     async def post(self, body: Mapping[str, Any]) -> Any:
+        """
+        Returns the JSON value of the reply.
+
+        Raises:
+            Refused: The server replied with an error.
+            NoConnection: There was no connection, or it broke.
+            OtherContent: The reply is not JSON.
+            TimeoutError: The whole exchange took too long.
+        """
         connections = self._connections
         if connections is None:
             # In a thread if certificates have to be read, which would block the loop.

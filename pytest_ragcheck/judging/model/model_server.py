@@ -13,7 +13,7 @@ from pytest_ragcheck.judging.judged_material import digest_of
 from pytest_ragcheck.judging.model.completion import Declined, OtherContent, Refused
 from pytest_ragcheck.judging.model.model_failures import ServerFailures
 from pytest_ragcheck.judging.model.model_kind import JUDGE_MODEL, ModelKind
-from pytest_ragcheck.judging.model.model_requests import HttpRequests, ModelRequests, NoConnection
+from pytest_ragcheck.judging.model.model_requests import HttpRequests, NoConnection
 from pytest_ragcheck.judging.model.server_address import (
     OPENAI_URL,
     checked_key,
@@ -82,7 +82,14 @@ class ModelServer:
         # A server that takes a key in a header of its own, as Azure does, may refuse the stand-in for a key.
         keyless = key == DUMMY_API_KEY and any(map(is_secret_header, further))
         bearer = {} if keyless else {"authorization": f"Bearer {key}"}
-        self._requests = _requests(address, kind.path, {**bearer, **account}, timeout_seconds, client)
+        self._requests: HttpRequests | SdkRequests
+        if client is None:
+            sent = {**bearer, **account}
+            self._requests = HttpRequests(address, kind.path, headers=sent, timeout_seconds=timeout_seconds)
+        else:
+            from pytest_ragcheck.judging.model.sdk_requests import SdkRequests
+
+            self._requests = SdkRequests(client, timeout_seconds=timeout_seconds)
         # The openai package takes parameters that it does not know only as its extra_body.
         self._parameters = {"extra_body": dict(parameters)} if client and parameters else dict(parameters or {})
         self._max_retries = max_retries if client is None else 0
@@ -147,13 +154,3 @@ class ModelServer:
     async def aclose(self) -> None:
         """Closes the connections, but not the caller's client."""
         await self._requests.aclose()
-
-
-def _requests(
-    url: str, path: str, headers: Mapping[str, str], timeout_seconds: float, client: AsyncOpenAI | None
-) -> ModelRequests:
-    if client is not None:
-        from pytest_ragcheck.judging.model.sdk_requests import SdkRequests
-
-        return SdkRequests(client, timeout_seconds=timeout_seconds)
-    return HttpRequests(url, path, headers=headers, timeout_seconds=timeout_seconds)

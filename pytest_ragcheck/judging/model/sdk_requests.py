@@ -19,7 +19,7 @@ _LONGEST_RETRY_WAIT_SECONDS = 120.0
 
 class SdkRequests:
     """
-    Requests chat completions through an `AsyncOpenAI`, or a wrapper of one; see `ModelRequests`.
+    Requests chat completions through an `AsyncOpenAI`, or a wrapper of one, in place of `HttpRequests`.
 
     The retries of the client add to the time limit.
     """
@@ -34,6 +34,7 @@ class SdkRequests:
         """Does nothing, because the client belongs to the caller."""
 
     async def post(self, body: Mapping[str, Any]) -> Any:
+        """Returns the reply as an object of the package, or its JSON value; raises the errors of `HttpRequests`."""
         import openai
 
         parameters = json.loads(sendable(body))
