@@ -140,6 +140,7 @@ def begin_run(config: pytest.Config) -> None:
         return
     run.begun = True
     if hasattr(config, "workerinput"):
-        from pytest_ragcheck.plugin.workers.transport import send_begun
+        from pytest_ragcheck.plugin.workers.transport import BEGUN, send
 
-        send_begun(config, run.to_json(), suffix=run.questions.suffix)
+        # Under --dist each, every worker has questions of its own, with its suffix.
+        send(config, BEGUN, run.to_json(), mark=f"{BEGUN}{run.questions.suffix}")

@@ -14,7 +14,7 @@ from pytest_ragcheck.concurrency.private_loop import PrivateLoop
 from pytest_ragcheck.errors import EndpointError, UsageError
 from pytest_ragcheck.plugin.configuration import settings_of
 from pytest_ragcheck.plugin.run_state import run_of
-from pytest_ragcheck.plugin.workers.transport import has_workers, send_line
+from pytest_ragcheck.plugin.workers.transport import LINE, has_workers, send
 from pytest_ragcheck.redaction.library_logs import redact_logs
 from pytest_ragcheck.redaction.printable import printable
 
@@ -65,7 +65,7 @@ def _say_blocked(config: pytest.Config, thread_id: int) -> bool:
         "limit runs. Make it a plain function, which runs in a thread of its own, or await what takes long."
     )
     if hasattr(config, "workerinput"):
-        send_line(config, text)
+        send(config, LINE, text)
     else:
         show_line(config, text)
     return True

@@ -11,7 +11,7 @@ from pytest_ragcheck.plugin.collecting.question_items import question_of
 from pytest_ragcheck.plugin.collecting.run_header import resume_lines_of
 from pytest_ragcheck.plugin.configuration import calls_rag_check, has_gate, settings_of
 from pytest_ragcheck.plugin.run_state import run_of
-from pytest_ragcheck.plugin.workers.transport import send_refusal
+from pytest_ragcheck.plugin.workers.transport import REFUSAL, send
 from pytest_ragcheck.questions.call import caller_of
 from pytest_ragcheck.summary.gate_rules import COMPARING
 
@@ -69,4 +69,4 @@ def _check_before_running(session: pytest.Session, *, collected: bool) -> None:
     except pytest.UsageError as error:
         if not hasattr(config, "workerinput"):
             raise
-        send_refusal(config, str(error))
+        send(config, REFUSAL, str(error))

@@ -26,13 +26,17 @@ TOLERATED = "ragcheck_tolerated"
 HAS_WORKERS: pytest.StashKey[bool] = pytest.StashKey()
 
 BEGUN = "ragcheck_begun"
-"""Name of the text of `send_begun`."""
+"""
+Name of a worker's collected questions, one ASCII JSON string, sent before the first question is asked.
+
+A run that is interrupted before its first record is written with these questions.
+"""
 
 LINE = "ragcheck_line"
-"""Name of the text of `send_line`."""
+"""Name of a line for the terminal."""
 
 REFUSAL = "ragcheck_refusal"
-"""Name of the text of `send_refusal`."""
+"""Name of a usage error, which ends the run; in a worker it would look like a crash of the worker."""
 
 _LUGGAGE = "ragcheck"
 
@@ -58,26 +62,6 @@ def take_off(report: pytest.TestReport) -> dict[str, Any] | None:
     return json.loads(luggage) if isinstance(luggage, str) else luggage
 
 
-def send_begun(config: pytest.Config, collected: str, *, suffix: str) -> None:
-    """
-    Send the collected questions to the controller before the first question is asked.
-
-    A run that is interrupted before its first record is written with these questions. *collected* is one ASCII JSON
-    string. *suffix* is that of this worker's datasets under `--dist each`.
-    """
-    _send(config, BEGUN, collected, longrepr=f"{_LUGGAGE}{suffix}")
-
-
-def send_line(config: pytest.Config, text: str) -> None:
-    """Send a line for the terminal to the controller at once; only the first of several equal ones arrives."""
-    _send(config, LINE, text, longrepr=text)
-
-
-def send_refusal(config: pytest.Config, text: str) -> None:
-    """Ask the controller to end the run; a usage error in a worker would look like a crash of the worker."""
-    _send(config, REFUSAL, text, longrepr=text, outcome="failed")
-
-
 def end_worker(session: pytest.Session, reason: str) -> NoReturn:
     """
     Skip the current item and run no other; the controller ends the run for this reason.
@@ -88,16 +72,11 @@ def end_worker(session: pytest.Session, reason: str) -> NoReturn:
     pytest.skip(STOPPED)
 
 
-def _send(
-    config: pytest.Config,
-    name: str,
-    text: str,
-    *,
-    longrepr: str,
-    outcome: Literal["skipped", "failed"] = "skipped",
-) -> None:
+def send(config: pytest.Config, name: str, text: str, *, mark: str = "") -> None:
+    """Send a text to the controller at once; only the first of several with the same *mark*, or text, arrives."""
     # xdist forwards only collection reports that did not pass, and drops a second one with the same longrepr.
-    report = pytest.CollectReport(nodeid="", outcome=outcome, longrepr=longrepr, result=[])
+    outcome: Literal["skipped", "failed"] = "failed" if name == REFUSAL else "skipped"
+    report = pytest.CollectReport(nodeid="", outcome=outcome, longrepr=mark or text, result=[])
     setattr(report, name, text)
     config.hook.pytest_collectreport(report=report)
 
