@@ -66,9 +66,9 @@ def summary_document(outcomes: Outcomes, summary: Summary) -> dict[str, Any]:
         "complete": outcomes.complete,
         "judge": _judge(summary.judges),
         "judge_agreement": {score: _agreement(each) for score, each in summary.agreements.items()},
-        **({"n_verdicts_from_cache": summary.verdicts_from_cache} if summary.verdicts_from_cache else {}),
+        **_unless_empty(n_verdicts_from_cache=summary.verdicts_from_cache),
         **({"repeats": _repeats(summary.repeats)} if summary.repeats else {}),
-        **({"flaky": [asdict(each) for each in summary.flaky]} if summary.flaky else {}),
+        **_unless_empty(flaky=[asdict(each) for each in summary.flaky]),
         **({"gate": _gate(summary.decision)} if summary.decision is not None else {}),
         "thresholds": dict(outcomes.thresholds),
         "dropped": {metric: dict(reasons) for metric, reasons in summary.dropped.items()},
@@ -95,8 +95,13 @@ def _head(outcomes: Outcomes) -> dict[str, Any]:
         "dataset_name": outcomes.dataset_name,
         "timestamp": outcomes.timestamp.astimezone(timezone.utc).isoformat(),
         "num_examples": len(outcomes.measured),
-        **({"replay_of": outcomes.replay_of} if outcomes.replay_of else {}),
+        **_unless_empty(replay_of=outcomes.replay_of),
     }
+
+
+def _unless_empty(**entries: Any) -> dict[str, Any]:
+    """Return the entries without those that are empty or 0, which a document leaves out."""
+    return {name: value for name, value in entries.items() if value}
 
 
 def _documents(documents: Documents) -> dict[str, Any]:
@@ -118,14 +123,13 @@ def prediction_row(record: Record, *, tolerated: str = "") -> dict[str, Any]:
         },
         "verdict": record.verdict.value,
         "reason": record.reason,
-        **({"tolerated": tolerated} if tolerated else {}),
+        **_unless_empty(tolerated=tolerated),
         "blame": record.blame or None,
         "thresholds": dict(record.thresholds),
-        **({"maximums": dict(record.maximums)} if record.maximums else {}),
+        **_unless_empty(maximums=dict(record.maximums)),
         **measured,
         **_repeated(record),
-        **({"asked_again": list(record.asked_again)} if record.asked_again else {}),
-        **({"gate": record.evidence} if record.evidence else {}),
+        **_unless_empty(asked_again=list(record.asked_again), gate=record.evidence),
         "labels": label_digests(record.question),
         "overall_score_lacks": list(record.overall_lacks),
         "prompt_version": record.judge.prompt_version if record.judge else None,
@@ -156,7 +160,7 @@ def _measured(record: Record) -> dict[str, Any]:
         "unsupported_claims": list(record.unsupported_claims),
         "latency_seconds": record.latency_seconds,
         **({} if record.first_token_seconds is None else {"first_token_seconds": record.first_token_seconds}),
-        **({"cost": record.cost.known()} if record.cost.known() else {}),
+        **_unless_empty(cost=record.cost.known()),
         JUDGEMENT: _judgement(record),
     }
 
@@ -165,7 +169,7 @@ def _parties(record: Record) -> dict[str, Any]:
     return {
         "judge": _identity(record.judge) if record.judge else None,
         "endpoint": record.endpoint,
-        **({"identity": record.question.identity} if record.question.identity else {}),
+        **_unless_empty(identity=record.question.identity),
         "tier": record.question.tier,
         "top_k": record.top_k,
     }
@@ -178,8 +182,7 @@ def _judgement(record: Record) -> dict[str, Any] | None:
     return {
         **{name: getattr(said, name) for name in (*JUDGED, "error_message", "abstained")},
         "material": record.material,
-        **({"votes": {score: list(votes) for score, votes in said.votes.items()}} if said.votes else {}),
-        **({"served_by": said.served_by} if said.served_by else {}),
+        **_unless_empty(votes={score: list(votes) for score, votes in said.votes.items()}, served_by=said.served_by),
     }
 
 
@@ -201,7 +204,7 @@ def _totals(totals: Totals) -> dict[str, Any]:
         "metric_statistics": {metric: asdict(statistics) for metric, statistics in totals.metrics.items()},
         "counts": {"pass": counts.passed, "fail": counts.failed, "error": counts.errors, "skipped": counts.skipped},
         "blame": dict(totals.blame),
-        **({"injection": {attack: asdict(n) for attack, n in totals.injection.items()}} if totals.injection else {}),
+        **_unless_empty(injection={attack: asdict(n) for attack, n in totals.injection.items()}),
         "abstention": dict(totals.abstention),
         "performance": dict(totals.performance),
         **({} if totals.n_without_gold is None else {"n_without_gold": totals.n_without_gold}),
