@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_ragcheck.engine.store.caching_judge import CachingJudge, Fingerprinted
 from pytest_ragcheck.engine.store.verdict_cache import VerdictCache
 from pytest_ragcheck.plugin.run_state import run_of
+from pytest_ragcheck.plugin.workers.worker_info import part_of
 
 if TYPE_CHECKING:
     import pytest
@@ -29,7 +29,7 @@ def with_cache(
     if folder is None:
         yield judge
         return
-    cache = VerdictCache(folder, run=_run_id(config), redactor=settings.redactor)
+    cache = VerdictCache(folder, run=part_of(config).run_id, redactor=settings.redactor)
     run = run_of(config)
     if cache.problem:
         run.queue_note(cache.problem)
@@ -42,18 +42,12 @@ def _folder(config: pytest.Config) -> Path | None:
     cache: Any = getattr(config, "cache", None)  # None with -p no:cacheprovider
     if cache is None:
         return None
+    folder: Path | None = None
     try:
-        folder: Path = cache.mkdir(_FOLDER)
+        folder = cache.mkdir(_FOLDER)
     except OSError as error:
         run_of(config).queue_note(
             f"the verdict cache is off: {error}. The judge is asked about every answer. "
             "Allow writing there, or set rag_disable = cache."
         )
-        return None
     return folder
-
-
-def _run_id(config: pytest.Config) -> str:
-    """Return xdist's id of the run, which all workers share, or a new one."""
-    worker: dict[str, Any] = getattr(config, "workerinput", {})
-    return str(worker.get("testrunuid") or secrets.token_hex(8))
