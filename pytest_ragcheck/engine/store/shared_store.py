@@ -7,7 +7,7 @@ import sqlite3
 from collections.abc import Callable, Hashable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pytest_ragcheck.engine.store.record_store import MemoryStore
 from pytest_ragcheck.engine.store.run_locks import RunLocks
@@ -18,6 +18,8 @@ from pytest_ragcheck.verdict.record import Record
 
 if TYPE_CHECKING:
     from pytest_ragcheck.redaction import Redactor
+
+T = TypeVar("T")
 
 _BUSY_SECONDS = 30.0
 _KNOWN = "select key from questions where key in (select value from json_each(?))"
@@ -186,25 +188,20 @@ class SharedStore:
 
     async def _read(self, query: str, *values: Any) -> list[Any]:
         """Return the rows; empty if they cannot be read."""
-        try:
-            return await when_unlocked(
-                lambda: self._database.execute(query, values).fetchall(), within_seconds=_BUSY_SECONDS
-            )
-        except sqlite3.Error as error:
-            self._fail(error)
-            return []
+        return await self._try(lambda: self._database.execute(query, values).fetchall()) or []
 
     async def _write(self, statement: str, *values: Any) -> int:
         """Return the number of changed rows; 0 if the file cannot be written."""
         if not self._works:
             return 0
+        return await self._try(lambda: self._database.execute(statement, values).rowcount) or 0
+
+    async def _try(self, operation: Callable[[], T]) -> T | None:
         try:
-            return await when_unlocked(
-                lambda: self._database.execute(statement, values).rowcount, within_seconds=_BUSY_SECONDS
-            )
+            return await when_unlocked(operation, within_seconds=_BUSY_SECONDS)
         except sqlite3.Error as error:
             self._fail(error)
-            return 0
+            return None
 
     def _fail(self, error: Exception) -> None:
         if self._works:
