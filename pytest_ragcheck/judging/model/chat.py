@@ -97,18 +97,19 @@ class Chat:
     async def reply(self, prompt: str, wanted: ExpectedReply[T], *, nonce: str) -> ModelReply[T]:
         """As `ask`, with the text of the reply."""
         messages = [{"role": "user", "content": prompt}]
-        reply = await self._reply(messages, wanted)
-        try:
-            return ModelReply(value=wanted.read(reply.text, nonce=nonce), text=reply.text, served_by=reply.served_by)
-        except JudgeReplyError as error:
-            messages += _repair_turn(reply, wanted.repair.replace("{problem}", _problem(reply, error)))
-        reply = await self._reply(messages, wanted)
-        try:
-            return ModelReply(value=wanted.read(reply.text, nonce=nonce), text=reply.text, served_by=reply.served_by)
-        except JudgeReplyError as error:
-            advice = _MORE_TOKENS if reply.cut_off else wanted.advice
-            failure = self.server.failures.of_reply(_problem(reply, error), reply.text, advice=advice)
-        raise failure
+        is_repaired = False
+        while True:
+            reply = await self._reply(messages, wanted)
+            try:
+                value = wanted.read(reply.text, nonce=nonce)
+                return ModelReply(value=value, text=reply.text, served_by=reply.served_by)
+            except JudgeReplyError as error:
+                problem = _problem(reply, error)
+            if is_repaired:
+                advice = _MORE_TOKENS if reply.cut_off else wanted.advice
+                raise self.server.failures.of_reply(problem, reply.text, advice=advice)
+            messages += _repair_turn(reply, wanted.repair.replace("{problem}", problem))
+            is_repaired = True
 
     async def _reply(self, messages: list[dict[str, str]], wanted: ExpectedReply[T]) -> ReplyText:
         async def send() -> ReplyText:
