@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import math
 import sys
-from types import TracebackType
 
 _REPEAT_SECONDS = 0.5
 """Time for a cancelled block to end. After that it is cancelled again, in case it caught the first cancellation."""
@@ -52,9 +51,7 @@ class TimeLimit:
         self.restart(self._seconds)
         return self
 
-    def __exit__(
-        self, _: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> bool:
+    def __exit__(self, _: object, error: BaseException | None, traceback: object) -> bool:
         task, self._task = self._task, None
         if self._timer is not None:
             self._timer.cancel()

@@ -5,14 +5,11 @@ from __future__ import annotations
 import weakref
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pytest_ragcheck.concurrency.private_loop import PrivateLoop
 
 if TYPE_CHECKING:
-    from typing_extensions import Self
-
     from pytest_ragcheck.questions.question import GoldPassage, Question
     from pytest_ragcheck.rag.answer import RagAnswer
     from pytest_ragcheck.rag.client_calls import ClientCalls
@@ -75,10 +72,8 @@ class BlockingRagClient:
             self._app.refuse_to_block()
         return self._loop.run(call, *arguments)
 
-    def __enter__(self) -> Self:
+    def __enter__(self) -> BlockingRagClient:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
