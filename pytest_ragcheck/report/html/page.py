@@ -94,18 +94,17 @@ def _histogram(metric: MetricView) -> str:
     counts = metric.bins
     most = max(counts)
     width, height = 100 / BINS, 40
+    titles = {n: f"{n / BINS:.1f} to {(n + 1) / BINS:.1f}: {count}" for n, count in enumerate(counts) if count}
+    heights = {n: counts[n] / most * height for n in titles}
     bars = "".join(
         f'<rect class="{"low" if _is_low(n, metric.threshold) else "met"}" x="{n * width + 0.5:.1f}" '
-        f'y="{height - count / most * height:.2f}" width="{width - 1:.1f}" height="{count / most * height:.2f}">'
-        f"<title>{n / BINS:.1f} to {(n + 1) / BINS:.1f}: {count}</title></rect>"
-        for n, count in enumerate(counts)
-        if count
+        f'y="{height - bar:.2f}" width="{width - 1:.1f}" height="{bar:.2f}"><title>{titles[n]}</title></rect>'
+        for n, bar in heights.items()
     )
     line = ""
     if metric.threshold is not None:
         line = f'<line x1="{metric.threshold * 100:.2f}" x2="{metric.threshold * 100:.2f}" y1="0" y2="{height}"/>'
-    said = ", ".join(f"{n / BINS:.1f} to {(n + 1) / BINS:.1f}: {count}" for n, count in enumerate(counts) if count)
-    label = f"How the values of {metric.name} are spread: {said}"
+    label = f"How the values of {metric.name} are spread: {', '.join(titles.values())}"
     return (
         f'<svg viewBox="0 0 100 {height}" preserveAspectRatio="none" role="img" aria-label="{escaped(label)}">'
         f"{bars}{line}</svg>"
