@@ -17,6 +17,7 @@ from pytest_ragcheck.redaction import shown_url
 from pytest_ragcheck.redaction.printable import printable
 from pytest_ragcheck.report.terminal.run_lines import header_lines
 from pytest_ragcheck.scores.catalogue import JUDGED
+from pytest_ragcheck.verdict.failure_text import some
 
 if TYPE_CHECKING:
     from pytest_ragcheck.config.settings import Settings
@@ -103,10 +104,9 @@ def _unreached(sets: Iterable[QuestionSet]) -> Iterator[str]:
         if not question.thresholds.keys().isdisjoint(JUDGED)
     ]
     if names:
-        further = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
         yield (
             f"ragcheck: --rag-threshold does not reach {len(names)} with thresholds of their own or of their file: "
-            f"{', '.join(names[:_MOST_NAMED])}{further}"
+            f"{some(names, _MOST_NAMED, joint=' and ')}"
         )
 
 
