@@ -120,9 +120,8 @@ class ClientCalls:
 
         The reason is logged; `documents.delete` raises it.
         """
-        routes = self.documents
         try:
-            return await routes.delete(document_id)
+            return await self.documents.delete(document_id)
         except EndpointError as error:
             _log.warning("document %s is left: %s", document_id, error)
             return False

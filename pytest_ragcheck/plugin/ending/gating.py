@@ -25,11 +25,7 @@ if TYPE_CHECKING:
 
 
 def decided(config: pytest.Config, run: Run, *, not_passed: Collection[str]) -> Decision:
-    """
-    Return the decision of the gate.
-
-    The run has had its last item. *not_passed* is as for `CollectionScope`.
-    """
+    """Return the decision of the gate; see `GateItem.decide`."""
     settings = settings_of(config)
     outcomes = outcomes_of(run, settings)
     comparison = None
