@@ -131,7 +131,6 @@ def _model(transformers: Any, folder: Path, config: Any, *, dtype: Any) -> Any:
 
 
 def _read(file: str, read: Callable[[], Any]) -> Any:
-    """The result, or an error that names the file."""
     try:
         return read()
     except Exception as error:

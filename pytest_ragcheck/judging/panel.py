@@ -138,7 +138,6 @@ def combined(judgements: Sequence[Judgement], rule: Rule) -> Judgement:
 
 
 def _combined(scores: Sequence[float | None], rule: Rule) -> float | None:
-    """The combined score of those that are not None; None if all are."""
     given = sorted((score for score in scores if score is not None), reverse=True)
     if not given:
         return None

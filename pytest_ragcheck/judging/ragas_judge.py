@@ -97,7 +97,6 @@ def _value(score: Score | None) -> float | None:
 
 
 def _weakness(replies: list[Any]) -> str:
-    """The unsupported, wrong and missing statements in the model's replies to ragas."""
     statements = [each for reply in replies for each in getattr(reply, "statements", [])]
     parts = (
         ("the contexts do not support", [each.statement for each in statements if getattr(each, "verdict", 1) == 0]),

@@ -117,7 +117,6 @@ def _table(rows: Sequence[Sequence[str]]) -> Iterator[str]:
 
 
 def _group(title: str, rows: Iterator[Document]) -> Iterator[tuple[Document | None, str]]:
-    """Yield the heading, then a block for each question."""
     listed = list(rows)
     if listed:
         yield None, f"\n### {title}: {len(listed)}\n\n"

@@ -246,7 +246,6 @@ def _row(number: int, row: Document, results: Results, answers: Mapping[tuple[st
 def _earlier(
     asked: Document, dataset: str, results: Results, answers: Mapping[tuple[str, str], str | None]
 ) -> Iterable[Document]:
-    """Yield the earlier turns of a conversation with their answers."""
     for number in range(1, asked.get("turn", 1)):
         key = dataset, f"{asked['conversation']}[turn{number}]"
         yield {"question": results.asked[key]["question"], "answer": answers.get(key)}

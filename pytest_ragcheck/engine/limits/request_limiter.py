@@ -334,8 +334,6 @@ class WithoutRetries:
 
 @dataclass(slots=True)
 class _Tries:
-    """The tries of one request so far."""
-
     most_failed: int
     began: float
     made: int = 0

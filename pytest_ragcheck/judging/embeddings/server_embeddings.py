@@ -53,7 +53,6 @@ class OpenAIEmbeddings:
 
 
 def _vectors(reply: Any, expected: int) -> list[Vector]:
-    """The vectors in the order of the texts."""
     rows = member(reply, "data")
     if not isinstance(rows, list):
         raise OtherContent("JSON that holds no embeddings")

@@ -239,7 +239,6 @@ def _checked(pairs: _Pairs, form: type[Reply]) -> Reply:
 
 
 def _plain(value: Any) -> Any:
-    """The value with its objects as dicts."""
     if isinstance(value, _Pairs):
         times = Counter(key for key, _ in value)
         if repeated := [name for name, count in times.items() if count > 1]:

@@ -179,7 +179,6 @@ def packaged_prompt(name: str, **around: str) -> JudgePrompt:
 
 
 def _russian_texts() -> dict[str, str]:
-    """The texts around a Russian prompt, by field of `JudgePrompt`."""
     texts = {part: package_text(f"judging/prompts/ru.{part}.txt") for part in ("frame", "repair", "history")}
     return {part: text if part == "history" else text.rstrip() for part, text in texts.items()}
 

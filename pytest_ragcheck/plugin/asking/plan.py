@@ -140,7 +140,6 @@ def _why_special(item: pytest.Item) -> str:
 
 
 def _folders_with(config: pytest.Config, fixture: str) -> frozenset[Path]:
-    """Return the folders whose conftest.py has an attribute with the fixture's name."""
     return frozenset(
         Path(plugin.__file__).parent
         for plugin in config.pluginmanager.get_plugins()

@@ -113,7 +113,6 @@ class Preflight:
         return await Once(self._folder, redactor).do(f"preflight-{digest_of(key)[:12]}", step)
 
     def _kept(self) -> dict[str, str]:
-        """Return the passed trials of earlier runs by key."""
         kept = self._cache.get(KEPT_TRIALS, {}) if self._cache is not None else {}
         return kept if isinstance(kept, dict) else {}
 

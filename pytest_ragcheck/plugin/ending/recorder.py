@@ -291,5 +291,4 @@ class Recorder:
 
 
 def _was_stopped(report: pytest.CollectReport | pytest.TestReport) -> bool:
-    """Return True if the item was skipped because the run was stopped."""
     return report.skipped and STOPPED in str(report.longrepr)

@@ -33,7 +33,6 @@ def attach(config: pytest.Config, records: Sequence[Record]) -> None:
 
 
 def _parts(record: Record) -> Iterator[tuple[str, str, str]]:
-    """Yield name, type and text of each attachment."""
     yield "question", "TEXT", record.question.question
     if record.answer is not None:
         yield "answer", "TEXT", record.answer

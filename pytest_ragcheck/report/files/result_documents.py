@@ -187,7 +187,6 @@ def _judgement(record: Record) -> dict[str, Any] | None:
 
 
 def _repeated(record: Record) -> dict[str, Any]:
-    """Return the repeated values; empty if neither the system nor the judge was asked again."""
     if not record.repeated:
         return {}
     return {

@@ -214,7 +214,6 @@ def _markdown_table(table: Sequence[Sequence[str]]) -> Iterator[str]:
 
 
 def _cell(text: str) -> str:
-    """Return the text escaped for a cell of a Markdown table."""
     text = " ".join(text.split())
     for char in "\\`*_[]<>|#~":
         text = text.replace(char, f"\\{char}")

@@ -179,7 +179,6 @@ def _notes(comparison: Comparison, name: Callable[[Key], str]) -> Iterator[str]:
 
 
 def _worse(change: Change) -> str:
-    """Return the scores that are too low, before and now, and the reason."""
     words = ", ".join(
         _score(metric, change.before.metrics.get(metric), value, change.now.thresholds[metric], "<")
         for metric, value in change.now.shortfalls.items()

@@ -73,7 +73,6 @@ def header_lines(
 
 
 def _origin_words(origin: Origin) -> str:
-    """Return which questions of a dataset are in the run."""
     taken = f"all {origin.available} questions" if origin.available != 1 else "the one question"
     if origin.samples is not None and origin.samples < origin.available:
         taken = f"{origin.samples} of {origin.available} questions (seed {origin.seed})"
@@ -209,7 +208,6 @@ def _limit_lines(outcomes: Outcomes, summary: Summary) -> Iterator[str]:
 
 
 def _origin_lines(outcomes: Outcomes, summary: Summary) -> Iterator[str]:
-    """Yield the judges, and the origin of answers and verdicts."""
     yield f"judge: {'; '.join(judge.words for judge in summary.judges) or 'unknown, because no answer reached one'}"
     yield from _cost_lines(summary.totals.performance)
     if outcomes.replay_of:
