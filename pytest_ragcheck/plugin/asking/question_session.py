@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_ragcheck.engine.conversation import EARLIER_TURN, Conversation
+from pytest_ragcheck.engine.conversation import EARLIER_TURN, Conversation, conversation_of
 from pytest_ragcheck.engine.fingerprint import means_digest, store_key
 from pytest_ragcheck.engine.prefetch import Prefetcher
 from pytest_ragcheck.errors import EndpointUnreachable, IngestionError, UsageError
@@ -76,7 +76,7 @@ class QuestionSession:
         self._checker = checker = Checker(config)
         self._waiting = Waiting(session, checker.evaluator.progress)
         self._asker = self._new_asker(store)
-        self._on_demand: tuple[Any, tuple[str, str], Conversation] = (None, ("", ""), Conversation())
+        self._on_demand: tuple[Any, tuple[str, str] | None, Conversation] = (None, None, Conversation())
         """The client and the name of the conversation that was last asked on demand, and its state."""
         self._ended_at: dict[str, Evaluated] = {}
         """The record of the question that ended the run, for its reruns."""
@@ -202,7 +202,7 @@ class QuestionSession:
         They may have one since a rerun. The reruns of another process are unknown here, so the turns are asked again.
         """
         client, name, conversation = self._on_demand
-        if client is not backends.client or name != (question.dataset_name, question.conversation):
+        if client is not backends.client or name != conversation_of(question):
             if not (self._part.is_worker and self._config.getoption("reruns", 0)):
                 return None
         elif conversation.stopped_by() is not None:
@@ -213,12 +213,13 @@ class QuestionSession:
 
     def _conversation_of(self, question: Question, backends: Backends) -> Conversation | None:
         """Return the conversation of a turn, continued from the last item if client and conversation match."""
-        if question.turn is None:
+        own = conversation_of(question)
+        if own is None:
             return None
         client, name, conversation = self._on_demand
-        if client is not backends.client or name != (question.dataset_name, question.conversation):
+        if client is not backends.client or name != own:
             conversation = Conversation()
-        self._on_demand = (backends.client, (question.dataset_name, question.conversation), conversation)
+        self._on_demand = (backends.client, own, conversation)
         return conversation
 
     def _preparer(self, backends: Backends, *, lasting: bool = False) -> Callable[[Question], PreparedQuestion]:
