@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import replace
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.concurrency.tasks import together
@@ -60,47 +61,47 @@ async def probe_endpoint(target: Target, *, redactor: Redactor, report: Callable
     return points
 
 
+@dataclass(slots=True)
 class _Probing:
-    def __init__(self, route: HttpRoute, target: Target, tell: Callable[[Point], None], clean: Clean) -> None:
-        self._route = route
-        self._target = target
-        self._tell = tell
-        self._clean = clean
-        self._valid: list[Exchange] = []
-        """Exchanges whose request kept the contract."""
+    route: HttpRoute
+    target: Target
+    tell: Callable[[Point], None]
+    clean: Clean
+    valid: list[Exchange] = field(default_factory=list)
+    """Exchanges whose request kept the contract."""
 
     async def run(self) -> None:
-        first = await self._ask(self._target.question, self._target.top_k)
-        known = {point.check: point for point in points_of_first_reply(first, self._clean)}
+        first = await self._ask(self.target.question, self.target.top_k)
+        known = {point.check: point for point in points_of_first_reply(first, self.clean)}
         if first.answer is None:
             for check in Check:
-                self._tell(known.get(check) or check.skipped("the first reply could not be used"))
+                self.tell(known.get(check) or check.skipped("the first reply could not be used"))
             return
         for point in known.values():
-            self._tell(point)
-        second = await self._ask(self._target.question, 1)
-        self._tell(_top_k(first, second))
-        self._tell(_unicode(await self._ask(_ANY_SCRIPT, self._target.top_k)))
-        self._tell(await self._concurrent())
-        self._tell(_time(self._valid, self._target.timeout_seconds))
-        self._tell(await self._top_k_optional())
-        empty = await self._post({"query": "", "top_k": self._target.top_k})
-        self._tell(_empty_query(empty, self._clean))
-        self._tell(_get(await get_status(self._route)))
-        self._tell(_short_contexts(first))
-        self._tell(_keep_alive(first, second))
+            self.tell(point)
+        second = await self._ask(self.target.question, 1)
+        self.tell(_top_k(first, second))
+        self.tell(_unicode(await self._ask(_ANY_SCRIPT, self.target.top_k)))
+        self.tell(await self._concurrent())
+        self.tell(_time(self.valid, self.target.timeout_seconds))
+        self.tell(await self._top_k_optional())
+        empty = await self._post({"query": "", "top_k": self.target.top_k})
+        self.tell(_empty_query(empty, self.clean))
+        self.tell(_get(await get_status(self.route)))
+        self.tell(_short_contexts(first))
+        self.tell(_keep_alive(first, second))
 
     async def _post(self, body: dict[str, Any]) -> Exchange:
-        return await exchange_over(self._route, body, read_shape())
+        return await exchange_over(self.route, body, read_shape())
 
     async def _ask(self, question: str, top_k: int) -> Exchange:
         exchange = await self._post({"query": question, "top_k": top_k})
-        self._valid.append(exchange)
+        self.valid.append(exchange)
         return exchange
 
     async def _concurrent(self) -> Point:
         started = time.perf_counter()
-        exchanges = await together(self._ask(self._target.question, self._target.top_k) for _ in range(_AT_ONCE))
+        exchanges = await together(self._ask(self.target.question, self.target.top_k) for _ in range(_AT_ONCE))
         seconds = time.perf_counter() - started
         lost = [exchange for exchange in exchanges if exchange.answer is None]
         if not lost:
@@ -111,7 +112,7 @@ class _Probing:
         )
 
     async def _top_k_optional(self) -> Point:
-        question = {"query": self._target.question}
+        question = {"query": self.target.question}
         exchanges = {
             "null": await self._post({**question, "top_k": None}),
             "missing": await self._post(question),
@@ -160,15 +161,12 @@ def _empty_query(exchange: Exchange, clean: Clean) -> Point:
     mend = 'Return status 400 and {"error": "query is required"}.'
     if exchange.answer is not None:
         return Check.EMPTY_QUERY.advised("it was answered", mend)
-    if exchange.status != 400:
-        return Check.EMPTY_QUERY.advised(exchange.found, mend)
-    try:
-        reply = parse_json(exchange.body, exchange.content_type)
-    except ReplyMismatch:
-        reply = None
-    error = reply.get("error") if isinstance(reply, dict) else None
-    if isinstance(error, str) and error.strip():
-        return Check.EMPTY_QUERY.passed(f'400, "{excerpt(clean(error), SHOWN)}"')
+    if exchange.status == 400:
+        with suppress(ReplyMismatch):
+            reply = parse_json(exchange.body, exchange.content_type)
+            error = reply.get("error") if isinstance(reply, dict) else None
+            if isinstance(error, str) and error.strip():
+                return Check.EMPTY_QUERY.passed(f'400, "{excerpt(clean(error), SHOWN)}"')
     return Check.EMPTY_QUERY.advised(exchange.found, mend)
 
 
