@@ -99,7 +99,8 @@ def estimate_lines(estimated: Estimate, settings: Settings) -> Iterator[str]:
             f"tokens               about {estimated.input_tokens:,} in, {estimated.output_tokens:,} out, "
             f"with contexts of {CONTEXT_CHARACTERS} characters and answers of {ANSWER_CHARACTERS}"
         )
-        yield f"price                {_price(estimated, settings)}"
+        unknown = f"unknown: {why_no_price(settings.judge.model or '')}"
+        yield f"price                {unknown if estimated.usd is None else f'about ${estimated.usd:.4f}'}"
         if "ragas" in settings.run.metrics:
             yield "further              for RAGAS' metrics a second call and one for embeddings, not in these numbers"
         if "citations" in settings.run.metrics:
@@ -111,9 +112,3 @@ def why_no_price(model: str) -> str:
     if not has_table():
         return f"there is no price table. Install it (pip install '{EXTRA}'), or set rag_judge_price"
     return f"{model} has no price at its server in the table of genai-prices. Set rag_judge_price"
-
-
-def _price(estimated: Estimate, settings: Settings) -> str:
-    if estimated.usd is not None:
-        return f"about ${estimated.usd:.4f}"
-    return f"unknown: {why_no_price(settings.judge.model or '')}"

@@ -102,14 +102,14 @@ def given_options(config: pytest.Config, leave_out: frozenset[str] | set[str] = 
     return {name: given for name, given in found.items() if given is not None}
 
 
-def names_baseline(config: pytest.Config) -> bool:
-    """Return True if the run was given a baseline, or the rootdir has one, readable or not."""
-    return is_given(config, "rag_baseline") or (config.rootpath / BASELINE_FILE).is_file()
-
-
 def has_gate(config: pytest.Config) -> bool:
-    """Return True if the run was given a gate or a baseline, unless `-p no:ragcheck-gate` blocks the gate."""
-    given = is_given(config, "rag_gate") or names_baseline(config)
+    """
+    Return True if the run was given a gate or a baseline, or the rootdir has one, readable or not.
+
+    If `-p no:ragcheck-gate` blocks the gate, the result is False.
+    """
+    given = is_given(config, "rag_gate") or is_given(config, "rag_baseline")
+    given = given or (config.rootpath / BASELINE_FILE).is_file()
     return given and not config.pluginmanager.is_blocked("ragcheck-gate")
 
 

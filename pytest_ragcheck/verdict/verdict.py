@@ -171,12 +171,8 @@ def _why_it_does_not_apply(metric: str, question: Question) -> str:
         return "the question is unanswerable"
     if not question.acceptable_answers and metric in _NEED_EXPECTED:
         return "no expected answer"
-    if metric in RETRIEVAL:
-        return _why_not_retrieved(question)
-    return "the judge does not score it" if metric in JUDGED else "it does not apply to the question"
-
-
-def _why_not_retrieved(question: Question) -> str:
-    if question.tier == GENERATION:
+    if metric in RETRIEVAL and question.tier == GENERATION:
         return "nothing is retrieved in the tier generation"
-    return "fewer contexts are asked for" if question.gold_passages else "no gold passages"
+    if metric in RETRIEVAL:
+        return "fewer contexts are asked for" if question.gold_passages else "no gold passages"
+    return "the judge does not score it" if metric in JUDGED else "it does not apply to the question"

@@ -14,7 +14,7 @@ from pytest_ragcheck.concurrency.threads import AbandonedCall, abandoned_calls
 from pytest_ragcheck.engine.limits.abandoned_slot import AbandonedSlot
 from pytest_ragcheck.engine.limits.slots import Slots
 from pytest_ragcheck.errors import MeasurementError, QuestionTimeout
-from pytest_ragcheck.rag.http.retry import LIMITED, is_overload, is_transient, status_of, wait_seconds
+from pytest_ragcheck.rag.http.retry import LIMITED, OVERLOADED, is_transient, status_of, wait_seconds
 
 if TYPE_CHECKING:
     from pytest_ragcheck.engine.limits.adaptive_limit import AdaptiveLimit
@@ -176,7 +176,7 @@ class RequestLimiter:
         if not is_transient(error):
             raise error
         tries.made += 1
-        if is_overload(error):
+        if status_of(error) in OVERLOADED:
             wait = await self._change(lambda limit: self._refused(limit, error, tries))
         else:
             tries.failed += 1
@@ -224,7 +224,8 @@ class RequestLimiter:
                 raise _no_slot()
             turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
             self._waiting.append(turn)
-            self._poll()
+            if self._slots.shared and (self._poller is None or self._poller.done()):
+                self._poller = asyncio.create_task(self._look_for_slots())
             try:
                 await turn
             except asyncio.CancelledError:
@@ -298,10 +299,6 @@ class RequestLimiter:
             else:
                 break
         return admitted
-
-    def _poll(self) -> None:
-        if self._slots.shared and (self._poller is None or self._poller.done()):
-            self._poller = asyncio.create_task(self._look_for_slots())
 
     async def _look_for_slots(self) -> None:
         """Poll for slots of other processes while requests wait, because no event crosses processes."""

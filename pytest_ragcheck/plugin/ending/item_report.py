@@ -34,7 +34,9 @@ def complete_report(item: pytest.Item, call: pytest.CallInfo[None], report: pyte
     evaluated = taken_records(item)
     is_sent = is_worker or is_fork(item.config)
     if evaluated:
-        luggage["records"] = [_sendable(one) for one in evaluated] if is_sent else evaluated
+        luggage["records"] = evaluated
+        if is_sent:
+            luggage["records"] = [(one.record.to_json(), one.on_demand, one.resumed) for one in evaluated]
     if run is not None and run.queued_notes:
         luggage["notes"] = run.queued_notes.copy()
         run.queued_notes.clear()
@@ -75,10 +77,6 @@ def records_of(report: pytest.TestReport, config: pytest.Config) -> list[Record]
             record = replace(record, question=question)
         run.results.add_record(record, place, on_demand=evaluated.on_demand, resumed=evaluated.resumed)
     return records
-
-
-def _sendable(evaluated: Evaluated) -> list[object]:
-    return [evaluated.record.to_json(), evaluated.on_demand, evaluated.resumed]
 
 
 def _received(text: str, on_demand: str, resumed: bool) -> Evaluated:

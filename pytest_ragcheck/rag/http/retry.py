@@ -27,11 +27,6 @@ _MOST_DOUBLINGS = 10
 """Keeps the power finite after many attempts; the longest wait is reached long before."""
 
 
-def is_overload(error: MeasurementError) -> bool:
-    """Whether the other side asks for fewer requests."""
-    return status_of(error) in OVERLOADED
-
-
 def is_transient(error: MeasurementError) -> bool:
     """Whether a retry may succeed, by the error's own `transient` or else by its status."""
     transient: bool | None = getattr(error, "transient", None)
