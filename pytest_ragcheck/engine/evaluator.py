@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Hashable, Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -18,7 +19,46 @@ from pytest_ragcheck.metrics.cost import summed
 if TYPE_CHECKING:
     from pytest_ragcheck.concurrency.limiter import Limiter
     from pytest_ragcheck.config.settings import Settings
+    from pytest_ragcheck.engine.limits.slots import Slots
     from pytest_ragcheck.verdict.record import Record
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunLimits:
+    """The limits of all requests of this process."""
+
+    asking: RequestLimiter
+    """Requests to the endpoint, including uploads."""
+
+    judging: RequestLimiter
+    pid: int = field(default_factory=os.getpid)
+
+    @classmethod
+    def of(cls, settings: Settings, *, asking: Slots | int, judging: Slots | int) -> RunLimits:
+        """Return the limits with these slots; an int is the number of slots of a process alone."""
+        endpoint = settings.endpoint
+        return cls(
+            asking=RequestLimiter(
+                asking, retries=endpoint.retries, delay_seconds=endpoint.delay_seconds, apart_seconds=APART_SECONDS
+            ),
+            judging=RequestLimiter(judging, retries=endpoint.retries, pause_seconds=PAUSE_SECONDS),
+        )
+
+    def room(self, under_way: int, *, processes: int = 1) -> int:
+        """
+        Return how many questions this process may begin in addition to those under way.
+
+        A single process begins enough to keep both limits full while some requests take long. One of several begins its
+        even share, and more only while none of its requests waits, because another process may ask the others sooner.
+        """
+        most = self.asking.most + self.judging.most
+        if processes == 1:
+            return most + 2 * max(self.asking.most, self.judging.most) - under_way
+        share = -(-self.asking.most // processes) + -(-self.judging.most // processes)
+        if under_way < share:
+            return share - under_way
+        idle = not self.asking.waiting and not self.judging.waiting
+        return int(idle and under_way < most)
 
 
 class Evaluator:
@@ -103,18 +143,9 @@ async def evaluate_all(prepared: Iterable[PreparedQuestion], settings: Settings)
 
     A turn after one without an answer has no record.
     """
-    endpoint = settings.endpoint
-    asking = RequestLimiter(
-        endpoint.concurrency,
-        retries=endpoint.retries,
-        delay_seconds=endpoint.delay_seconds,
-        apart_seconds=APART_SECONDS,
-    )
-    judging = RequestLimiter(settings.judge_concurrency, retries=endpoint.retries, pause_seconds=PAUSE_SECONDS)
-    evaluator = Evaluator(asking=asking, judging=judging)
-    # As in a pytest run: enough to keep both limiters full while some requests take long.
-    most = asking.most + judging.most + 2 * max(asking.most, judging.most)
-    reader = Prefetcher(room=lambda under_way: most - under_way)
+    limits = RunLimits.of(settings, asking=settings.endpoint.concurrency, judging=settings.judge_concurrency)
+    evaluator = Evaluator(asking=limits.asking, judging=limits.judging)
+    reader = Prefetcher(room=limits.room)
     in_order = by_conversation(prepared)
     try:
         await reader.add(jobs_of(enumerate(in_order), evaluator))

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import pytest
 
 from pytest_ragcheck.engine.budget import Budget
+from pytest_ragcheck.engine.evaluator import RunLimits
 from pytest_ragcheck.engine.fingerprint import fingerprint
-from pytest_ragcheck.engine.limits.request_limiter import APART_SECONDS, PAUSE_SECONDS, RequestLimiter
 from pytest_ragcheck.engine.limits.slots import SharedTable, Slots
 from pytest_ragcheck.engine.store.last_run import LIMITS, open_store
 from pytest_ragcheck.engine.store.run_folder import make_home
@@ -62,33 +61,6 @@ _OTHER_FILES = 40
 """Open files of a process other than its connections: pytest, the store, the event loop."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunLimits:
-    """The limits of all requests of this process."""
-
-    asking: RequestLimiter
-    """Requests to the endpoint, including uploads."""
-
-    judging: RequestLimiter
-    pid: int
-
-    def room(self, under_way: int, *, processes: int) -> int:
-        """
-        Return how many questions this process may begin in addition to those under way.
-
-        A single process begins enough to keep both limits full while some requests take long. One of several begins its
-        even share, and more only while none of its requests waits, because another process may ask the others sooner.
-        """
-        most = self.asking.most + self.judging.most
-        if processes == 1:
-            return most + 2 * max(self.asking.most, self.judging.most) - under_way
-        share = -(-self.asking.most // processes) + -(-self.judging.most // processes)
-        if under_way < share:
-            return share - under_way
-        idle = not self.asking.waiting and not self.judging.waiting
-        return int(idle and under_way < most)
-
-
 _LIMITS: pytest.StashKey[RunLimits] = pytest.StashKey()
 
 
@@ -97,20 +69,10 @@ def limits_of(config: pytest.Config) -> RunLimits:
     known = config.stash.get(_LIMITS, None)
     if known is None or known.pid != os.getpid():  # a forked child has its own slots
         settings = settings_of(config)
-        config.stash[_LIMITS] = RunLimits(
-            pid=os.getpid(),
-            asking=RequestLimiter(
-                _slots(config, "asking", settings.endpoint.concurrency),
-                retries=settings.endpoint.retries,
-                # A recording needs no delay.
-                delay_seconds=settings.endpoint.delay_seconds if settings.run.replay is None else 0.0,
-                apart_seconds=APART_SECONDS,
-            ),
-            judging=RequestLimiter(
-                _slots(config, "judging", settings.judge_concurrency),
-                retries=settings.endpoint.retries,
-                pause_seconds=PAUSE_SECONDS,
-            ),
+        config.stash[_LIMITS] = RunLimits.of(
+            settings,
+            asking=_slots(config, "asking", settings.endpoint.concurrency),
+            judging=_slots(config, "judging", settings.judge_concurrency),
         )
     return config.stash[_LIMITS]
 
