@@ -165,7 +165,9 @@ class RequestLimiter:
         result = await operation()
         others_wait = bool(self._waiting)
         if tries.has_slot:  # not an abandoned one that came to its end
-            await self._note_success()
+            self._served_at = _now()
+            if self._slots.limit().is_lowered:
+                await self._change(lambda limit: limit.served(self._slots.running(), now=_now()))
             tries.has_slot = False
             self._leave()
         return result, others_wait
@@ -205,11 +207,6 @@ class RequestLimiter:
         if now + wait - max(tries.began, served_at) > self._patience_seconds:
             raise error
         return wait
-
-    async def _note_success(self) -> None:
-        self._served_at = _now()
-        if self._slots.limit().is_lowered:
-            await self._change(lambda limit: limit.served(self._slots.running(), now=_now()))
 
     async def _change(self, change: Callable[[AdaptiveLimit], T]) -> T:
         while True:

@@ -168,7 +168,10 @@ def load_prompt(name_or_path: str | Path) -> JudgePrompt:
         _check_placeholders(path, text)
         prompt = JudgePrompt(name=path.stem, version="", text=text)
     if prompt.is_russian:
-        prompt = replace(prompt, **_russian_texts())
+        frame, repair, history = (
+            package_text(f"judging/prompts/ru.{part}.txt") for part in ("frame", "repair", "history")
+        )
+        prompt = replace(prompt, frame=frame.rstrip(), repair=repair.rstrip(), history=history)
     return prompt if prompt.version else replace(prompt, version=f"{prompt.name}-{prompt.digest[:8]}")
 
 
@@ -176,11 +179,6 @@ def packaged_prompt(name: str, **around: str) -> JudgePrompt:
     """The prompt in the package's file of that name, with the texts around it by field of `JudgePrompt`."""
     version, text = _split_version(package_text(f"judging/prompts/{name}.txt"))
     return JudgePrompt(name=name, version=version, text=text, **around)
-
-
-def _russian_texts() -> dict[str, str]:
-    texts = {part: package_text(f"judging/prompts/ru.{part}.txt") for part in ("frame", "repair", "history")}
-    return {part: text if part == "history" else text.rstrip() for part, text in texts.items()}
 
 
 def _on_lines_of_its_own(block: str, place: re.Match[str]) -> str:

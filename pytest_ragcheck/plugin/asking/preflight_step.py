@@ -92,7 +92,9 @@ class Preflight:
             except StepFailed as failed:
                 return refusal(judge, str(failed), backends.settings)
             trial = Trial.from_json(told)
-            self._keep(key, backends.settings.redactor.text(told))
+            if self._cache is not None and key:
+                kept = with_trial(self._kept(), key, backends.settings.redactor.text(told))
+                self._cache.set(KEPT_TRIALS, kept)
         if note := weak_note(judge, trial, backends.settings):
             run_of(self._session.config).queue_note(note)
         return ""
@@ -115,7 +117,3 @@ class Preflight:
     def _kept(self) -> dict[str, str]:
         kept = self._cache.get(KEPT_TRIALS, {}) if self._cache is not None else {}
         return kept if isinstance(kept, dict) else {}
-
-    def _keep(self, key: str, told: str) -> None:
-        if self._cache is not None and key:
-            self._cache.set(KEPT_TRIALS, with_trial(self._kept(), key, told))
