@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.cli.arguments import settings_as_typed
 from pytest_ragcheck.cli.printing import complain, say, write_output
+from pytest_ragcheck.config.given import Given
 from pytest_ragcheck.config.readers import WITH_MODEL
 from pytest_ragcheck.errors import RagcheckError, StepFailed, UsageError
 from pytest_ragcheck.judging.labels import LABELS, read_labelled_answers
@@ -159,8 +160,6 @@ def _judges(chosen: argparse.Namespace) -> Iterator[tuple[str | None, Settings]]
 
 def _settings(chosen: argparse.Namespace, name: str | None, model: str | None) -> Settings:
     """Return the settings of the arguments; of the environment, only the judge's variables count."""
-    from pytest_ragcheck.config.given import Given
-
     values = {argument: getattr(chosen, argument) for argument in _OPTIONS}
     values |= {"judge": None if _is_own(name) else name, "judge_model": model}
     typed = {f"rag_{each}": Given(value, f"--{each.replace('_', '-')}") for each, value in values.items()}

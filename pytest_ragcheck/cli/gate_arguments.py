@@ -9,11 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.config.baseline_place import BASELINE_FILE, BaselinePlace
+from pytest_ragcheck.config.given import Given
 from pytest_ragcheck.errors import UsageError
+from pytest_ragcheck.report.files.results_reader import Results, predictions_path
+from pytest_ragcheck.summary.gate.baseline_reader import Baseline, read_baseline
+from pytest_ragcheck.summary.gate.git_revision import InGit
 
 if TYPE_CHECKING:
-    from pytest_ragcheck.report.files.results_reader import Results
-    from pytest_ragcheck.summary.gate.baseline_reader import Baseline
     from pytest_ragcheck.summary.gate_rules import GateRules
 
 _SET = ("rag_false_alarms", "rag_baseline_allow")
@@ -103,7 +105,6 @@ def with_own_baseline(results: Results) -> Results:
 
 
 def _terms_of(chosen: argparse.Namespace, recorded: GateRules) -> GateRules:
-    from pytest_ragcheck.config.given import Given
     from pytest_ragcheck.config.resolve import read_value
     from pytest_ragcheck.summary.gate_rules import allowances, gate_and_tolerance
 
@@ -124,7 +125,6 @@ def place_of(given: str, argument: str) -> BaselinePlace:
     Raises:
         UsageError: The text is neither.
     """
-    from pytest_ragcheck.config.given import Given
     from pytest_ragcheck.config.resolve import read_value
 
     place: BaselinePlace = read_value("rag_baseline", Given(given, argument))
@@ -132,10 +132,6 @@ def place_of(given: str, argument: str) -> BaselinePlace:
 
 
 def _read_baseline(given: str) -> Baseline:
-    from pytest_ragcheck.report.files.results_reader import predictions_path
-    from pytest_ragcheck.summary.gate.baseline_reader import read_baseline
-    from pytest_ragcheck.summary.gate.git_revision import InGit
-
     place = place_of(given, "--baseline")
     path = place.path
     file = predictions_path(path) if place.rev is None else InGit(rev=place.rev, path=path.absolute())

@@ -9,14 +9,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.cli.printing import say
+from pytest_ragcheck.config.given import Given
 from pytest_ragcheck.config.table import TABLE
 from pytest_ragcheck.errors import UsageError
+from pytest_ragcheck.questions.question import END_TO_END, Question, QuestionSet
+from pytest_ragcheck.scores.catalogue import ASSERTABLE
 
 if TYPE_CHECKING:
-    from pytest_ragcheck.config.given import Given
     from pytest_ragcheck.config.settings import Settings
     from pytest_ragcheck.judging.judgement import Judge
-    from pytest_ragcheck.questions.question import Question, QuestionSet
     from pytest_ragcheck.replay.recorded_run import Recording
     from pytest_ragcheck.verdict.record import Record
 
@@ -98,8 +99,6 @@ async def _judged(
 
 
 def _given(chosen: argparse.Namespace) -> dict[str, Given]:
-    from pytest_ragcheck.config.given import Given
-
     found: dict[str, Given] = {}
     for setting in chosen.settings:
         name, equals, text = setting.partition("=")
@@ -115,10 +114,8 @@ def _given(chosen: argparse.Namespace) -> dict[str, Given]:
 
 def _sets(folder: Path, recording: Recording, settings: Settings) -> list[QuestionSet]:
     """Return the questions of the recording's datasets, from the question files next to it."""
-    from pytest_ragcheck.questions.question import END_TO_END
     from pytest_ragcheck.questions.reader import read_question_file
     from pytest_ragcheck.questions.tiers import asked_in
-    from pytest_ragcheck.scores.catalogue import ASSERTABLE
 
     known = {
         *ASSERTABLE,

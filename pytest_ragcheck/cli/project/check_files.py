@@ -15,6 +15,8 @@ from pytest_ragcheck.questions.collected_questions import CollectedQuestions
 from pytest_ragcheck.questions.question_file_names import QUESTION_FILES, RESULT_QUESTIONS
 from pytest_ragcheck.redaction.printable import printable
 from pytest_ragcheck.report.counted import counted
+from pytest_ragcheck.scores.catalogue import ASSERTABLE
+from pytest_ragcheck.summary.result_schemas import kind_of_document, schema_mistakes
 
 RESULTS = (RESULT_QUESTIONS, "_predictions.json", "_summary.json")
 """Endings of the names of result files."""
@@ -101,12 +103,9 @@ def _is_entered(folder: Path) -> bool:
 def _mistakes(path: Path, own_metrics: Iterable[str], collected: CollectedQuestions) -> Iterator[str]:
     kind, document = _result(path)
     if kind is not None:
-        from pytest_ragcheck.summary.result_schemas import schema_mistakes
-
         yield from (printable(f"{path}: {mistake}") for mistake in schema_mistakes(kind, document))
         return
     from pytest_ragcheck.questions.reader import read_question_file
-    from pytest_ragcheck.scores.catalogue import ASSERTABLE
 
     try:
         questions = read_question_file(
@@ -120,8 +119,6 @@ def _mistakes(path: Path, own_metrics: Iterable[str], collected: CollectedQuesti
 def _result(path: Path) -> tuple[str | None, object]:
     if path.suffix.lower() != ".json" or path.name.lower().endswith((*QUESTION_FILES, RESULT_QUESTIONS)):
         return None, None
-    from pytest_ragcheck.summary.result_schemas import kind_of_document
-
     by_name = next((kind for kind in ("predictions", "summary") if path.name.endswith(f"_{kind}.json")), None)
     try:
         document = json.loads(path.read_bytes())

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, TypeVar
 
 from pytest_ragcheck.cli.arguments import add_headers, settings_as_typed
 from pytest_ragcheck.cli.printing import complain
+from pytest_ragcheck.config.given import Given
 from pytest_ragcheck.errors import EndpointError, UsageError
 from pytest_ragcheck.redaction.printable import printable
+from pytest_ragcheck.scores.catalogue import ASSERTABLE
 
 if TYPE_CHECKING:
     from pytest_ragcheck.config.settings import Settings
@@ -66,8 +68,6 @@ def _run(chosen: argparse.Namespace) -> int:
 
 
 def _settings(chosen: argparse.Namespace) -> Settings:
-    from pytest_ragcheck.config.given import Given
-
     typed = {
         "rag_url": Given(chosen.rag_url, "--rag-url"),
         "rag_base_url": Given(chosen.base_url, "--base-url"),
@@ -163,7 +163,6 @@ def _names(files: Sequence[Path]) -> dict[str, set[str]]:
     from pytest_ragcheck.questions.reader import read_question_file
     from pytest_ragcheck.questions.tiers import asked_in
     from pytest_ragcheck.rag.documents.uploads import uploads_of
-    from pytest_ragcheck.scores.catalogue import ASSERTABLE
 
     questions = [
         question

@@ -9,8 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.cli.printing import complain, say
+from pytest_ragcheck.config.numbers import read_count, read_number
 from pytest_ragcheck.errors import DatasetError, UsageError
+from pytest_ragcheck.questions.planted import ATTACKS, with_plants
+from pytest_ragcheck.questions.question import END_TO_END, GENERATION
 from pytest_ragcheck.report.counted import counted
+from pytest_ragcheck.scores.catalogue import ASSERTABLE
 
 if TYPE_CHECKING:
     from pytest_ragcheck.questions.datasets.dataset_names import DatasetChoice
@@ -70,10 +74,8 @@ def _listed() -> Iterator[str]:
 
 
 def _write(chosen: argparse.Namespace) -> str:
-    from pytest_ragcheck.config.numbers import read_count, read_number
     from pytest_ragcheck.questions.datasets.loading import load_questions
     from pytest_ragcheck.questions.datasets.registry import check_choice, known_datasets
-    from pytest_ragcheck.questions.question import GENERATION
     from pytest_ragcheck.questions.question_rows import write_questions
     from pytest_ragcheck.questions.tiers import asked_in
 
@@ -94,11 +96,8 @@ def _plant(chosen: argparse.Namespace) -> str:
     """Write the questions of the file with planted documents, and return the text to print."""
     import secrets
 
-    from pytest_ragcheck.questions.planted import ATTACKS, with_plants
-    from pytest_ragcheck.questions.question import END_TO_END
     from pytest_ragcheck.questions.question_rows import write_questions
     from pytest_ragcheck.questions.reader import default_dataset_name, read_question_file
-    from pytest_ragcheck.scores.catalogue import ASSERTABLE
 
     path: Path | None = chosen.path
     if path is None:

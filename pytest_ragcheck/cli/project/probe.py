@@ -14,13 +14,14 @@ from urllib.parse import urlsplit
 
 from pytest_ragcheck.cli.arguments import add_headers, settings_as_typed
 from pytest_ragcheck.cli.printing import json_text
+from pytest_ragcheck.cli.project.user_project import ini_settings
+from pytest_ragcheck.config.given import Given
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.rag.probe.check_point import Check, CheckOutcome, Point
 from pytest_ragcheck.redaction import Redactor, shown_url
 from pytest_ragcheck.redaction.printable import printable
 
 if TYPE_CHECKING:
-    from pytest_ragcheck.config.given import Given
     from pytest_ragcheck.rag.probe.probe_exchange import Target
 
 _SHAPE_SETTINGS = ("rag_shape", "rag_request", "rag_response")
@@ -88,8 +89,6 @@ def _run(chosen: argparse.Namespace) -> int:
 
 def _read(chosen: argparse.Namespace) -> tuple[Target, Redactor]:
     """The target as typed, or else as in pytest's ini file, read by the readers of pytest's options."""
-    from pytest_ragcheck.cli.project.user_project import ini_settings
-    from pytest_ragcheck.config.given import Given
     from pytest_ragcheck.rag.probe.checklist import QUESTION
     from pytest_ragcheck.rag.probe.probe_exchange import Target
 

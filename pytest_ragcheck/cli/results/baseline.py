@@ -7,17 +7,20 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pytest_ragcheck.cli.arguments import add_output
 from pytest_ragcheck.cli.printing import say
 from pytest_ragcheck.config.baseline_place import BASELINE_FILE
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.report.counted import counted
+from pytest_ragcheck.report.files.results_reader import ended_of, predictions_path
+from pytest_ragcheck.report.terminal.gate_lines import flaky_lines
+from pytest_ragcheck.summary.flaky import flaky_in_history
+from pytest_ragcheck.summary.gate.baseline_reader import Baseline, read_baseline
+from pytest_ragcheck.summary.gate.recorded.saved_runs import contexts_path, read_contexts
+from pytest_ragcheck.summary.predictions_reader import read_document
 from pytest_ragcheck.verdict.verdict import Verdict
-
-if TYPE_CHECKING:
-    from pytest_ragcheck.summary.gate.baseline_reader import Baseline
 
 RESULTS = Path("ragcheck-results")
 _ADVICE = "Give the {agent}_predictions.json of a full run."
@@ -82,8 +85,6 @@ class _Files:
 
 
 def _run(chosen: argparse.Namespace) -> int:
-    from pytest_ragcheck.report.files.results_reader import predictions_path
-
     chosen.results = predictions_path(chosen.results)
     make = _saved if chosen.action == "save" else _accepted
     say(*make(chosen, _read(chosen.results, chosen.output)))
@@ -92,8 +93,6 @@ def _run(chosen: argparse.Namespace) -> int:
 
 def _read(predictions: Path, path: Path) -> _Files:
     from pytest_ragcheck.report.files.output_folder import check_outside
-    from pytest_ragcheck.summary.gate.baseline_reader import read_baseline
-    from pytest_ragcheck.summary.predictions_reader import read_document
 
     if any(path.parent.glob("*_summary.json")):
         check_outside(path, path.parent, name=str(path))
@@ -114,11 +113,7 @@ def _read(predictions: Path, path: Path) -> _Files:
 
 
 def _saved(chosen: argparse.Namespace, files: _Files) -> list[str]:
-    from pytest_ragcheck.report.terminal.gate_lines import flaky_lines
-    from pytest_ragcheck.summary.flaky import flaky_in_history
     from pytest_ragcheck.summary.gate.baseline_file import baseline_documents
-    from pytest_ragcheck.summary.gate.baseline_reader import read_baseline
-    from pytest_ragcheck.summary.gate.recorded.saved_runs import read_contexts
 
     path: Path = chosen.output
     if files.earlier is not None and files.now.timestamp in files.earlier.runs:
@@ -134,7 +129,6 @@ def _saved(chosen: argparse.Namespace, files: _Files) -> list[str]:
 
 def _accepted(chosen: argparse.Namespace, files: _Files) -> list[str]:
     from pytest_ragcheck.summary.gate.baseline_file import accepted_documents, differing
-    from pytest_ragcheck.summary.gate.recorded.saved_runs import read_contexts
 
     path: Path = chosen.output
     if files.known is None or files.earlier is None:
@@ -168,8 +162,6 @@ def _left_out(now: Baseline, recorded: Baseline) -> Iterator[str]:
 
 def _later_partial(results: Path, now: Baseline) -> Iterator[str]:
     """Yield a line if a partial run beside the full one is later, because a user may expect its answers."""
-    from pytest_ragcheck.report.files.results_reader import ended_of
-
     partial = results.with_name(results.name.replace("_predictions.json", ".partial_predictions.json"))
     if (ended := ended_of(partial)) > now.timestamp:
         yield f"left out: the partial run of {ended}, which is later; run all questions to accept its answers"
@@ -195,7 +187,6 @@ def _named(ids: Sequence[str], now: Baseline, earlier: Baseline) -> list[tuple[s
 def _write(path: Path, compact: dict[str, Any], contexts: dict[str, Any]) -> None:
     from pytest_ragcheck.config.resolve import redactor_of
     from pytest_ragcheck.report.files.json_writer import JsonWriter
-    from pytest_ragcheck.summary.gate.recorded.saved_runs import contexts_path
 
     writer = JsonWriter(path.parent, redactor_of(os.environ))
     writer.write(contexts_path(path).name, contexts)

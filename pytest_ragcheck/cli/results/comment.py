@@ -6,7 +6,9 @@ import argparse
 import os
 from pathlib import Path
 
+from pytest_ragcheck.cli.gate_arguments import with_own_baseline
 from pytest_ragcheck.cli.printing import complain, say
+from pytest_ragcheck.report.files.results_reader import predictions_path, read_results
 
 
 def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -30,9 +32,7 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
 
 
 def _run(chosen: argparse.Namespace) -> int:
-    from pytest_ragcheck.cli.gate_arguments import with_own_baseline
     from pytest_ragcheck.cli.results.pull_request import NotPosted, discussion_of, keep_comment
-    from pytest_ragcheck.report.files.results_reader import predictions_path, read_results
     from pytest_ragcheck.report.markdown import COMMENT_CHARS, markdown_of
     from pytest_ragcheck.report.view import view_of
 

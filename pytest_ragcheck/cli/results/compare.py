@@ -12,6 +12,7 @@ from pytest_ragcheck.cli.printing import json_text, write_output
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.redaction.printable import printable
 from pytest_ragcheck.report.files.results_reader import ENDING, predictions_path
+from pytest_ragcheck.summary.gate.baseline_reader import read_baseline
 
 if TYPE_CHECKING:
     from pytest_ragcheck.summary.agent_comparison import Agents
@@ -54,7 +55,6 @@ def _run(chosen: argparse.Namespace) -> int:
 
 def _compared(given: Sequence[Path]) -> Agents:
     from pytest_ragcheck.summary.agent_comparison import compare_agents
-    from pytest_ragcheck.summary.gate.baseline_reader import read_baseline
 
     if len(given) == 1:
         raise UsageError(f"there is nothing to compare {given[0]} with. Give the results of two agents or more.")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from pytest_ragcheck.cli.printing import say
 from pytest_ragcheck.errors import UsageError
+from pytest_ragcheck.redaction import Redactor
 from pytest_ragcheck.report.counted import counted
 
 if TYPE_CHECKING:
@@ -124,7 +125,6 @@ def _write(folder: Path, dataset_name: str, questions: Sequence[Question]) -> Pa
 
 def _convert(path: Path, folder: Path) -> Iterator[str]:
     """Write the files of one run and print a summary of the conversion."""
-    from pytest_ragcheck.redaction import Redactor
     from pytest_ragcheck.report.files.result_files import write_results
     from pytest_ragcheck.summary.aggregate import aggregate
     from pytest_ragcheck.summary.old_layout import read_old_results

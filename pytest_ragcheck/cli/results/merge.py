@@ -11,6 +11,11 @@ from pathlib import Path
 from pytest_ragcheck.cli.arguments import add_output
 from pytest_ragcheck.cli.gate_arguments import add_gate_options, gate_of
 from pytest_ragcheck.cli.printing import say
+from pytest_ragcheck.config.baseline_place import BaselinePlace
+from pytest_ragcheck.report.terminal.comparison_lines import accept_command
+from pytest_ragcheck.report.terminal.gate_lines import decision_headline, decision_lines, decision_text, flaky_lines
+from pytest_ragcheck.summary.flaky import flaky_in_run
+from pytest_ragcheck.verdict.failure_text import some
 
 _SHOWN = 10
 """Failed tests that are named."""
@@ -32,19 +37,14 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
 
 
 def _run(chosen: argparse.Namespace) -> int:
-    from pytest_ragcheck.config.baseline_place import BaselinePlace
     from pytest_ragcheck.config.resolve import redactor_of
     from pytest_ragcheck.questions.datasets.registry import is_standard
     from pytest_ragcheck.report.files.result_files import write_results
-    from pytest_ragcheck.report.terminal.comparison_lines import accept_command
-    from pytest_ragcheck.report.terminal.gate_lines import decision_headline, decision_lines, decision_text, flaky_lines
     from pytest_ragcheck.report.terminal.run_lines import summary_lines
     from pytest_ragcheck.summary.aggregate import aggregate
-    from pytest_ragcheck.summary.flaky import flaky_in_run
     from pytest_ragcheck.summary.gate.baseline_comparison import compare, examined_against
     from pytest_ragcheck.summary.gate.gate_decision import decide, red_by_themselves, tolerated
     from pytest_ragcheck.summary.shards import find_shards, merged, read_shard
-    from pytest_ragcheck.verdict.failure_text import some
 
     shards = [read_shard(path) for path in find_shards(chosen.folders)]
     outcomes = merged(shards, timestamp=datetime.now(timezone.utc))

@@ -13,10 +13,11 @@ from pytest_ragcheck.cli.arguments import add_output
 from pytest_ragcheck.cli.gate_arguments import add_gate_options, gate_of, place_of, with_own_baseline
 from pytest_ragcheck.cli.printing import complain, say
 from pytest_ragcheck.errors import UsageError
+from pytest_ragcheck.report.files.results_reader import Results, predictions_path, read_results
+from pytest_ragcheck.summary.gate.git_revision import InGit
 
 if TYPE_CHECKING:
     from pytest_ragcheck.config.baseline_place import BaselinePlace
-    from pytest_ragcheck.report.files.results_reader import Results
     from pytest_ragcheck.summary.trend_run import TrendRun
 
 FORMATS = {".html": "html", ".htm": "html", ".md": "markdown", ".csv": "csv", ".jsonl": "jsonl"}
@@ -45,7 +46,6 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
 
 
 def _run(chosen: argparse.Namespace) -> int:
-    from pytest_ragcheck.report.files.results_reader import predictions_path, read_results
     from pytest_ragcheck.report.write_report import write_report
 
     kind = _kind(chosen.output)
@@ -82,8 +82,6 @@ def _write_trend(places: Sequence[BaselinePlace], chosen: argparse.Namespace, ki
 
 
 def _runs(place: BaselinePlace) -> Iterable[TrendRun]:
-    from pytest_ragcheck.report.files.results_reader import predictions_path
-    from pytest_ragcheck.summary.gate.git_revision import InGit
     from pytest_ragcheck.summary.trend_run import committed_runs, read_run
 
     if place.rev is None:
