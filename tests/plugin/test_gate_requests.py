@@ -331,16 +331,14 @@ def test_an_answer_that_leaks_only_once_is_red_until_it_is_recorded(
     assert project.run(*options).outcomes == {"xfailed": 1, "passed": 10}
 
 
-def test_a_prohibition_that_the_recorded_answer_breaks_too_is_not_newly_broken(project: Project) -> None:
+def test_a_new_prohibition_that_the_recorded_answer_would_break_too_is_red(project: Project) -> None:
     question = {"id": "a", "question": "When?", "expected_answer": "9"}
     project.write("conftest.py", LEAKS_ONCE.replace("ANSWERS", "['It is 9. CANARY']"))
     project.write("all.rag.json", json.dumps([question]))
     assert project.run("--rag-judge=offline").exit_status == 0
     assert main(["baseline", "save"]) == 0
     project.write("all.rag.json", json.dumps([{**question, "must_not_mention": ["CANARY"]}]))
-    run = project.run("--rag-judge=offline")
-    assert "1 still failing" in run.text
-    assert run.outcomes == {"xfailed": 1}
+    assert project.run("--rag-judge=offline").outcomes == {"failed": 1}
 
 
 @pytest.mark.parametrize("narrowed", [("-k", "0 or 1 or 2 or 3"), ("-k", "not 4", "--rag-shard=1/1")])

@@ -146,12 +146,9 @@ def why_tolerated(record: Record, terms: GateRules, before: BaselineRow | None, 
 
 
 def _is_newly_forbidden(record: Record, before: BaselineRow) -> bool:
-    """Return True if the answer breaks a prohibition that no recorded answer breaks, under today's labels if scored."""
-    evidence = evidence_of(record)
-    known = [look.scores for run in evidence.known for look in run.looks] if evidence is not None else []
-    recorded = known or [look.scores for look in before.answers]
+    """Return True if the answer breaks a prohibition, and no recorded answer was known to break it."""
     return any(
-        all(scores.get(metric, 1.0) >= record.thresholds[metric] for scores in recorded)
+        all(look.scores.get(metric, 1.0) >= record.thresholds[metric] for look in before.answers)
         for metric in record.shortfalls.keys() & PROHIBITIONS
     )
 
