@@ -272,7 +272,5 @@ def as_client(given: Any, settings: DescribesEndpoint) -> Asks:
     """Returns *given*, or a client that calls it if it is a plain function."""
     if hasattr(given, "ask") or not callable(given):
         return cast("Asks", given)
-    function: Any = given
-    return RagClient.from_callable(
-        function, top_k=settings.endpoint.top_k, timeout_seconds=settings.endpoint.timeout_seconds
-    )
+    endpoint = settings.endpoint
+    return RagClient.from_callable(given, top_k=endpoint.top_k, timeout_seconds=endpoint.timeout_seconds)
