@@ -61,8 +61,7 @@ def write_results(
     deletes the question files of datasets that no longer exist and that no other summary in the folder has.
 
     *would_collect* tells whether the run would have a dataset if its file still existed; the absence of such a dataset
-    does not make the run partial. *encoded* returns the row of a record that was encoded while the run waited; None to
-    encode it now.
+    does not make the run partial. *encoded* is that of `predictions_document`.
 
     Raises:
         ResultsError: A file cannot be written.
