@@ -77,27 +77,17 @@ def _is_text(value: Any) -> bool:
     return isinstance(value, str) and bool(value.strip())
 
 
-def _is_text_or_none(value: Any) -> bool:
-    return value is None or isinstance(value, str)
-
-
-def _are_answers(values: Any) -> bool:
-    # An acceptable answer of a standard dataset may be blank.
-    return all(isinstance(value, str) for value in values)
-
-
-def _are_texts(values: Any) -> bool:
-    return isinstance(values, list | tuple) and all(map(_is_text, values))
-
-
-def _are_passages(values: Any) -> bool:
-    return isinstance(values, list | tuple) and all(isinstance(value, GoldPassage) for value in values)
+def _are(values: Any, is_valid: Callable[[Any], bool]) -> bool:
+    return isinstance(values, list | tuple) and all(map(is_valid, values))
 
 
 _TEXT = (_is_text, "a text")
-_TEXT_OR_NONE = (_is_text_or_none, "a text or None")
-_TEXTS = (_are_texts, "a tuple of texts")
-_PASSAGES = (_are_passages, "a tuple of GoldPassage objects")
+_TEXT_OR_NONE = (lambda value: isinstance(value, str | None), "a text or None")
+_TEXTS = (lambda values: _are(values, _is_text), "a tuple of texts")
+_PASSAGES = (
+    lambda values: _are(values, lambda value: isinstance(value, GoldPassage)),
+    "a tuple of GoldPassage objects",
+)
 _MAPPING = (lambda value: isinstance(value, Mapping), "a mapping")
 
 _FIELDS: dict[str, tuple[Callable[[Any], bool], str]] = {
@@ -105,7 +95,8 @@ _FIELDS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "id": _TEXT,
     "question": _TEXT,
     "expected_answer": _TEXT_OR_NONE,
-    "all_acceptable_answers": (_are_answers, "a tuple of texts"),
+    # An acceptable answer of a standard dataset may be blank.
+    "all_acceptable_answers": (lambda values: all(isinstance(value, str) for value in values), "a tuple of texts"),
     "must_mention": _TEXTS,
     "must_not_mention": _TEXTS,
     "must_cite": _TEXTS,
