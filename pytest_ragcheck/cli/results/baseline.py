@@ -68,86 +68,75 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Files:
-    """The run and the baseline that a command was given."""
+class _File:
+    """A predictions file or a baseline: its JSON document, and what it holds."""
 
     document: Mapping[str, Any]
-    """The predictions file of the run."""
-
-    now: Baseline
-    """The same, read."""
-
-    known: Mapping[str, Any] | None
-    """The baseline document; None if the file does not exist yet."""
-
-    earlier: Baseline | None
-    """The same, read."""
+    runs: Baseline
 
 
 def _run(chosen: argparse.Namespace) -> int:
+    from pytest_ragcheck.report.files.output_folder import check_outside
+
+    path: Path = chosen.output
     chosen.results = predictions_path(chosen.results)
+    if any(path.parent.glob("*_summary.json")):
+        check_outside(path, path.parent, name=str(path))
+    now = _read(chosen.results, _ADVICE)
+    rows = now.runs.rows.values()
+    if all(row.verdict is Verdict.ERROR for row in rows):
+        kinds = ", ".join(dict.fromkeys(row.error_kind for row in rows))
+        raise UsageError(
+            f"{chosen.results}: every question is an ERROR ({kinds}), so the run has no answers to keep. "
+            "Mend what its messages name, and run again."
+        )
     make = _saved if chosen.action == "save" else _accepted
-    say(*make(chosen, _read(chosen.results, chosen.output)))
+    say(*make(chosen, now, _read(path, _OTHER) if path.exists() else None))
     return 0
 
 
-def _read(predictions: Path, path: Path) -> _Files:
-    from pytest_ragcheck.report.files.output_folder import check_outside
-
-    if any(path.parent.glob("*_summary.json")):
-        check_outside(path, path.parent, name=str(path))
-    exists = path.exists()
-    now = read_baseline(predictions, name=str(predictions), advice=_ADVICE)
-    if all(row.verdict is Verdict.ERROR for row in now.rows.values()):
-        kinds = ", ".join(dict.fromkeys(row.error_kind for row in now.rows.values()))
-        raise UsageError(
-            f"{predictions}: every question is an ERROR ({kinds}), so the run has no answers to keep. "
-            "Mend what its messages name, and run again."
-        )
-    return _Files(
-        now=now,
-        earlier=read_baseline(path, name=str(path), advice=_OTHER) if exists else None,
-        document=read_document(predictions, wrong_kind=_ADVICE, wrong_version=_ADVICE),
-        known=read_document(path, wrong_kind=_OTHER, wrong_version=_ADVICE) if exists else None,
-    )
+def _read(path: Path, advice: str) -> _File:
+    runs = read_baseline(path, name=str(path), advice=advice)
+    return _File(document=read_document(path, wrong_kind=advice, wrong_version=_ADVICE), runs=runs)
 
 
-def _saved(chosen: argparse.Namespace, files: _Files) -> list[str]:
+def _saved(chosen: argparse.Namespace, now: _File, earlier: _File | None) -> list[str]:
     from pytest_ragcheck.summary.gate.baseline_file import baseline_documents
 
     path: Path = chosen.output
-    if files.earlier is not None and files.now.timestamp in files.earlier.runs:
+    if earlier is not None and now.runs.timestamp in earlier.runs.runs:
         raise UsageError(f"{chosen.results}: this run was saved into {path} before. Save each run once.")
-    _write(path, *baseline_documents(files.document, files.now, files.known, read_contexts(path)))
+    known = earlier.document if earlier is not None else None
+    _write(path, *baseline_documents(now.document, now.runs, known, read_contexts(path)))
     saved = read_baseline(path, name=str(path), advice=_ADVICE)
     return [
         f"{path}: {counted(len(saved.rows), 'question')}, {counted(len(saved.runs), 'saved run')}",
-        *_left_out(files.now, saved),
+        *_left_out(now.runs, saved),
         *flaky_lines(flaky_in_history(saved)),
     ]
 
 
-def _accepted(chosen: argparse.Namespace, files: _Files) -> list[str]:
+def _accepted(chosen: argparse.Namespace, now: _File, earlier: _File | None) -> list[str]:
     from pytest_ragcheck.summary.gate.baseline_file import accepted_documents, differing
 
     path: Path = chosen.output
-    if files.known is None or files.earlier is None:
+    if earlier is None:
         raise UsageError(f"{path}: there is no such file. Make it with ragcheck baseline save.")
     if chosen.ids:
-        keys = _named(chosen.ids, files.now, files.earlier)
+        keys = _named(chosen.ids, now.runs, earlier.runs)
     else:
-        keys = differing(files.document, files.now, files.known, files.earlier)
-    notes = [*_left_out(files.now, files.earlier), *_later_partial(chosen.results, files.now)]
+        keys = differing(now.document, now.runs, earlier.document, earlier.runs)
+    notes = [*_left_out(now.runs, earlier.runs), *_later_partial(chosen.results, now.runs)]
     if not keys:
         return [f"{path}: no answer differs from the recorded ones", *notes]
-    compact, contexts = accepted_documents(files.document, files.now, files.known, read_contexts(path), keys)
+    compact, contexts = accepted_documents(now.document, now.runs, earlier.document, read_contexts(path), keys)
     if not compact["predictions"]:
         raise UsageError(f"{path}: no question would be left. Give the run of its questions.")
     _write(path, compact, contexts)
-    earlier, now = ({key: row.verdict.value for key, row in each.rows.items()} for each in (files.earlier, files.now))
+    before, after = ({key: row.verdict.value for key, row in each.runs.rows.items()} for each in (earlier, now))
     return [
-        f"{path}: {len(keys)} accepted of {files.now.timestamp}",
-        *(f"{'::'.join(key)}: {earlier.get(key, 'new')} -> {now.get(key, 'gone')}" for key in keys),
+        f"{path}: {len(keys)} accepted of {now.runs.timestamp}",
+        *(f"{'::'.join(key)}: {before.get(key, 'new')} -> {after.get(key, 'gone')}" for key in keys),
         *notes,
     ]
 
