@@ -68,23 +68,23 @@ def question_row(question: Question) -> dict[str, Any]:
         "all_acceptable_answers": list(question.acceptable_answers),
     }
     further = {
-        "must_mention": list(question.must_mention) or None,
-        "must_not_mention": list(question.must_not_mention) or None,
-        "must_cite": list(question.must_cite) or None,
-        "must_not_retrieve": list(question.must_not_retrieve) or None,
-        "gold_passages": list(map(_passage_row, question.gold_passages)) or None,
-        "distractors": list(map(_passage_row, question.distractors)) or None,
+        "must_mention": list(question.must_mention),
+        "must_not_mention": list(question.must_not_mention),
+        "must_cite": list(question.must_cite),
+        "must_not_retrieve": list(question.must_not_retrieve),
+        "gold_passages": list(map(_passage_row, question.gold_passages)),
+        "distractors": list(map(_passage_row, question.distractors)),
         "as": question.identity or None,
         "answerable": None if question.answerable else False,
-        "thresholds": dict(question.thresholds) or None,
+        "thresholds": dict(question.thresholds),
         "top_k": question.top_k,
-        "tags": list(question.tags) or None,
+        "tags": list(question.tags),
         "skip": question.skip,
         "xfail": question.xfail,
         "quarantine": question.quarantine,
-        "metadata": _json_value(question.metadata) if question.metadata else None,
+        "metadata": _json_value(question.metadata),
     }
-    row.update((key, value) for key, value in further.items() if value is not None)
+    row.update((key, value) for key, value in further.items() if value not in (None, [], {}))
     return row
 
 
