@@ -55,10 +55,6 @@ def _blank_parameter(match: re.Match[str]) -> str:
     return f"{match[1]}{REDACTED}" if _SECRET_PARAMETER.search(match[2]) else match[0]
 
 
-def _is_password(value: str) -> bool:
-    return looks_secret(value, shortest=6)
-
-
 def _is_basic_credential(value: str) -> bool:
     try:
         decoded = base64.b64decode(value + "=" * (-len(value) % 4), validate=True).decode("utf-8")
@@ -77,7 +73,7 @@ class SecretPattern:
     pattern: re.Pattern[str]
     """Group 1 is kept, group 2 is the possible secret."""
 
-    proof: Callable[[str], bool] = bool
+    proof: Callable[[str], object] = bool
     """The condition on group 2, checked outside of the pattern so that no character is read twice."""
 
     def blank(self, match: re.Match[str]) -> str:
@@ -101,10 +97,6 @@ _OTHERS = (
 
 def _key_of_service(prefixes: Iterable[str]) -> re.Pattern[str]:
     return re.compile(rf"(?<![A-Za-z0-9])()((?:{'|'.join(map(re.escape, prefixes))})[\w.-]{{10,}})", re.ASCII)
-
-
-def _has_random_run(value: str) -> bool:
-    return _RANDOM_RUN.search(value) is not None
 
 
 PATTERNS = (
@@ -132,7 +124,9 @@ PATTERNS = (
         looks_secret,
     ),
     SecretPattern(
-        ("passw", "pwd"), re.compile(rf"((?:passw(?:or)?d|pwd){_IS})({_VALUE}+)", re.IGNORECASE), _is_password
+        ("passw", "pwd"),
+        re.compile(rf"((?:passw(?:or)?d|pwd){_IS})({_VALUE}+)", re.IGNORECASE),
+        lambda value: looks_secret(value, 6),
     ),
     SecretPattern(
         ("key", "token", "secret", "passphrase", "signature", "credential", "session"),
@@ -147,11 +141,11 @@ PATTERNS = (
         ("hooks.slack.com/", "/api/webhooks/"),
         re.compile(r"(hooks\.slack\.com/\w{4,20}/|/api/webhooks/\d{1,30}/)([\w/-]{20,})"),
     ),
-    SecretPattern(("_",), _key_of_service(_UNDERSCORED), _has_random_run),
+    SecretPattern(("_",), _key_of_service(_UNDERSCORED), _RANDOM_RUN.search),
     SecretPattern(
         ("sk-", "xai-", "pplx-", "pypi-", "glpat-", "dapi", "xox", "aiza", "ya29.", "sg."),
         _key_of_service(_OTHERS),
-        _has_random_run,
+        _RANDOM_RUN.search,
     ),
     SecretPattern(("akia", "asia"), re.compile(r"\b()((?:AKIA|ASIA)[0-9A-Z]{16})\b")),
     # No match starts inside another: otherwise a text of nothing but prefixes takes quadratic time.
