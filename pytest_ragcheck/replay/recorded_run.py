@@ -15,6 +15,7 @@ from pytest_ragcheck.judging.model.usage import TokenUse, note_use
 from pytest_ragcheck.judging.panel import judge_by_all
 from pytest_ragcheck.questions.planted import plants_of
 from pytest_ragcheck.questions.question import END_TO_END, RETRIEVAL_ALONE
+from pytest_ragcheck.summary.gate.recorded.recorded_verdicts import SameScore
 from pytest_ragcheck.summary.gate.recorded.saved_answer import MENTIONS, label_digests
 
 if TYPE_CHECKING:
@@ -136,7 +137,8 @@ class Recording:
         if judge is not None and row is not None and not (row.judge is None and judge_identity(judge) == ANYBODY):
             judge = recorded = RecordedJudge(row, judge, repeats=settings.judge.repeats)
             local = [metric for metric in metrics if metric.local]
-            metrics = [*local, *(RecordedMetric(metric, recorded) for metric in metrics if not metric.local)]
+            known = {row.material: row.scores} if row.judge == recorded.identity else {}
+            metrics = [*local, *(SameScore(metric, known) for metric in metrics if not metric.local)]
         else:
             judge = None
         return PreparedQuestion(
@@ -203,16 +205,11 @@ class RecordedJudge:
     """
 
     def __init__(self, row: Recorded, by: Judge, *, repeats: int = 1) -> None:
-        self.row = row
+        self._row = row
         self._repeats = repeats
         self._by = by
         identity = judge_identity(by)
         self.identity = row.judge if identity == ANYBODY and row.judge else identity
-
-    def applies(self, question: Question, answer: RagAnswer) -> bool:
-        """Return True if the recording has this judge's judgement of this answer."""
-        same = self.row.judge == self.identity
-        return same and bool(self.row.material) and self.row.material == material_digest(question, answer)
 
     async def judge(self, question: Question, answer: RagAnswer) -> Judgement:
         """
@@ -222,30 +219,12 @@ class RecordedJudge:
             RecordedError: The same judge failed in the recorded run.
             JudgeError: Today's judge fails.
         """
-        row = self.row
-        if row.judgement is not None and self.applies(question, answer):
+        row = self._row
+        same_judge = row.judge == self.identity
+        if row.judgement is not None and same_judge and row.material == material_digest(question, answer):
             if row.use is not None:
                 note_use(row.use)
             return row.judgement
-        if row.error and row.error_kind not in DECIDED and row.judge == self.identity:
+        if row.error and row.error_kind not in DECIDED and same_judge:
             raise RecordedError(row.error, kind=row.error_kind)
         return await judge_by_all(question, answer, self._by, repeats=self._repeats)
-
-
-class RecordedMetric:
-    """Returns the recorded scores of a metric that may ask a server, if they apply."""
-
-    local = False
-
-    def __init__(self, metric: Metric, recorded: RecordedJudge) -> None:
-        self.names = metric.names
-        self._metric = metric
-        self._recorded = recorded
-
-    async def score(self, question: Question, answer: RagAnswer) -> Mapping[str, Score]:
-        """Return the recorded scores, or today's."""
-        scores = self._recorded.row.scores
-        known = {name: scores[name] for name in self.names if name in scores}
-        if known and self._recorded.applies(question, answer):
-            return known
-        return await self._metric.score(question, answer)

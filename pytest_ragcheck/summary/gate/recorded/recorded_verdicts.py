@@ -48,22 +48,23 @@ def known_verdicts(saved: Iterable[SavedAnswer], question: Question, judge: Judg
 
 
 class SameScore:
-    """A metric that may call a server and measures only new answers."""
+    """A metric that may call a server and measures only new answers; *known* has scores by the judge's input."""
 
     local = False
 
-    def __init__(self, metric: Metric, known: Mapping[str, KnownVerdict]) -> None:
+    def __init__(self, metric: Metric, known: Mapping[str, Mapping[str, Score]]) -> None:
         self.names = metric.names
         self._metric = metric
         self._known = known
 
     async def score(self, question: Question, answer: RagAnswer) -> Mapping[str, Score]:
         """Return the recorded scores, or measure."""
-        known = self._known.get(material_digest(question, answer))
-        scores = {name: Score(known.scores[name]) for name in self.names if name in known.scores} if known else {}
+        known = self._known.get(material_digest(question, answer), {})
+        scores = {name: known[name] for name in self.names if name in known}
         return scores or await self._metric.score(question, answer)
 
 
 def with_known(metrics: Sequence[Metric], known: Mapping[str, KnownVerdict]) -> tuple[Metric, ...]:
     """Return the metrics; those that may call a server measure only new answers."""
-    return tuple(metric if metric.local else SameScore(metric, known) for metric in metrics)
+    scores = {material: {name: Score(value) for name, value in each.scores.items()} for material, each in known.items()}
+    return tuple(metric if metric.local else SameScore(metric, scores) for metric in metrics)
