@@ -116,12 +116,7 @@ class RateSample:
 
     def _rates(self, *, without: int | None) -> dict[str, float]:
         parts = [part for block, part in enumerate(self._confusions) if block != without]
-        told = Confusion(
-            good_passed=sum(part.good_passed for part in parts),
-            good_failed=sum(part.good_failed for part in parts),
-            bad_passed=sum(part.bad_passed for part in parts),
-            bad_failed=sum(part.bad_failed for part in parts),
-        )
+        told = Confusion(**{count: sum(getattr(part, count) for part in parts) for count in Confusion.__slots__})
         rates = {**told.rates, "roc_auc": self._roc_auc(without)}
         return {name: value for name, value in rates.items() if value is not None}
 
