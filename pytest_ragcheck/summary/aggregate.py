@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from pytest_ragcheck.judging.judgement import JudgeIdentity
 from pytest_ragcheck.metrics.blame import BLAMES
-from pytest_ragcheck.metrics.cost import total
+from pytest_ragcheck.metrics.cost import NAMES, total
 from pytest_ragcheck.questions.planted import ATTACKS, plants_of
 from pytest_ragcheck.scores.catalogue import ABSTAINED, METRICS, RETRIEVAL
 from pytest_ragcheck.summary.calibration.agreement import Agreement, agreements_of
@@ -258,12 +258,10 @@ def _costs(measured: Iterable[Record]) -> dict[str, float]:
     costs = [record.cost for record in measured]
     judged = [record.cost for record in measured if not record.verdict_cached and record.cost.asked_judge]
     sums = {
-        "judge_input_tokens": total(cost.judge_input_tokens for cost in judged),
-        "judge_output_tokens": total(cost.judge_output_tokens for cost in judged),
-        "judge_cost_usd": total(cost.judge_usd for cost in judged),
-        "system_input_tokens": total(cost.system_input_tokens for cost in costs),
-        "system_output_tokens": total(cost.system_output_tokens for cost in costs),
-        "system_cost_usd": total(cost.system_usd for cost in costs),
+        name.replace("_usd", "_cost_usd"): total(
+            getattr(cost, name) for cost in (judged if name.startswith("judge_") else costs)
+        )
+        for name in NAMES
     }
     money = [usd for name, usd in sums.items() if name.endswith("_usd") and usd is not None]
     sums["cost_usd"] = sum(money) if money else None
