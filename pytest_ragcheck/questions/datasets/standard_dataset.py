@@ -9,7 +9,7 @@ from typing import TypedDict
 
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.questions.datasets.dataset_row import Row
-from pytest_ragcheck.questions.passages import text_digest
+from pytest_ragcheck.questions.passages import named
 from pytest_ragcheck.questions.question import TIERS, GoldPassage, Question
 
 
@@ -90,6 +90,6 @@ def passages_of(prefix: str, *, gold: Iterable[str], others: Iterable[str] = ())
     right = list(dict.fromkeys(text for text in gold if text.strip()))
     wrong = [text for text in dict.fromkeys(others) if text.strip() and text not in right]
     return DatasetPassages(
-        gold_passages=tuple(GoldPassage(text=text, doc_id=f"{prefix}:{text_digest(text)}") for text in right),
-        distractors=tuple(GoldPassage(text=text, doc_id=f"{prefix}:{text_digest(text)}") for text in wrong),
+        gold_passages=tuple(named(GoldPassage(text=text), prefix) for text in right),
+        distractors=tuple(named(GoldPassage(text=text), prefix) for text in wrong),
     )
