@@ -40,20 +40,19 @@ def _tests(material: Material) -> Sequence[Any]:
 
 
 def _read(material: Material, export: Export) -> None:
-    config = material.document if isinstance(material.document, Mapping) else {}
+    config = _mapping(material.document)
     default = config.get("defaultTest")
     if isinstance(default, str):
         export.leave(f"defaultTest in another file ({default})")
     if config.get("scenarios"):
         export.leave("scenarios", len(config["scenarios"]))
-    default_test = default if isinstance(default, Mapping) else {}
     asked = _asked_names(config.get("prompts"))
     for test in _single_tests(material, export):
-        _add(export, test, default_test, asked)
+        _add(export, test, _mapping(default), asked)
 
 
 def _asked_names(prompts: Any) -> tuple[str, ...]:
-    texts = [prompts] if isinstance(prompts, str) else prompts if isinstance(prompts, list) else []
+    texts = [prompts] if isinstance(prompts, str) else _list(prompts)
     return tuple(name for text in texts if isinstance(text, str) for name in _PLACEHOLDER.findall(text))
 
 
