@@ -47,9 +47,8 @@ _GENERAL_REASONS = {
 
 def read_answerable(site: Site, entries: Mapping[str, Entry]) -> bool:
     """Return false if the system has to abstain; such a question cannot have answers."""
-    if "answerable" not in entries:
+    if (entry := entries.get("answerable")) is None:
         return True
-    entry = entries["answerable"]
     flag = read_flag(site, entry)
     answerable = flag is None or flag != (entry.key in INVERTED)
     has_answers = any(one_or_more(entries.get(key)) for key in ANSWERS)
@@ -198,9 +197,8 @@ def _note_unknown_metric(site: Site, part: Entry, known_metrics: Collection[str]
 
 def _read_reason(site: Site, entries: Mapping[str, Entry], key: str, inherited: str | None) -> str | None:
     """Return the reason under *key* (`skip`, `xfail` or `quarantine`); true is a general one, false none."""
-    if key not in entries:
+    if (entry := entries.get(key)) is None:
         return inherited
-    entry = entries[key]
     if is_flag(entry.value):
         return _GENERAL_REASONS[key] if read_flag(site, entry) else None
     return read_text(site, entry, "the reason, or true or false")

@@ -66,10 +66,9 @@ def _some_questions(site: Site, node: ListNode) -> tuple[Node, ...]:
 
 
 def _read_questions(site: Site, node: MappingNode, entries: Mapping[str, Entry]) -> tuple[Node, ...]:
-    if "questions" not in entries:
+    if (entry := entries.get("questions")) is None:
         site.mistake(node.line, "has no questions. Write them as a list under 'questions'.")
         return ()
-    entry = entries["questions"]
     if not isinstance(entry.value, ListNode):
         wrong(site, entry, "a list of questions")
         return ()
@@ -77,9 +76,8 @@ def _read_questions(site: Site, node: MappingNode, entries: Mapping[str, Entry])
 
 
 def _check_version(site: Site, entries: Mapping[str, Entry]) -> None:
-    if "schema_version" not in entries:
+    if (entry := entries.get("schema_version")) is None:
         return
-    entry = entries["schema_version"]
     version = read_text(site, entry)
     # In JSON, and so in the schema, 1 and 1.0 are the same number.
     if version is not None and version != SCHEMA_VERSION and number_in(entry.value) != float(SCHEMA_VERSION):
@@ -106,9 +104,8 @@ def _read_tier(site: Site, entries: Mapping[str, Entry]) -> str | None:
 
 
 def _check_count(site: Site, entries: Mapping[str, Entry], count: int) -> None:
-    if "num_questions" not in entries:
+    if (entry := entries.get("num_questions")) is None:
         return
-    entry = entries["num_questions"]
     stated = read_whole_number(site, entry, minimum=0)
     if stated is not None and stated != count:
         site.mistake(
@@ -128,9 +125,8 @@ def _read_dataset_name(site: Site, entries: Mapping[str, Entry]) -> str | None:
 
 
 def _read_defaults(site: Site, entries: Mapping[str, Entry], settings: SettingsReader) -> QuestionSettings:
-    if "defaults" not in entries:
+    if (entry := entries.get("defaults")) is None:
         return NO_SETTINGS
-    entry = entries["defaults"]
     if not isinstance(entry.value, MappingNode):
         wrong(site, entry, 'a mapping, such as {"top_k": 5}')
         return NO_SETTINGS
