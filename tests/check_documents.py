@@ -1,5 +1,5 @@
 """
-Documents that questions share go up once: `python -m tests.check_documents [DOCUMENTS QUESTIONS]`.
+Checks that a shared document is uploaded once: `python -m tests.check_documents [DOCUMENTS QUESTIONS]`.
 
 By default 5,000 questions share 1,000 of them. The uploads are counted at the server, in one process and with two
 workers of pytest-xdist; tox has it as `test-documents`.

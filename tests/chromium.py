@@ -1,4 +1,4 @@
-"""A headless Chromium, told over its own pipe what to do: no driver, and no package beside it."""
+"""Controls a headless Chromium over its debugging pipe, without a driver or another package."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What all tests share: the harness, in the three ways in which pytest is run."""
+"""Fixtures of all tests: the harness, for the three ways to run pytest."""
 
 from __future__ import annotations
 

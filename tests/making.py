@@ -1,4 +1,4 @@
-"""Questions, records and outcomes of tests, each with what the test says and nothing else of note."""
+"""Makes questions, records and outcomes for tests, with defaults for everything that a test does not set."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 """
-Makes the pictures of the README anew, from a real run in a real browser: `python -m tests.pictures`.
+Renews the pictures of the README, from a real run in a real browser: `python -m tests.pictures`.
 
 The run is that of `ragcheck demo` with a baseline and the fault `number`.
 """

@@ -1,4 +1,4 @@
-"""Text from outside never hangs a run, whichever reader it comes to."""
+"""Hostile text hangs no reader of a run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The public names: what they are, what importing them costs, their page and their typed examples."""
+"""The public names: their list, the cost of importing them, their page and their typed examples."""
 
 from __future__ import annotations
 

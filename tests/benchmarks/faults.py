@@ -1,5 +1,5 @@
 """
-What becomes of 500 questions when things go wrong: `python -m tests.benchmarks.faults [ROW...] [--questions N]`.
+Runs of 500 questions with faults: `python -m tests.benchmarks.faults [ROW...] [--questions N]`.
 
 Every row is a run of pytest of its own, 16 at once, an endpoint that takes 200 ms and a judge that takes 300 ms. The
 columns: what the questions should come to and what they came to (PASS/ERROR/not run), requests a question to

@@ -1,5 +1,5 @@
 """
-How often the gate turns red with nothing changed, and with a change of a known size.
+Simulates how often the gate turns red without a change, and with a change of a known size.
 
     python -m tests.benchmarks.gate_simulation [--part PART] [--runs N] [--certain] [--size N ...] [--known N]
         [--model TEXT] [--jobs N] [--results FILE] [--tables]

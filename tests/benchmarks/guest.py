@@ -1,5 +1,5 @@
 """
-What the plugin costs a pytest run: `python -m tests.benchmarks.guest [--pairs N] [PYTEST OPTION...]`.
+Measures the cost of the plugin in a pytest run: `python -m tests.benchmarks.guest [--pairs N] [PYTEST OPTION...]`.
 
 Runs with the plugin and without it take turns. The first figures are of runs without questions: user + system CPU of
 whole process trees. The others are of start-up, from the start of the process: a run without the plugin to its first

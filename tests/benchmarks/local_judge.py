@@ -1,5 +1,5 @@
 """
-What the local judge costs: loading, the first verdict, memory, and judgements batched and one by one.
+Measures the local judge: loading, the first verdict, memory, and judgements in batches and one by one.
 
     python -m tests.benchmarks.local_judge [--number 1000] [--model FOLDER-OR-NAME]
 

@@ -1,5 +1,5 @@
 """
-Whether several processes make a run shorter: `python -m tests.benchmarks.machines [--questions N] [--times N]`.
+Measures whether several processes shorten a run: `python -m tests.benchmarks.machines [--questions N] [--times N]`.
 
 Rows: one process, 2 and 4 workers of pytest-xdist, and 4 shards side by side that are merged; each with contexts of
 430 and of 800 characters. First an endpoint of 20 ms and a judge of 30 ms, where the CPU of the run is the limit, then

@@ -1,5 +1,5 @@
 """
-The gate end to end: pytest over the example server, with a judge behind HTTP whose scores are noisy.
+Runs the gate end to end: pytest over the example server, with a noisy judge behind HTTP.
 
     python -m tests.benchmarks.noisy_gate [RUNS]
 

@@ -1,5 +1,5 @@
 """
-The same run by other programs: `python -m tests.benchmarks.peers [NAME...] [--questions N] [--times N]`.
+Measures the same run by other programs: `python -m tests.benchmarks.peers [NAME...] [--questions N] [--times N]`.
 
 Names: ragcheck, deepeval, inspect_ai, promptfoo; without any, all. Each is installed as its own documentation says, in
 an environment of its own in a temporary folder; one that cannot be installed is reported and left out.

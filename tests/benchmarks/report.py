@@ -1,5 +1,5 @@
 """
-How quick the HTML report of a long run is: `python -m tests.benchmarks.report [QUESTIONS...]`, by default 30 5000.
+Measures the HTML report of a long run: `python -m tests.benchmarks.report [QUESTIONS...]`, by default 30 5000.
 With `--trend RUNS` it is the page of the trend over so many runs.
 
 Headless Chromium opens the page from disk. Each step is done `--rounds` times (default 5), of all questions each time,

@@ -1,5 +1,5 @@
 """
-Time and memory of large runs: `python -m tests.benchmarks.scale [QUESTIONS...]`, by default 1000 10000 50000.
+Measures time and memory of large runs: `python -m tests.benchmarks.scale [QUESTIONS...]`, by default 1000 10000 50000.
 
 The system is a function in the process, the judge the offline one, so that what is measured is the plugin. Beside
 each run stands one of as many empty tests: what pytest itself takes for its items. Like any test with a client, they

@@ -1,5 +1,5 @@
 """
-How near a run comes to what endpoint and judge allow: `python -m tests.benchmarks.speed [ROW...] [--times N]`.
+Measures a run against the limit of endpoint and judge: `python -m tests.benchmarks.speed [ROW...] [--times N]`.
 
 Rows: 200, 2000, tails (2,000 with lognormal waiting times, sigma 1), wide (2,000 at 64 at once), widest (10,000 at 64),
 plain (200 in a sequential parametrized test); without any, all. `--passage-characters` is the length of each of five

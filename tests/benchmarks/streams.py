@@ -1,5 +1,5 @@
 """
-What a streamed answer costs beside a whole one of equal text: `python -m tests.benchmarks.streams`.
+Compares the cost of a streamed answer with that of a whole one: `python -m tests.benchmarks.streams`.
 
 Runs of pytest over 200 questions, 16 at once, judged offline, in pairs: the ratio of a pair is of neighbours in time.
 The server replies at once. Then one question at a time is asked of a server that holds its first token back.

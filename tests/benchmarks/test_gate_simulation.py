@@ -1,4 +1,4 @@
-"""The simulation of the gate: it runs, its noise is what it says, and the page shows its rows."""
+"""The simulation of the gate runs, its noise has the stated size, and the page shows its rows."""
 
 from __future__ import annotations
 

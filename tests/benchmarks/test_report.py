@@ -1,4 +1,4 @@
-"""The benchmark of the report does what it says that it measures."""
+"""The benchmark of the report performs the steps that it measures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The YAML language server that editors use, spoken to as an editor does."""
+"""Talks to the YAML language server as an editor does."""
 
 from __future__ import annotations
 

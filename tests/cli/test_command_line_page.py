@@ -1,4 +1,4 @@
-"""The page of the command shows what the command prints."""
+"""The page of the command shows its real output."""
 
 from __future__ import annotations
 

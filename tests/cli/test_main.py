@@ -1,4 +1,4 @@
-"""What all commands of `ragcheck` have in common."""
+"""Behaviour that all commands of `ragcheck` share."""
 
 from __future__ import annotations
 

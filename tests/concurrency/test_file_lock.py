@@ -1,4 +1,4 @@
-"""A lock is held by one, and ends with its holder."""
+"""A lock has one holder at a time, and ends with the holder's process."""
 
 from __future__ import annotations
 

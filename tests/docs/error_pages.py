@@ -1,4 +1,4 @@
-"""The pages of mistakes: under each heading of level three one text block, which is what a user sees."""
+"""Reads the pages of mistakes: the text block under each heading of level three, as a user sees it."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 """
-A page as its reader follows it: files are saved, commands are typed, and what comes is held against what is shown.
+Follows a page as its reader does: saves files, types commands, and compares their output with the page.
 
     reader = Reader(empty_folder)
     reader.follow(page("how-to/add-questions.md"))

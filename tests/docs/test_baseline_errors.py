@@ -1,4 +1,4 @@
-"""The page of a baseline's errors shows what a user sees, for every one that there is."""
+"""The page of a baseline's errors shows the real text of every error."""
 
 from __future__ import annotations
 

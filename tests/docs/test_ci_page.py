@@ -1,4 +1,4 @@
-"""The page about CI: its files are saved, and what their jobs run is run."""
+"""The page about CI: its files are saved, and the commands of their jobs run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Each page for users of another tool is followed as it stands: conversion, and a run of the converted file."""
+"""Each page for users of another tool can be followed: conversion, and a run of the converted file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pages of the endpoint and the client show what is sent and read, and its examples run."""
+"""The pages of the endpoint and the client show real requests and replies, and their examples run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A reader notices whatever a page gets wrong."""
+"""The test reader notices every mistake of a page."""
 
 from __future__ import annotations
 

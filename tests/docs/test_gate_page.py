@@ -1,4 +1,4 @@
-"""The pages about the gate are followed line by line, and show what comes of it."""
+"""The pages about the gate can be followed line by line, and show the real output."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page about how a run goes is followed, and what it says of the store is so."""
+"""The page about how a run works can be followed, and describes the store correctly."""
 
 from __future__ import annotations
 

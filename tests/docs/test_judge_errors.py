@@ -1,4 +1,4 @@
-"""The pages of the judge's errors show the first line of every one, and none that does not happen."""
+"""The pages of the judge's errors show the first line of every error, and no other error."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pages of the metrics have them all, and their numbers are those of the program."""
+"""The pages of the metrics list every metric, with the numbers of the program."""
 
 from __future__ import annotations
 

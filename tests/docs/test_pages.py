@@ -1,4 +1,4 @@
-"""Every page is held by a test, and every link leads somewhere."""
+"""Every page has a test, and every link has a target."""
 
 from __future__ import annotations
 

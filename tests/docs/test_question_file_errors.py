@@ -1,4 +1,4 @@
-"""The pages of question-file mistakes show what a user sees, for every kind of mistake that there is."""
+"""The pages of question-file mistakes show the real text of every kind of mistake."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page of the RAGAS metrics shows what the code does."""
+"""The page of the RAGAS metrics agrees with the code."""
 
 from __future__ import annotations
 

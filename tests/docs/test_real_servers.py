@@ -1,4 +1,4 @@
-"""The settings on the pages read real servers of the recipes' objects; `tox run -e recipes-NAME` installs one."""
+"""The settings on the pages read the replies of real servers; `tox run -e recipes-NAME` installs one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page about speed names the benchmarks that there are, and their rows."""
+"""The page about speed names the existing benchmarks and their rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page about statistics says what the tests compute."""
+"""The numbers on the page about statistics are those of the code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pages about tiers, routes and ingestion show what is sent, what is said, and which routes there are."""
+"""The pages about tiers, routes and ingestion show real requests and texts, and all routes."""
 
 from __future__ import annotations
 

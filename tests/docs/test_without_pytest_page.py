@@ -1,4 +1,4 @@
-"""The page about runs without pytest is followed, and names what `evaluate` takes and gives."""
+"""The page about runs without pytest can be followed, and names the arguments and results of `evaluate`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much a run would ask, before it asks."""
+"""The estimate of a run's requests and cost before it asks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Two runs are the same where every question would come out the same."""
+"""Two runs have the same fingerprint if every question would have the same outcome."""
 
 from __future__ import annotations
 

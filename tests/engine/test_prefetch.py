@@ -1,4 +1,4 @@
-"""Jobs are begun in their order, so many at once, and each record is handed out once."""
+"""Jobs begin in their order, a limited number at once, and each record is handed out once."""
 
 from __future__ import annotations
 

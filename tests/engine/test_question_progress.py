@@ -1,4 +1,4 @@
-"""A question has so much time with all its requests, and it is known where it is."""
+"""The requests of a question share one time limit, and the question's stage is known."""
 
 from __future__ import annotations
 

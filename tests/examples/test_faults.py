@@ -1,4 +1,4 @@
-"""Each fault of the example server turns a run red, at the questions that it spoils and with its own cause."""
+"""Each fault of the example server turns a run red, at the affected questions and with its own cause."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The samples of result files are what the examples write."""
+"""The samples of result files equal the files that the examples write."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Planted documents go in, are asked over and come out again; a server that obeys them turns the run red."""
+"""Planted documents are uploaded, tested and deleted; a server that obeys them turns the run red."""
 
 from __future__ import annotations
 

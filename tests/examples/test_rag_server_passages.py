@@ -1,4 +1,4 @@
-"""How documents are cut into passages and what is quoted from them."""
+"""The example server cuts documents into passages and quotes from them."""
 
 from __future__ import annotations
 

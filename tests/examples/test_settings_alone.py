@@ -1,4 +1,4 @@
-"""The examples that have only settings and questions run over a server that is there already."""
+"""The examples without code, of settings and questions only, run against a running server."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Material that would like to be an instruction, a mark or a verdict."""
+"""Material that pretends to be an instruction, a mark or a verdict."""
 
 from __future__ import annotations
 

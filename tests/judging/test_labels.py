@@ -1,4 +1,4 @@
-"""Labelled answers: what is read, and what is said of a file that is none."""
+"""Labelled answers are read, and a wrong file is refused with a reason."""
 
 from __future__ import annotations
 

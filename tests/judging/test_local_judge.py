@@ -1,4 +1,4 @@
-"""The local judge without a model: its spans, its score, and what it lacks."""
+"""The local judge without a model: its spans, its score, and the packages that it lacks."""
 
 from __future__ import annotations
 

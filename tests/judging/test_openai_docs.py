@@ -1,4 +1,4 @@
-"""The pages of the openai judge show what the code does."""
+"""The pages of the openai judge agree with the code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the judge says when its server does not do its work: never the key, always what to do."""
+"""The errors of the judge when its server fails: never with the key, always with a remedy."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 """
-The judge against an OpenAI-compatible server that other people wrote: aimock, from npm, in a process of its own.
+The judge against a third-party OpenAI-compatible server: aimock, from npm, in a process of its own.
 
 It is installed into pytest's cache folder at its first use. Without node, npm or the registry these tests are
 skipped, except where the environment says CI=true: there they fail.

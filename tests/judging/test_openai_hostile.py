@@ -1,4 +1,4 @@
-"""Material that would like to be an instruction, a mark or a verdict: it stays material."""
+"""Material that pretends to be an instruction, a mark or a verdict stays material."""
 
 from __future__ import annotations
 

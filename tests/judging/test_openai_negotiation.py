@@ -1,4 +1,4 @@
-"""How the judge finds out, once a run, in which form a server lets it ask for JSON."""
+"""The judge finds, once in a run, the request format for JSON that a server accepts."""
 
 from __future__ import annotations
 

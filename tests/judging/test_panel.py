@@ -1,4 +1,4 @@
-"""Several judgements of one answer: what they come to, and what is kept of each."""
+"""Several judgements of one answer: the combined judgement, and the recorded votes."""
 
 from __future__ import annotations
 

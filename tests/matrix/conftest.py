@@ -1,4 +1,4 @@
-"""The matrix wants all plugins installed together, as tox's environment `matrix` has them."""
+"""Skips the matrix unless all its plugins are installed, as in tox's environment `matrix`."""
 
 from __future__ import annotations
 

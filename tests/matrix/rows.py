@@ -1,4 +1,4 @@
-"""The matrix: what pytest-ragcheck is run beside, and under which of pytest's own options."""
+"""The matrix: the plugins and the options of pytest that pytest-ragcheck is tested with."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A user's project with a bit of everything, and what is left when pytest has run in it."""
+"""A user's project with a bit of everything, and the facts of a pytest run in it."""
 
 from __future__ import annotations
 

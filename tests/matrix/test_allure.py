@@ -1,4 +1,4 @@
-"""What Allure's report has of questions: their texts as attachments, their scores as parameters."""
+"""The report of Allure has the texts of questions as attachments, and their scores as parameters."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 """
-A sample project under everything that users have beside pytest-ragcheck, all of it installed together.
+A sample project runs with each other plugin of the matrix, all installed together.
 
 The page `docs/reference/other-plugins.md` shows these rows.
 """

@@ -1,4 +1,4 @@
-"""What pytest-html shows of questions: the whole failure text, their scores, and nothing that runs."""
+"""The report of pytest-html shows the whole failure text and the scores, and runs no script of an answer."""
 
 from __future__ import annotations
 

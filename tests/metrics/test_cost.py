@@ -1,4 +1,4 @@
-"""Tokens and money of a question: what is not known is None, never 0."""
+"""Tokens and money of a question: an unknown number is None, never 0."""
 
 from __future__ import annotations
 

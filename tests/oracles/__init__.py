@@ -1,1 +1,1 @@
-"""Other programs that this one is held against; each test is skipped where its program is not installed."""
+"""Comparisons with other programs; each test is skipped if its program is not installed."""

@@ -1,4 +1,4 @@
-"""What the table of the metrics' page says of a comparison, held against the comparison itself."""
+"""Checks the rows about comparisons on the metrics' page against the comparisons themselves."""
 
 from __future__ import annotations
 

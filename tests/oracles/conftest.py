@@ -1,4 +1,4 @@
-"""A model for those that compare what is measured by one."""
+"""Provides a model for the comparisons that need one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A model and embeddings that know the facts of some answers, and tell them to ragas and to us in either's form."""
+"""A server whose model knows the facts of some answers, and replies in the format of ragas or in ours."""
 
 from __future__ import annotations
 

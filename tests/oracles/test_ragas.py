@@ -1,5 +1,5 @@
 """
-Our RAGAS metrics against the ragas library itself: the formulas, whole scores over one server, and what each asks.
+Our RAGAS metrics against the ragas library: the formulas, whole scores over one server, and the requests.
 
     tox run -e oracles-ragas
 """

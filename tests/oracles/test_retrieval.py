@@ -1,4 +1,4 @@
-"""Retrieval against ir_measures, on random rankings and the edges of what it takes."""
+"""Retrieval against ir_measures, on random rankings and on edge cases."""
 
 from __future__ import annotations
 

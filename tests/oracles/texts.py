@@ -1,4 +1,4 @@
-"""Pairs of texts in which everything stands that programs may treat differently."""
+"""Pairs of texts with every feature that programs may treat differently."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which questions a run would have met, had they still been there."""
+"""Which missing questions a run would have collected if they still existed."""
 
 from __future__ import annotations
 
@@ -65,13 +65,13 @@ def met(found: CollectionScope) -> list[str]:
         (["--lf"], []),
     ],
 )
-def test_a_run_meets_what_lies_where_it_was_sent(
+def test_a_run_expects_the_questions_of_the_places_that_it_searched(
     pytester: pytest.Pytester, arguments: list[str], names: list[str]
 ) -> None:
     assert met(reach(pytester, *arguments)) == names
 
 
-def test_a_run_that_leaves_questions_out_meets_only_what_it_collected(pytester: pytest.Pytester) -> None:
+def test_a_run_that_leaves_questions_out_expects_only_collected_questions(pytester: pytest.Pytester) -> None:
     assert met(reach(pytester, complete=False, read=INNER)) == [INNER]
 
 
@@ -88,7 +88,7 @@ def test_a_run_that_leaves_questions_out_meets_only_what_it_collected(pytester: 
         (["tests/test_own.py::test_it[q]", "evals"], ["tests/test_own.py::test_it[q]", "evals/r.rag.yaml::q"], True),
     ],
 )
-def test_a_run_of_single_questions_does_not_meet_the_others_of_their_file(
+def test_a_run_of_single_questions_does_not_expect_the_others_of_their_file(
     pytester: pytest.Pytester, arguments: list[str], selected: list[str], meets: bool
 ) -> None:
     found = reach(pytester, *arguments, read=EVALS, selected=selected)
@@ -107,7 +107,7 @@ def test_a_run_of_single_questions_does_not_meet_the_others_of_their_file(
         (EVALS, ["-opython_files="], True),
     ],
 )
-def test_a_run_of_question_files_alone_does_not_meet_what_test_files_ask(
+def test_a_run_of_question_files_alone_does_not_expect_questions_of_test_files(
     pytester: pytest.Pytester, name: str, options: list[str], meets: bool
 ) -> None:
     (pytester.path / "tests").mkdir()
@@ -129,7 +129,7 @@ def test_a_run_from_an_inner_folder_is_one_of_that_folder(pytester: pytest.Pytes
     assert met(reach(pytester, "..")) == [EVALS, INNER]
 
 
-def test_a_run_of_a_folder_outside_of_the_root_meets_nothing_by_its_name(pytester: pytest.Pytester) -> None:
+def test_a_run_of_a_folder_outside_of_the_root_expects_nothing_by_its_name(pytester: pytest.Pytester) -> None:
     assert met(reach(pytester, "evals", "--rootdir=tests")) == []
 
 

@@ -1,4 +1,4 @@
-"""What a run costs: said before it asks, counted while it does, and limited."""
+"""The cost of a run: estimated before it, counted during it, and limited."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`--rag-dataset`: questions that stand in no question file, as items beside those that do."""
+"""`--rag-dataset`: the questions of a dataset as items beside those of question files."""
 
 from __future__ import annotations
 

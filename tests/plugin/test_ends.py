@@ -1,5 +1,5 @@
 """
-However a run ends, the documents that it put in are gone, or a ledger knows them; what was there before stays.
+However a run ends, its documents are deleted or in a ledger, and earlier documents stay.
 
 The rows are those of docs/reference/ingestion.md: `pytest tests/plugin/test_ends.py -v` goes through them.
 """

@@ -1,4 +1,4 @@
-"""What a person reads where a question failed, in the terminal, in the short summary and in JUnit's file."""
+"""The text of a failed question in the terminal, in the short summary and in JUnit's file."""
 
 from __future__ import annotations
 

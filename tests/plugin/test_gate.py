@@ -1,4 +1,4 @@
-"""The gate on regressions: what turns it red, and that terminal, exit status and JUnit agree."""
+"""The gate on regressions: the reasons for red, in terminal, exit status and JUnit alike."""
 
 from __future__ import annotations
 

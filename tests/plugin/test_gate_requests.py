@@ -1,4 +1,4 @@
-"""What the gate asks the system and the judge beyond the first answers: at once, within the limits, and counted."""
+"""The further requests of the gate to system and judge: concurrent, within the limits, and counted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A pytest run without questions: the plugin is installed, and nobody notices."""
+"""A pytest run without questions does not notice the installed plugin."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Documents go up before the questions, once a run, and are gone after it; how runs end is in test_ends.py."""
+"""Documents are uploaded once before the questions and deleted after the run; test_ends.py has the ends of runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reruns, killed workers, Ctrl-C: the last word on every question, and nothing lost."""
+"""Reruns, killed workers and Ctrl-C lose no question, and the last outcome counts."""
 
 from __future__ import annotations
 

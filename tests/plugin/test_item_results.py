@@ -1,4 +1,4 @@
-"""What the results of the items keep in memory."""
+"""The memory that the results of the items take."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How questions are collected, named, selected and found again."""
+"""Questions are collected, named and selected as pytest items."""
 
 from __future__ import annotations
 

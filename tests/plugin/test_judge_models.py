@@ -1,4 +1,4 @@
-"""A judge's model that was replaced behind the same name is named beside the baseline."""
+"""A run names a judge's model that was replaced behind the same name since the baseline."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What JUnit's file says of questions: how they ended, and their numbers, of those that passed too."""
+"""JUnit's file has the outcome and the numbers of every question, passed ones too."""
 
 from __future__ import annotations
 

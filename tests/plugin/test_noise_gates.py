@@ -1,4 +1,4 @@
-"""The gates that let noise alone: what is shown as an expected failure, and what turns them red."""
+"""The gates that tolerate noise: which failures they show as expected, and which turn them red."""
 
 from __future__ import annotations
 

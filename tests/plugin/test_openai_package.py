@@ -1,4 +1,4 @@
-"""A run by the openai judge does without the openai package, which takes as long to import as pytest takes to start."""
+"""A run by the openai judge does not import the openai package, which takes as long as pytest takes to start."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Options, ini values and the environment: which wins, and what is said of a wrong one."""
+"""Options, ini values and the environment: their precedence, and the errors about wrong values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What PASS, FAIL, ERROR, skip and xfail are in pytest and in the files."""
+"""PASS, FAIL, ERROR, skip and xfail in pytest and in the files."""
 
 from __future__ import annotations
 

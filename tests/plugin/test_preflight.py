@@ -1,4 +1,4 @@
-"""Before the first question the judge's model is tried out, and one that cannot tell good from bad ends the run."""
+"""The preflight tries the judge's model before the first question, and a useless judge ends the run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A question's row in the report of pytest-html; whole reports are tried in `tests/matrix`, where that is installed."""
+"""A question's row in the report of pytest-html; `tests/matrix` has the tests with the real plugin."""
 
 from __future__ import annotations
 

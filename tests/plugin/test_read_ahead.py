@@ -1,4 +1,4 @@
-"""Questions are asked before pytest comes to them, each once, with the client and judge that will be theirs."""
+"""Questions are prefetched, each once, with the client and judge of their items."""
 
 from __future__ import annotations
 

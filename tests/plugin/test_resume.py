@@ -1,4 +1,4 @@
-"""A run that did not come to its end is gone on with: nothing that it finished is asked or judged again."""
+"""A resumed run neither asks nor judges again what the interrupted run finished."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Secrets of every kind go in by URL, header, environment and the endpoint's own words, and come out nowhere."""
+"""Secrets in URLs, headers, the environment and replies appear in no output."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A run in parts, and `ragcheck merge`: as if it had been run at once."""
+"""The shards of a run, merged by `ragcheck merge`, equal an undivided run."""
 
 from __future__ import annotations
 

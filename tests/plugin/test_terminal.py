@@ -1,4 +1,4 @@
-"""What a run shows beside pytest's own progress."""
+"""The lines of the plugin in the terminal."""
 
 from __future__ import annotations
 

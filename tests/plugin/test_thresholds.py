@@ -1,4 +1,4 @@
-"""What is asserted of a question, and who says so: the question over its file over the run."""
+"""Which metrics a question asserts: its own thresholds override those of its file and of the run."""
 
 from __future__ import annotations
 

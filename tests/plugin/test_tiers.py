@@ -1,4 +1,4 @@
-"""The tier `generation`: passages go along with the questions."""
+"""The tier `generation`: requests carry the passages of their questions."""
 
 from __future__ import annotations
 

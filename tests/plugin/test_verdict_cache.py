@@ -1,4 +1,4 @@
-"""A run does not ask the openai judge again what it judged in an earlier run."""
+"""A run does not ask the openai judge again about an answer of an earlier run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A question that hangs: the terminal says what is waited for, and its time limit ends it."""
+"""While a question hangs, the terminal names it, and its time limit ends it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The reference pages of question files say what the reader does."""
+"""The reference pages of question files agree with the reader."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a question file without mistakes is read into."""
+"""A question file without mistakes is read into questions."""
 
 from __future__ import annotations
 

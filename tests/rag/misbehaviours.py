@@ -1,4 +1,4 @@
-"""Every way an endpoint can misbehave, each produced for real."""
+"""Every way an endpoint can misbehave, each by a real server."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Questions whose passages go along, and questions whose chunks come back."""
+"""Requests that carry passages, and requests for the retrieved chunks."""
 
 from __future__ import annotations
 

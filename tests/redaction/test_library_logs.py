@@ -1,4 +1,4 @@
-"""What HTTP libraries log, with secrets in it."""
+"""The logs of HTTP libraries show no secret."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A recorded run is decided anew: its answers always, its verdicts where they are the same judge's of the same."""
+"""A replay takes the recorded answers, and the recorded verdicts of the same judge on the same material."""
 
 from __future__ import annotations
 

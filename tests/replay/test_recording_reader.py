@@ -1,4 +1,4 @@
-"""What a run writes can be replayed, and what cannot is said."""
+"""Files of a run can be replayed, and the error about another file names its kind."""
 
 from __future__ import annotations
 

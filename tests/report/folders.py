@@ -1,4 +1,4 @@
-"""What stands in a folder of results."""
+"""Reads the files in a folder of results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Texts of a model, a server or a question file that would like to be more than text in a page."""
+"""Texts of a model, a server or a question file that try to act as markup or script in a page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The HTML report without a mouse, and in colours that can be read."""
+"""The HTML report can be used without a mouse, and its colours have enough contrast."""
 
 from __future__ import annotations
 

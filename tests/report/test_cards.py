@@ -1,4 +1,4 @@
-"""What broke, as a reader of the page sees it: side by side, in order, on a phone too."""
+"""The cards of broken questions on the page: side by side, in order, on a phone too."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The report in Markdown: regressions first, what it says as it is, and no longer than what takes it."""
+"""The report in Markdown: regressions first, texts unchanged, and within the size limit."""
 
 from __future__ import annotations
 

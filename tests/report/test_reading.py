@@ -1,4 +1,4 @@
-"""The files can be read as the format's first description reads them, and agents be compared as it compares them."""
+"""A reader of the format's first description can read the files and compare agents."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a judge's server says of the answers that the judge is tried on."""
+"""Replies of a judge's server to the canaries of the preflight."""
 
 from __future__ import annotations
 

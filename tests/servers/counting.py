@@ -1,4 +1,4 @@
-"""What systems under test do that count: how often each question was asked, and how many at once."""
+"""Counts how often systems under test were asked each question, and how many at once."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 """
-A RAG endpoint that does whatever a test wants of it, down to the bytes on the wire.
+A RAG endpoint whose behaviour a test controls, down to the bytes on the wire.
 
     with FakeEndpoint(json_reply({"answer": "30 days", "contexts": []})) as endpoint:
         RagClient(endpoint.url).blocking.query("How long?")

@@ -1,4 +1,4 @@
-"""An endpoint and a judge that go wrong as they are told, each time for the same questions, and count."""
+"""An endpoint and a judge with chosen faults, always at the same questions, and with counts."""
 
 from __future__ import annotations
 

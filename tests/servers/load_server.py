@@ -1,5 +1,5 @@
 """
-A RAG endpoint and an OpenAI-compatible judge in one process, for benchmarks: next to no CPU a request.
+A RAG endpoint and an OpenAI-compatible judge in one process, for benchmarks, with little CPU a request.
 
     python -m tests.servers.load_server --rag-seconds 0.2 --judge-seconds 0.3 --sigma 1
 

@@ -1,4 +1,4 @@
-"""An OpenAI-compatible server on 127.0.0.1 that replies as a test tells it, and keeps what it was asked."""
+"""An OpenAI-compatible server on 127.0.0.1 with the replies of a test, which keeps the requests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What cannot be put together is refused, and the text says why."""
+"""Shards that do not belong together are refused with the reason."""
 
 from __future__ import annotations
 

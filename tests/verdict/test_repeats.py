@@ -1,4 +1,4 @@
-"""A question that is asked several times: what its records come to, and whose the variance is."""
+"""A question that is asked several times: its combined record, and the parts of the variance."""
 
 from __future__ import annotations
 

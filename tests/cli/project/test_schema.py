@@ -1,4 +1,4 @@
-"""`ragcheck schema`, and what an editor makes of the schema of question files."""
+"""`ragcheck schema`, and the help that editors give by the schema of question files."""
 
 from __future__ import annotations
 

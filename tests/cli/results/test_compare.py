@@ -1,4 +1,4 @@
-"""`ragcheck compare`, from result files to what is shown."""
+"""`ragcheck compare`, from result files to its output."""
 
 from __future__ import annotations
 

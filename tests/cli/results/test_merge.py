@@ -1,4 +1,4 @@
-"""`ragcheck merge` decides over the shards as one run's gate would."""
+"""`ragcheck merge` decides over the shards like the gate of a single run."""
 
 from __future__ import annotations
 

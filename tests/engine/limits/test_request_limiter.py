@@ -1,4 +1,4 @@
-"""The limiter holds a limit, finds a smaller one of the other side, and repeats what may succeed."""
+"""The limiter keeps its limit, finds a smaller limit of the server, and retries requests that may succeed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Another process of a run, which uses the store as the test says."""
+"""Another process of a run, which calls the store for a test."""
 
 from __future__ import annotations
 

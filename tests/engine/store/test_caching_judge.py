@@ -1,4 +1,4 @@
-"""What the judge's model found for the RAGAS metrics is asked for once, as verdicts are."""
+"""The model's facts for the RAGAS metrics are cached like verdicts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The folder of a run: made by its first process, gone on with or taken away by the next run."""
+"""The folder of a run: its first process creates it, and the next run resumes or removes it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One process has a question, all others wait for its record, and each record is used once."""
+"""One process claims a question, the others wait for its record, and each record is used once."""
 
 from __future__ import annotations
 

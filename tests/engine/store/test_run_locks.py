@@ -1,4 +1,4 @@
-"""Each process of a run holds a lock, and so a run that is going on is known."""
+"""Each process of a run holds a lock, which shows that the run is alive."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A step is done once a run, by one process; the others get what it came to."""
+"""One process runs a step once in a run; the others get its result or its error."""
 
 from __future__ import annotations
 

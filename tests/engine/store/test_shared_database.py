@@ -1,4 +1,4 @@
-"""Files that several open at the same moment, as the workers of a run do."""
+"""Database files that several processes open at the same moment, as the workers of a run do."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The verdict cache hands out what a judge said of the same answer, and nothing else."""
+"""The verdict cache returns the verdict on the same answer, and no other."""
 
 from __future__ import annotations
 

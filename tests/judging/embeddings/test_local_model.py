@@ -1,4 +1,4 @@
-"""A model in this process is loaded once, whatever the number of texts, and its absence is said once for all."""
+"""A model in this process is loaded once for any number of texts, and a missing model fails every use alike."""
 
 from __future__ import annotations
 

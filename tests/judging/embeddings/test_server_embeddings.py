@@ -1,4 +1,4 @@
-"""Embeddings by a real server, and what is said of replies that hold none."""
+"""Embeddings from a real server, and the errors about replies without them."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 """
-What counts as a verdict, and what is said about a reply that holds none.
+Which replies have a verdict, and the errors about those that have none.
 
     python -m tests.judging.test_reply
 

@@ -1,4 +1,4 @@
-"""The judge against a real server: what goes out, what comes back, and what is remembered."""
+"""The judge against a real server: its requests, its judgements, and its identity."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The judge's instructions: what they hold, what they keep to themselves, and which files are taken."""
+"""The judge's prompt: its content, the values that it omits, and the files that it can be read from."""
 
 from __future__ import annotations
 

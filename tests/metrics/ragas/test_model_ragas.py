@@ -1,4 +1,4 @@
-"""The four scores against a real server: what goes out, what is made of the reply, and what has no score."""
+"""The four scores against a real server: the request, the scores of a reply, and the unscored cases."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is read of a reply that has the facts, and what is said about one that has not."""
+"""The facts are read from a reply, and a reply without them is an error."""
 
 from __future__ import annotations
 

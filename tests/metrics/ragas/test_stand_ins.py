@@ -1,4 +1,4 @@
-"""What stands in for the RAGAS metrics where there is no model, counted by hand."""
+"""The substitutes for the RAGAS metrics without a model, counted by hand."""
 
 from __future__ import annotations
 

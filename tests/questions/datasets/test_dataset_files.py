@@ -1,4 +1,4 @@
-"""Files as they lie on disks: compressed by anything, in one of three forms, broken."""
+"""Dataset files in each compression and form, and broken ones."""
 
 from __future__ import annotations
 

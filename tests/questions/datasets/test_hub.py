@@ -1,4 +1,4 @@
-"""What comes through the `datasets` library, which reads a folder as it reads the hub."""
+"""Rows from the `datasets` library, which reads a folder like the hub."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the reference page of mistakes does not show: all of them at once, and each field's own words."""
+"""Mistakes beyond the reference page: many at once, and the text of each field."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The two syntaxes: what they accept, where things stand, and what ends a reading early."""
+"""YAML and JSON as nodes: valid texts, the lines of values, and unreadable texts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Uploading, waiting, listing and deleting: what is sent, and what is said of a server that misbehaves."""
+"""Uploading, waiting, listing and deleting: the requests, and the errors about a misbehaving server."""
 
 from __future__ import annotations
 

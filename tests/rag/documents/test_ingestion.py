@@ -1,4 +1,4 @@
-"""Documents into a server, out of it again, and what is said and kept where that does not go well."""
+"""Documents are uploaded and deleted again; failures are reported and stay in the ledger."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How long is waited before what failed in passing is sent again."""
+"""How long a retry waits after a temporary failure."""
 
 from __future__ import annotations
 

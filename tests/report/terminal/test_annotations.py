@@ -1,4 +1,4 @@
-"""Annotations of GitHub's."""
+"""Annotations of GitHub Actions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a comparison with a baseline reads."""
+"""The lines of a comparison with a baseline."""
 
 from __future__ import annotations
 

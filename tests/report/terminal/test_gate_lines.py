@@ -1,4 +1,4 @@
-"""How the gate's decision reads."""
+"""The lines of the gate's decision."""
 
 from __future__ import annotations
 

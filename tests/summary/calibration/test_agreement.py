@@ -1,4 +1,4 @@
-"""What calibration found stands beside the means of the judge that it was found of, and of no other."""
+"""A calibration is shown beside the means of the judge that it measured, and of no other judge."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A run against a baseline: in which group each question stands."""
+"""The group of each question in a comparison of a run with a baseline."""
 
 from __future__ import annotations
 

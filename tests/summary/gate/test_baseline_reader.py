@@ -1,4 +1,4 @@
-"""What a baseline may be, and what is said of what it may not be."""
+"""Which files are read as a baseline, and the errors about other files."""
 
 from __future__ import annotations
 

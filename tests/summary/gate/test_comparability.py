@@ -1,4 +1,4 @@
-"""What makes a run and a baseline no comparison."""
+"""Differences that make a run and a baseline incomparable."""
 
 from __future__ import annotations
 

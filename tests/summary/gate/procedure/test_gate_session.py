@@ -1,4 +1,4 @@
-"""The decision over whole runs: collapses are red, drift is not, and only what was asserted counts."""
+"""The decision over whole runs: collapses are red, drift is not, and only asserted metrics count."""
 
 from __future__ import annotations
 
