@@ -52,7 +52,7 @@ def main() -> int:
 
 
 def check(tier: str, files: dict[str, str], url: str, folder: Path, samples: tuple[str, ...]) -> list[str]:
-    """Runs the datasets in the tier, and returns what is wrong with what came of it."""
+    """Runs the datasets in the tier, and returns the problems of the results."""
     folder.mkdir()
     datasets = [f"--rag-dataset={name}={FILES / file}" for name, file in files.items()]
     options = [f"--rag-url={url}/query", f"--rag-tier={tier}", "--rag-judge=offline", "--tb=no", *samples]
@@ -69,7 +69,7 @@ def check(tier: str, files: dict[str, str], url: str, folder: Path, samples: tup
 
 
 def problems(tier: str, numbers: dict[str, Any]) -> list[str]:
-    """What is wrong with a dataset's numbers."""
+    """The problems of a dataset's numbers."""
     counts, means = numbers["counts"], numbers["overall_metrics"]
     wanted = ["groundedness", "answer_correctness", *(["recall_at_5", "mrr"] if tier == "end_to_end" else [])]
     found = [f"{metric} is {means.get(metric, 'missing')}" for metric in wanted if not means.get(metric)]

@@ -23,7 +23,7 @@ THERE = {"old": "shop_0.txt"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Seen:
-    """What was seen of a run, most of it at the server."""
+    """Observations of a run, most of them at the server."""
 
     status: int
     uploads: int
@@ -57,7 +57,7 @@ def question(number: int, *, item: int) -> dict[str, Any]:
 
 
 def run(folder: Path, *options: str, documents: int, questions: int) -> Seen:
-    """What a run of pytest does whose questions share their documents."""
+    """The observations of a pytest run whose questions share their documents."""
     folder.mkdir()
     entries = [question(number, item=number % documents) for number in range(questions)]
     (folder / "shop.rag.json").write_text(json.dumps({"ingest": True, "questions": entries}))

@@ -17,7 +17,7 @@ from pathlib import Path
 
 LARGEST_INSTALL_MEGABYTES = 40
 NOT_OURS = ("pip", "setuptools", "pkg_resources", "_distutils_hack", "wheel", "starlette", "uvicorn", "click")
-"""What the environment has beyond the base install."""
+"""Packages of the environment beyond the base install."""
 
 
 def main() -> None:

@@ -35,7 +35,7 @@ _KEYS = {"Tab": 9, "Enter": 13, " ": 32}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Screen:
-    """What a page is shown on."""
+    """The screen that a page is shown on."""
 
     width: int = 1280
     height: int = 800
@@ -64,7 +64,7 @@ class Tab:
         self.settle()
 
     def settle(self) -> None:
-        """Returns when the page has drawn what it has to draw and has dealt with what was waiting."""
+        """Returns when the page has drawn everything and has no pending work."""
         self.run("new Promise(done => requestAnimationFrame(() => setTimeout(done)))")
 
     def show_on(self, screen: Screen) -> None:
@@ -75,7 +75,7 @@ class Tab:
         self._tell("Emulation.setEmulatedMedia", media="print" if screen.paper else "", features=[scheme])
 
     def run(self, script: str) -> Any:
-        """What the expression gives, a promise's value when it is there; its exception is an error here."""
+        """The value of the expression, awaited if it is a promise; an exception in it is raised here."""
         reply = self._tell("Runtime.evaluate", expression=script, awaitPromise=True, returnByValue=True)
         assert "exceptionDetails" not in reply, reply
         return reply["result"].get("value")
@@ -92,7 +92,7 @@ class Tab:
         return base64.b64decode(self._tell("Page.printToPDF", printBackground=False)["data"])
 
     def picture(self) -> bytes:
-        """What the screen shows, as a PNG."""
+        """The content of the screen as a PNG."""
         return base64.b64decode(self._tell("Page.captureScreenshot", format="png")["data"])
 
     def _tell(self, method: str, **parameters: Any) -> dict[str, Any]:
@@ -113,7 +113,7 @@ class Tab:
 def open_tab() -> Iterator[Tab]:
     """A tab of a browser that is closed at the end."""
     assert CHROMIUM is not None
-    # The browser reads what it is told from descriptor 3 and writes what it says to descriptor 4.
+    # The browser reads commands from descriptor 3 and writes messages to descriptor 4.
     shell = ("/bin/sh", "-c", 'exec "$@" 3<&0 4>&1 </dev/null >/dev/null 2>&1', "sh")
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
         options = (*_OPTIONS, f"--user-data-dir={profile}", "--remote-debugging-pipe")
@@ -128,7 +128,7 @@ def open_tab() -> Iterator[Tab]:
 
 
 def _messages(said: IO[bytes]) -> Iterator[dict[str, Any]]:
-    """What the browser says; each message ends in a null byte."""
+    """The messages of the browser; each ends in a null byte."""
     rest = b""
     while part := os.read(said.fileno(), 1 << 20):
         *whole, rest = (rest + part).split(b"\0")

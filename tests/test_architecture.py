@@ -74,7 +74,7 @@ MODULES = modules()
 
 @cache
 def imports() -> dict[str, set[str]]:
-    """By module what it imports."""
+    """The imports of each module."""
     return {name: imported(path) for name, path in MODULES.items()}
 
 
@@ -179,4 +179,4 @@ def test_importing_it_loads_no_heavy_package(module: str) -> None:
 
 def test_another_name_is_no_attribute() -> None:
     with pytest.raises(AttributeError, match=r"^module 'pytest_ragcheck' has no attribute 'ask'$"):
-        pytest_ragcheck.ask  # noqa: B018 - the access is what is tested
+        pytest_ragcheck.ask  # noqa: B018 - the access is tested

@@ -325,7 +325,7 @@ def test_a_model_judge_is_tried_once_for_a_results_folder(tmp_path: Path) -> Non
         (tmp_path / "results" / ".ragcheck" / "preflight.json").write_text("[]", encoding="utf-8")
         run(a_question("a"), answer, "openai", settings=settings, output=tmp_path / "results")
         assert len(server.requests) == 2 * 6 + 3
-        # What cannot be kept there keeps no results from being written.
+        # A preflight that cannot be kept there does not prevent the results.
         (tmp_path / "results" / ".ragcheck" / "preflight.json").unlink()
         (tmp_path / "results" / ".ragcheck").rmdir()
         (tmp_path / "results" / ".ragcheck").write_text("a file where a folder should be", encoding="utf-8")

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 UNKNOWING = Redactor()
 
-# Every secret here is made up. What is in guillemets has to go; the rest has to stay.
+# Every secret here is made up. Texts in guillemets have to go; the rest has to stay.
 SECRETS = [
     "Authorization: Bearer «d9b1a0c2e4f6a8b0»",
     "authorization: Token «d9b1a0c2e4f6a8b0»",

@@ -57,7 +57,7 @@ class Row:
 
     resumes: bool = False
     blocked: bool = False
-    """Whether a file stands where the store's folder should be."""
+    """True if a file takes the place of the store's folder."""
 
     dead: int = 0
     """How many questions are ERRORs because their worker died."""
@@ -87,7 +87,7 @@ ROWS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Came:
-    """What a run came to, as its files say."""
+    """The outcome of a run, by its files."""
 
     passed: int
     errors: int
@@ -104,7 +104,7 @@ def names(questions: int) -> list[str]:
 
 
 def expected(row: Row, questions: int) -> str:
-    """What the row's questions should come to; of a run that is stopped only that each is accounted for."""
+    """The expected outcomes; of a stopped run only that no question is lost."""
     if row.stop and not row.resumes:
         return "all told"
     traces = [name.encode() for name in names(questions)]
@@ -120,7 +120,7 @@ def command(server: FaultyServer, row: Row) -> list[str]:
         sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:hypothesispytest",
         f"--rag-url=http://127.0.0.1:{server.port}/query", f"--rag-judge-url=http://127.0.0.1:{server.port}/v1",
         "--rag-judge=openai", "--rag-judge-model=load", f"--rag-concurrency={AT_ONCE}", *row.options,
-        "--override-ini=rag_disable=preflight",  # this judge says one thing of all answers
+        "--override-ini=rag_disable=preflight",  # the judge of this server gives every answer the same verdict
     ]  # fmt: skip
 
 
@@ -139,7 +139,7 @@ def stopped(folder: Path, server: FaultyServer, row: Row, questions: int) -> str
 
 
 def came(folder: Path, questions: int) -> Came:
-    """What the files in the results' folder say."""
+    """The outcomes in the files of the results' folder."""
     results = folder / "ragcheck-results"
     found = list(results.glob("*_summary.json"))
     if not found:

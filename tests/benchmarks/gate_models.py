@@ -19,7 +19,7 @@ GOOD, BAD = 0.9, 0.3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Model:
-    """One row of the table: the noise of a system and of a judge, and what changed today."""
+    """One row of the table: the noise of a system and of a judge, and today's change."""
 
     title: str
     judge_sd: float = 0.05
@@ -189,7 +189,7 @@ class World:
         return found
 
     def serve(self, request: Request) -> Reply:
-        """What the gate asks for, done today."""
+        """Today's replies to the requests of the gate."""
         if isinstance(request, AskAgain):
             return self.look(int(request.key[1]), self.known)
         return tuple([self._named(self.judge(answer, self.known), self.known) for answer in request.answers])
@@ -282,7 +282,7 @@ OUTSIDE = (
     Model(title="documents 0.1 by day, declared", document_size=10, document_sd=0.1).with_free_wording(),
     Model(title="documents without noise, not declared", document_size=10, declared=False).with_free_wording(),
 )
-"""Outside of what the gate promises, and a model beside it whose documents share nothing."""
+"""Models outside of the gate's promise, and one whose documents share no noise."""
 
 
 def broken(count: int) -> tuple[Model, ...]:

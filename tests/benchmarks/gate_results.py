@@ -36,7 +36,7 @@ class Tally:
         return Tally(**{name: value + getattr(other, name) for name, value in asdict(self).items()})
 
     def __str__(self) -> str:
-        """The rate with its interval, then what the gate asked for."""
+        """The rate with its interval, then the requests of the gate."""
         return (
             f"{self.red}/{self.runs} ({self.ends[0]:.4f} to {self.ends[1]:.4f}) | t {self.share(self.t_red)} | "
             f"McNemar {self.share(self.mcnemar_red)} | {self.asks / self.runs:.1f} asks | "

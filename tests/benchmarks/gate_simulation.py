@@ -72,13 +72,13 @@ class Cell:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """What came of one simulated run."""
+    """The result of one simulated run."""
 
     red: bool
     t_red: bool
     mcnemar_red: bool
     drop: float
-    """By how much the raw mean dropped, as a test that is told the noise sees it."""
+    """The drop of the raw mean, for a test that knows the noise."""
 
     visible_drop: float | None
     warned: bool

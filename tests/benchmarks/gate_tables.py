@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def tables(results: Results) -> Iterator[str]:
-    """The lines of all tables, each with its heading. Cells that differ in what a table leaves out are added up."""
+    """The lines of all tables, each with its heading. Cells that a table does not distinguish are added up."""
     parts: dict[str, list[tuple[Key, Tally]]] = defaultdict(list)
     for key, tally in results.items():
         parts[key[0]].append((key, tally))

@@ -39,7 +39,7 @@ WAYS = {"1 process": (), "-n 2": ("-n2",), "-n 4": ("-n4",), f"{SHARDS} shards":
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Taken:
-    """What a run took."""
+    """The time and CPU of a run."""
 
     seconds: float
     cpu_seconds: float
@@ -52,7 +52,7 @@ def command(port: int, at_once: int, *options: str) -> list[str]:
     return [
         *(sys.executable, "-m", "pytest", "-q", "-p", "no:hypothesispytest"),
         *(f"--rag-url={base}/query", "--rag-judge=openai", "--rag-judge-model=load", f"--rag-judge-url={base}/v1"),
-        # This judge says one thing of all answers.
+        # The judge of this server gives every answer the same verdict.
         *(f"--rag-concurrency={at_once}", "--override-ini=rag_disable=preflight", *options),
     ]
 
@@ -85,7 +85,7 @@ def _process(folder: Path, asked: list[str], environment: dict[str, str]) -> Tak
 
 
 def _shards(folder: Path, port: int, environment: dict[str, str]) -> Taken:
-    """All shards at once, each as a process of its own, as on machines that begin together; then the merge."""
+    """Run all shards at once, each in its own process, as on several machines; then merge them."""
     before, began = os.times(), time.monotonic()
     processes = []
     for part in range(1, SHARDS + 1):

@@ -78,7 +78,7 @@ class NoisyJudge:
 
 
 def main(arguments: list[str]) -> int:
-    """Prints the tables; the exit status is 1 if something is not what it has to be."""
+    """Prints the tables; the exit status is 1 if a number is not the expected one."""
     runs = int(arguments[0]) if arguments else 20
     judge = NoisyJudge()
     with tempfile.TemporaryDirectory() as name, OpenAIServer(judge) as server:

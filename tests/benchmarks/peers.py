@@ -154,7 +154,7 @@ def by_npm(home: Path) -> str:
 
 
 def said(command: list[str]) -> str:
-    """The last line of what a command prints."""
+    """The last line of a command's output."""
     lines = subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip().splitlines()
     return lines[-1] if lines else ""
 
@@ -166,7 +166,7 @@ def ragcheck(home: Path, folder: Path, port: int) -> list[str]:
     return [
         *(str(home / "bin" / "python"), "-m", "pytest", "-q", f"--rag-concurrency={AT_ONCE}"),
         *(f"--rag-url={base}/query", "--rag-judge=openai", "--rag-judge-model=load", f"--rag-judge-url={base}/v1"),
-        # This judge says one thing of all answers.
+        # The judge of this server gives every answer the same verdict.
         "--override-ini=rag_disable=preflight",
     ]
 
@@ -217,7 +217,7 @@ PEERS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Taken:
-    """What a run took."""
+    """The time and CPU of a run."""
 
     ideal_seconds: float
     seconds: float
@@ -232,7 +232,7 @@ def measure(peer: Peer, home: Path, questions: int) -> Taken:
         (folder / "questions.jsonl").write_text("\n".join(lines))
         base = f"http://127.0.0.1:{port}"
         environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-        # What a program keeps between runs goes into the folder.
+        # The files that a program keeps between runs go into the folder.
         environment |= {**QUIET, "HOME": str(folder), "PROMPTFOO_CONFIG_DIR": str(folder / "promptfoo")}
         environment |= {"BASE": base, "NUMBER": str(questions), "AT_ONCE": str(AT_ONCE)}
         command = peer.command(home, folder, port)

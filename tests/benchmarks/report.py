@@ -40,7 +40,7 @@ STEPS = {
     "open a question": "document.querySelector('#list details.q summary').click()",
     "show more": "document.getElementById('more-button').click()",
 }
-"""By name what a reader does; `say` tells the page that a control has changed."""
+"""The reader's actions by name; `say` sends the event that a control has changed."""
 
 TREND_STEPS = {
     "search a text": "text.value = 'q1'; say(text)",

@@ -50,7 +50,7 @@ def test_question(question):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Taken:
-    """What a run took."""
+    """The time and memory of a run."""
 
     seconds: float
     memory_bytes: int
@@ -92,7 +92,7 @@ def main() -> None:
                 taken.append(measure(make(number, Path(folder)), Path(folder)))
         ours, theirs = taken
         beyond = ours.memory_bytes - theirs.memory_bytes
-        # What a run takes at all, however few its questions, is in both of two lines.
+        # The cost of a run without questions is in both of two lines.
         growth = f"{(beyond - before[1]) / (number - before[0]):.0f}" if before else "-"
         before = (number, beyond)
         columns = [f"{t.seconds:8.1f} {t.seconds / number * 1000:8.2f} {t.memory_bytes / 2**20:5.0f}" for t in taken]

@@ -78,7 +78,7 @@ ROWS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measured:
-    """What a run took."""
+    """The time and CPU of a run."""
 
     ideal_seconds: float
     before_seconds: float
@@ -136,7 +136,7 @@ def measure(row: Row, folder: Path, passage_characters: int) -> Measured:
                 "--rag-judge-model=load",
                 f"--rag-judge-url={base}/v1",
                 f"--rag-concurrency={row.at_once}",
-                # This judge says one thing of all answers.
+                # The judge of this server gives every answer the same verdict.
                 "--override-ini=rag_disable=preflight",
             ]
         environment = {**os.environ, "RAG": f"{base}/query", "JUDGE": f"{base}/v1"}

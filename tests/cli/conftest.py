@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture(autouse=True)
 def far_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No proxy, no setting and no colour of whoever runs these tests."""
+    """Remove the proxies, settings and colours of the environment of these tests."""
     for name in list(os.environ):
         if name.startswith("RAGCHECK_") or name.lower() in {"http_proxy", "https_proxy", "all_proxy", "no_color"}:
             monkeypatch.delenv(name)
@@ -23,7 +23,7 @@ def far_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def ragcheck(capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, str]]:
-    """Runs the command; returns its exit status and what it printed to stdout and stderr."""
+    """Runs the command; returns its exit status, stdout and stderr."""
 
     def run(*arguments: str) -> tuple[int, str, str]:
         try:

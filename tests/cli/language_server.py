@@ -20,7 +20,7 @@ class LanguageServer:
     A running server, in whose folder files are opened.
 
     Args:
-        command: What starts it over its standard input and output.
+        command: The command that starts it over standard input and output.
         folder: The project that is open in the editor.
     """
 
@@ -47,7 +47,7 @@ class LanguageServer:
                 stream.close()
 
     def problems(self, name: str, text: str) -> list[tuple[int, str]]:
-        """Line, from 1, and text of what the editor underlines in a file *name* with *text*."""
+        """Line, from 1, and message of each mistake that the editor underlines in a file *name* with *text*."""
         uri = self._open(name, text)
         while True:
             message = self._next()
@@ -56,7 +56,7 @@ class LanguageServer:
                 return [(one["range"]["start"]["line"] + 1, one["message"]) for one in found]
 
     def proposals(self, name: str, text: str) -> dict[str, str]:
-        """What is proposed where `|` stands in *text*, each with what the editor says of it."""
+        """The proposals at the `|` in *text*, each with its description."""
         before, _, after = text.partition("|")
         uri = self._open(name, before + after)
         place = {"line": before.count("\n"), "character": len(before.rpartition("\n")[2])}
@@ -64,7 +64,7 @@ class LanguageServer:
         return {item["label"]: str(item.get("documentation", "")) for item in answer["items"]}
 
     def hover(self, name: str, text: str) -> str:
-        """What the editor shows where `|` stands in *text*."""
+        """The text that the editor shows for the place of `|` in *text*."""
         before, _, after = text.partition("|")
         uri = self._open(name, before + after)
         place = {"line": before.count("\n"), "character": len(before.rpartition("\n")[2])}

@@ -77,7 +77,7 @@ PURPOSES = {
     "Limit the cost": "dry_run max_cost",
     "Write the results": "output report",
 }
-"""The settings on the page, by what a person wants to do."""
+"""The settings on the page, by their purpose."""
 
 MODEL_AND_LAYER = (
     "name a model and a layer; write a folder or a name on the hub, and a layer if not the last, "
@@ -182,13 +182,13 @@ REFUSED: dict[Callable[[str], object], tuple[str, str]] = {
         ),
     ),
 }
-"""A text that each reader refuses, and what it answers."""
+"""A text that each reader refuses, and the error."""
 
 BY_NAME = {setting.name: setting for setting in TABLE}
 
 
 def refusal(setting: Setting) -> str:
-    """The error text for what the option refuses, given where it can be given."""
+    """The error text for a refused value of the option, from each place that can give it."""
     text: Any = REFUSED[setting.read][0]
     given = Given(text if setting.kind == "text" else [text], place(setting))
     with pytest.raises(UsageError) as caught:

@@ -4,14 +4,14 @@ Follows a page as its reader does: saves files, types commands, and compares the
     reader = Reader(empty_folder)
     reader.follow(page("how-to/add-questions.md"))
 
-What a block means is said by its language and by the words around it:
+The language of a block, and the words around it, give its meaning:
 
 - a first line such as `# billing.rag.yaml`, or "Save this as `helpdesk.txt`" in the paragraph before: it is that file;
 - `diff`: a change of the file that the paragraph before names last;
 - `console`: commands after `$ `, each with its output; a line `...` in it stands for lines that are left out;
 - `text`: a part of what the last command printed.
 
-Any other block is a mistake: nothing stands on a followed page that is not used.
+Any other block is a mistake, because every block of a followed page is used.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ PROJECT = Path(__file__).parents[2]
 DOCS = PROJECT / "docs"
 
 LEFT_OUT = "..."
-"""A line that stands for any number of lines."""
+"""A line in place of any number of lines."""
 
 _FOREIGN = ("CI", "FORCE_COLOR", "PY_COLORS", "NO_COLOR")
 _FOREIGN_PREFIXES = ("RAGCHECK_", "OPENAI_", "PYTEST_", "RAG_", "GITHUB_")
@@ -54,7 +54,7 @@ class Block:
 
     @property
     def file(self) -> str | None:
-        """The file that the page has the reader save this as."""
+        """The file in which the reader saves the block; None for a block that is not saved."""
         if self.language in {"console", "diff"}:
             return None
         named = re.match(r"# ([\w./-]+\.\w+)\n", self.text) or re.search(r"[Ss]ave this as `([^`]+)`", self.before)
@@ -78,7 +78,7 @@ def page(name: str, *headings: str) -> list[Block]:
 
 
 def readme(*headings: str) -> list[Block]:
-    """The blocks of the README's sections with these headings; the empty one is what comes before them all."""
+    """The blocks of the README's sections with these headings; the empty one is the part before all sections."""
     return [block for heading, block in _blocks(PROJECT / "README.md") if heading in headings]
 
 
@@ -105,7 +105,7 @@ def _blocks(path: Path) -> list[tuple[str, Block]]:
 @dataclass(kw_only=True)
 class Reader:
     """
-    Someone with a shell in a folder, who does what pages say.
+    Someone with a shell in a folder, who follows pages.
 
     Args:
         folder: Where files are saved and commands run.
@@ -121,7 +121,7 @@ class Reader:
     ran: list[Ran] = field(default_factory=list)
 
     def follow(self, blocks: Sequence[Block]) -> None:
-        """Does what the blocks say, one after the other; raises where something comes out otherwise."""
+        """Follows the blocks in order; raises an AssertionError at the first one whose output differs."""
         assert blocks, "there is nothing to follow"
         for block in blocks:
             if block.file:
@@ -138,7 +138,7 @@ class Reader:
                 raise AssertionError(f"{block.place}: the block is neither saved, run nor shown as output")
 
     def run(self, command: str) -> Ran:
-        """What comes of one command line."""
+        """The result of one command line."""
         variables = {
             name: value
             for name, value in os.environ.items()
@@ -202,14 +202,14 @@ class Reader:
 
 
 def _commands(text: str) -> list[tuple[str, str]]:
-    """The commands of a console block, each with what the page shows of its output."""
+    """The commands of a console block, each with its output on the page."""
     parts = re.split(r"^\$ (.+)\n", text, flags=re.MULTILINE)
     assert parts[0] == "", f"the block does not begin with a command:\n{text}"
     return list(zip(parts[1::2], parts[2::2], strict=True))
 
 
 def _changes(text: str) -> list[tuple[str, str]]:
-    """What stood there and what is to stand there, for each place of a diff; lines without a sign are in both."""
+    """The old and the new text of each place of a diff; lines without a sign are in both."""
     places = []
     for place in re.split(r"^@@.*\n", text, flags=re.MULTILINE):
         lines = place.splitlines(keepends=True)
@@ -219,7 +219,7 @@ def _changes(text: str) -> list[tuple[str, str]]:
 
 
 def _compare(place: str, shown: str, ran: Ran) -> None:
-    """Raises unless the output is what is shown of it."""
+    """Raises an AssertionError unless the output is the shown one."""
     wanted, real = (_steady(text) for text in (shown, ran.output))
     pattern = "".join(r"(?:.*\n)*?" if line == LEFT_OUT else re.escape(line) + r"\n" for line in wanted)
     if not re.fullmatch(pattern, "".join(f"{line}\n" for line in real)):
@@ -230,6 +230,6 @@ def _compare(place: str, shown: str, ran: Ran) -> None:
 
 
 def _steady(text: str) -> list[str]:
-    """The lines without what differs from run to run: times, and the width of rules."""
+    """The lines without the parts that differ from run to run: times, and the width of rules."""
     text = re.sub(r"\bin \d+\.\d+s\b", "in 0.00s", text.strip("\n"))
     return [re.sub(r"^(=|_){3,} (.+) \1{3,}$", r"\1 \2", line.rstrip()) for line in text.splitlines()]

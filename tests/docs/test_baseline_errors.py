@@ -49,7 +49,7 @@ CASES: dict[str, object] = {
 
 
 def produced(content: object, path: Path) -> str:
-    """What a user sees of a baseline with the content."""
+    """The error about a baseline with the content."""
     if content is FOLDER:
         path.mkdir()
     elif content is CONTEXTS:

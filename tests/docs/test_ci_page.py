@@ -43,7 +43,7 @@ def maintainer(reader: Callable[..., Reader]) -> Reader:
 
 
 def merge(someone: Reader) -> None:
-    """Has what was added on the main branch."""
+    """Merges the additions into the main branch."""
     committed = someone.run("git -c user.name=A -c user.email=a@example.invalid commit --quiet -m baseline")
     assert committed.status == 0, committed.output
 
@@ -54,7 +54,7 @@ def jobs(someone: Reader, path: str) -> Any:
 
 
 def run_on_github(someone: Reader, job: Any, known: Mapping[str, str]) -> Ran:
-    """What comes of the job's last command; *known* has what its expressions stand for."""
+    """The result of the job's last command; *known* has the values of its expressions."""
     assert [step["uses"].partition("@")[0] for step in job["steps"] if "uses" in step] == [
         "actions/checkout",
         "actions/setup-python",
@@ -72,7 +72,7 @@ def run_on_github(someone: Reader, job: Any, known: Mapping[str, str]) -> Ran:
     someone.environment.update(variables)
     ran = someone.run(step["run"])
     someone.environment = before
-    # What is uploaded is there, be the run green or red.
+    # The uploaded files exist after a green and after a red run.
     upload = job["steps"][-1]
     assert upload["if"] == "always()"
     assert list(someone.folder.glob(upload["with"]["path"]))
@@ -80,7 +80,7 @@ def run_on_github(someone: Reader, job: Any, known: Mapping[str, str]) -> Ran:
 
 
 def run_on_gitlab(someone: Reader, job: Any) -> Ran:
-    """What comes of the job's last command."""
+    """The result of the job's last command."""
     install, *fetch, line = job["script"]
     assert install == "pip install pytest-ragcheck"
     for each in fetch:
@@ -256,7 +256,7 @@ def text_of(name: str, heading: str) -> list[str]:
 
 
 def test_from_the_tutorial_to_a_job_in_an_empty_folder(maintainer: Reader) -> None:
-    """A question file, a function to ask, and a CI job, out of nothing but the pages."""
+    """A question file, a function to ask, and a CI job, from the pages alone."""
     maintainer.follow(
         page("tutorial/first-run.md", "Install", "Write a question file", "Connect your system", "Run it")
     )

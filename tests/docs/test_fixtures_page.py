@@ -32,7 +32,7 @@ PRINTED = {
     "rag_check": "test_refunds.py .",
     "The marker rag_questions": "test_billing.py .",
 }
-"""By section of the page what its example makes a run print, among others."""
+"""By section of the page, lines that a run of its example prints."""
 
 
 def test_every_section_with_an_example_is_run_here() -> None:
@@ -44,7 +44,7 @@ def test_every_section_with_an_example_is_run_here() -> None:
 def test_the_example_does_what_the_page_says(section: str, reader: Callable[..., Reader]) -> None:
     answer = ANSWER
     if section == "rag_settings":
-        # What passes at 0.7, and not at the 0.9 of the override.
+        # A score that passes at 0.7, and not at the 0.9 of the override.
         answer = {**ANSWER, "answer": "Refunds are usually possible within 30 days."}
     with FakeEndpoint(json_reply(answer)) as endpoint:
         someone = reader(environment={} if section == "rag_client" else {"RAGCHECK_URL": endpoint.url})

@@ -23,12 +23,12 @@ PAGE = "".join(
 
 
 def blocks(language: str) -> list[str]:
-    """What stands in the blocks of the language, in order."""
+    """The texts of the blocks of the language, in order."""
     return re.findall(rf"^```{language}\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
 
 
 def follow(project: Project, block: str) -> Run | None:
-    """What the last pytest of the block came to."""
+    """The result of the last pytest of the block."""
     run = None
     for line in block.splitlines():
         program, *arguments = shlex.split(line.removeprefix("$ "))

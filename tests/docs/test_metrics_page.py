@@ -41,7 +41,7 @@ def rows(heading: str, page: str = PAGE) -> list[list[str]]:
 
 
 def with_cutoffs(cell: str) -> list[str]:
-    """The metrics of a first cell; `K` stands for each cutoff."""
+    """The metrics of a first cell, with each cutoff in place of `K`."""
     name = cell.strip("`")
     return [name.replace("_at_K", f"_at_{k}") for k in CUTOFFS] if name.endswith("_at_K") else [name]
 

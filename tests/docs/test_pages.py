@@ -167,7 +167,7 @@ def prose(path: Path) -> str:
 
 @cache
 def anchors(page: Path) -> set[str]:
-    """What the headings are called in links."""
+    """The names of the headings in links."""
     text = re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
     headings = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
     return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}

@@ -135,7 +135,7 @@ def collect(path: Path, root: Path) -> None:
 
 
 def produced(case: Case, folder: Path) -> str:
-    """What a user sees of the case's file."""
+    """The error about the case's file."""
     path = folder / "tests" / case.name
     path.parent.mkdir()
     if case.content is not None:

@@ -29,5 +29,5 @@ def test_the_numbers_of_the_procedure_are_those_of_the_code() -> None:
     assert "six tenths" in PAGE
     assert "at most 1 of 100 cases" in PAGE
     assert f"1/{math.comb(10, 5)}" in PAGE
-    # Of the two rounds the second has what the first leaves.
+    # The second round has the rest of the level of the first.
     assert f"p of at most {LEVEL - 1 / math.comb(10, 5):.3f}" in PAGE

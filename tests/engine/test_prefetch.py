@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class Work:
-    """Jobs 0, 1, 2, ... that note when they begin, and end when they are told."""
+    """Jobs 0, 1, 2, ... that note their beginning, and end at a signal of the test."""
 
     def __init__(self, number: int, *, ends: bool = True) -> None:
         self.begun: list[int] = []
@@ -494,7 +494,7 @@ def test_a_question_that_another_process_discards_is_ended_for_good(store: Share
         assert await asyncio.wait_for(wanted, 10) is None
         await asyncio.wait_for(reader.finish(10), 10)
         assert hanging.ended == []
-        # No process begins again what has hung once.
+        # No process begins a hung job again.
         assert other("claim", "q0", "q1") == ""
         assert (await store.claim(["q0", "q1"], 2), await store.untaken()) == ([], 0)
         await reader.close()
@@ -575,7 +575,7 @@ class Refusing(MemoryStore):
 
 
 class Turns:
-    """A unit of jobs q0, q1, q2, ... each of which ends when it is told."""
+    """A unit of jobs q0, q1, q2, ... each of which ends at a signal of the test."""
 
     def __init__(self, number: int, *, unit: str = "talk", first: int = 0) -> None:
         self.begun: list[int] = []

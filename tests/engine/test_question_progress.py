@@ -23,7 +23,7 @@ ANSWER = RagAnswer(text="30 days", contexts=("30 days",))
 
 @dataclass
 class System:
-    """A system and a judge that hang where they are told to."""
+    """A system and a judge that hang at a chosen stage."""
 
     hangs: str = ""
     refusals: int = 0
@@ -80,7 +80,7 @@ def test_a_question_that_waits_its_turn_loses_no_time() -> None:
         hanging = asyncio.ensure_future(check(first, courses, "first", asking=gate))
         await first.began.wait()
         second = asyncio.ensure_future(check(System(), courses, "second", seconds=0.05, asking=gate))
-        # Longer than its limit, and nothing comes of it.
+        # Longer than its limit, without an effect.
         assert not (await asyncio.wait([second], timeout=0.2))[0]
         hanging.cancel()
         return await second

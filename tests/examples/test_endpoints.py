@@ -59,7 +59,7 @@ def started(command: list[str], folder: Path, **environment: str) -> Iterator[st
 
 
 def node_modules() -> Path:
-    """What `npm ci` installs, in an ignored folder, made once for each package-lock.json."""
+    """The packages of `npm ci`, in an ignored folder, installed once for each package-lock.json."""
     lock = (EXPRESS / "package-lock.json").read_bytes()
     target = REPOSITORY / "build" / f"express-{hashlib.sha256(lock).hexdigest()[:12]}" / "node_modules"
     if not target.is_dir():

@@ -39,7 +39,7 @@ EACH = ("refund", "closes", "founder")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shown:
-    """What a run shows of a fault."""
+    """The signs of a fault in a run."""
 
     fails: dict[str, str | None] = field(default_factory=dict)
     """By id of the questions that fail the stage that is blamed; None: none is, for nothing was to be found."""
@@ -51,7 +51,7 @@ class Shown:
     """A line or a reason has this."""
 
     left: tuple[str, ...] = ()
-    """What stays on the server."""
+    """The documents that stay on the server."""
 
     status: int = 1
 
@@ -83,7 +83,7 @@ FAULTS = {
         route="/query/stream",
     ),
     "task=hours": Shown(errors={"closes": "ingestion"}, says="document 'hours' (file hours.txt) was uploaded, and"),
-    # Verdicts are verdicts, whatever becomes of the documents.
+    # The documents do not change the verdicts.
     "delete=hours": Shown(
         says="documents: the run is red because documents are left; the verdicts are not affected", left=("hours.txt",)
     ),

@@ -257,7 +257,7 @@ def test_ctrl_c_and_the_command_delete_as_the_identity_that_uploaded(
         identities = [f"--identity={line.strip()}" for line in INI.splitlines()[2:]]
         assert main(["cleanup", url, output]) == 1
         assert "the identity 'bob' is not in rag_identities (known: none)" in capsys.readouterr().err
-        # Alice's document is deleted, whichever of the two comes first.
+        # Alice's document is deleted, in either order.
         assert main(["cleanup", url, output, identities[0]]) == 1
         assert "documents: 1 deleted\n" in capsys.readouterr().out
         assert main(["cleanup", url, output, *identities]) == 0

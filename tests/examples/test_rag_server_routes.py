@@ -92,7 +92,7 @@ def test_a_follow_up_is_about_the_questions_before_it(serve: Serve) -> None:
     assert chat("When does it open?", museum["session_id"])["answer"] == "The museum opens at 10."
     assert chat("When does it open?", shop["session_id"])["answer"] == "The shop opens at 9."
     assert chat("And what does it cost?", museum["session_id"])["answer"] == "Entry costs 8 euros."
-    # A question without a reference stands alone, and becomes what the next one refers to.
+    # The next question can refer to a question that refers to none.
     assert chat("When does the shop open?", museum["session_id"])["answer"] == "The shop opens at 9."
     assert chat("When does it open?", museum["session_id"])["answer"] == "The shop opens at 9."
     assert chat("Is it?", "unknown") == {"error": "there is no session of this id"}

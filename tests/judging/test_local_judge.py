@@ -56,11 +56,11 @@ def test_neighbouring_tokens_above_one_half_are_one_span_with_the_highest_probab
         ("The unrefundable fee.", "refund", "unrefundable"),
         ("It costs 1299 euros.", "29", "1299"),
         ("Die Rückgabe ist möglich.", "gab", "Rückgabe"),
-        # Vowel signs are no letters, and neither is an accent of its own.
+        # Vowel signs are no letters, and neither is a separate accent.
         ("वापसी तीस दिनों में।", "िन", "दिनों"),
         ("Das Bu\u0308ro schließt.", "u\u0308", "Bu\u0308ro"),
         ("반품은 30일 이내입니다.", "품", "반품은"),
-        # Scripts without spaces between words: a word is what the model marks.
+        # Scripts without spaces between words: the marked characters are the word.
         ("退货期限为三十天。", "三十", "三十"),
         ("返品は三十日以内です。", "三十日", "三十日"),
         ("คืนสินค้าได้ภายในสามสิบวัน", "สามสิบ", "สามสิบ"),

@@ -127,7 +127,7 @@ AS_THE_SEED = Judgement(answer_correctness=0.5, groundedness=1.0, error_message=
 
 
 def only_saying(text: str, question: Question, answer: RagAnswer) -> Judgement:
-    """The judgement of a model that replies with this text, whatever it is asked."""
+    """The judgement of a model that always replies with this text."""
 
     async def run() -> Judgement:
         async with aclosing(OpenAIJudge(model="m", api_key="k", base_url=server.url, max_retries=0)) as judge:
@@ -221,6 +221,6 @@ def test_in_the_prompt_an_attack_stands_between_its_marks_and_nowhere_else(langu
     assert outside.sub(r"\1\3", attacked) == outside.sub(r"\1\3", plain)
     assert [len(re.findall(rf"(?m)^=== {mark} ", attacked)) for mark in ("BEGIN", "END")] == [5, 5]
     for block in outside.finditer(attacked):
-        # Of what a reader does not see nothing is in it, nor is a line break in disguise.
+        # It has no invisible character, and no disguised line break.
         assert not re.search(r"[<>]|\[/?INST|[^\S \n]", block[0])
     assert attacked.encode("utf-8")

@@ -255,7 +255,7 @@ def tokenizers_code(folder: Path) -> None:
 
 
 def pointers(folder: Path) -> None:
-    """What a clone by git without git-lfs has."""
+    """The files of a clone by git without git-lfs."""
     (folder / WEIGHTS).write_text("version https://git-lfs.github.com/spec/v1\n", encoding="utf-8")
 
 

@@ -24,7 +24,7 @@ class Row:
 
     ways: tuple[Literal["plain", "-n2"], ...] = ("plain", "-n2")
     note: str
-    """What there is to know, for the page."""
+    """The note on the page."""
 
     leaves: tuple[str, ...] = ()
     """Files of the other plugin's, to know that it was at work."""

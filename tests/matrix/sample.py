@@ -115,19 +115,19 @@ QUESTION_FILES = {
     "ключ ö/прайс лист.rag.yaml": PRICE_LIST,
 }
 
-# A project may be read-only: what its runs are watched by lies beside it.
+# A project may be read-only, so the files that watch its runs are beside it.
 JUNIT = "junit.xml"
 ASKED = "SAMPLE_ASKED"
-"""Of the environment: the file to which the canned system adds what it is asked."""
+"""Variable with the path of the file to which the canned system adds each question."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Facts:
-    """What a run of pytest over the sample came to."""
+    """The results of a pytest run over the sample."""
 
     exit_status: int
     text: str
-    """What it printed."""
+    """Its output."""
 
     outcomes: dict[str, str]
     """By test the outcome, as JUnit's file has it, if it could be written; of a test that ran again the last."""
@@ -143,7 +143,7 @@ class Facts:
 
     @property
     def section(self) -> list[str]:
-        """What the plugin prints at the end."""
+        """The lines that the plugin prints at the end."""
         _, _, rest = self.text.partition("= ragcheck =")
         return re.split(r"^[=-]{3,} .+ [=-]{3,}$", rest, maxsplit=1, flags=re.MULTILINE)[0].splitlines()[1:]
 
@@ -178,7 +178,7 @@ def run_sample(folder: Path, *options: str, output: Path | None = None, prefix: 
         prefix: A command that is given pytest's to run.
     """
     asked, junit = folder.parent / "asked.txt", folder.parent / JUNIT
-    # Without bytecode every run would compile the plugin and what it imports anew.
+    # Without bytecode every run would compile the plugin and its imports again.
     mine = ("RAGCHECK_", "OPENAI_", "PYTEST_", "PYTHONDONTWRITEBYTECODE", "CI", "COV")
     environment = {name: value for name, value in os.environ.items() if not name.startswith(mine)}
     ended = subprocess.run(

@@ -41,7 +41,7 @@ two_ways = pytest.mark.parametrize("way", [["-p", "no:randomly"], ["-p", "no:ran
 
 
 def options_of(row: Row, way: str) -> list[str]:
-    # Where it is installed, pytest-randomly is at work unless it is told not to be.
+    # An installed pytest-randomly is active unless an option disables it.
     order = [] if any("randomly" in option for option in row.options) else ["-p", "no:randomly"]
     return [*order, *row.options, *([way] if way != "plain" else [])]
 
@@ -157,7 +157,7 @@ def test_a_question_that_hangs_is_an_error_and_the_run_goes_on(way: list[str], p
     assert said == dict.fromkeys(
         ("terms", "test_one_call-1", "test_two_calls-1"), "Timeout (>1.0s) from pytest-timeout."
     )
-    # pytest-timeout may print the stacks of all threads, ours among them, into what is captured.
+    # pytest-timeout may print the stacks of all threads, ours among them, into the captured output.
     shown = facts.text.partition("ERROR at setup of terms")[2].partition("\n___")[0].partition(" Captured ")[0]
     assert "Timeout (>1.0s) from pytest-timeout." in shown
     assert "pytest_ragcheck" not in shown
@@ -208,7 +208,7 @@ def test_every_repetition_is_a_dataset_of_its_own(row: Row, way: str, project: P
     facts = run_sample(project, *options_of(row, way))
     assert facts.exit_status == ordinary.exit_status
     assert facts.asked == ordinary.asked + ordinary.asked
-    # A repeated test looks for a snapshot of its own name.
+    # Each repeat of a test looks for a snapshot under its own name.
     ours = Counter(outcome for name, outcome in ordinary.outcomes.items() if "snapshot" not in name)
     assert Counter(outcome for name, outcome in facts.outcomes.items() if "snapshot" not in name) == ours + ours
     once, twice = ordinary.documents["rag_summary.json"], facts.documents["rag_summary.json"]

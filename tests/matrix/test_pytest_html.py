@@ -18,7 +18,7 @@ pytestmark = pytest.mark.usefixtures("all_plugins")
 
 HOSTILE = "<script>document.title = 1</script><img src=x onerror=alert(1)>"
 HTML = ("-p", "no:randomly", "-o", "asyncio_default_fixture_loop_scope=function", "--html=report.html")
-"""As pytest-html is given; the others are what the plugins beside it need to be silent."""
+"""The option of pytest-html; the other options silence the other plugins."""
 
 
 class Report(HTMLParser):
@@ -36,7 +36,7 @@ class Report(HTMLParser):
 
 
 def reported(project: Project, *options: str) -> dict[str, dict[str, Any]]:
-    """By node id what the report has of each test."""
+    """By node id, the report's data of each test."""
     project.junit = False
     project.run(*HTML, *options, subprocess=True)
     report = Report((project.folder / "report.html").read_text(encoding="utf-8"))

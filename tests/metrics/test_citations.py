@@ -208,7 +208,7 @@ def test_a_number_says_nothing_about_documents_if_the_contexts_have_no_ids() -> 
         "no marker names 'terms.md', and the endpoint gives its contexts no ids"
     )
     assert measured("30 days [terms.md].", contexts=("x",), must_cite=("terms.md",))["must_cite"] == Score(1.0)
-    # An invented number cites no document, whatever the ids would be.
+    # An invented number cites no document, even without ids.
     assert measured("30 days [7].", contexts=("x",), must_cite=("terms.md",))["must_cite"].value == 0.0
 
 

@@ -82,7 +82,7 @@ def test_meters_of_questions_that_run_at_once_do_not_mix() -> None:
         return list(await asyncio.gather(question(1), question(2)))
 
     assert [[use.model for use in uses] for uses in asyncio.run(both())] == [["m1"], ["m2"]]
-    note_use(USE)  # nobody listens
+    note_use(USE)  # no meter is open
 
 
 def test_a_sum_with_an_unknown_part_is_unknown() -> None:

@@ -22,7 +22,7 @@ def measured(metric: Any) -> dict[str, Score]:
 
 
 def given(said: Any) -> dict[str, Score]:
-    """What becomes of what a metric says."""
+    """The scores from the value that a metric returns."""
 
     def stated(question: object, answer: object) -> Any:
         if isinstance(said, Exception):

@@ -44,12 +44,12 @@ def comparisons() -> dict[str, Comparison]:
 
 
 def check(metrics: str, *, cases: int, largest: float) -> None:
-    """Raises unless the row says as many cases, and a power of ten that is the next above the largest difference."""
+    """Fails unless the row has this number of cases, and the next power of ten above the largest difference."""
     said = comparisons()[metrics]
     assert said.cases == cases, f"{metrics}: the page says {said.cases:,} cases, there are {cases:,}"
     assert largest <= said.bound, f"{metrics}: the largest difference is {largest:.3g}, the page says {said.bound:g}"
     next_above = 0.0 if largest == 0 else 10.0 ** math.ceil(math.log10(largest))
-    # What another machine rounds otherwise may come to ten times less, and to nothing at all.
+    # The rounding of another machine may make the difference ten times smaller, or zero.
     assert said.bound <= max(next_above * 100, 1e-14), f"{metrics}: {said.bound:g} is far above {largest:.3g}"
 
 

@@ -66,7 +66,7 @@ def some_facts(rng: random.Random, name: str) -> Known:
 
 
 class KnowingServer:
-    """Replies for one answer at a time, and counts what it was asked."""
+    """Replies for one answer at a time, and counts the requests."""
 
     def __init__(self, known: Known) -> None:
         self._known = known
@@ -75,7 +75,7 @@ class KnowingServer:
         self.calls = 0
         self.batches = 0
         self.tokens = 0
-        """Words and signs of the prompts and schemas, which is near to what a tokenizer counts."""
+        """Words and signs of the prompts and schemas, about as many as tokens."""
 
     def __call__(self, request: Request) -> Reply:
         if request.path.endswith("/embeddings"):

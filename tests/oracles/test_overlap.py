@@ -13,7 +13,7 @@ from .comparison import check, program
 from .texts import UNICODE, pairs
 
 with warnings.catch_warnings():
-    warnings.simplefilter("ignore")  # transformers', of what else could be installed
+    warnings.simplefilter("ignore")  # the one in transformers, not another installed package
     squad: Any = program("transformers.data.metrics.squad_metrics")
 
 CASES = 20_000

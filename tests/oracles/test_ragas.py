@@ -63,7 +63,7 @@ def collections() -> Any:
 
 
 class Look:
-    """What ragas' adapters hand on to, with canned replies."""
+    """The target of ragas' adapters, with canned replies."""
 
     def __init__(self, replies: list[Any], vectors: dict[str, list[float]]) -> None:
         self.replies = replies
@@ -299,7 +299,7 @@ def test_without_contexts_or_expected_answer_nothing_is_asked_for_them(collectio
 
 
 def of_canaries(request: Request, *, blind: bool = False) -> Reply:
-    """A model that knows the canaries, and says of each what is so; a blind one finds everything right."""
+    """A model that knows the canaries and judges each correctly; a blind one finds everything right."""
     right, _, contradicted, _, refusing, _ = canaries()
     said = [canary.answer.text for canary in (right, contradicted, refusing) if canary.answer.text in request.prompt]
     form = request.json["response_format"]["json_schema"]["name"]

@@ -244,7 +244,7 @@ def test_a_killed_run_is_resumed_with_whole_conversations(project: Project, way:
         ended = run(project, endpoint, "--rag-resume")
     assert ended.outcomes == {"passed": 80}
     assert before.keys() | talks.asked.keys() == {f"c{n}" for n in range(20)}
-    # The session of a dead run is gone: whoever is asked again is asked from the first turn.
+    # The session of a dead run is gone, so a conversation is asked again from its first turn.
     assert all(turns == [1, 2, 3, 4] for turns in talks.asked.values())
     assert all(before[name] == [1, 2, 3, 4] for name in before.keys() - talks.asked.keys())
     (resumed,) = re.findall(r"resumed: (\d+) of 80 questions", ended.text)

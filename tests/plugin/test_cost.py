@@ -22,7 +22,7 @@ ANSWER = {"answer": "30 days", "contexts": ["Within 30 days."], "metrics": {"inp
 
 
 def metered(request: Request) -> Reply:
-    """A verdict, with what it used: at 1 dollar a million tokens it costs 0.0011."""
+    """A verdict with its tokens: at 1 dollar a million tokens it costs 0.0011."""
     reply: Any = json.loads(completion(verdict_text(request.nonce)).body)
     return judge_reply({**reply, "usage": {"prompt_tokens": 1000, "completion_tokens": 100}})
 
@@ -86,7 +86,7 @@ def test_rows_and_summary_say_what_was_used_and_what_it_cost(six: Project) -> No
     assert performance["cost_usd"] == pytest.approx(6 * 0.0021)
     assert "system_output_tokens" not in performance
     assert "cost: judge 6,000 tokens in, 600 out; $0.0126 in all that is known" in run.lines
-    # A replay tells what the recorded run cost, and costs nothing.
+    # A replay reports the cost of the recorded run, and costs nothing.
     replayed = six.run("--rag-replay=recorded.json", "--rag-max-cost=0.001")
     assert replayed.outcomes == {"passed": 6}
     again = replayed.summary["performance"]

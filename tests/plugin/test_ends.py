@@ -50,7 +50,7 @@ questions:
     gold_passages: [{{doc_id: "{place}:hours", text: The {place} opens at 9.}}]
 """
 
-# Waits until the documents are there, and then does what the row wants.
+# Waits until the documents are there, and then performs the row's action.
 END = """\
 import json, os, signal, socket, time, urllib.request
 import pytest
@@ -105,18 +105,18 @@ class End:
     """How a run is brought to its end."""
 
     what: str = "pass"
-    """What the last test does."""
+    """The action of the last test."""
 
     arguments: tuple[str, ...] = ()
     conftest: str = ""
     server: dict[str, Any] = field(default_factory=dict)
-    """What the server does wrong."""
+    """The fault of the server."""
 
     dies_uploading: bool = False
     """Whether the worker is killed over its last upload."""
 
     second: str | None = None
-    """What the documents of another run at the same time are called after; None: there is none."""
+    """The prefix of the documents of another run at the same time; None without one."""
 
     status: int
 
@@ -193,8 +193,8 @@ class Observed(DocumentServer):
     Counts its documents, and can be taken down by a request.
 
     Args:
-        meeting: How many runs there are at once; they wait for each other before their uploads and after them.
-        more: What it does wrong.
+        meeting: The number of runs at once; they wait for each other before their uploads and after them.
+        more: Its faults.
     """
 
     def __init__(self, *, meeting: int, **more: Any) -> None:

@@ -216,7 +216,7 @@ def test_the_gate_can_be_turned_off_for_a_run(project: Project) -> None:
     assert (run.exit_status, run.outcomes, compared(run)) == (0, {"passed": 1}, [])
 
 
-# What the baseline may be, and when that is looked at
+# Valid baselines, and the time of the check
 
 
 @three_ways
@@ -500,7 +500,7 @@ def test_the_variant_of_a_marked_test_that_is_gone_is_missing(project: Project) 
     assert "  billing[test_other]::terms: PASS before: What about terms?" in run.section("ragcheck::gate")
 
 
-# What else may explain a difference
+# Other explanations of a difference
 
 
 def test_another_text_another_judge_and_other_thresholds_are_named(project: Project) -> None:
@@ -531,7 +531,7 @@ def test_what_the_files_do_not_show_makes_no_difference(project: Project, monkey
 
 
 def known_failures(project: Project) -> list[str]:
-    """What --last-failed would run again."""
+    """The items that --last-failed would run again."""
     return list(json.loads((project.folder / ".pytest_cache" / "v" / "cache" / "lastfailed").read_text()))
 
 

@@ -71,7 +71,7 @@ def rag_judge():
 
 @dataclass(frozen=True, kw_only=True)
 class World:
-    """A system and a judge: what each question is answered, and how the judge scores."""
+    """A system and a judge: the answer to each question, and the judge's scores."""
 
     n: int
     gold: str = "none"

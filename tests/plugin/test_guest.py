@@ -51,7 +51,7 @@ NO_ANYIO = ("-p", "no:anyio")
 
 @three_ways
 def test_nothing_is_printed_written_or_imported(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    # Measured, the process would have what coverage loads.
+    # Under coverage, the process would also have the modules of coverage.
     for name in [name for name in os.environ if name.startswith("COVERAGE_")]:
         monkeypatch.delenv(name)
     project.junit = False

@@ -37,7 +37,7 @@ questions:
     distractors: [{doc_id: "shop:terms", text: A refund is possible within 30 days.}]
 """
 
-# Notes what the server has as soon as the documents are there, and then does what the row wants.
+# Notes the server's documents as soon as they are there, and then performs the row's action.
 END = """\
 import json, os, signal, time, urllib.request
 import pytest

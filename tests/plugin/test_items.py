@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def node_ids(run: Run) -> list[str]:
-    """What `--collect-only -q` lists."""
+    """The node ids that `--collect-only -q` lists."""
     return [line for line in run.lines if "::" in line]
 
 
@@ -193,7 +193,7 @@ def test_two_files_with_one_dataset_name_are_an_error_that_names_both(project: P
         "other/billing.rag.yaml:1: the dataset name 'billing' is also that of billing.rag.yaml. "
         "Give one of them another dataset_name."
     ) in run.lines
-    # Workers run what could be collected; it does not pass for the whole.
+    # Workers run the items that could be collected, and the run is not complete.
     assert "rag_summary.json" not in run.files
 
 

@@ -39,7 +39,7 @@ def rag_judge(rag_settings):
 
 @pytest.fixture(autouse=True)
 def unmeasured(monkeypatch: pytest.MonkeyPatch) -> None:
-    # Measured, a process would have what coverage loads.
+    # Under coverage, the process would also have the modules of coverage.
     for name in [name for name in os.environ if name.startswith("COVERAGE_")]:
         monkeypatch.delenv(name)
 

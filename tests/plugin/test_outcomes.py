@@ -156,7 +156,7 @@ def rag_judge():
 @three_ways
 @pytest.mark.parametrize("mark", [{}, {"xfail": "known since May"}])
 def test_a_bug_of_the_package_is_a_traceback_and_no_error_of_the_system(project: Project, mark: dict[str, Any]) -> None:
-    # A fixture of a wrong type stands for the bug: it raises in a frame of the package.
+    # A fixture of a wrong type imitates the bug: it raises in a frame of the package.
     project.conftest(
         """
 from dataclasses import replace

@@ -46,7 +46,7 @@ def test_one_further_reply_and_one_batch_of_embeddings_a_question(
         asked, embedded = len(judge.requests), len(vectors.requests)
         again = project.run(f"--rag-url={endpoint.url}", *options)
     assert (asked, embedded) == (2, 1)
-    # What the model found is of the first run, as its verdict is.
+    # The model's facts are from the first run, like its verdict.
     assert len(judge.requests) == 2
     assert again.predictions["predictions"] == [
         {**row, "latency_seconds": each["latency_seconds"]}

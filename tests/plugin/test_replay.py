@@ -35,7 +35,7 @@ def record(project: Project, *cases: Any) -> Run:
 
 
 def documents(run: Run) -> list[Any]:
-    """Predictions and summary without times and what says that it was a replay."""
+    """Predictions and summary without times and without the marks of a replay."""
     found = [run.predictions, run.summary]
     for document in found:
         document.pop("timestamp")

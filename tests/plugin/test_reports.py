@@ -95,7 +95,7 @@ def test_the_command_writes_what_the_gate_of_the_run_found(project: Project, mon
     )
     assert "  confirmed as failing: failed 5 of 5 times; side by side, " in later
     assert re.search(r"\| groundedness \| 0\.\d+ \| 0.7 \| 1 \| 1.000 \| -0", later)
-    # Another baseline by now says nothing about the decision of the run.
+    # A baseline that changed since does not change the decision of the run.
     assert main(["baseline", "accept"]) == 0
     assert main(["report", "ragcheck-results", "-o", "later.md"]) == 0
     later = (run.folder / "later.md").read_text(encoding="utf-8")

@@ -84,7 +84,7 @@ def killed(project: Project, endpoint: FakeEndpoint, *options: str, after: int) 
 
 
 def without_times(folder: Path) -> dict[str, Any]:
-    """The result files by name, without what no two runs have in common."""
+    """The result files by name, without the values that differ between any two runs."""
     found = {}
     for path in sorted(folder.glob("*.json")):
         text = re.sub(r'"(timestamp|latency\w*)": [^,\n]+', r'"\1": 0', path.read_text(encoding="utf-8"))
@@ -158,7 +158,7 @@ def test_a_resumed_full_run_forgets_questions_whose_file_is_gone(project: Projec
 
 
 def stored(project: Project) -> list[str]:
-    """The questions with a record in the store of the last run; empty before there is one."""
+    """The questions with a record in the store of the last run; empty without a store."""
     with suppress(sqlite3.OperationalError):
         for store in (project.folder / "ragcheck-results").glob(f".ragcheck/rag/*/{FILE}"):
             return sorted(row["question"]["question"] for row in rows(store.parent))

@@ -23,7 +23,7 @@ VERBOSE = (
     *("-vv", "-rA", "--tb=long", "--full-trace", "--showlocals", "--log-level=DEBUG", "--log-file=log.txt"),
     *("-olog_cli=true", "-olog_cli_level=DEBUG"),
 )
-"""All that pytest can be made to tell of a failure: locals, frames, and what libraries log at their most."""
+"""The options for the most output about a failure: locals, frames, and the logs of libraries."""
 
 OWN_TEST = """\
 def test_own(rag_check, rag_client, rag_settings):
@@ -63,7 +63,7 @@ ECHOED = {
     "bearer": "tok-echoed-123456789012",
     "private key": "MIIEechoedkeymaterial0123456789",
 }
-"""By whose it is what nobody but the endpoint knew before."""
+"""Secrets that only the endpoint knew, by their owner."""
 
 WORDS = {
     "webhook": "https://hooks.slack.com/services/{}",
@@ -72,18 +72,18 @@ WORDS = {
     "bearer": "Authorization: Bearer {}",
     "private key": "-----BEGIN PRIVATE KEY-----\n{}\n-----END PRIVATE KEY-----",
 }
-"""Where a secret is told by its place and not by its look."""
+"""Texts in which the place of a secret, not its form, identifies it."""
 
 
 def said() -> str:
-    """What an endpoint says that shows its configuration and the whole request."""
+    """The reply of an endpoint that shows its configuration and the whole request."""
     basic = base64.b64encode(f"{USER}:{IN_URL['password']}".encode()).decode()
     lines = [f"Authorization: Basic {basic}", '{"escaped": "' + IN_URL["password"] + '"}']
     return "\n".join([said_of({**IN_URL, **IN_HEADERS, **IN_ENVIRONMENT}), *lines])
 
 
 def said_of(known: Mapping[str, str]) -> str:
-    """These, in two forms, and what nobody but the endpoint knew."""
+    """These, in two forms, and the secrets that only the endpoint knew."""
     lines = [f"{name} {value} {quote(value, safe='')}" for name, value in known.items()]
     return "\n".join([*lines, *(WORDS.get(name, "{}").format(value) for name, value in ECHOED.items())])
 
@@ -131,7 +131,7 @@ def test_no_secret_is_in_any_output_the_store_included(
             )
             assert any(IN_HEADERS["api key"] in request.headers.values() for request in endpoint.requests)
             sent = ("X-Api-Key: {env:SECRET_0}", "Cookie: {env:SECRET_1}", "X-Team-Token: {env:SECRET_2}")
-            # What it prints is looked at below.
+            # Its output is checked below.
             assert main(["probe", url, *(f"--header={header}" for header in sent)]) in {0, 1}
         results = run.folder / "ragcheck-results"
         printed = [run.text]

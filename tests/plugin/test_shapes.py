@@ -27,7 +27,7 @@ PASSAGES = ["Возврат возможен в течение 30 дней.", "�
 
 
 def only_if(takes: Any, reply: Any) -> Behaviour:
-    """Replies as told to the request that the imitated server takes, and 422 to any other."""
+    """The given reply to the request that the imitated server takes, and 422 to any other."""
 
     def behave(connection: socket.socket, request: Request) -> bool:
         if takes(request):
@@ -276,7 +276,7 @@ def rag_client(rag_settings):
 """,
     )
     with FakeEndpoint(json_reply({"answer": ANSWER, "contexts": PASSAGES})) as endpoint:
-        # In a process of its own, since what nobody closes is complained of at the very end.
+        # In a process of its own, because Python reports unclosed connections at its end.
         run = run_with(project, f"[pytest]\nrag_url = {endpoint.url}\nfilterwarnings = error\n", subprocess=True)
     assert run.outcomes == {"passed": 1}, run.text
     assert endpoint.requests[0].headers["x-mine"] == "1"

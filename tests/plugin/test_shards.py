@@ -37,7 +37,7 @@ def asking(project: Project) -> None:
 
 
 def shard(project: Project, part: str, *options: str) -> Run:
-    """One part, with results in a folder of its own."""
+    """Run one shard, with results in its own folder."""
     folder = f"--rag-output=part-{part.partition('/')[0]}"
     return project.run("-p", "no:cacheprovider", f"--rag-shard={part}", folder, *options)
 
@@ -63,7 +63,7 @@ def merge(capsys: pytest.CaptureFixture[str]) -> Callable[..., Merged]:
 
 
 def timeless(path: Path) -> Any:
-    """The document without what no two runs have in common."""
+    """The document without the values that differ between any two runs."""
 
     def without(value: Any) -> Any:
         if isinstance(value, dict):

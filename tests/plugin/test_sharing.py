@@ -93,7 +93,7 @@ def begun(project: Project, endpoint: FakeEndpoint, *options: str) -> Iterator[s
     ["load", *(pytest.param(dist, marks=exhaustive) for dist in ("loadfile", "loadscope", "loadgroup", "worksteal"))],
 )
 def test_each_question_is_asked_and_judged_once_by_all_workers_together(project: Project, dist: str) -> None:
-    # Whoever begins with the first file has a client of module scope, which is the run's, and then the run's alone.
+    # The worker that begins with the first file has a client of module scope, then only the run's.
     project.write("a/conftest.py", NARROW_CLIENT)
     for file in ("a/a.rag.json", "b.rag.json", "c.rag.json"):
         questions(project, 8, file)
@@ -210,7 +210,7 @@ def test_a_worker_that_is_killed_loses_no_question(project: Project) -> None:
     ((name, (kind, message)),) = ended.errors_by_id.items()
     assert (name, kind) == ("q3", "not_evaluated")
     assert "crashed while running" in message
-    # What the dead worker had under way was asked again, and nothing else.
+    # Only the requests that the dead worker had under way were repeated.
     assert system.answered.total() <= 12 + 8
     assert ended.summary["complete"] is True
 
@@ -231,7 +231,7 @@ def test_a_signal_ends_all_processes_and_the_files_are_written(
     with FakeEndpoint(system := Counting(seconds=0.1)) as endpoint, begun(project, endpoint, *options) as process:
         process.send_signal(sent)
         process.communicate()
-        # A worker would run all that it was given before it heard that nobody wants the reports.
+        # A worker would run all its items before it learned that the run is over.
         assert system.answered.total() < 200
     assert process.returncode == status
     partial = json.loads((project.folder / "ragcheck-results" / "rag.partial_summary.json").read_bytes())
@@ -254,7 +254,7 @@ def test_workers_end_with_a_killed_controller_and_the_run_can_be_resumed(
         ended = project.run(f"--rag-url={endpoint.url}", "--rag-judge=offline", "--rag-resume")
     assert ended.outcomes == {"passed": 300}
     (resumed,) = re.findall(r"resumed: (\d+) of 300 questions were asked by the earlier run", ended.text)
-    # Only what was under way when the workers ended was asked a second time: at the endpoint 8, and as many after it.
+    # Only the requests under way at the end of the workers were repeated: 8 at the endpoint, and 8 at the judge.
     assert before - int(resumed) <= 16
     assert system.answered.total() == before + 300 - int(resumed)
 

@@ -43,7 +43,7 @@ def test_a_second_run_asks_only_what_is_run_twice(run: Callable[..., Run], judge
     assert len(judge.requests) == 3
     assert "n_verdicts_from_cache" not in first.summary
     assert "verdict cache" not in first.text
-    # A threshold has no part in what the judge is asked; a rerun goes past the cache.
+    # A threshold is no part of the request to the judge; a rerun goes past the cache.
     second = run("--rag-threshold=0.9", "--reruns=1", "-k", "q1 or q2")
     assert len(judge.requests) == 3 + 2
     assert (second.outcomes["failed"], second.outcomes["rerun"]) == (2, 2)

@@ -54,13 +54,13 @@ def test_the_terminal_says_what_is_waited_for_and_keeps_its_lines(hanging: Proje
     line = "ragcheck: waiting for prices: the endpoint has had it for 0 s (1 being asked, 0 being judged, 1 to go)"
     assert run.lines.count(line) >= 2
     before = run.lines.index(line) - 1
-    # A slow machine also waits for the first question, whose dot is then on a line of its own.
+    # A slow machine also waits for the first question, whose dot is then on a separate line.
     assert run.lines[before].rstrip(" .") == "billing.rag.yaml"
-    # A request that ends just before its question does is to be sent again, and that is said, too.
+    # A request that ends just before its question waits for its retry, which is shown too.
     after = max(n for n, text in enumerate(run.lines) if text.startswith("ragcheck: waiting for prices: ")) + 1
     assert run.lines[after] == "E"
     assert run.lines[after + 1].startswith("billing.rag.yaml .")
-    # It is none of the question's captured output.
+    # It is not part of the question's captured output.
     assert "Captured" not in run.text
 
 

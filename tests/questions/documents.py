@@ -133,7 +133,7 @@ ODD: list[Any] = [
     {"groundedness": "1"}, {"\ud800": 1}, {"a": [{"b": "\udfff"}]}, ["\ud83d"], {"top_k": 1},
     {"tags": ["x"], "markers": None}, {"top_k": 1, "topk": 2}, {"skip": True}, {"question": "a"}, [{"query": "a"}],
 ]  # fmt: skip
-"""What is right under some keys and wrong under others, and what is nearly right."""
+"""Values that are right under some keys and wrong under others, and nearly right ones."""
 
 ODD_VALUES = st.sampled_from(ODD).map(copy.deepcopy) | VALUES
 ODD_KEYS = (

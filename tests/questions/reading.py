@@ -19,7 +19,7 @@ METRICS = ("answer_correctness", "groundedness", "exact_match", "f1")
 
 
 def read(folder: Path, content: Any, name: str = "billing.rag.yaml") -> QuestionSet:
-    """The questions of a file *name* in *folder* with *content*: a text, bytes, or what is written as JSON."""
+    """The questions of a file *name* in *folder* with *content*: a text, bytes, or a value to write as JSON."""
     path = folder / name
     path.parent.mkdir(parents=True, exist_ok=True)
     if isinstance(content, str):

@@ -21,7 +21,7 @@ EXAMPLES = re.findall(r"^```(yaml|jsonl?|csv)\n(.*?)^```$", PAGE, flags=re.MULTI
 
 
 def section(heading: str) -> str:
-    """What stands under *heading*, up to the next one."""
+    """The text under *heading*, up to the next one."""
     body: str
     (body,) = re.findall(rf"^#+ {heading}\n(.*?)(?=^#|\Z)", PAGE, flags=re.MULTILINE | re.DOTALL)
     return body

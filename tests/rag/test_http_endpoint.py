@@ -161,7 +161,7 @@ def test_no_more_of_a_reply_is_read_than_the_limit(library):
         error = fail(endpoint.url, library, max_reply_bytes=1_000_000)
     assert type(error) is EndpointReplyError
     assert "the reply is larger than 1,000,000 bytes\n" in str(error)
-    # What the sockets hold is on its way before the client is gone.
+    # The sockets' buffers are sent before the client is gone.
     assert next(sent) * 65_536 < 20_000_000
 
 

@@ -26,7 +26,7 @@ PASSAGES = (GoldPassage(text="At 9.", doc_id="d1"), GoldPassage(text="Late."))
 
 
 def call(url: str, use: Callable[[BlockingRagClient], T], **options: Any) -> T:
-    """What *use* makes of a client of the URL, which is closed then."""
+    """The result of *use* with a client of the URL, which is closed then."""
     with RagClient(url, **options).blocking as client:
         return use(client)
 

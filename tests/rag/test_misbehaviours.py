@@ -26,7 +26,7 @@ def test_whatever_an_endpoint_does_wrong_ends_in_an_error_of_its_kind(name, libr
     assert first.startswith(f"{error.url}: ")
     assert "/query" in error.url
     assert len(to_do) == 1
-    # A setting stands at the end without one, so that it can be copied.
+    # A setting at the end has no full stop, so that it can be copied.
     assert to_do[0].endswith(".") or "et rag_response = " in to_do[0]
     assert "pw123" not in str(error)
     if misbehaviour.error is EndpointStatusError:

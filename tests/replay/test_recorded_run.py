@@ -44,7 +44,7 @@ WHOEVER = Unasked(None, "no judge was chosen.", is_model=False)
 
 
 class Model(Judges):
-    """Today's judge, who says otherwise than the recorded one."""
+    """Today's judge, whose verdicts differ from the recorded ones."""
 
     def __init__(self, identity: JudgeIdentity = MODEL) -> None:
         super().__init__(answer_correctness=0.1, groundedness=0.2)
@@ -111,7 +111,7 @@ def test_a_verdict_on_another_expected_answer_does_not_stand() -> None:
 def test_without_a_judge_only_the_answer_is_taken() -> None:
     record = replayed(judge=None)
     assert (values(record), record.judge) == ({"abstained": 0.0}, None)
-    # And so it is where nobody judged the recorded run, and nobody is named today.
+    # The same holds without a judge in the recorded run and today.
     assert replayed(replace(ROW, judge=None, judgement=None, material="")).judge is None
 
 

@@ -66,7 +66,7 @@ def test_all_that_is_written_stands_out_from_its_ground(page: Show, tab: Tab, da
     tab.settle()
     written, shapes = tab.run(COLOURS)
     assert len(written) >= 12
-    # WCAG 2.2 AA: 4.5 for text, 3 for what is no text.
+    # WCAG 2.2 AA: 4.5 for text, 3 for everything else.
     assert {pair: round(contrast(pair), 2) for pair in written if contrast(pair) < 4.5} == {}
     assert {pair: round(contrast(pair), 2) for pair in shapes if contrast(pair) < 3} == {}
 
@@ -116,6 +116,6 @@ def test_paper_has_the_reasons_and_no_controls(page: Show, tab: Tab) -> None:
     assert not tab.run("document.getElementById('filters').checkVisibility()")
     tab.run("dispatchEvent(new Event('beforeprint'))")
     assert tab.run("document.querySelector('#list .why').checkVisibility()")
-    # Dark ink, whatever the screen was.
+    # Dark ink in every colour scheme.
     assert tab.run("getComputedStyle(document.body).color") == "rgb(28, 32, 36)"
     assert tab.paper().startswith(b"%PDF-")

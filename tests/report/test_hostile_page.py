@@ -28,7 +28,7 @@ OURS = """
 
 
 def seen(text: str) -> str:
-    """The text as a reader sees it: what cannot be seen by its code."""
+    """The text as a reader sees it: invisible characters by their codes."""
     joined = re.sub("(?<=[\U0001f468\U0001f469])\u200d", "\n", text)
     shown = "".join(f"U+{ord(char):04X}" if _is_hidden(char) else char for char in joined)
     return shown.replace("\n", "\u200d")

@@ -33,7 +33,7 @@ def test_the_top_says_what_came_of_the_run(page: Show) -> None:
         "groundedness",
         "latency",
     ]
-    # 0.8 and 0.4, of which the baseline says 0.8 and 0.8, and 0.8 of the one that is gone.
+    # 0.8 and 0.4; in the baseline 0.8 and 0.8, and 0.8 for the missing question.
     assert told.texts("p.mean")[1] == "0.600-0.200 against 0.800"
 
 

@@ -21,7 +21,7 @@ RIGHT: Mapping[str, Mapping[str, Any]] = {
     }
     for canary in canaries()
 }
-"""By canary what a judge without fault says."""
+"""The verdict of a faultless judge by canary."""
 
 
 def canary_of(request: Request) -> str:
@@ -39,7 +39,7 @@ def canary_of(request: Request) -> str:
 
 
 def says_of_canaries(**other: Mapping[str, Any]) -> Script:
-    """A script of a judge without fault, but for what is given by canary; of any other answer it has nothing to say."""
+    """A script of a faultless judge, with other verdicts by canary; for any other answer it has no reply."""
 
     def script(request: Request) -> Any:
         name = canary_of(request)

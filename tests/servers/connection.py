@@ -10,7 +10,7 @@ _LENGTH = re.compile(rb"\r\ncontent-length: *(\d+)", re.IGNORECASE)
 
 
 class Connection(asyncio.Protocol):
-    """Reads requests with keep-alive, one at a time, and leaves it to a subclass what is answered and when."""
+    """Reads requests with keep-alive, one at a time; a subclass decides the reply and its time."""
 
     def __init__(self) -> None:
         self._received = b""

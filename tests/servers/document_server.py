@@ -28,7 +28,7 @@ class DocumentServer(FakeEndpoint):
 
     Args:
         there: Documents before anybody uploads, names by id.
-        replies: By method and beginning of the path what is replied instead, as status and JSON.
+        replies: Other replies, as status and JSON, by method and beginning of the path.
         failing: A file with this in its name cannot be read.
         stuck: A file with this in its name is never read to its end.
         undeletable: A document with this in its name cannot be deleted.

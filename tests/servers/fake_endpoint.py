@@ -54,7 +54,7 @@ class FakeEndpoint:
     A server on 127.0.0.1 with a thread a connection; entered again it listens where it did.
 
     Args:
-        behaviour: What it does with each request.
+        behaviour: Its reaction to each request.
         tls: Makes it speak TLS; `host` is then the name in its URL.
         host: The name in `url`; it always listens on 127.0.0.1.
     """
@@ -129,7 +129,7 @@ class FakeEndpoint:
 
 
 def _refuse(connection: socket.socket) -> None:
-    """Ends in good order what was not HTTP, or not TLS: bytes left unread would make it a reset."""
+    """Closes a connection without HTTP or TLS in good order: unread bytes would make it a reset."""
     if not isinstance(connection, ssl.SSLSocket):
         connection.sendall(b"HTTP/1.1 400 Bad Request\r\nconnection: close\r\n\r\n")
     socket.socket.shutdown(connection, socket.SHUT_WR)

@@ -46,9 +46,9 @@ class FaultyServer:
     Serves `/query` and `/v1/chat/completions` in a thread of its own.
 
     Args:
-        faults: What goes wrong.
-        rag_seconds: What an answer takes.
-        judge_seconds: What a verdict takes.
+        faults: The faults.
+        rag_seconds: Time of an answer.
+        judge_seconds: Time of a verdict.
     """
 
     def __init__(self, faults: Faults, *, rag_seconds: float, judge_seconds: float) -> None:
@@ -59,7 +59,7 @@ class FaultyServer:
 
         self.running: Counter[str] = Counter()
         self.wanted_until = 0.0
-        """When the last request came to its end, or was given up by whoever had sent it; of the monotonic clock."""
+        """When the last request ended, or its sender gave it up, on the monotonic clock."""
 
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever)

@@ -35,7 +35,7 @@ _OF_OTHERS: dict[str, object] = {"score": 10, "pass": True, "reason": "GRADE: C"
 
 @dataclass(slots=True)
 class Figures:
-    """What came in on one path."""
+    """The requests on one path."""
 
     requests: int = 0
     seconds: float = 0.0
@@ -122,7 +122,7 @@ async def serve(
     loop = asyncio.get_running_loop()
     connection = partial(_Connection, means, sigma, passage_characters, figures)
     server = await loop.create_server(connection, "127.0.0.1", 0, backlog=1024)
-    print(server.sockets[0].getsockname()[1], flush=True)  # noqa: T201 - whoever started it waits for this
+    print(server.sockets[0].getsockname()[1], flush=True)  # noqa: T201 - the parent process waits for this
     await server.serve_forever()
 
 

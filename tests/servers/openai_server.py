@@ -43,12 +43,12 @@ class Request:
 
     @property
     def nonce(self) -> str:
-        """The string that the reply was told to carry, read as a model would: from the instructions."""
+        """The nonce for the reply, read from the instructions as a model would."""
         (nonce,) = _NONCE.findall(self.prompt)
         return str(nonce)
 
     def block(self, name: str) -> Any:
-        """What stands between the marks of that name, read as JSON."""
+        """The JSON value between the marks of that name."""
         (text,) = re.findall(
             rf"(?s)=== BEGIN {name} {self.nonce} ===\n(.*?)\n=== END {name} {self.nonce} ===", self.prompt
         )
@@ -129,7 +129,7 @@ def by_path(**scripts: Script | Reply) -> Script:
 
 
 def says(text: str) -> Script:
-    """A script that replies with a text in which NONCE stands for the nonce of the request."""
+    """A script that replies with a text, with the nonce of the request in place of NONCE."""
     return lambda request: completion(text.replace("NONCE", request.nonce))
 
 
@@ -139,10 +139,10 @@ class _Server(ThreadingHTTPServer):
 
 class OpenAIServer:
     """
-    Serves `{url}/chat/completions` and whatever else is asked of it.
+    Serves `{url}/chat/completions` and any other path.
 
     Args:
-        scripts: What replies to the first request, the second, ...; the last one replies to all further ones.
+        scripts: The replies to the first request, the second, ...; the last one is for all further requests.
     """
 
     def __init__(self, *scripts: Script | Reply) -> None:

@@ -74,7 +74,7 @@ FULL = a_question(
 
 
 def sections(page: str) -> str:
-    """The part of the page that the schema says."""
+    """The part of the page that is written from the schema."""
     name = PAGES[page]
     schema = SCHEMAS[name]
     definitions = schema["$defs"]
@@ -220,7 +220,7 @@ RUNS = {
 
 
 def aggregated(run: Outcomes) -> Summary:
-    """The summary of a run with everything that may be said of it beside its records."""
+    """The summary of a run with everything that it can have beside its records."""
     flaky = (Flaky(dataset_name="billing", question_id="a", passes=1, fails=2),)
     return aggregate(run, measured=[MEASURED], flaky=flaky, decision=decide(run, None, GateRules(gate="rate:0.5")))
 

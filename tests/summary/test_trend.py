@@ -49,7 +49,7 @@ def one(letters: str) -> TrendQuestion:
         ("FPFF", "failing", 2, 1),
         ("FFFF", "failing", 0, None),
         ("PFFP", "passing again", 1, 0),
-        # An ERROR says nothing: neither that it broke nor that it was mended.
+        # An ERROR shows neither that the question broke nor that it was mended.
         ("PEFE", "failing", 2, 0),
         ("PFEF", "failing", 1, 0),
         ("EEEE", "not measured", None, None),

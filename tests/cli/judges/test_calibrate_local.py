@@ -38,7 +38,7 @@ def test_it_and_a_panel_with_it_are_compared_with_the_offline_judge_at_no_cost(
     monkeypatch.chdir(tmp_path)
     (tmp_path / "panel_of_local.py").write_text(OWN, encoding="utf-8")
     model = make_classifier(tmp_path / "tiny")
-    ragcheck("docs")  # what making a model prints is read here
+    ragcheck("docs")  # discard the output of making a model
     contexts = ["Within 30 days.", "Members have 90 days."]
     rows = [
         {"question": "Returns?", "contexts": contexts, "answer": f"You have {days} days.", "label_grounded": good}

@@ -143,7 +143,7 @@ def test_a_judge_that_never_has_time_ends_each_question_at_its_time_limit(
 
 def test_ini_values_are_given_as_to_pytest(recorded: str, ragcheck: Ragcheck, tmp_path: Path) -> None:
     arguments = ("--rag-judge=none", "-o", "rag_metrics=overlap", "--rag-min", "f1=0.5")
-    # Without a judge its ERROR is none.
+    # Without a judge it is no ERROR.
     assert ragcheck("rejudge", recorded, *arguments)[0] == 0
     predictions, summary = results(tmp_path / "ragcheck-results")
     assert summary["counts"] == {"pass": 2, "fail": 0, "error": 0, "skipped": 1}

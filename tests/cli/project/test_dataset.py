@@ -35,7 +35,7 @@ def test_a_dataset_is_written_as_a_question_file(name: str, tmp_path: Path, ragc
     )  # fmt: skip
     read = read_question_file(output, root=tmp_path, known_metrics=ASSERTABLE)
     assert read.questions == questions
-    # What runs in one tier only says so itself.
+    # A dataset for one tier only names that tier.
     assert read.tier == ("generation" if name in {"squad_v2", "golden"} else None)
 
 

@@ -62,7 +62,7 @@ def installed(tmp_path: Path) -> Path:
 
 
 def docs_of(package: Path) -> tuple[int, str, str]:
-    """What `ragcheck docs baseline` of the package comes to."""
+    """The result of `ragcheck docs baseline` of the package."""
     code = "import sys; from pytest_ragcheck.cli import main; sys.exit(main(['docs', 'baseline']))"
     # A copy of the package is nothing whose coverage counts.
     counted = {name: value for name, value in os.environ.items() if not name.startswith("COVERAGE_")}

@@ -54,7 +54,7 @@ Next, with the URL of your endpoint instead of this one:
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A project that nobody's configuration is above."""
+    """A project without a configuration in a folder above."""
     folder = tmp_path / "shop"
     folder.mkdir()
     monkeypatch.chdir(folder)

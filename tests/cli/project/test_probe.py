@@ -45,7 +45,7 @@ TOKEN = "tok-4711-abcdef-0815"
 
 
 def right(request: Request) -> Behaviour:
-    """What an endpoint does that keeps the contract."""
+    """The behaviour of an endpoint that keeps the contract."""
     if request.method != "POST":
         return reply("", 405, allow="POST")
     asked = request.json
@@ -56,7 +56,7 @@ def right(request: Request) -> Behaviour:
 
 
 def endpoint(fault: Fault = lambda _: None) -> FakeEndpoint:
-    """A server that keeps the contract, except where *fault* says what to do instead."""
+    """A server that keeps the contract, except for the *fault*."""
     return FakeEndpoint(lambda connection, request: (fault(request) or right(request))(connection, request))
 
 
@@ -74,7 +74,7 @@ def to_bodies(condition: Callable[[dict[str, object]], bool], behaviour: Behavio
 
 
 def one_at_a_time() -> Fault:
-    """A service that refuses what comes while it is busy."""
+    """A service that refuses requests while it is busy."""
     busy, crowded, seen = threading.Lock(), threading.Event(), []
 
     def behave(connection: socket.socket, request: Request) -> bool:
@@ -343,7 +343,7 @@ def test_nobody_listens(probe) -> None:
 
 
 def test_a_connection_that_is_never_made_fails_at_reachable(probe) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as silent:  # accepts, and says nothing to a TLS handshake
+    with socket.create_server(("127.0.0.1", 0)) as silent:  # accepts, and does not answer a TLS handshake
         url = f"https://127.0.0.1:{silent.getsockname()[1]}/query"
         _, points = probe(url, "--timeout", "0.3")
     assert with_outcome(points, "fail") == ["reachable"]
@@ -625,7 +625,7 @@ def test_an_endpoint_that_breaks_down_without_its_key_is_asked_on(ragcheck) -> N
 
 
 def closes_after_500(taken: Callable[[dict[str, Any]], bool]) -> Callable[[Request], Behaviour]:
-    """A server as uvicorn: an exception of the app ends the connection, without a header that tells of it."""
+    """A server as uvicorn: an exception of the app ends the connection, without a header that announces it."""
     ended = set()
 
     def behave(request: Request) -> Behaviour:

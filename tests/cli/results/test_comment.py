@@ -26,7 +26,7 @@ class Host:
     requests: list[tuple[str, str]] = field(default_factory=list)
     tokens: set[str] = field(default_factory=set)
     status: int = 0
-    """What every request is answered with; 0: as it should be."""
+    """The status of every reply; 0: the right one."""
 
     url: str = ""
 

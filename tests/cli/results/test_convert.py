@@ -81,7 +81,7 @@ def save(folder: Path, ending: str, value: Any) -> Path:
 
 
 def converted(ragcheck: Command, path: Path) -> tuple[dict[str, Any], dict[str, Any], list[str]]:
-    """Predictions, summary and what is printed after the written files."""
+    """Predictions, summary and the lines after the written files."""
     folder = path.parent / "new"
     status, printed, errors = ragcheck("convert", str(path), "-o", str(folder))
     assert (status, errors) == (0, "")

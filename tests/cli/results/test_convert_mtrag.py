@@ -48,7 +48,7 @@ CONVERSATIONS = [
     conversation(
         "mt-rag-clapnq-elser-512-100-20240503",
         user("Who built it?", multi_turn="N/A"),
-        # A reviewer may take an annotation back, whatever the order of the authors.
+        # A reviewer may revoke an annotation, in any order of the authors.
         agent("Ann built it.", d1=((1, "no"), (5, "yes")), d2=((4, "no"), (2, "yes")), d3=()),
         user("Thanks!", "CONVERSATIONAL"),
         {"speaker": "agent", "text": "You are welcome."},
@@ -112,7 +112,7 @@ def test_messages_of_another_tool_are_no_conversations_of_the_benchmark(tmp_path
 
 
 def task(conversation_id: str, *said: str, answerability: str, contexts: list[dict[str, Any]]) -> dict[str, Any]:
-    """A generation task: what was said up to its question, and after it the reference answer."""
+    """A generation task: the messages up to its question, and the reference answer."""
     *before, target = said
     speakers = ("user", "agent") * len(before)
     messages = [{"speaker": speaker, "text": text} for speaker, text in zip(speakers, before, strict=False)]

@@ -94,7 +94,7 @@ def test_no_mutation_of_a_result_file_leads_to_a_traceback(
 
 
 def mutate(text: bytes, chosen: random.Random) -> tuple[bytes, str]:
-    """Return the JSON text with one to four mutations, and what they are."""
+    """Return the JSON text with one to four mutations, and their description."""
     kind = chosen.random()
     if kind < 0.05:
         end = chosen.randrange(len(text))

@@ -103,7 +103,7 @@ def now() -> float:
 
 
 class Locks(PrivateTable):
-    """The table of several processes that are one here: each has a view of its own."""
+    """The table of several processes, which are views in this one."""
 
     def __init__(self, holders: dict[int, Locks], numbers: bytearray) -> None:
         super().__init__()
@@ -266,7 +266,7 @@ def test_processes_that_share_a_system_leave_room_to_each_other_and_give_up_none
 def test_a_system_with_less_room_than_processes_serves_each_of_them(
     limited: Callable[[], Busy], questions: int, share: int
 ) -> None:
-    """Whoever is always refused gets the turn, for which the others wait."""
+    """A process that is always refused gets the next slot, and the others wait."""
     system = limited()
     limiters = limiters_of_processes(4 * share, share)
     ends: dict[RequestLimiter, list[float]] = {limiter: [] for limiter in limiters}
@@ -279,7 +279,7 @@ def test_a_system_with_less_room_than_processes_serves_each_of_them(
         await asyncio.gather(*(one(limiter) for limiter in limiters * (questions // share)))
 
     leap(everything())
-    # Nobody is left out for longer than two minutes of a limit a minute.
+    # No process waits longer than two minutes of a limit per minute.
     assert max(later - sooner for each in ends.values() for sooner, later in pairwise([0.0, *each])) <= 130
 
 
@@ -489,7 +489,7 @@ def test_a_request_that_was_refused_for_all_the_patience_is_not_repeated_once_mo
 
 
 class AtRandom(Busy):
-    """A system that refuses a share of the requests, whatever runs beside them."""
+    """A system that refuses a share of the requests, however many run."""
 
     def __init__(self, share: float) -> None:
         super().__init__(0, status=503, seconds=0.2, retry_after=None)
@@ -502,7 +502,7 @@ class AtRandom(Busy):
 
 
 class EverySecond(Busy):
-    """A system that refuses every second request, whatever runs beside it."""
+    """A system that refuses every second request, however many run."""
 
     async def __call__(self) -> str:
         self.limit = 1000 if self.requests % 2 == 0 else 0

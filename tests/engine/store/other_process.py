@@ -47,7 +47,7 @@ class OtherProcess:
         self._process.communicate()
 
     def __call__(self, command: str, *keys: str) -> str:
-        """Calls that method of the store with each of the keys, and returns what came of it."""
+        """Calls that method of the store with each of the keys, and returns the results."""
         assert self._process.stdin is not None
         print(command, *keys, file=self._process.stdin, flush=True)
         return self._said()

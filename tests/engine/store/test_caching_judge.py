@@ -47,7 +47,7 @@ def faithfulness(
     model: str = "m",
     afresh: bool = False,
 ) -> float | None:
-    """What comes of the answer in a run of its own process."""
+    """The scores of the answer in a run in its own process."""
 
     async def measured() -> float | None:
         judge = OpenAIJudge(model=model, api_key="k", base_url=url, max_retries=0)

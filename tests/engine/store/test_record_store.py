@@ -57,7 +57,7 @@ def store(request: pytest.FixtureRequest) -> Store:
 
 
 def break_writing(store: SharedStore) -> None:
-    """As on a full disk: what is there can be read, and nothing can be written."""
+    """As on a full disk: the file can be read and not written."""
     store._database.execute("pragma query_only = on")
 
 

@@ -46,7 +46,7 @@ except StepFailed as error:
 
 
 def processes(folder: Path, *whats: str) -> list[str]:
-    """What each of these processes printed; all run at the same time."""
+    """The output of each of these processes, which run at the same time."""
     running = [
         subprocess.Popen([sys.executable, "-c", PROCESS, str(folder), what], stdout=subprocess.PIPE, text=True)
         for what in whats
@@ -95,7 +95,7 @@ def test_what_was_undone_is_done_anew_for_the_next_caller(tmp_path: Path, come_t
         return "ready"
 
     async def opposite() -> bool:
-        # Whoever asks meanwhile has to wait.
+        # Another caller has to wait.
         asking.append(asyncio.ensure_future(once.do("documents", step)))
         await asyncio.sleep(0.05)
         assert not asking[0].done()

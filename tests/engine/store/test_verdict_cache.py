@@ -48,7 +48,7 @@ sys.stdin.readline()
 
 
 class Fingerprinted(Judges):
-    """A judge that says what its verdicts depend on."""
+    """A judge with a fingerprint."""
 
     identity = JudgeIdentity(kind="openai", model="m", prompt_version="en-1")
     closed = False
@@ -89,7 +89,7 @@ def judged(
     answer: RagAnswer = ANSWER,
     repeat: int = 0,
 ) -> Judgement:
-    """What comes of one question in a run of its own process."""
+    """The record of one question from a run in its own process."""
 
     async def run_it() -> Judgement:
         caching = CachingJudge(judge or Fingerprinted(), cache_of(folder, run), repeat=repeat)
@@ -146,7 +146,7 @@ def test_text_outside_the_judges_request_does_not_matter(tmp_path: Path, same: A
 def test_who_asks_a_second_time_in_a_run_gets_a_judgement_of_its_own(tmp_path: Path) -> None:
     judged(tmp_path, "run 1")
     assert not judged(tmp_path, "run 1").cached
-    # So it is where the first was given what an earlier run knew, be it another process.
+    # The same holds if an earlier run, even in another process, had stored the first one.
     assert judged(tmp_path, "run 2").cached
     assert not judged(tmp_path, "run 2", Fingerprinted(replace(SAID, groundedness=1.0))).cached
     assert judged(tmp_path, "run 3").groundedness == 1.0

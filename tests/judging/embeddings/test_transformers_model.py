@@ -12,7 +12,7 @@ CPUS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.
 
 
 class Torch:
-    """What `limit_threads` uses of torch."""
+    """The part of torch that `limit_threads` uses."""
 
     def __init__(self, threads: int) -> None:
         self.threads = threads

@@ -40,7 +40,7 @@ def reply(**fields: Any) -> str:
 
 
 def written_schema() -> str:
-    """The schema's file, made of what reads a reply."""
+    """The text of the schema's file, from the class that reads a reply."""
     return json.dumps(strict_schema(JudgeReply), indent=2) + "\n"
 
 

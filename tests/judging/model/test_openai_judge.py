@@ -387,7 +387,7 @@ def test_a_server_from_the_environment_gets_its_variables_and_is_in_the_identity
         monkeypatch.setenv("OPENAI_BASE_URL", server.url)
         monkeypatch.setenv("OPENAI_ORG_ID", "org-1")
         judge = judge_of(server, base_url=None)
-        # The server that the identity names is the one that is asked, whatever the variable says later.
+        # The judge asks the server of its identity, even if the variable changes later.
         monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
         assert judged(judge) == FULL_MARKS
     assert judge.identity.url == server.url

@@ -43,7 +43,7 @@ NAMES = ["right", "ungrounded", "contradicted", "empty", "refusing", "instructed
 
 
 def trial(**other: dict[str, Any]) -> Trial:
-    """What a judge without fault says, but for what is given by canary."""
+    """The trial of a faultless judge, with other verdicts by canary."""
     rows = []
     for name in NAMES:
         fields = {**RIGHT[name], **other.get(name, {})}
@@ -107,7 +107,7 @@ def test_a_judge_without_a_readable_verdict_is_an_error_that_says_what_it_said(b
 
 
 def test_a_verdict_that_is_missing_later_is_an_error_too() -> None:
-    with OpenAIServer(says_of_canaries(instructed={"groundedness": ...})) as server:  # noqa: SIM117 - what fails is one
+    with OpenAIServer(says_of_canaries(instructed={"groundedness": ...})) as server:  # noqa: SIM117 - one of them fails
         with pytest.raises(JudgeReplyError, match="twice gave no verdict: groundedness is missing"):
             tried(server)
 

@@ -96,7 +96,7 @@ def test_the_earlier_turns_stand_before_the_question_with_a_rule_for_them(tmp_pa
     assert block(text, "history") == AS_JSON
     assert rule in text
     assert rule not in alone
-    # All that stands without a history stands with it too, in the same order.
+    # A prompt with a history has every part of one without, in the same order.
     start = common(alone, text)
     assert text[:start] + text[start + len(text) - len(alone) :] == alone
     assert text.index("BEGIN history") < text.index("BEGIN question")
@@ -343,7 +343,7 @@ def test_prompts_share_their_text_up_to_the_question_and_for_one_question_up_to_
     assert common(first, answered) == first.index('"For {question} days."') + 1
     second = prompt.render(other, ANSWER, nonce="0" * 16)
     assert common(first, second) == first.index(NONCE)
-    # Of the fixed text only the line of the nonce stands after the material.
+    # After the material the only fixed text is the line of the nonce.
     assert first.index(NONCE) > 0.9 * len(prompt.text + prompt.frame) - 600
 
 

@@ -32,7 +32,7 @@ def scores(answer: str, contexts: tuple[str, ...] = CONTEXTS, **question: Any) -
 
 
 def test_relevancy_counts_the_words_of_the_question_in_the_answer_and_its_source_sentence():
-    # "30 days" stands in the last sentence, which has refund and window of the three.
+    # "30 days" is in the last sentence, which has two of the three words: refund and window.
     assert stand_in_relevancy(ASKED, "30 days", CONTEXTS) == pytest.approx(2 / 3)
     assert stand_in_relevancy(ASKED, "The window is as long as the refund.", ()) == 1.0
     assert stand_in_relevancy(ASKED, "In Berlin.", CONTEXTS) == 0.0

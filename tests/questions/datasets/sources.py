@@ -30,7 +30,7 @@ SLICES = Path(__file__).parents[4] / "shared" / "data" / "slices"
 
 
 def loaded(choice: str, *, samples: int | None = None, seed: int = 0) -> QuestionSet:
-    """What `--rag-dataset=CHOICE` gives."""
+    """The questions of `--rag-dataset=CHOICE`."""
     read = read_choice(choice)
     return load_questions(read, known_datasets()[read.name], samples=samples, seed=seed)
 

@@ -49,7 +49,7 @@ def zipped(content: bytes) -> bytes:
 
 
 CUT_SHORT = "Compressed file ended before the end-of-stream marker was reached"
-"""What Python says of it."""
+"""Python's message about it."""
 
 PACKINGS: dict[str, Callable[[bytes], bytes]] = {
     "plain": bytes,
@@ -63,7 +63,7 @@ PACKINGS: dict[str, Callable[[bytes], bytes]] = {
 @pytest.mark.parametrize("packing", PACKINGS)
 @pytest.mark.parametrize("text", [LINES, json.dumps(ROWS), json.dumps(ROWS, indent=2), "\ufeff\n" + LINES + "\n"])
 def test_json_and_json_lines_are_read_however_they_are_packed(tmp_path: Path, packing: str, text: str) -> None:
-    # Told by the content: the name says nothing.
+    # The content decides, not the name.
     assert columns(saved(tmp_path, PACKINGS[packing](text.encode()))) == ROWS
 
 

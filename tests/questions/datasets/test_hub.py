@@ -49,7 +49,7 @@ def test_a_split_is_loaded_by_the_library_and_what_it_cannot_load_is_said(tmp_pa
     (repository / "hagrid").mkdir(parents=True)
     (repository / "README.md").write_text(README, encoding="utf-8")
     (repository / "hagrid/test.jsonl").write_bytes((FILES / "ragbench.jsonl").read_bytes())
-    # In a process of its own: the library reads where it may write when it is imported.
+    # In a process of its own, because the library reads its cache folder from the environment on import.
     asked = [[str(repository), "test"], [str(repository), "dev"], ["nobody/nothing", "test"]]
     command = [sys.executable, "-c", CODE, json.dumps(asked)]
     environment = {"HF_HOME": str(tmp_path / "home"), "HF_HUB_OFFLINE": "1", "HOME": str(tmp_path)}

@@ -26,7 +26,7 @@ TURNS = ["How long may I return it?", "And who pays?"]
 
 
 def convert(folder: Path, capsys: pytest.CaptureFixture[str], *names: str) -> tuple[list[str], list[dict[str, Any]]]:
-    """Return what is not carried over, and the entries of the written file, which has no mistakes."""
+    """Return the values that were not carried over, and the entries of the written file, which has no mistakes."""
     output = folder / "converted"
     status = main(["convert", *(str(folder / name) for name in names), "-o", str(output)])
     printed = capsys.readouterr()
@@ -134,7 +134,7 @@ EXPECTED: dict[str, tuple[list[str], dict[str, Any]]] = {
     "OpenAI evals, JSON Lines": ([f"{NO_SYSTEM}: 2"], entry(all_acceptable_answers=[CUSTOMER, "They do."])),
     "TREC lines": ([], {"id": "301", "question": WHO, "expected_answer": None}),
 }
-"""By sample what is not carried over, and keys of the first question."""
+"""By sample, the values that are not carried over, and keys of the first question."""
 
 OF_CONVERSATIONS = {
     "ragas EvaluationDataset with turns, CSV": [],

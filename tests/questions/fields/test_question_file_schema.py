@@ -64,7 +64,7 @@ def reader_accepts(document: Any) -> bool:
 
 
 def refused_by_the_reader(entries: list[Any], folder: Path) -> set[int]:
-    """The numbers of the entries, from 0, in which the reader finds what a schema could find too."""
+    """The numbers of the entries, from 0, with a mistake that a schema could find too."""
     return {number for number, entry in enumerate(entries) if _is_refused(entry, folder)}
 
 

@@ -28,7 +28,7 @@ JSON_VALUES = st.recursive(
 
 
 def as_python(node: Node | None) -> Any:
-    """What the standard library's reader would have made of the same JSON."""
+    """The result of the standard library's reader for the same JSON."""
     match node:
         case MappingNode(entries=entries):
             return {entry.key: as_python(entry.value) for entry in entries}

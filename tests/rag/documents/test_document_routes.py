@@ -26,7 +26,7 @@ BASE = "check rag_base_url (by default rag_url without its final /query)."
 
 
 def call(url: str, use: Callable[[BlockingRagClient], T], **options: Any) -> T:
-    """What *use* makes of a client of the URL, which is closed then."""
+    """The result of *use* with a client of the URL, which is closed then."""
     with RagClient(url, **options).blocking as client:
         return use(client)
 

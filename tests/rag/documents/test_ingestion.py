@@ -145,7 +145,7 @@ def test_a_server_that_does_not_read_the_first_document_gets_no_further_one(ledg
 
 
 class SlowServer(DocumentServer):
-    """Reads its documents over many polls, and says so by *shown*."""
+    """Reads its documents over many polls, and reports its progress by *shown*."""
 
     def __init__(self, shown: Callable[[int], dict[str, Any]]) -> None:
         super().__init__(on_upload=None)

@@ -146,7 +146,7 @@ def test_a_certificate_file_that_was_replaced_counts_as_it_is_now(library, tmp_p
         with pytest.raises(library.ConnectError, match="CERTIFICATE_VERIFY_FAILED"):
             asyncio.run(run(endpoint.url))
         authority.cert_pem.write_to_path(str(path))
-        os.utime(path, (1, 1))  # whatever the clock of the file system can tell apart
+        os.utime(path, (1, 1))  # even if the file system's clock is coarse
         asyncio.run(run(endpoint.url))
 
 

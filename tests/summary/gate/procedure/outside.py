@@ -55,7 +55,7 @@ class Outside:
     """By how much the judge is more lenient today."""
 
     again: Mapping[str, Reply] = field(default_factory=dict)
-    """By question id what asking again gives, if not the answer of today."""
+    """By question id the answers when asked again, if not today's answer."""
 
     served: list[Request] = field(default_factory=list)
 
@@ -80,7 +80,7 @@ class Outside:
 def decided(
     questions: list[ComparedQuestion], *, name: str = "regression", outside: Outside | None = None
 ) -> GateFindings:
-    """What the gate finds."""
+    """The findings of the gate."""
     return gate(questions, outside or Outside(questions), name=name)
 
 

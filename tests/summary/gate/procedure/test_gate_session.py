@@ -182,7 +182,7 @@ def test_half_of_a_set_that_breaks_in_one_of_two_documents_is_red_by_its_share()
 
 
 def test_questions_added_later_count_beside_those_with_more_saved_runs() -> None:
-    # (1/2)^6 = 0.016 is what six questions of one saved run can show: as red as in a set of their own.
+    # (1/2)^6 = 0.016 is the least p of six questions with one saved run: as red as in a set of their own.
     for count in (5, 6):
         added = [(broke if n < count else steady)(n) for n in range(8)]
         assert decided([*added, *(steady(n, runs=5) for n in range(8, 100))]).red is (count == 6)
