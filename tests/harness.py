@@ -47,7 +47,7 @@ NO_PREFLIGHT = ("-o", "rag_disable=preflight")
 
 
 def unavailable(reason: str) -> NoReturn:
-    """Skips the test for want of a program or package; fails it if `CI=true`, where all of them have to be there."""
+    """Skips the test because a program or package is missing; fails it if `CI=true`, which needs them all."""
     if os.environ.get("CI") == "true":
         pytest.fail(reason, pytrace=False)
     pytest.skip(reason)

@@ -57,7 +57,7 @@ class Taken:
 
 
 def questions(number: int, folder: Path) -> list[str]:
-    """A folder with so many questions; the options to run them."""
+    """Write that number of questions into the folder, and return the options to run them."""
     rows = (
         {"id": f"q{n}", "question": f"How long is the refund window of order {n}?", "expected_answer": "30 days"}
         for n in range(number)
@@ -68,7 +68,7 @@ def questions(number: int, folder: Path) -> list[str]:
 
 
 def empty_tests(number: int, folder: Path) -> list[str]:
-    """A folder with so many tests that do nothing."""
+    """Write that number of empty tests into the folder."""
     (folder / "test_empty.py").write_text(EMPTY.replace("NUMBER", str(number)))
     return []
 

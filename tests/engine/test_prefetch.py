@@ -265,7 +265,7 @@ def other(tmp_path: Path) -> Iterator[OtherProcess]:
 
 
 class Records(Work):
-    """Work with keys q0, q1, q2, ... that comes to records that can be stored."""
+    """Work with keys q0, q1, q2, ... whose results are records that can be stored."""
 
     def __init__(self, number: int, *, ends: bool = True) -> None:
         super().__init__(number, ends=ends)

@@ -58,7 +58,7 @@ def test_the_shop_writes_every_field_of_the_result_files(tmp_path: Path) -> None
     assert read(written / "shop_questions.json")["num_questions"] == 6
     assert {row["verdict"] for row in predictions["predictions"]} == {"PASS", "FAIL"}
     assert summary["counts"] == {"pass": 4, "fail": 1, "error": 0, "skipped": 1}
-    # Whatever reads the five metrics of an answer finds them in every row.
+    # Every row has the metrics that readers of the format use.
     assert all({"exact_match", "f1"} <= row["metrics"].keys() for row in predictions["predictions"])
     assert any(row["contexts"] for row in predictions["predictions"])
     assert all(row["latency_seconds"] is not None for row in predictions["predictions"])

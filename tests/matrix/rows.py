@@ -27,7 +27,7 @@ class Row:
     """The note on the page."""
 
     leaves: tuple[str, ...] = ()
-    """Files of the other plugin's, to know that it was at work."""
+    """Files that show that the other plugin was active."""
 
     test: str = SAME
     """The test that holds it."""

@@ -67,7 +67,7 @@ def assert_same(facts: Facts, ordinary: Facts) -> None:
 
 
 def documents_of(ordinary: Facts, *, rerun: int) -> dict[str, Any]:
-    """The same files, where so many questions that had been read ahead were asked again for their last attempt."""
+    """The same files, after that number of prefetched questions were asked again for their last attempt."""
     summary = ordinary.documents["rag_summary.json"]
     on_demand = {**summary["on_demand"], AGAIN: rerun}
     return {**ordinary.documents, "rag_summary.json": {**summary, "on_demand": on_demand}}

@@ -80,7 +80,7 @@ class Talks:
 
 
 def write_talks(project: Project, *, number: int = 1, turns: int = 4) -> None:
-    """Write conversations c0, c1, ... of so many turns each."""
+    """Write conversations c0, c1, ... with that number of turns each."""
     talks = [
         {
             "id": f"c{n}",

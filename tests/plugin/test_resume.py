@@ -52,7 +52,7 @@ def run(project: Project, endpoint: FakeEndpoint, *options: str) -> Run:
 
 
 class Pausing(Counting):
-    """A system that answers so many questions, and the others once it may."""
+    """A system that answers a number of questions, and the others after a signal."""
 
     def __init__(self, *, answers: int) -> None:
         super().__init__()
@@ -66,7 +66,7 @@ class Pausing(Counting):
 
 
 def killed(project: Project, endpoint: FakeEndpoint, *options: str, after: int) -> None:
-    """A run whose processes are all killed as soon as so many questions have their records."""
+    """A run whose processes are all killed as soon as that number of questions have records."""
     command = [sys.executable, "-m", "pytest", *OTHERS, "--rag-judge=offline"]
     with subprocess.Popen(
         [*command, f"--rag-url={endpoint.url}", *options],

@@ -68,7 +68,7 @@ class RunBaseline:
         row = self.row(question)
         if row is None or question.skip is not None or question.quarantine is not None or question.xfail:
             return False
-        # A judged score of another expected answer says nothing; retrieval is measured again.
+        # A judged score is void for another expected answer; retrieval is measured again.
         expected = label_digests(question)[EXPECTED]
         return not question.is_answered or any(
             looks[0].labels is None or looks[0].labels.get(EXPECTED) == expected for looks in row.saved

@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from pytest_ragcheck.rag.answer import RagAnswer
 
 REPLY = '{"answer": "...", "contexts": ["...", ...]}'
-"""The reply that the contract wants, in error texts."""
+"""The reply of the contract, in error texts."""
 
 REPLY_WITHOUT_ANSWER = '{"contexts": ["...", ...]}'
-"""The reply that the contract wants in the tier `retrieval`."""
+"""The reply of the contract in the tier `retrieval`."""
 
 _READING = Reading.from_text(NAMED_SHAPES[CONTRACT].response)
 _SESSION = Expression("session")

@@ -55,7 +55,7 @@ class Judging:
 
 
 def is_deterministic(record: Record) -> bool:
-    """Return True if a second judgement of the same answer says nothing new."""
+    """Return True if a second judgement of the same answer equals the first."""
     return record.judge is None or record.judge.kind in _DETERMINISTIC
 
 

@@ -540,7 +540,7 @@ SOURCES = [{"document_id": "terms.md", "text": PASSAGES[0]}]
 
 
 def takes(condition: Callable[[dict[str, object]], bool], taken: Behaviour) -> FakeEndpoint:
-    """A server that refuses every request but the one that meets the condition."""
+    """A server that refuses every request for which the condition is false."""
     return endpoint(
         lambda request: (
             taken if request.method == "POST" and condition(request.json) else json_reply({"detail": "no"}, 422)

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 class Busy:
-    """A system that takes so many requests at once and refuses the rest, as the endpoint's client would say it."""
+    """A system that takes a number of requests at once, and refuses the rest with the client's error."""
 
     def __init__(
         self, limit: int, *, status: int = 429, seconds: float = 0.002, retry_after: float | None = 0.005
@@ -57,7 +57,7 @@ class Busy:
 
 
 class EachMinute(Busy):
-    """A system that takes so many requests in each minute, and refuses the rest of them."""
+    """A system that takes a number of requests in each minute, and refuses the rest."""
 
     def __init__(self, quota: int, *, retry_after: float | None) -> None:
         super().__init__(limit=0, seconds=0.2, retry_after=retry_after)
@@ -118,7 +118,7 @@ class Locks(PrivateTable):
 
 
 def limiters_of_processes(number: int, processes: int, **how: Any) -> list[RequestLimiter]:
-    """The limiters of a run in several processes, which share so many slots."""
+    """The limiters of a run in several processes, which share the slots."""
     holders: dict[int, Locks] = {}
     tables = [Locks(holders, numbers) for numbers in [bytearray(512)] * processes]
     return [RequestLimiter(Slots(number, processes=processes, table=table), **how) for table in tables]

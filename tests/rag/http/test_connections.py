@@ -31,7 +31,7 @@ async def post(connections: Connections, url: str) -> None:
 
 
 class Together:
-    """Replies when so many requests are under way."""
+    """Replies when that number of requests is under way."""
 
     def __init__(self, parties: int) -> None:
         self._barrier = threading.Barrier(parties)
