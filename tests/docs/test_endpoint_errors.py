@@ -13,7 +13,9 @@ from pytest_ragcheck.errors import EndpointError
 from pytest_ragcheck.questions.question import Question
 from pytest_ragcheck.rag.client import RagClient
 from pytest_ragcheck.rag.http.connections import http_library
+from pytest_ragcheck.verdict.failure_text import failure_text
 from tests.docs.error_pages import shown_on
+from tests.making import an_error
 from tests.rag.misbehaviours import MISBEHAVIOURS, Misbehaviour
 
 PAGES = [
@@ -118,6 +120,13 @@ def shown(error: EndpointError) -> str:
     return re.sub(r"\(\S*test_endpoint_errors\.py:\d+\)", "(conftest.py:LINE)", line)
 
 
+def assert_is_shown(name: str, error: EndpointError) -> None:
+    """The text is below the heading, on the page that the failure text names."""
+    assert SHOWN[name] == shown(error)
+    page = failure_text(an_error("a", error_kind=error.kind)).rpartition("/")[2]
+    assert name in shown_on(PAGES[0].with_name(f"{page}.md"))
+
+
 def test_every_block_of_the_page_is_produced_here_and_the_reverse():
     assert sorted(SHOWN) == sorted([*MISBEHAVIOURS, *CONVERSATIONS, *APPS, *FUNCTIONS])
     blocks = [block for page in PAGES for block in re.findall("(?m)^```text$", page.read_text(encoding="utf-8"))]
@@ -130,7 +139,7 @@ def test_the_page_shows_what_an_endpoints_error_says(name: str, misbehaviour: Mi
         monkeypatch.delenv(variable, raising=False)
         monkeypatch.delenv(variable.upper(), raising=False)
     error = asyncio.run(misbehaviour.fail(http_library(), monkeypatch, tmp_path))
-    assert SHOWN[name] == shown(error)
+    assert_is_shown(name, error)
 
 
 @pytest.mark.parametrize("name", CONVERSATIONS)
@@ -138,14 +147,14 @@ def test_the_page_shows_the_errors_of_conversations(name: str) -> None:
     number, options = CONVERSATIONS[name]
     with pytest.raises(EndpointError) as caught:
         asyncio.run(RagClient("http://rag.example/query", **options).ask(turn(number)))
-    assert SHOWN[name] == shown(caught.value)
+    assert_is_shown(name, caught.value)
 
 
 @pytest.mark.parametrize("name", APPS)
 def test_the_page_shows_what_an_apps_error_says(name):
-    assert SHOWN[name] == shown(ask_app(name))
+    assert_is_shown(name, ask_app(name))
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_the_page_shows_what_a_functions_error_says(name):
-    assert SHOWN[name] == shown(ask_function(name))
+    assert_is_shown(name, ask_function(name))
