@@ -42,7 +42,7 @@ async def checked_judgement(question: Question, answer: RagAnswer, judge: Judge 
         raise JudgeError(f"{name}: the rag_judge is a class. Return an object of it, such as {name}().")
     judgement = await settled(judge.judge, question, answer)
     if not isinstance(judgement, Judgement):
-        raise JudgeReplyError(f"{_name(judge)}: judge() returned {judgement!r:.80}, not a Judgement.")
+        raise JudgeReplyError(f"{_name(judge)}: judge() returned {judgement!r:.80}, not a Judgement. Return one.")
     if problem := _problem(judgement):
         raise JudgeReplyError(f"{_name(judge)}: judge() returned a Judgement whose {problem}.")
     abstained = _declines(answer) if judgement.abstained is None else bool(judgement.abstained)

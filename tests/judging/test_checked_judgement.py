@@ -63,7 +63,7 @@ def test_a_judgement_that_cannot_be_used_is_a_judge_error(said: dict[str, Any], 
 def test_what_is_no_judgement_is_a_judge_error(said: Any) -> None:
     with pytest.raises(JudgeReplyError) as caught:
         judged(said)
-    assert str(caught.value) == f"Judges: judge() returned {said!r}, not a Judgement."
+    assert str(caught.value) == f"Judges: judge() returned {said!r}, not a Judgement. Return one."
 
 
 def test_what_has_no_method_judge_is_named_with_what_to_return() -> None:

@@ -49,7 +49,7 @@ def test_an_error_about_its_judgement_names_the_function() -> None:
     def bad(question: Question, answer: RagAnswer) -> Any:
         return 0.9
 
-    with pytest.raises(JudgeReplyError, match=r"bad: judge\(\) returned 0\.9, not a Judgement\.$"):
+    with pytest.raises(JudgeReplyError, match=r"bad: judge\(\) returned 0\.9, not a Judgement\. Return one\.$"):
         judged(bad)
 
 
