@@ -72,6 +72,13 @@ def delta(text: str | None = None, **more: Any) -> dict[str, Any]:
         pytest.param(streamed([b"\xef\xbb\xbf", WHOLE]), {}, id="byte order mark"),
         pytest.param(streamed([WHOLE.replace(b"\n\n", b"\n\n: ping\n\n")]), {}, id="interleaved comments"),
         pytest.param(streamed([WHOLE, b": bye"]), {}, id="a comment without a line end"),
+        pytest.param(
+            streamed(
+                [sse(*({"type": "token", "text": text} for text in ("30", " däys"))), sse({"text": "30 däys"} | END)]
+            ),
+            {"response": "answer=[@][?type=='token'].text | [0] contexts=contexts"},
+            id="a last event with the whole answer, which the expression skips",
+        ),
         pytest.param(streamed([WHOLE, sse("[DONE]")]), {}, id="[DONE]"),
         pytest.param(streamed([WHOLE, b"data: [DONE]\n"]), {}, id="[DONE] without a blank line"),
         pytest.param(streamed([WHOLE, b"data: [DONE]"]), {}, id="[DONE] without a line end"),
