@@ -207,6 +207,7 @@ def _row(number: int, row: Document, results: Results, answers: Mapping[tuple[st
     before = results.baseline.rows.get(key_of(row)) if results.baseline is not None else None
     found = results.newly_failing.get(key_of(row))
     verdict = row.get("verdict", "ERROR")
+    xfailed = results.xfailed.get(key_of(row), "") if verdict == "FAIL" else ""
     expected = asked.get("all_acceptable_answers", [])
     return {
         "number": number,
@@ -235,9 +236,9 @@ def _row(number: int, row: Document, results: Results, answers: Mapping[tuple[st
         "first_token": row.get("first_token_seconds"),
         "tags": asked.get("tags", []),
         "blame": row.get("blame") or "",
-        "change": _change(verdict, before, found) if results.baseline is not None else "",
-        "finding": f"{found.title}: {found.words}" if found is not None else "",
-        "xfailed": results.xfailed.get(key_of(row), "") if verdict == "FAIL" else "",
+        "change": _change(verdict, before, found if xfailed else None) if results.baseline is not None else "",
+        "finding": f"{found.title}: {found.words}" if found is not None and found.words else "",
+        "xfailed": xfailed,
         "before": before
         and {"verdict": before.verdict.value, "metrics": dict(before.metrics), "answer": before.answer},
     }

@@ -25,7 +25,7 @@ def outcomes_of(predictions: Document, summary: Document, asked: Mapping[Key, Do
     """
     Return verdicts, scores, texts and identities, without costs and documents.
 
-    *asked* has the rows of the questions files. A question without one has no gold and no quarantine.
+    *asked* has the rows of the questions files. A question without one has no gold, xfail or quarantine.
     """
     measured = [(row, Verdict(row["verdict"])) for row in predictions["predictions"]]
     rows = [*measured, *((row, Verdict.ERROR) for row in predictions["errors"])]
@@ -88,5 +88,6 @@ def _question(dataset_name: str, name: str, asked: Document, row: Document) -> Q
         question=asked["question"],
         gold_passages=tuple(GoldPassage(**passage) for passage in asked.get("gold_passages", ())),
         quarantine=asked.get("quarantine"),
+        xfail=asked.get("xfail"),
         tier=row.get("tier") or END_TO_END,
     )

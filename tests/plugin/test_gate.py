@@ -9,6 +9,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from pytest_ragcheck.cli import main
 from tests.baselines import errored, failed, passed, write_baseline
 from tests.canned import bad, broken, good
 from tests.harness import exhaustive, three_ways, two_ways
@@ -165,6 +166,25 @@ def test_a_fail_that_is_expected_is_not_held_against_the_run(project: Project) -
         "baseline baseline.json: 1 failing as expected",
         "failing as expected:",
         "  prices: groundedness 0.91 -> 0.41 < 0.70: No price is in the contexts.",
+    ]
+
+
+@pytest.mark.parametrize("gate", ["each", "confirmed"])
+def test_a_fail_that_is_expected_is_not_newly_failing_in_any_report(project: Project, gate: str) -> None:
+    project.ask(good("terms"), bad("prices", xfail="known since May"), bad("dates", quarantine="it depends"))
+    write_baseline(project, passed("terms"), passed("prices"), passed("dates"))
+    given = f"--rag-gate={gate}", "--rag-baseline=baseline.json", "--rag-report=run.md"
+    assert project.run(*given).outcomes == {"passed": 1, "xfailed": 2}
+    assert main(["report", "ragcheck-results", "--baseline=baseline.json", "-o", "file.md"]) == 0
+    tolerated = []
+    for name in ("run.md", "file.md"):
+        text = (project.folder / name).read_text()
+        assert text.startswith("## ✅ rag: billing: 1 of 3 passed, 2 FAIL tolerated\n")
+        assert "### Failing, tolerated: 2" in text
+        tolerated.append(re.findall("  tolerated: (.*)", text))
+    assert tolerated == [
+        ["known since May", "in quarantine: it depends"],
+        ["expected to fail", "in quarantine: it depends"],
     ]
 
 

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
     Examined = Mapping[str, Sequence[tuple[Change, str]]]
 
+AS_EXPECTED = "failing as expected"
+
 _SHOWN = 10
 """Questions of one group that are shown."""
 
@@ -84,7 +86,7 @@ def _lines(comparison: Comparison, examined: Examined | None) -> Iterator[str]:
     groups: dict[str, Sized] = {
         **newly,
         "missing": comparison.missing,
-        "failing as expected": comparison.expected_failing,
+        AS_EXPECTED: comparison.expected_failing,
         "not measured": comparison.not_measured,
         "asked otherwise": comparison.apart,
         "still failing": comparison.still_failing,
@@ -134,7 +136,7 @@ class Writer:
 
     def others(self) -> Iterator[str]:
         """Yield the groups that do not turn the gate red."""
-        yield from self.changes("failing as expected", self._comparison.expected_failing, _worse)
+        yield from self.changes(AS_EXPECTED, self._comparison.expected_failing, _worse)
         yield from self.changes("not measured", self._comparison.not_measured, _cause)
         yield from self.changes("asked otherwise, and not compared", self._comparison.apart, _otherwise)
         yield from self.changes("still failing", self._comparison.still_failing, _worse)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from pytest_ragcheck.redaction.printable import printable
 from pytest_ragcheck.report.counted import counted
-from pytest_ragcheck.report.terminal.comparison_lines import Writer, accept_advice
+from pytest_ragcheck.report.terminal.comparison_lines import AS_EXPECTED, Writer, accept_advice
 from pytest_ragcheck.report.terminal.drift_lines import drift_lines
 from pytest_ragcheck.summary.gate.gate_replies import evidence_of
 from pytest_ragcheck.summary.gate.procedure.gate_findings import (
@@ -53,17 +53,22 @@ class NewlyFailing:
 
     title: str
     words: str
+    """Empty for an expected failure."""
+
     counts: bool
     """True if the question counts against the run."""
 
 
 def newly_failing_of(decision: Decision) -> dict[tuple[str, str], NewlyFailing]:
-    """Return the findings by dataset name and id; empty if the gate examined no question."""
-    if decision.comparison is None or decision.findings is None:
+    """Return what was found about questions that passed in the baseline and fail, by dataset name and id."""
+    comparison, findings = decision.comparison, decision.findings
+    if comparison is None:
         return {}
+    groups = examined_groups(comparison, findings) if findings is not None else {}
+    groups[AS_EXPECTED] = [(change, "") for change in comparison.expected_failing]
     return {
         change.now.question.key: NewlyFailing(title=title, words=printable(words), counts=title in _HELD)
-        for title, group in examined_groups(decision.comparison, decision.findings).items()
+        for title, group in groups.items()
         for change, words in group
     }
 

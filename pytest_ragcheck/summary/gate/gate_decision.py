@@ -191,7 +191,7 @@ def tolerated(
             continue
         before = baseline.rows.get((clean(question.dataset_name), clean(question.id))) if baseline is not None else None
         why = why_tolerated(record, terms, before, baseline=baseline.name if baseline is not None else "")
-        if why := why or (EXPECTED if key in outcomes.expected_to_fail else ""):
+        if why := EXPECTED if key in outcomes.expected_to_fail else why:
             found[key] = why
     return found
 
