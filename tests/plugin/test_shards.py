@@ -165,6 +165,21 @@ def test_tests_that_failed_besides_their_questions_are_red(project: Project, mer
     )
 
 
+def test_a_test_that_failed_besides_a_fail_that_is_tolerated_is_red(
+    project: Project, merge: Callable[..., Merged]
+) -> None:
+    project.reply_to(bad("prices"))
+    project.write(
+        "test_calls.py",
+        "def test_slow(rag_check):\n    assert rag_check('What about prices?').latency_seconds > 1000\n"
+        "def test_fails(rag_check): rag_check('What about prices?').assert_passed()\n",
+    )
+    shard(project, "1/1", "--rag-gate=rate:0")
+    done = merge("part-1")
+    assert done.status == 1
+    assert done.out.splitlines()[-1] == "failed besides the questions: test_calls.py::test_slow"
+
+
 def test_a_shard_that_is_refused_writes_nothing(project: Project) -> None:
     project.ask(good("hours"), good("prices"))
     # The cost of the canned judge is not known.

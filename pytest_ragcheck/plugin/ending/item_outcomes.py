@@ -14,6 +14,7 @@ from pytest_ragcheck.questions.question import Question, QuestionSet
 from pytest_ragcheck.report.terminal.run_lines import run_thresholds
 from pytest_ragcheck.summary.gate_rules import GateRules
 from pytest_ragcheck.summary.run_outcomes import Outcomes
+from pytest_ragcheck.verdict.failure_text import first_line
 from pytest_ragcheck.verdict.record import Record
 from pytest_ragcheck.verdict.verdict import Verdict
 
@@ -65,10 +66,12 @@ def _lost(run: Run) -> dict[tuple[str, str], Record]:
 
 
 def _failed_otherwise(run: Run) -> Iterator[str]:
+    """Yield the failed tests whose failure is not that of a question, which the gate may tolerate."""
     records = run.results.records
-    for node in run.results.failed.keys() - {GATE_ID}:
+    for node, text in run.results.failed.items():
         is_lost = node in run.questions.selected and run.questions.selected[node].key not in records
-        if not is_lost and all(records[key].verdict is Verdict.PASS for key in run.results.keys_of(node)):
+        own = {first_line(records[key]).partition("\n")[0] for key in run.results.keys_of(node)}
+        if not (is_lost or node == GATE_ID or text in own):
             yield node
 
 
