@@ -24,14 +24,12 @@ class GateItem:
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
-        self._xfailed: dict[str, str] = {}
-        self._tolerated: dict[str, str] = {}
+        self._tolerated: set[str] = set()
 
     def add_report(self, report: pytest.TestReport) -> None:
-        """Note why a failure was expected."""
-        if report.skipped and hasattr(report, "wasxfail"):
-            known = self._tolerated if hasattr(report, TOLERATED) else self._xfailed
-            known[report.nodeid] = report.wasxfail
+        """Note a failure that the gate tolerates."""
+        if hasattr(report, TOLERATED):
+            self._tolerated.add(report.nodeid)
 
     def decide(self, session: pytest.Session, run: Run, *, not_passed: Collection[str]) -> None:
         """
@@ -60,10 +58,6 @@ class GateItem:
             from pytest_ragcheck.plugin.ending.gating import gate_name
 
             run.gate.lines = [f"{gate_name(self._config)}: not compared: {run.unfinished}"]
-        reasons = {**self._xfailed, **self._tolerated}
-        run.gate.xfailed = {
-            key: why or "it is marked so" for node_id, why in reasons.items() for key in run.results.keys_of(node_id)
-        }
         if run.gate.headline:
             held = run.gate.decision.held if run.gate.decision is not None else frozenset()
             at_fault = [node_id for node_id in self._tolerated if not held.isdisjoint(run.results.keys_of(node_id))]

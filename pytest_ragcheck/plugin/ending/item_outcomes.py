@@ -66,7 +66,7 @@ def _lost(run: Run) -> dict[tuple[str, str], Record]:
 
 
 def _failed_otherwise(run: Run) -> Iterator[str]:
-    """Yield the failed tests whose failure is not that of a question, which the gate may tolerate."""
+    """Yield the tests that failed for another reason than a question."""
     records = run.results.records
     for node, text in run.results.failed.items():
         is_lost = node in run.questions.selected and run.questions.selected[node].key not in records

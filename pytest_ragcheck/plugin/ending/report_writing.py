@@ -29,8 +29,6 @@ def write_reports(session: pytest.Session, gate: GateOutcome, outcomes: Outcomes
     settings = settings_of(session.config)
     clean = settings.redactor.document
     text = settings.redactor.text
-    # The gate has the reasons of the markers; without a gate there still are quarantine and xfail.
-    xfailed = {**outcomes.tolerated, **gate.xfailed}
     results = Results(
         predictions=clean(rounded(predictions_document(outcomes))),
         summary=clean(rounded(summary_document(outcomes, summary))),
@@ -43,7 +41,7 @@ def write_reports(session: pytest.Session, gate: GateOutcome, outcomes: Outcomes
         }
         if gate.decision is not None
         else {},
-        xfailed={(text(dataset), text(name)): text(why) for (dataset, name), why in xfailed.items()},
+        xfailed={(text(dataset), text(name)): text(why) for (dataset, name), why in outcomes.tolerated.items()},
     )
     start = session.config.invocation_params.dir
     for path in settings.run.reports:

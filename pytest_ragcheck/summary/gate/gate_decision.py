@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pytest_ragcheck.verdict.record import Record
 
 EXPECTED = "expected to fail"
-"""The reason why an expected FAIL is tolerated; a mark or the question file declares it."""
+"""The beginning of the reason why an expected FAIL is tolerated."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -191,7 +191,9 @@ def tolerated(
             continue
         before = baseline.rows.get((clean(question.dataset_name), clean(question.id))) if baseline is not None else None
         why = why_tolerated(record, terms, before, baseline=baseline.name if baseline is not None else "")
-        if why := EXPECTED if key in outcomes.expected_to_fail else why:
+        if key in outcomes.expected_to_fail:
+            why = f"{EXPECTED}: {question.xfail}" if question.xfail else EXPECTED
+        if why:
             found[key] = why
     return found
 
