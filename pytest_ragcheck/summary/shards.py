@@ -11,10 +11,11 @@ from datetime import datetime, timezone
 from functools import reduce
 from operator import add
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pytest_ragcheck._version import __version__
 from pytest_ragcheck.errors import UsageError
+from pytest_ragcheck.questions.question import Question, QuestionSet
 from pytest_ragcheck.questions.question_rows import question_row
 from pytest_ragcheck.questions.wire import set_from_wire, set_to_wire
 from pytest_ragcheck.rag.documents.documents_outcome import Documents
@@ -22,9 +23,6 @@ from pytest_ragcheck.summary.gate_rules import GateRules
 from pytest_ragcheck.summary.result_schemas import schema_mistakes
 from pytest_ragcheck.summary.run_outcomes import Outcomes
 from pytest_ragcheck.verdict.record import Record
-
-if TYPE_CHECKING:
-    from pytest_ragcheck.questions.question import Question, QuestionSet
 
 _GIVE = "Give the folders that all shards of one run wrote."
 _PLAIN = ("session_name", "cut_short", "stopped", "searched_all")

@@ -5,17 +5,14 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from pytest_ragcheck.cli.printing import say
 from pytest_ragcheck.errors import UsageError
+from pytest_ragcheck.questions.exports.export import Export
+from pytest_ragcheck.questions.exports.material import Material
+from pytest_ragcheck.questions.question import Question
 from pytest_ragcheck.redaction import Redactor
 from pytest_ragcheck.report.counted import counted
-
-if TYPE_CHECKING:
-    from pytest_ragcheck.questions.exports.export import Export
-    from pytest_ragcheck.questions.exports.material import Material
-    from pytest_ragcheck.questions.question import Question
 
 _ENDING = "_results.json"
 _SHOWN_KEYS = 12

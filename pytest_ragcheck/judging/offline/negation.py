@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import TYPE_CHECKING
 
 from pytest_ragcheck.judging.offline.words.normalized_text import listed
 from pytest_ragcheck.judging.offline.words.polarity_words import (
@@ -22,10 +23,6 @@ from pytest_ragcheck.judging.offline.words.polarity_words import (
     WITHOUT,
 )
 from pytest_ragcheck.judging.offline.words.word_lists import WORDS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from collections.abc import Set as AbstractSet
 
 _PRONOUNS = listed("it them this that ihn ihm ihnen lui eux ello ellos lei loro ele eles hem hen него нее них")
 _OR = listed("or oder ou o of или")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from pytest_ragcheck.judging.offline.correctness.answer_polarity import AnswerPolarity
 from pytest_ragcheck.judging.offline.correctness.expected_answer import (
@@ -43,11 +44,6 @@ from pytest_ragcheck.judging.offline.words.terms import (
     numbers_in,
     term_of,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from collections.abc import Set as AbstractSet
-
 
 # Each constant has its effect on EVOUNA-NQ, EVOUNA-TQ and NQ301, in this order.
 

@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from itertools import combinations, filterfalse
-from typing import TYPE_CHECKING
 
 from pytest_ragcheck.judging.offline.words.normalized_text import words
 from pytest_ragcheck.judging.offline.words.rewording import NOT_DUTCH
-from pytest_ragcheck.judging.offline.words.terms import STOP_WORDS
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from collections.abc import Set as AbstractSet
-
-    from pytest_ragcheck.judging.offline.words.terms import TermDictionary
+from pytest_ragcheck.judging.offline.words.terms import STOP_WORDS, TermDictionary
 
 _LEAST_OF_A_LIST = 3  # items
 _LONGEST_ITEM = 3  # content terms

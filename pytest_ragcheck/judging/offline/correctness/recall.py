@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from pytest_ragcheck.judging.offline.words.terms import STOP_WORDS
-
-if TYPE_CHECKING:
-    from collections.abc import Set as AbstractSet
-
-    from pytest_ragcheck.judging.offline.words.terms import TermDictionary
+from pytest_ragcheck.judging.offline.words.terms import STOP_WORDS, TermDictionary
 
 _PUNCTUATION = ".,;:!?\"'()[]“”‘’«»"
 

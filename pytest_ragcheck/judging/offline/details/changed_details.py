@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from itertools import pairwise, permutations, product
-from typing import TYPE_CHECKING
 
 from pytest_ragcheck.judging.offline.details.changed_lists import AND, ONLY, is_shortened, names_one_of_two
 from pytest_ragcheck.judging.offline.details.roles import BEFORE_NOUNS, exchanged_role
@@ -21,11 +22,6 @@ from pytest_ragcheck.judging.offline.words.terms import (
     numbers_in,
     terms_of,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from collections.abc import Set as AbstractSet
-
 
 _LONGEST_REPLACED = 3  # content terms
 _SAME_BEGINNING = 4  # characters of words that may be forms of one another

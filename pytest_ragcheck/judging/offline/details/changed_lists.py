@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from itertools import compress, count
-from typing import TYPE_CHECKING
 
 from pytest_ragcheck.judging.offline.details.roles import BEFORE_NOUNS
 from pytest_ragcheck.judging.offline.words.terms import END, STOP_WORDS, content_of, first_content, is_number, terms_of
 from pytest_ragcheck.judging.offline.words.word_lists import WORDS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from collections.abc import Set as AbstractSet
-
 
 _REACH_OF_A_LIST, _LONGEST_ITEM = 12, 5  # terms
 AND = terms_of("and und sowie et y e i ed en и также plus nonche asi bem evenals")

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, pairwise, permutations, product
-from typing import TYPE_CHECKING
 
 from pytest_ragcheck.judging.offline.quantities.dates import DATES
 from pytest_ragcheck.judging.offline.quantities.quantity import DATED_OR_MEASURED
 from pytest_ragcheck.judging.offline.words.normalized_text import words
 from pytest_ragcheck.judging.offline.words.polarity_words import NOT
 from pytest_ragcheck.judging.offline.words.stems import cyrillic_case
-from pytest_ragcheck.judging.offline.words.terms import END, STOP_WORDS, content_of, first_content, is_number, terms_of
+from pytest_ragcheck.judging.offline.words.terms import (
+    END,
+    STOP_WORDS,
+    TermDictionary,
+    content_of,
+    first_content,
+    is_number,
+    terms_of,
+)
 from pytest_ragcheck.judging.offline.words.word_lists import WORDS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from pytest_ragcheck.judging.offline.words.terms import TermDictionary
-
 
 # Words directly before a noun. A noun that replaces another one has such a word before it, too.
 BEFORE_NOUNS = terms_of(WORDS["before nouns"]) - {NOT}  # the Portuguese "no"

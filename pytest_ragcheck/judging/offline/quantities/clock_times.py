@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from pytest_ragcheck.judging.offline.quantities.quantity import (
     AND,
@@ -20,9 +20,6 @@ from pytest_ragcheck.judging.offline.quantities.quantity import (
 )
 from pytest_ragcheck.judging.offline.words.polarity_words import WITHOUT
 from pytest_ragcheck.judging.offline.words.terms import first_content, is_number, term_of, terms_of
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 _CLOCK = re.compile(r"([01]?\d|2[0-4])[:.]([0-5]\d?)")
 _HALF_HOUR = re.compile(r"(\d|1[01])\.5")

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cached_property
 from itertools import islice, permutations
-from typing import TYPE_CHECKING
 
-from pytest_ragcheck.judging.offline.quantities.quantity import NOON
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from pytest_ragcheck.judging.offline.quantities.quantity import Quantity
+from pytest_ragcheck.judging.offline.quantities.quantity import NOON, Quantity
 
 _MOST = 60
 _HUNDRED, _DECIMALS = 100.0, 6

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
-from typing import TYPE_CHECKING
 
 from pytest_ragcheck.judging.offline.quantities.quantity import NOON, Quantity
 from pytest_ragcheck.judging.offline.quantities.quantity_reader import read_quantities
 from pytest_ragcheck.judging.offline.quantities.rates import periods_in
 from pytest_ragcheck.judging.offline.words.measure_words import MONTHS_BY_WORD, UNITS_BY_WORD
 from pytest_ragcheck.judging.offline.words.terms import is_number, numbers_in, term_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from collections.abc import Set as AbstractSet
 
 _MOST_KNOWN = 2000
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from pytest_ragcheck.judging.offline.quantities.dates import BETWEEN_DATE, OF
 from pytest_ragcheck.judging.offline.quantities.quantity import (
@@ -18,10 +18,6 @@ from pytest_ragcheck.judging.offline.quantities.quantity import (
     unit_at,
 )
 from pytest_ragcheck.judging.offline.words.terms import END, is_number, term_of, terms_of
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
 
 _BEFORE_PERIOD = BETWEEN_DATE | ARTICLES
 _ORDINALS = frozenset(("3", "5", "10"))  # English "third", "fifth" and "tenth"

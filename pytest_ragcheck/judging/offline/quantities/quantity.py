@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from pytest_ragcheck.judging.offline.words.measure_words import FIXED_BY_WORD, MONEY, MONTHS_BY_WORD, UNITS_BY_WORD
 from pytest_ragcheck.judging.offline.words.terms import by_term, is_number, terms_of
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 UNITS = by_term(UNITS_BY_WORD)
 MONTH_NUMBERS = by_term(MONTHS_BY_WORD)

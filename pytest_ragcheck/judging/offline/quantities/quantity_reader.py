@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from collections.abc import Set as AbstractSet
 
 from pytest_ragcheck.judging.offline.quantities.clock_times import CLOCK_UNITS, clock_at, clock_time, in_day
 from pytest_ragcheck.judging.offline.quantities.dates import (
@@ -52,11 +53,6 @@ from pytest_ragcheck.judging.offline.quantities.rates import (
 from pytest_ragcheck.judging.offline.words.measure_words import FIXED_BY_WORD, MONEY, WEEKDAYS_BY_WORD
 from pytest_ragcheck.judging.offline.words.number_spellings import other_reading
 from pytest_ragcheck.judging.offline.words.terms import END, STOP_WORDS, by_term, term_of, terms_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from collections.abc import Set as AbstractSet
-
 
 _FIXED = by_term(FIXED_BY_WORD)
 _CENT = terms_of("cent ciento cento")

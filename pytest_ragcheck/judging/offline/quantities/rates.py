@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
 
 from pytest_ragcheck.judging.offline.quantities.quantity import BEFORE_NUMBER, UNITS
 from pytest_ragcheck.judging.offline.words.measure_words import LOWER_BOUNDS, PER, PERIODS_BY_WORD, UPPER_BOUNDS
 from pytest_ragcheck.judging.offline.words.polarity_words import NEGATIVE
 from pytest_ragcheck.judging.offline.words.terms import END, by_term, is_number, term_of, terms_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
 
 PERIODS = by_term(PERIODS_BY_WORD)
 BEFORE_PERIODS = frozenset(map(term_of, PER))

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from itertools import compress, count
-from typing import TYPE_CHECKING
 
 from pytest_ragcheck.judging.offline.words.measure_words import (
     LANGUAGE_OF,
@@ -16,11 +17,6 @@ from pytest_ragcheck.judging.offline.words.measure_words import (
 from pytest_ragcheck.judging.offline.words.normalized_text import listed
 from pytest_ragcheck.judging.offline.words.number_spellings import language_number
 from pytest_ragcheck.judging.offline.words.polarity_words import NOT, NOT_PORTUGUESE, PORTUGUESE
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from collections.abc import Set as AbstractSet
-
 
 _SIGNS_OF_MONEY = frozenset("$€£")
 _BEFORE_SECONDS = listed("to of after for every within is takes take wait default timeout than about least")
