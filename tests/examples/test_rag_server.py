@@ -155,7 +155,7 @@ def test_operators_quotes_and_odd_characters_are_no_syntax(server: RunningServer
     assert response.json()["contexts"][0].startswith("Handbook > Refunds")
 
 
-def test_words_meet_without_their_accents_and_case(server: RunningServer) -> None:
+def test_words_match_without_their_accents_and_case(server: RunningServer) -> None:
     assert server.answer("Was kostet der KASE aus ZURICH?") == "Der Käse aus Zürich kostet 7 Franken."
     assert server.answer("столица россии?") == "Столица России - Москва."
 

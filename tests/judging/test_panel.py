@@ -60,7 +60,7 @@ def test_a_panel_takes_the_mean_or_what_more_than_half_reach():
     ("scores", "score"),
     [((0.9, 0.2), 0.2), ((0.9, 0.8, 0.2, 0.1), 0.2), ((0.9, 0.8, 0.7, 0.1), 0.7), ((0.5, 0.5), 0.5)],
 )
-def test_by_majority_a_threshold_is_met_exactly_where_more_than_half_meet_it(scores, score):
+def test_by_majority_a_score_passes_exactly_if_more_than_half_of_the_scores_pass(scores, score):
     both = combined([Judgement(groundedness=value) for value in scores], "majority")
     assert both.groundedness == score
     for threshold in (0.1, 0.2, 0.5, 0.7, 0.8, 0.9):

@@ -42,5 +42,5 @@ def test_what_pytest_can_select_is_a_valid_id(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["a::b", "a[b]", "]", " a", "a ", "a\nb", "a\u200bb", "a\x1bb", "a\u2028b"])
-def test_what_pytest_cannot_select_is_none(text: str) -> None:
+def test_an_id_that_pytest_cannot_select_is_refused(text: str) -> None:
     assert id_mistake(text) is not None

@@ -63,7 +63,7 @@ def test_a_session_goes_along_where_one_is_given():
         ({"request": '{"q": "{query}"}'}, SERVER, ("The shop opens at 9.",)),
     ],
 )
-def test_a_shape_of_the_clients_own_says_how_such_a_reply_is_read(
+def test_a_shape_of_the_client_reads_the_reply_about_passages(
     options: dict[str, Any], reply: object, contexts: tuple[str, ...]
 ):
     with FakeEndpoint(json_reply(reply)) as endpoint:

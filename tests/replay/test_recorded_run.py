@@ -230,7 +230,7 @@ def test_metrics_with_requests_are_replayed_and_the_others_measured() -> None:
     assert asking.asked == 0
 
 
-def test_metrics_that_ask_somebody_are_asked_where_the_recording_has_no_such_number() -> None:
+def test_metrics_that_ask_a_server_are_measured_if_the_recording_lacks_them() -> None:
     asking = Asking()
     assert values(replayed(metrics=[asking]))["tone"] == 0.1
     other = Model(replace(MODEL, model="n"))

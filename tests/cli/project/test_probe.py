@@ -332,7 +332,7 @@ def test_a_broken_endpoint_fails_at_the_right_point(broken: Broken, probe) -> No
     assert failed["mend"].startswith(broken.mend)
 
 
-def test_nobody_listens(probe) -> None:
+def test_no_server_listens(probe) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listening:
         port = listening.getsockname()[1]
     status, points = probe(f"http://127.0.0.1:{port}/query")

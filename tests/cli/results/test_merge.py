@@ -137,7 +137,7 @@ def test_a_comparing_gate_without_a_baseline_takes_the_default_one_or_becomes_ea
     assert "baseline ragcheck-baseline.json: 1 still failing, 1 as before" in printed.splitlines()
 
 
-def test_a_missing_question_is_red_unless_it_is_allowed_or_no_shard_would_meet_it(
+def test_a_missing_question_is_red_unless_it_is_allowed_or_no_shard_would_collect_it(
     tmp_path: Path, merge: Ragcheck
 ) -> None:
     write_baseline(tmp_path, row("a"), row("gone"))

@@ -216,7 +216,7 @@ def test_a_store_that_had_no_table_yet_is_of_any_version(home: Path) -> None:
 
 
 @pytest.mark.parametrize("content", ["", "{}", "[]"])
-def test_a_run_without_a_readable_file_is_none(home: Path, content: str) -> None:
+def test_a_run_without_a_readable_file_is_not_the_last_run(home: Path, content: str) -> None:
     folder = leave(home, "1", "a")
     (folder / "run.json").write_text(content, encoding="utf-8")
     assert last_run(home) is None

@@ -38,7 +38,7 @@ def open_cache(folder: Path) -> str:
 
 
 @pytest.mark.parametrize("open_file", [open_store, open_cache])
-def test_whoever_opens_a_new_file_at_the_same_moment_can_use_it(
+def test_several_that_create_a_file_at_the_same_moment_can_use_it(
     tmp_path: Path, open_file: Callable[[Path], str]
 ) -> None:
     together = Barrier(WORKERS)

@@ -266,7 +266,7 @@ def test_a_cache_that_another_process_locks_waits_and_the_loop_runs_meanwhile(tm
 
 
 @pytest.mark.parametrize("stored", ["no JSON", "[]", '{"score": 1}', "{}", '{"unsupported_claims": 1}'])
-def test_a_judgement_that_cannot_be_read_is_none(tmp_path: Path, stored: str) -> None:
+def test_a_judgement_that_cannot_be_read_is_asked_for_again(tmp_path: Path, stored: str) -> None:
     judged(tmp_path, "run 1")
     with closing(sqlite3.connect(tmp_path / FILE)) as connection, connection:
         connection.execute("UPDATE verdicts SET judgement = ?", (stored,))

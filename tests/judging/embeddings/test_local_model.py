@@ -55,7 +55,7 @@ def test_what_cannot_be_loaded_is_tried_once_and_said_of_every_use() -> None:
     assert tried == ["mini"]
 
 
-def test_what_a_use_raises_is_its_own_affair() -> None:
+def test_an_error_of_one_use_does_not_affect_the_others() -> None:
     model = LocalModel("mini", setting="rag_embedding_model", load=str.upper)
 
     def fail(model: str) -> None:

@@ -485,7 +485,7 @@ def test_a_streamed_reply_is_read_as_it_comes():
     assert answer.first_token_seconds + 0.2 < answer.latency_seconds
 
 
-def test_a_stream_without_end_is_cut_off_and_the_app_hears_of_it():
+def test_a_stream_without_end_is_cut_off_and_the_app_gets_a_disconnect():
     ended = threading.Event()
     app = FastAPI()
 
