@@ -17,11 +17,11 @@ class FunctionJudge:
     """A judge that calls a function of question and answer."""
 
     def __init__(self, function: JudgeFunction) -> None:
-        self._function = function
+        self.function = function
         self.identity = JudgeIdentity(kind=getattr(function, "__qualname__", type(function).__qualname__))
 
     async def judge(self, question: Question, answer: RagAnswer) -> Judgement:
-        return cast("Judgement", await settled(self._function, question, answer))
+        return cast("Judgement", await settled(self.function, question, answer))
 
 
 def as_judge(given: GivenJudge) -> Judge:

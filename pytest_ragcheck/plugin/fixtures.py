@@ -14,7 +14,7 @@ from pytest_ragcheck.plugin.run_state import RUN
 
 if TYPE_CHECKING:
     from pytest_ragcheck.config.settings import Settings
-    from pytest_ragcheck.judging.judgement import Judge, JudgeFunction
+    from pytest_ragcheck.judging.judgement import GivenJudge, Judge
     from pytest_ragcheck.plugin.asking.plan import Backends
     from pytest_ragcheck.plugin.asking.rag_check import RagCheck
     from pytest_ragcheck.questions.question import Question
@@ -91,7 +91,7 @@ def rag_result(
     rag_settings: Settings,
     rag_question: Question,
     rag_client: Any,
-    rag_judge: Judge | JudgeFunction | None,
+    rag_judge: GivenJudge | None,
 ) -> Record:
     """The record of the question. An ERROR ends the test here, a FAIL only in `assert_passed`."""
     __tracebackhide__ = True
@@ -112,7 +112,7 @@ def _result(
     settings: Settings,
     question: Question,
     client: Any,
-    judge: Judge | JudgeFunction | None,
+    judge: GivenJudge | None,
 ) -> Record:
     __tracebackhide__ = True
     from pytest_ragcheck.plugin.asking.question_session import question_session_of
@@ -146,7 +146,7 @@ def _asks_for_answers(session: pytest.Session) -> bool:
     return any(question is not None and question.is_answered for question in questions)
 
 
-def _backends(client: Any, judge: Judge | JudgeFunction | None, settings: Settings) -> Backends:
+def _backends(client: Any, judge: GivenJudge | None, settings: Settings) -> Backends:
     """Return the client, judge and settings of a question; overridden settings can name an uninstalled package."""
     from pytest_ragcheck.judging.function_judge import as_judge
     from pytest_ragcheck.metrics.metric_choice import check_installed

@@ -90,6 +90,21 @@ def rag_client():
         assert system.most == 8
 
 
+def test_questions_of_a_function_that_judges_are_read_ahead(project: Project) -> None:
+    questions(project, 16)
+    project.write(
+        "conftest.py",
+        "import pytest\nfrom pytest_ragcheck import Judgement\n\n"
+        "@pytest.fixture(scope='session')\n"
+        "def rag_judge():\n    return lambda *_: Judgement(answer_correctness=1.0, groundedness=1.0)\n",
+    )
+    with FakeEndpoint(system := Counting(seconds=SLOW)) as endpoint:
+        run = project.run(f"--rag-url={endpoint.url}")
+    assert run.outcomes == {"passed": 16}
+    assert system.most == 8
+    assert run.summary["on_demand"] == {}
+
+
 @pytest.mark.parametrize("scope", ["function", "module", "package"])
 def test_a_client_of_a_narrower_scope_is_asked_when_its_item_runs(project: Project, scope: str) -> None:
     questions(project, 6)

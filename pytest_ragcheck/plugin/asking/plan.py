@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pytest_ragcheck.judging.function_judge import FunctionJudge
 from pytest_ragcheck.plugin.asking.live_fixtures import EVALUATED_WITH
 from pytest_ragcheck.plugin.collecting.question_items import QuestionItem, question_of
 
@@ -35,8 +36,6 @@ OTHER_BACKENDS = "rag_client, rag_judge or rag_settings was another than expecte
 AGAIN = "the item ran before"
 CALLED = "rag_check was called"
 
-_JUDGE = "rag_judge"
-_NOT_ASKED = ("skip", "skipif")
 _CHANGED_BY = ("rag_question", "rag_result")
 """An override of one of these fixtures can change the question, so its questions are not prefetched."""
 
@@ -51,7 +50,13 @@ class Backends:
 
     def are(self, other: Backends) -> bool:
         """Return True if both hold the very same objects."""
-        return self.client is other.client and self.judge is other.judge and self.settings is other.settings
+        return all(own is its for own, its in zip(self._given, other._given, strict=True))
+
+    @property
+    def _given(self) -> tuple[Any, ...]:
+        """The values of `EVALUATED_WITH`; each item wraps a function that judges anew."""
+        judge = self.judge.function if isinstance(self.judge, FunctionJudge) else self.judge
+        return self.client, judge, self.settings
 
     def are_lasting(self, set_up: Mapping[pytest.FixtureDef[Any], int], *, judged: bool = True) -> bool:
         """
@@ -61,15 +66,11 @@ class Backends:
         set up, the answer is False. *set_up* has the ids of the fixtures' values. A question of the tier `retrieval`
         is not *judged*.
         """
-        for name, value in zip(EVALUATED_WITH, (self.client, self.judge, self.settings), strict=True):
-            if name == _JUDGE and not judged:
-                continue
-            scopes = {
-                fixture.scope for fixture, given in set_up.items() if (fixture.argname, given) == (name, id(value))
-            }
-            if scopes != {"session"}:
-                return False
-        return True
+        return all(
+            {each.scope for each, given in set_up.items() if (each.argname, given) == (name, id(value))} == {"session"}
+            for name, value in zip(EVALUATED_WITH, self._given, strict=True)
+            if judged or name != "rag_judge"
+        )
 
 
 @dataclass(slots=True)
@@ -119,15 +120,14 @@ def plan(session: pytest.Session, *, switched_off: str = "") -> Plan:
         if why:
             on_demand[item.nodeid] = why
         else:
-            # Questions without a judge have other backends than their neighbours.
-            unjudged = tuple(each for name, each in zip(EVALUATED_WITH, home, strict=True) if name != _JUDGE)
-            ahead[item.nodeid] = Prefetchable(question, home if question.is_answered else unjudged)
+            # Questions without a judge, the middle one, have other backends than their neighbours.
+            ahead[item.nodeid] = Prefetchable(question, home if question.is_answered else home[::2])
     return Plan(ahead=ahead, on_demand=on_demand)
 
 
 def _why_special(item: pytest.Item) -> str:
     """Return why the item may be skipped or may have fixtures of its own; empty for any other item."""
-    if any(item.get_closest_marker(mark) for mark in _NOT_ASKED):
+    if any(item.get_closest_marker(mark) for mark in ("skip", "skipif")):
         return MAY_BE_SKIPPED
     callspec = getattr(item, "callspec", None)
     if callspec is not None and callspec.params.keys() != {"rag_question"}:
