@@ -29,7 +29,7 @@ def _run(chosen: argparse.Namespace) -> int:
     folder = Path(chosen.folder)
     if not folder.is_dir():
         raise UsageError(f"{folder} is not a folder. Create it first, or name another.")
-    project = look_at(folder, os.environ)
+    project = look_at(folder)
     try:
         for path, text in new_files(project).items():
             say(_show(path, text, project) if chosen.dry_run else _write(path, text, project))

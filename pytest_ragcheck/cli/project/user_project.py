@@ -98,7 +98,7 @@ class Project:
         return Path(os.path.relpath(path, self.folder)).as_posix()
 
 
-def look_at(folder: Path, environment: Mapping[str, str]) -> Project:
+def look_at(folder: Path) -> Project:
     """Return the project in an existing folder."""
     folder = folder.resolve()
     root = next((each for each in (folder, *folder.parents) if (each / ".git").exists()), None)
@@ -107,7 +107,7 @@ def look_at(folder: Path, environment: Mapping[str, str]) -> Project:
         root=root or folder,
         configuration=_configuration(folder),
         tests=next((folder / name for name in ("tests", "test") if (folder / name).is_dir()), folder),
-        url=_shareable(environment.get("RAGCHECK_URL", "").strip()),
+        url=_shareable(os.environ.get("RAGCHECK_URL", "").strip()),
         remote_host=None if root is None else _remote_host(root),
     )
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 from pathlib import Path
 
 from pytest_ragcheck.cli.gate_arguments import with_own_baseline
@@ -41,7 +40,7 @@ def _run(chosen: argparse.Namespace) -> int:
     marker = f"<!-- pytest-ragcheck: {results.predictions['agent_name'].replace('--', '- -')} -->"
     text = markdown_of(view_of(results), most_chars=COMMENT_CHARS - len(marker) - 1)
     try:
-        updated = keep_comment(discussion_of(os.environ), marker, text)
+        updated = keep_comment(discussion_of(), marker, text)
     except NotPosted as error:
         complain("comment", f"nothing written: {error}")
         return 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,7 +36,7 @@ class Discussion:
     headers: Mapping[str, str]
 
 
-def discussion_of(environment: Mapping[str, str]) -> Discussion:
+def discussion_of() -> Discussion:
     """
     Return the discussion of the job's pull request, by the standard variables of GitHub Actions and GitLab CI.
 
@@ -43,19 +44,19 @@ def discussion_of(environment: Mapping[str, str]) -> Discussion:
         NotPosted: The job is of no pull request.
         UsageError: There is no token.
     """
-    if environment.get("GITLAB_CI"):
-        return _on_gitlab(environment)
-    if environment.get("GITHUB_ACTIONS"):
-        return _on_github(environment)
+    if os.environ.get("GITLAB_CI"):
+        return _on_gitlab()
+    if os.environ.get("GITHUB_ACTIONS"):
+        return _on_github()
     raise NotPosted("this is no job of GitHub Actions or GitLab CI")
 
 
-def _on_github(environment: Mapping[str, str]) -> Discussion:
-    number = _github_number(environment)
-    token = environment.get("GITHUB_TOKEN")
+def _on_github() -> Discussion:
+    number = _github_number()
+    token = os.environ.get("GITHUB_TOKEN")
     if not token:
         raise UsageError("GITHUB_TOKEN is not set. Give the step: env: GITHUB_TOKEN: ${{ github.token }}")
-    base = f"{environment.get('GITHUB_API_URL', 'https://api.github.com')}/repos/{environment['GITHUB_REPOSITORY']}"
+    base = f"{os.environ.get('GITHUB_API_URL', 'https://api.github.com')}/repos/{os.environ['GITHUB_REPOSITORY']}"
     return Discussion(
         comments=f"{base}/issues/{number}/comments",
         comment=f"{base}/issues/comments/",
@@ -64,23 +65,23 @@ def _on_github(environment: Mapping[str, str]) -> Discussion:
     )
 
 
-def _github_number(environment: Mapping[str, str]) -> int:
+def _github_number() -> int:
     try:
-        event = json.loads(Path(environment["GITHUB_EVENT_PATH"]).read_text(encoding="utf-8"))
+        event = json.loads(Path(os.environ["GITHUB_EVENT_PATH"]).read_text(encoding="utf-8"))
         return int((event.get("pull_request") or event["issue"])["number"])
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         raise NotPosted("the event of this job is of no pull request") from None
 
 
-def _on_gitlab(environment: Mapping[str, str]) -> Discussion:
-    number = environment.get("CI_MERGE_REQUEST_IID")
+def _on_gitlab() -> Discussion:
+    number = os.environ.get("CI_MERGE_REQUEST_IID")
     if not number:
         raise NotPosted("this job is of no merge request")
-    token = environment.get("GITLAB_TOKEN")
+    token = os.environ.get("GITLAB_TOKEN")
     if not token:
         raise UsageError("GITLAB_TOKEN is not set. Give the job a project access token with the scope api.")
-    project = quote(environment["CI_PROJECT_ID"], safe="")
-    notes = f"{environment['CI_API_V4_URL']}/projects/{project}/merge_requests/{quote(number, safe='')}/notes"
+    project = quote(os.environ["CI_PROJECT_ID"], safe="")
+    notes = f"{os.environ['CI_API_V4_URL']}/projects/{project}/merge_requests/{quote(number, safe='')}/notes"
     return Discussion(comments=notes, comment=f"{notes}/", update="PUT", headers={"PRIVATE-TOKEN": token})
 
 
