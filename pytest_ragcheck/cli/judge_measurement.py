@@ -84,7 +84,6 @@ def _is_free(judge: Judge) -> bool:
 
 
 def _judged(answers: LabelledAnswers, judge: Judge, settings: Settings) -> list[Judgement | MeasurementError]:
-    """Return the judgement or the failure of each row, asked concurrently."""
 
     async def judge_one(row: LabelledAnswer, gate: RequestLimiter) -> Judgement | MeasurementError:
         try:

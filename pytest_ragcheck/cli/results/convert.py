@@ -121,7 +121,6 @@ def _write(folder: Path, dataset_name: str, questions: Sequence[Question]) -> Pa
 
 
 def _convert(path: Path, folder: Path) -> Iterator[str]:
-    """Write the files of one run and print a summary of the conversion."""
     from pytest_ragcheck.report.files.result_files import write_results
     from pytest_ragcheck.summary.aggregate import aggregate
     from pytest_ragcheck.summary.old_layout import read_old_results
@@ -134,7 +133,6 @@ def _convert(path: Path, folder: Path) -> Iterator[str]:
 
 
 def _convert_conversations(path: Path, folder: Path) -> Iterator[str]:
-    """Write a question file for each corpus of the conversations, and print its size."""
     from pytest_ragcheck.questions.exports.mtrag import read_mtrag
 
     sets = read_mtrag(path)
