@@ -89,8 +89,7 @@ def weigh_means(
     chance of a red run if nothing changed, and *tolerance* the drop of the mean that is accepted, both 0..1. A
     deterministic judge gives the same answer the same scores.
     """
-    judged = [_judged(question) for question in changed]
-    judged = _judge_once(judged, judge_anew, first=True)
+    judged = _judge_once([_judged(question) for question in changed], judge_anew, first=True)
     if not judged:
         return None
     one_metric = [each for each in judged if len(each.question.thresholds) < 2]
