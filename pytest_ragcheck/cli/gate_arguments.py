@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -89,7 +88,7 @@ def with_own_baseline(results: Results) -> Results:
     They stay as they are if the run had none, if its file is not here, or if the file leads to another decision, since
     it was changed after the run.
     """
-    from pytest_ragcheck.config.resolve import redactor_of
+    from pytest_ragcheck.config.resolve import environment_redactor
     from pytest_ragcheck.report.gated_results import gated
     from pytest_ragcheck.summary.outcomes_reader import terms_of_summary
 
@@ -100,7 +99,7 @@ def with_own_baseline(results: Results) -> Results:
         baseline = _read_baseline(name)
     except UsageError:
         return results
-    compared = gated(results, baseline, terms_of_summary(results.summary), clean=redactor_of(os.environ).text)
+    compared = gated(results, baseline, terms_of_summary(results.summary), clean=environment_redactor().text)
     return compared if compared.gate == results.gate else results
 
 

@@ -94,12 +94,12 @@ def read_value(name: str, given: Given) -> Any:
     return read_given(next(setting for setting in TABLE if setting.name == name), given)
 
 
-def redactor_of(environment: Mapping[str, str]) -> Redactor:
+def environment_redactor() -> Redactor:
     """Return the redactor of all secrets that the environment holds for this package."""
-    secrets = _secrets_of(environment)
+    secrets = _secrets_of(os.environ)
     for setting in TABLE:
         if setting.environment and setting.read in (*URL_READERS, read_embedding_model):
-            text = environment.get(setting.environment, "").strip()
+            text = os.environ.get(setting.environment, "").strip()
             with suppress(ValueError):  # not a URL: an error only for the command that uses it
                 secrets += url_secrets(model_and_url(text)[1] or text)
     return Redactor(secrets)
@@ -189,7 +189,6 @@ def _folder_or_name(text: str, folder: Path) -> str:
 def _headers(
     given: Given | None, headers: Mapping[str, str], url: Given | None, environment: Mapping[str, str]
 ) -> FilledHeaders:
-    """Return the headers as they are sent."""
     from pytest_ragcheck.rag.http.headers import FilledHeaders, check_one_authorization, fill_in
 
     if given is None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -174,9 +173,9 @@ def _named(ids: Sequence[str], now: Baseline, earlier: Baseline) -> list[tuple[s
 
 
 def _write(path: Path, compact: dict[str, Any], contexts: dict[str, Any]) -> None:
-    from pytest_ragcheck.config.resolve import redactor_of
+    from pytest_ragcheck.config.resolve import environment_redactor
     from pytest_ragcheck.report.files.json_writer import JsonWriter
 
-    writer = JsonWriter(path.parent, redactor_of(os.environ))
+    writer = JsonWriter(path.parent, environment_redactor())
     writer.write(contexts_path(path).name, contexts)
     writer.write(path.name, compact)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 from dataclasses import replace
 from datetime import datetime, timezone
 from pathlib import Path
@@ -37,7 +36,7 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
 
 
 def _run(chosen: argparse.Namespace) -> int:
-    from pytest_ragcheck.config.resolve import redactor_of
+    from pytest_ragcheck.config.resolve import environment_redactor
     from pytest_ragcheck.questions.datasets.registry import is_standard
     from pytest_ragcheck.report.files.result_files import write_results
     from pytest_ragcheck.report.terminal.run_lines import summary_lines
@@ -50,7 +49,7 @@ def _run(chosen: argparse.Namespace) -> int:
     outcomes = merged(shards, timestamp=datetime.now(timezone.utc))
     gate = gate_of(chosen, outcomes.terms)
     terms, baseline = gate.terms, gate.baseline
-    redactor = redactor_of(os.environ)
+    redactor = environment_redactor()
     comparison = None
     if baseline is not None:
         outcomes = examined_against(baseline, outcomes)

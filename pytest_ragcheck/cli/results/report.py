@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -91,12 +90,12 @@ def _runs(place: BaselinePlace) -> Iterable[TrendRun]:
 
 
 def _gated(results: Results, chosen: argparse.Namespace) -> Results:
-    from pytest_ragcheck.config.resolve import redactor_of
+    from pytest_ragcheck.config.resolve import environment_redactor
     from pytest_ragcheck.report.gated_results import gated
     from pytest_ragcheck.summary.outcomes_reader import terms_of_summary
 
     gate = gate_of(chosen, terms_of_summary(results.summary))
-    decided = gated(results, gate.baseline, gate.terms, clean=redactor_of(os.environ).text)
+    decided = gated(results, gate.baseline, gate.terms, clean=environment_redactor().text)
     return replace(decided, notes=(*decided.notes, *filter(None, [gate.note])))
 
 
