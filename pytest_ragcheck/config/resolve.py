@@ -60,7 +60,6 @@ def read_settings(
         name: _headers(chosen["rag_identities"], headers, chosen["rag_url"], environment)
         for name, headers in values.get("endpoint.identities", {}).items()
     }
-    keys = _keys(environment)
     folders = {name: value.folder for name, value in chosen.items() if value is not None}
     absolute = {
         each.becomes: _seen_from(folders.get(each.name) or folder, values.get(each.becomes, each.default))
@@ -69,7 +68,7 @@ def read_settings(
     return Settings.from_values(
         {
             **absolute,
-            **_judge(values, keys),
+            **_judge(values, _keys(environment)),
             **_as_recorded(chosen, values),
             **_models(values, folder),
             **_gate(values, folder),

@@ -160,7 +160,6 @@ def _read(given: Mapping[str, Any], own_metrics: tuple[str, ...]) -> dict[str, A
 
 
 def _check_measured(settings: Settings) -> None:
-    """Check that some group measures each asserted metric."""
     metrics = settings.run.metrics
     for metric in settings.gate.minimums:
         groups = [group_of(name) for name in (settings.run.weights if metric == OVERALL else (metric,))]
