@@ -8,7 +8,7 @@ import ssl
 import threading
 from collections.abc import Mapping
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit, urlunsplit
 
 from pytest_ragcheck.concurrency.threads import in_thread
@@ -16,10 +16,13 @@ from pytest_ragcheck.concurrency.time_limit import TimeLimit
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.judging.model.completion import OtherContent, Refused, streamed
 from pytest_ragcheck.judging.model.server_address import is_http, origin
-from pytest_ragcheck.rag.http.connections import AnyClient, AnyResponse, Connections, http_library, unlogged
+from pytest_ragcheck.rag.http.connections import Connections, http_library, unlogged
 from pytest_ragcheck.rag.http.exchange_progress import Progress
 from pytest_ragcheck.rag.http.route import decoded, unasked_encoding
 from pytest_ragcheck.redaction import shown_url
+
+if TYPE_CHECKING:
+    from pytest_ragcheck.rag.http.connections import AnyClient, AnyResponse
 
 LARGEST_REPLY_BYTES = 20_000_000
 """After decompression. Enough for hundreds of the longest embeddings, or a thousand verdicts."""
