@@ -9,15 +9,18 @@ import sys
 import threading
 from collections.abc import Callable, Coroutine
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
 from pytest_ragcheck.concurrency.time_limit import TimeLimit
 from pytest_ragcheck.errors import EndpointError, UsageError
 from pytest_ragcheck.rag.http.asgi_lifespan import AsgiCallable, AsgiLifespan
 from pytest_ragcheck.rag.http.asgi_transport import AsgiTransport
-from pytest_ragcheck.rag.http.connections import AnyClient, http_library, stateless
+from pytest_ragcheck.rag.http.connections import http_library, stateless
 from pytest_ragcheck.redaction import shown_url
+
+if TYPE_CHECKING:
+    from pytest_ragcheck.rag.http.connections import AnyClient
 
 T = TypeVar("T")
 
