@@ -112,6 +112,17 @@ def test_the_judge_is_asked_for_changed_answers_and_the_drift_sample_only(projec
     assert (same.exit_status, n_same) == (0, 20)
 
 
+def test_an_answer_to_another_identity_excuses_no_leak(project: Project) -> None:
+    project.write("pytest.ini", "[pytest]\nrag_identities =\n    alice: X-As: alice\n    bob: X-As: bob\n")
+    project.write("conftest.py", LEAKS_ONCE.replace("(query)", "(query, identity)").replace("ANSWERS", "['CANARY']"))
+    question = {"id": "a", "question": "When?"}
+    project.write("all.rag.json", json.dumps([{**question, "as": "bob", "must_mention": ["CANARY"]}]))
+    assert project.run("--rag-judge=none").exit_status == 0
+    assert main(["baseline", "save"]) == 0
+    project.write("all.rag.json", json.dumps([{**question, "as": "alice", "must_not_mention": ["CANARY"]}]))
+    assert project.run("--rag-judge=none").outcomes == {"failed": 1}
+
+
 @pytest.mark.parametrize("narrowed", ["selected", "relabelled"])
 def test_below_ten_comparable_questions_each_is_asked_four_times_again(project: Project, narrowed: str) -> None:
     servers = Servers(project, 12)
