@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pytest_ragcheck.config.readers import WITH_MODEL
 from pytest_ragcheck.config.settings import DUMMY_API_KEY, Settings
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.judging.embeddings.local_model import no_packages
-
-if TYPE_CHECKING:
-    from pytest_ragcheck.judging.judgement import Judge
-
+from pytest_ragcheck.judging.judgement import Judge
 
 NO_RAGAS = "the ragas judge needs the ragas library, which is an extra: pip install 'pytest-ragcheck[ragas]'"
 

@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING
 from unicodedata import category
 
 from pytest_ragcheck.concurrency.batches import Batches
@@ -24,12 +23,10 @@ from pytest_ragcheck.judging.offline.words.normalized_text import sentences
 from pytest_ragcheck.judging.preflight.canaries import canaries
 from pytest_ragcheck.judging.prompts.classifier_windows import ClaimedAnswer
 from pytest_ragcheck.judging.token_classifier import CLOSED, AnswerToken, TokenClassifier
+from pytest_ragcheck.questions.question import Question
+from pytest_ragcheck.rag.answer import RagAnswer
 from pytest_ragcheck.rag.body.excerpt import excerpt
 from pytest_ragcheck.rag.cited_answer import cited_answer
-
-if TYPE_CHECKING:
-    from pytest_ragcheck.questions.question import Question
-    from pytest_ragcheck.rag.answer import RagAnswer
 
 VERSION = "local-1"
 """Raised whenever equal probabilities give other judgements."""

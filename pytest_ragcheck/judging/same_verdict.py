@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from pytest_ragcheck.judging.checked_judgement import identity_of
 from pytest_ragcheck.judging.judged_material import material_digest
-
-if TYPE_CHECKING:
-    from pytest_ragcheck.judging.judgement import Judge, Judgement
-    from pytest_ragcheck.questions.question import Question
-    from pytest_ragcheck.rag.answer import RagAnswer
+from pytest_ragcheck.judging.judgement import Judge, Judgement
+from pytest_ragcheck.questions.question import Question
+from pytest_ragcheck.rag.answer import RagAnswer
 
 
 class SameVerdict:

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import TYPE_CHECKING
 
 from pytest_ragcheck.metrics.gold import found_gold, lacks_ids
 from pytest_ragcheck.questions.question import GENERATION, Question
+from pytest_ragcheck.rag.answer import RagAnswer
 from pytest_ragcheck.scores.catalogue import MUST_NOT_RETRIEVE, RETRIEVAL
-
-if TYPE_CHECKING:
-    from pytest_ragcheck.rag.answer import RagAnswer
 
 BLAMES = {
     "retrieval": "the contexts lack the gold passages",

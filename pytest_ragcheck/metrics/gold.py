@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import takewhile
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from pytest_ragcheck.questions.question import GoldPassage, Question
-    from pytest_ragcheck.rag.answer import RagAnswer
+from pytest_ragcheck.questions.question import GoldPassage, Question
+from pytest_ragcheck.rag.answer import RagAnswer
 
 CHUNK_WORDS = 5
 """A context of fewer words, such as a heading, may be part of a passage by chance."""

@@ -5,15 +5,12 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from pytest_ragcheck.judging.offline.words.normalized_text import UNSPACED
+from pytest_ragcheck.questions.question import Question
+from pytest_ragcheck.rag.answer import RagAnswer
 from pytest_ragcheck.scores.catalogue import LEXICAL
 from pytest_ragcheck.scores.score import Score
-
-if TYPE_CHECKING:
-    from pytest_ragcheck.questions.question import Question
-    from pytest_ragcheck.rag.answer import RagAnswer
 
 _ASCII_WORDS = re.compile(r"[a-z0-9]+")
 _ALONE = re.compile(f"[{UNSPACED}]")

@@ -5,18 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from pytest_ragcheck.concurrency.search_process import SearchProcess
 from pytest_ragcheck.errors import MeasurementError
 from pytest_ragcheck.metrics.gold import found_gold, is_half_from
 from pytest_ragcheck.questions.mention import compile_mention, is_mentioned, is_regex, searched
+from pytest_ragcheck.questions.question import GoldPassage, Question
+from pytest_ragcheck.rag.answer import RagAnswer
 from pytest_ragcheck.scores.catalogue import MENTIONS, MUST_NOT_RETRIEVE
 from pytest_ragcheck.scores.score import Score
-
-if TYPE_CHECKING:
-    from pytest_ragcheck.questions.question import GoldPassage, Question
-    from pytest_ragcheck.rag.answer import RagAnswer
 
 _MUST, _MUST_NOT = MENTIONS
 _NUMBERS = "0123456789-_.:/ ()"

@@ -5,16 +5,14 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pytest_ragcheck.errors import MeasurementError, UsageError
+from pytest_ragcheck.questions.question import Question
+from pytest_ragcheck.rag.answer import RagAnswer
 from pytest_ragcheck.rag.ask import number, settled
 from pytest_ragcheck.scores.catalogue import METRICS
 from pytest_ragcheck.scores.score import LARGEST, Score
-
-if TYPE_CHECKING:
-    from pytest_ragcheck.questions.question import Question
-    from pytest_ragcheck.rag.answer import RagAnswer
 
 HOOK = "pytest_ragcheck_metrics"
 _NAME = re.compile(r"[a-z][a-z0-9_]*")

@@ -7,13 +7,10 @@ import unicodedata
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import zip_longest
-from typing import TYPE_CHECKING
 
+from pytest_ragcheck.rag.answer import RagAnswer
 from pytest_ragcheck.rag.citation_markers import MarkedText, Marker, find_markers
 from pytest_ragcheck.rag.citation_targets import SOURCE_WORDS
-
-if TYPE_CHECKING:
-    from pytest_ragcheck.rag.answer import RagAnswer
 
 _EXTENSION = re.compile(r"\.[a-z]{2,4}[0-9]?$")
 _PART = re.compile(

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from pytest_ragcheck.questions.question import EarlierTurn, Question
-
-if TYPE_CHECKING:
-    from pytest_ragcheck.rag.answer import RagAnswer
+from pytest_ragcheck.rag.answer import RagAnswer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from pytest_ragcheck.config.settings import DUMMY_API_KEY, Settings
 from pytest_ragcheck.judging.judge_choice import choose_judge, missing_for
+from pytest_ragcheck.judging.judgement import Judge
 from pytest_ragcheck.replay.recorded_run import Recording, Unasked
-
-if TYPE_CHECKING:
-    from pytest_ragcheck.judging.judgement import Judge
 
 CHOOSE = "no judge was chosen for new verdicts. Give --rag-judge, or record again: run once without --rag-replay."
 

@@ -5,10 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from pytest_ragcheck.scores.score import Score
+from pytest_ragcheck.scores.score import Score
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from pytest_ragcheck.metrics.gold import found_gold
 from pytest_ragcheck.questions.mention import compile_mention, searched
 from pytest_ragcheck.questions.planted import Plant, plants_of
 from pytest_ragcheck.questions.question import GENERATION, Question
-
-if TYPE_CHECKING:
-    from pytest_ragcheck.rag.answer import RagAnswer
+from pytest_ragcheck.rag.answer import RagAnswer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

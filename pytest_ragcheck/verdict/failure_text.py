@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import Literal, Protocol
 
 from pytest_ragcheck.metrics.blame import BLAMES
+from pytest_ragcheck.questions.question import Question
+from pytest_ragcheck.rag.answer import RagAnswer
 from pytest_ragcheck.redaction.printable import printable
 from pytest_ragcheck.scores.catalogue import OVERALL
 from pytest_ragcheck.verdict.attack_outcome import attack_outcomes
 from pytest_ragcheck.verdict.verdict import Verdict
-
-if TYPE_CHECKING:
-    from pytest_ragcheck.questions.question import Question
-    from pytest_ragcheck.rag.answer import RagAnswer
 
 _TEXT_LIMIT = 500
 """Longest shown reason, question, expected answer and answer, in characters."""

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import chain
-from typing import TYPE_CHECKING
 
 from pytest_ragcheck.judging.judged_material import grounding_contexts
+from pytest_ragcheck.judging.judgement import Judgement
 from pytest_ragcheck.metrics.gold import found_gold, gold_keys
+from pytest_ragcheck.questions.question import Question
+from pytest_ragcheck.rag.answer import RagAnswer
 from pytest_ragcheck.scores.catalogue import (
     ABSTAINED,
     CITATION_SUPPORT,
@@ -18,13 +20,8 @@ from pytest_ragcheck.scores.catalogue import (
     OVERLAP,
     RETRIEVAL,
 )
+from pytest_ragcheck.scores.score import Score
 from pytest_ragcheck.verdict.verdict import ScoredVerdict, Verdict, shortfalls
-
-if TYPE_CHECKING:
-    from pytest_ragcheck.judging.judgement import Judgement
-    from pytest_ragcheck.questions.question import Question
-    from pytest_ragcheck.rag.answer import RagAnswer
-    from pytest_ragcheck.scores.score import Score
 
 DECLINED = "the system declined to answer, although the question is answerable"
 ANSWERED = "the system answered, although the question is unanswerable"

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING
 
 from pytest_ragcheck.questions.question import GENERATION, Question
 from pytest_ragcheck.scores.catalogue import (
@@ -24,10 +23,7 @@ from pytest_ragcheck.scores.catalogue import (
     group_of,
     recall_at_most,
 )
-
-if TYPE_CHECKING:
-    from pytest_ragcheck.scores.score import Score
-
+from pytest_ragcheck.scores.score import Score
 
 NO_ANSWER = "no answer is asked for in the tier retrieval"
 

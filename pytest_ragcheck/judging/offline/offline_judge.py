@@ -4,29 +4,26 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from itertools import accumulate, chain
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from pytest_ragcheck.judging.judged_material import grounding_contexts
 from pytest_ragcheck.judging.judgement import JudgeIdentity, Judgement
 from pytest_ragcheck.judging.offline.correctness.answer_recall import AnswerText
 from pytest_ragcheck.judging.offline.correctness.expected_answer import ExpectedAnswers
+from pytest_ragcheck.judging.offline.correctness.recall import Recall
 from pytest_ragcheck.judging.offline.grounding.groundedness import PASS_LINE, Groundedness, groundedness
 from pytest_ragcheck.judging.offline.grounding.read_context import ContextCache
 from pytest_ragcheck.judging.offline.refusals import Sentence, SentenceCache, is_refusal
 from pytest_ragcheck.judging.offline.words.normalized_text import beginning
 from pytest_ragcheck.judging.offline.words.terms import STOP_WORDS, TermDictionary
+from pytest_ragcheck.questions.question import Question
+from pytest_ragcheck.rag.answer import RagAnswer
 from pytest_ragcheck.rag.citation_markers import MAY_CITE
 from pytest_ragcheck.rag.cited_answer import cited_answer
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from collections.abc import Set as AbstractSet
-
-    from pytest_ragcheck.judging.offline.correctness.recall import Recall
-    from pytest_ragcheck.questions.question import Question
-    from pytest_ragcheck.rag.answer import RagAnswer
 
 DECLINED = "the system declined to answer"
 EMPTY = "the answer is empty"

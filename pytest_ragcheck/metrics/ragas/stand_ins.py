@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
 from pytest_ragcheck.judging.judged_material import grounding_contexts
 from pytest_ragcheck.judging.offline.grounding.groundedness import PASS_LINE, groundedness
@@ -18,13 +17,11 @@ from pytest_ragcheck.judging.offline.refusals import is_refusal
 from pytest_ragcheck.judging.offline.words.normalized_text import sentences
 from pytest_ragcheck.judging.offline.words.terms import STOP_WORDS, TermDictionary
 from pytest_ragcheck.metrics.ragas.formulas import answer_correctness, cosine_similarity, factuality, faithfulness
+from pytest_ragcheck.questions.question import Question
+from pytest_ragcheck.rag.answer import RagAnswer
 from pytest_ragcheck.rag.cited_answer import cited_answer
 from pytest_ragcheck.scores.catalogue import RAGAS_STAND_INS
 from pytest_ragcheck.scores.score import Score
-
-if TYPE_CHECKING:
-    from pytest_ragcheck.questions.question import Question
-    from pytest_ragcheck.rag.answer import RagAnswer
 
 RELEVANCY, CORRECTNESS, CONTEXT, FAITHFULNESS = RAGAS_STAND_INS
 

@@ -7,11 +7,8 @@ import re
 import time
 from collections.abc import Mapping
 from email.utils import parsedate_to_datetime
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from pytest_ragcheck.errors import MeasurementError
-
+from pytest_ragcheck.errors import MeasurementError
 
 LIMITED = 429
 

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from pytest_ragcheck.rag.answer import RagAnswer
 from pytest_ragcheck.rag.body.json_body import ReplyMismatch
 from pytest_ragcheck.rag.body.vocabulary import ANSWER_NAMES, CONTEXTS_NAMES, keys_among, keys_of
 from pytest_ragcheck.rag.shapes.expression import Expression
 from pytest_ragcheck.rag.shapes.named_shapes import CONTRACT, NAMED_SHAPES
 from pytest_ragcheck.rag.shapes.reading import IdsMismatch, NotFound, Reading
-
-if TYPE_CHECKING:
-    from pytest_ragcheck.rag.answer import RagAnswer
 
 REPLY = '{"answer": "...", "contexts": ["...", ...]}'
 """The reply of the contract, in error texts."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING
 
+from pytest_ragcheck.judging.offline.correctness.expected_answer import ExpectedAnswer
 from pytest_ragcheck.judging.offline.correctness.recall import Recall
 from pytest_ragcheck.judging.offline.negation import (
     REACH,
@@ -16,14 +17,7 @@ from pytest_ragcheck.judging.offline.negation import (
 )
 from pytest_ragcheck.judging.offline.words.normalized_text import sentences
 from pytest_ragcheck.judging.offline.words.polarity_words import NEGATIVE, NOT, SIGNED, WITHOUT
-from pytest_ragcheck.judging.offline.words.terms import WITHOUT_POLARITY
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from pytest_ragcheck.judging.offline.correctness.expected_answer import ExpectedAnswer
-    from pytest_ragcheck.judging.offline.words.terms import TermDictionary
-
+from pytest_ragcheck.judging.offline.words.terms import WITHOUT_POLARITY, TermDictionary
 
 _INFERRED_AGREEMENT = 0.8
 _OPENING = 1000  # characters searched for the first sentence

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from itertools import chain
-from typing import TYPE_CHECKING
 
+from pytest_ragcheck.judging.offline.grounding.read_context import ReadContext
 from pytest_ragcheck.judging.offline.quantities.computed_quantities import Operands
+from pytest_ragcheck.judging.offline.quantities.known_quantities import UnknownQuantity
 from pytest_ragcheck.judging.offline.quantities.quantity_reader import read_quantities
 from pytest_ragcheck.judging.offline.words.terms import TermDictionary, numbers_in
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from pytest_ragcheck.judging.offline.grounding.read_context import ReadContext
-    from pytest_ragcheck.judging.offline.quantities.known_quantities import UnknownQuantity
 
 
 class Computation:

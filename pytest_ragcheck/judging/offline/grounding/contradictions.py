@@ -4,22 +4,16 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from functools import cached_property, reduce
 from itertools import chain, islice
 from operator import or_
-from typing import TYPE_CHECKING
 
-from pytest_ragcheck.judging.offline.grounding.context_index import LONGEST_SENTENCE, NEAR_COPY
+from pytest_ragcheck.judging.offline.grounding.context_index import LONGEST_SENTENCE, NEAR_COPY, ContextIndex
+from pytest_ragcheck.judging.offline.grounding.read_context import ReadContext
 from pytest_ragcheck.judging.offline.negation import Polarity, is_said_otherwise, polarity, split_clauses
 from pytest_ragcheck.judging.offline.words.polarity_words import BUT, IF, NOT, SIGNED
 from pytest_ragcheck.judging.offline.words.terms import END, STOP_WORDS, WITHOUT_POLARITY
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from pytest_ragcheck.judging.offline.grounding.context_index import ContextIndex
-    from pytest_ragcheck.judging.offline.grounding.read_context import ReadContext
-
 
 _MOST_REPEATED = 100  # sentences that a claim may repeat: a bound for long texts
 _LEAST_REPEATED = 2  # content terms of a context sentence that a part of a claim repeats

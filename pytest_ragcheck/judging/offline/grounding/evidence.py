@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import chain, pairwise
-from typing import TYPE_CHECKING
 
 from pytest_ragcheck.judging.offline.details.changed_details import ChangedDetail, changed_detail
 from pytest_ragcheck.judging.offline.details.changed_lists import added_item, joined_items
 from pytest_ragcheck.judging.offline.details.roles import agents, exchanged_partners, may_exchange
 from pytest_ragcheck.judging.offline.grounding.context_index import ContextIndex
 from pytest_ragcheck.judging.offline.grounding.contradictions import Contradictions
+from pytest_ragcheck.judging.offline.grounding.read_context import ReadContext
 from pytest_ragcheck.judging.offline.quantities.dates import DATES, foreign_date
 from pytest_ragcheck.judging.offline.quantities.quantity import ARTICLES
 from pytest_ragcheck.judging.offline.words.number_spellings import other_reading
 from pytest_ragcheck.judging.offline.words.terms import content_of, is_number, numbers_in, terms_of
 from pytest_ragcheck.judging.offline.words.word_lists import WORDS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from pytest_ragcheck.judging.offline.grounding.read_context import ReadContext
-
 
 _COPY, _LEAST_OF_A_COPY = 0.65, 3  # share of a sentence's words, and words
 _LEAST_OF_A_PART = 5  # letters of a word that is a part of another one

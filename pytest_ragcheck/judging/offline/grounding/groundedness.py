@@ -3,28 +3,23 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from pytest_ragcheck.judging.offline.grounding.computation import Computation
 from pytest_ragcheck.judging.offline.grounding.evidence import Evidence
+from pytest_ragcheck.judging.offline.grounding.read_context import ContextCache
 from pytest_ragcheck.judging.offline.grounding.support import (
     MOST_TERMS_OF_A_SHORT_ANSWER,
     SHARE_OF_CHANGED,
+    Support,
     claims_of,
     compare_quantities,
     measure,
 )
 from pytest_ragcheck.judging.offline.refusals import SentenceCache
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from collections.abc import Set as AbstractSet
-
-    from pytest_ragcheck.judging.offline.grounding.read_context import ContextCache
-    from pytest_ragcheck.judging.offline.grounding.support import Support
-    from pytest_ragcheck.judging.offline.words.terms import TermDictionary
-
+from pytest_ragcheck.judging.offline.words.terms import TermDictionary
 
 PASS_LINE = 0.7
 

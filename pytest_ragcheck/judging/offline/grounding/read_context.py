@@ -5,17 +5,14 @@ from __future__ import annotations
 from bisect import bisect_right
 from functools import cached_property
 from itertools import compress, count, pairwise
-from typing import TYPE_CHECKING
 
 from pytest_ragcheck.judging.offline.details.roles import read_clauses
 from pytest_ragcheck.judging.offline.negation import polarity
+from pytest_ragcheck.judging.offline.quantities.quantity import Quantity
 from pytest_ragcheck.judging.offline.quantities.quantity_reader import read_quantities
 from pytest_ragcheck.judging.offline.words.normalized_text import sentences
 from pytest_ragcheck.judging.offline.words.polarity_words import SIGNED
 from pytest_ragcheck.judging.offline.words.terms import END, WITHOUT_POLARITY, TermDictionary, numbers_in
-
-if TYPE_CHECKING:
-    from pytest_ragcheck.judging.offline.quantities.quantity import Quantity
 
 # A parsed context takes some ten bytes a character.
 _MOST_CHARACTERS_KEPT = 1_000_000

@@ -4,30 +4,31 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import filterfalse, pairwise
-from typing import TYPE_CHECKING
 
 from pytest_ragcheck.judging.offline.details.changed_details import ChangedDetail
+from pytest_ragcheck.judging.offline.grounding.computation import Computation
+from pytest_ragcheck.judging.offline.grounding.evidence import Evidence
+from pytest_ragcheck.judging.offline.grounding.read_context import ReadContext
 from pytest_ragcheck.judging.offline.negation import without_yes_or_no
-from pytest_ragcheck.judging.offline.quantities.known_quantities import KnownQuantities
+from pytest_ragcheck.judging.offline.quantities.known_quantities import ComparedQuantities, KnownQuantities
 from pytest_ragcheck.judging.offline.quantities.quantity import has_quantity
 from pytest_ragcheck.judging.offline.quantities.quantity_reader import read_quantities
+from pytest_ragcheck.judging.offline.refusals import SentenceCache
 from pytest_ragcheck.judging.offline.words.normalized_text import NUMBER, clause_words, listed, normalised, words
 from pytest_ragcheck.judging.offline.words.number_spellings import canonical_number
 from pytest_ragcheck.judging.offline.words.polarity_words import BUT, IF, NOT
-from pytest_ragcheck.judging.offline.words.terms import FRAMING, REFUSING, STOP_WORDS, numbers_in, term_of, terms_of
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from pytest_ragcheck.judging.offline.grounding.computation import Computation
-    from pytest_ragcheck.judging.offline.grounding.evidence import Evidence
-    from pytest_ragcheck.judging.offline.grounding.read_context import ReadContext
-    from pytest_ragcheck.judging.offline.quantities.known_quantities import ComparedQuantities
-    from pytest_ragcheck.judging.offline.refusals import SentenceCache
-    from pytest_ragcheck.judging.offline.words.terms import TermDictionary
-
+from pytest_ragcheck.judging.offline.words.terms import (
+    FRAMING,
+    REFUSING,
+    STOP_WORDS,
+    TermDictionary,
+    numbers_in,
+    term_of,
+    terms_of,
+)
 
 # Each constant has the change of the area under the curve without it on RAGTruth-QA, MT-RAG and WiCE, in this order.
 

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pytest_ragcheck.judging.judged_material import digest_of
+from pytest_ragcheck.judging.judgement import JudgeIdentity, Judgement
+from pytest_ragcheck.questions.question import Question
 from pytest_ragcheck.rag.answer import RagAnswer
-
-if TYPE_CHECKING:
-    from pytest_ragcheck.judging.judgement import JudgeIdentity, Judgement
-    from pytest_ragcheck.questions.question import Question
 
 _DIGITS = 16
 """Hex digits of a digest in a baseline; 64 bits keep a million texts apart."""
