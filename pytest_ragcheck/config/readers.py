@@ -8,12 +8,11 @@ from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from pytest_ragcheck.config.baseline_place import BaselinePlace
 from pytest_ragcheck.config.numbers import number_in, read_fraction
-from pytest_ragcheck.questions.datasets.dataset_names import DatasetChoice, Sample
 from pytest_ragcheck.scores.catalogue import (
     ASSERTABLE,
     BOUNDED,
@@ -23,6 +22,9 @@ from pytest_ragcheck.scores.catalogue import (
     OVERALL,
     listed,
 )
+
+if TYPE_CHECKING:
+    from pytest_ragcheck.questions.datasets.dataset_names import DatasetChoice, Sample
 
 JUDGES = ("openai", "offline", "local", "ragas", "none")
 WITH_MODEL = ("openai", "local", "ragas")
