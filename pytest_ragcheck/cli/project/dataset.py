@@ -6,15 +6,18 @@ import argparse
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pytest_ragcheck.cli.printing import complain, say
 from pytest_ragcheck.config.numbers import read_count, read_number
 from pytest_ragcheck.errors import DatasetError, UsageError
-from pytest_ragcheck.questions.datasets.dataset_names import DatasetChoice
 from pytest_ragcheck.questions.planted import ATTACKS, with_plants
 from pytest_ragcheck.questions.question import END_TO_END, GENERATION
 from pytest_ragcheck.report.counted import counted
 from pytest_ragcheck.scores.catalogue import ASSERTABLE
+
+if TYPE_CHECKING:
+    from pytest_ragcheck.questions.datasets.dataset_names import DatasetChoice
 
 _INJECTION = "injection"
 _ENDINGS = ("_questions.json", ".rag.json", ".rag.yaml", ".rag.yml")
@@ -90,6 +93,7 @@ def _write(chosen: argparse.Namespace) -> str:
 
 
 def _plant(chosen: argparse.Namespace) -> str:
+    """Write the questions of the file with planted documents, and return the text to print."""
     import secrets
 
     from pytest_ragcheck.questions.question_rows import write_questions

@@ -5,14 +5,17 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pytest_ragcheck.cli.printing import say
 from pytest_ragcheck.errors import UsageError
-from pytest_ragcheck.questions.exports.export import Export
-from pytest_ragcheck.questions.exports.material import Material
-from pytest_ragcheck.questions.question import Question
 from pytest_ragcheck.redaction import Redactor
 from pytest_ragcheck.report.counted import counted
+
+if TYPE_CHECKING:
+    from pytest_ragcheck.questions.exports.export import Export
+    from pytest_ragcheck.questions.exports.material import Material
+    from pytest_ragcheck.questions.question import Question
 
 _ENDING = "_results.json"
 _SHOWN_KEYS = 12
@@ -121,6 +124,7 @@ def _write(folder: Path, dataset_name: str, questions: Sequence[Question]) -> Pa
 
 
 def _convert(path: Path, folder: Path) -> Iterator[str]:
+    """Write the files of one run and print a summary of the conversion."""
     from pytest_ragcheck.report.files.result_files import write_results
     from pytest_ragcheck.summary.aggregate import aggregate
     from pytest_ragcheck.summary.old_layout import read_old_results
@@ -133,6 +137,7 @@ def _convert(path: Path, folder: Path) -> Iterator[str]:
 
 
 def _convert_conversations(path: Path, folder: Path) -> Iterator[str]:
+    """Write a question file for each corpus of the conversations, and print its size."""
     from pytest_ragcheck.questions.exports.mtrag import read_mtrag
 
     sets = read_mtrag(path)
