@@ -38,13 +38,8 @@ REACH = 4
 _UNPLAIN = SIGNED | {IF}
 
 # Lower-case words at the beginning of an answer.
-_YES = listed(
-    "sí yes yeah yep correct true right ja oui si sim sì да так 是 是的 对 はい ええ 네 예 예 نعم haan हाँ evet"
-)
-_NO = listed(
-    "no nope nee not nicht niet incorrect false wrong nein non nao não нет ні ni 否 不 不是 いいえ いや "
-    "아니요 아니오 لا नहीं hayir hayır"
-)
+_YES = listed(WORDS["yes"])
+_NO = listed(WORDS["no"])
 _FIRST_WORD = re.compile(
     r"\W{0,20}((?:unfortunately|sadly|leider|noch|nog|helaas|malheureusement|lamentablemente|todav[ií]a|a[uú]n|"
     r"infelizmente|ainda|purtroppo|к сожалению|увы|пока),? )?"

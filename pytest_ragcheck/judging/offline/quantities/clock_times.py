@@ -20,6 +20,7 @@ from pytest_ragcheck.judging.offline.quantities.quantity import (
 )
 from pytest_ragcheck.judging.offline.words.polarity_words import WITHOUT
 from pytest_ragcheck.judging.offline.words.terms import first_content, is_number, term_of, terms_of
+from pytest_ragcheck.judging.offline.words.word_lists import WORDS
 
 _CLOCK = re.compile(r"([01]?\d|2[0-4])[:.]([0-5]\d?)")
 _HALF_HOUR = re.compile(r"(\d|1[01])\.5")
@@ -32,10 +33,7 @@ _AT_AN_HOUR = terms_of("um om as las alle в")
 _BEFORE_HOURS = terms_of("las la as le alle dalle")
 CLOCK_UNITS = terms_of("uhr uur h heure heures hora horas ore ч час часа часов")
 _MORNING = terms_of("am morning matin morgens vormittags manana mattina mattino manha утра утром ochtends")
-_EVENING = terms_of(
-    "pm evening afternoon soir abend abends nachmittag nachmittags tarde noche sera pomeriggio noite вечера "
-    "вечером дня avonds middags"
-)
+_EVENING = terms_of(WORDS["evening"])
 _AFTER_NOON = [term_of("apres"), term_of("midi")]
 PARTS_OF_A_DAY = _MORNING | _EVENING
 """Terms of "in the morning", "in the evening" and the like."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from pytest_ragcheck.judging.offline.words.measure_words import FIXED_BY_WORD, MONEY, MONTHS_BY_WORD, UNITS_BY_WORD
 from pytest_ragcheck.judging.offline.words.terms import by_term, is_number, terms_of
+from pytest_ragcheck.judging.offline.words.word_lists import WORDS
 
 UNITS = by_term(UNITS_BY_WORD)
 MONTH_NUMBERS = by_term(MONTHS_BY_WORD)
@@ -28,9 +29,7 @@ _NEAR_A_DEGREE, _NEAR_A_SHARE = 0.6, 0.5
 _NEAR_A_MONTH = 0.02  # 30 days, 365 days and 52 weeks are as long as calendar units
 
 
-HALVES = terms_of(
-    "half halb halbe halber halben halbes halve demi demie media medio mezza mezzo mezz meia meio половинои половине"
-)
+HALVES = terms_of(WORDS["halves"])
 QUARTERS = terms_of("quarter kwart viertel quart cuarto cuartos quarto quartos quarti четверть четверти")
 DENOMINATORS = {
     term: number

@@ -53,14 +53,11 @@ from pytest_ragcheck.judging.offline.quantities.rates import (
 from pytest_ragcheck.judging.offline.words.measure_words import FIXED_BY_WORD, MONEY, WEEKDAYS_BY_WORD
 from pytest_ragcheck.judging.offline.words.number_spellings import other_reading
 from pytest_ragcheck.judging.offline.words.terms import END, STOP_WORDS, by_term, term_of, terms_of
+from pytest_ragcheck.judging.offline.words.word_lists import WORDS
 
 _FIXED = by_term(FIXED_BY_WORD)
 _CENT = terms_of("cent ciento cento")
-_KINDS_OF_DAYS = terms_of(
-    "working business calendar full whole unused consecutive additional extra paid unpaid remaining ganze ganzen volle "
-    "vollen zusatzliche zusatzlichen aufeinanderfolgende aufeinanderfolgenden bezahlte bezahlten рабочих календарных "
-    "полных"
-)
+_KINDS_OF_DAYS = terms_of(WORDS["kinds of days"])
 _SQUARE = terms_of("square carre carres cuadrados cuadrado quadrati quadrato quadrados quadrado vierkante")
 _PLAIN = re.compile(r"\d{1,15}(?:\.\d{1,9})?")
 _THOUSAND = 1000.0

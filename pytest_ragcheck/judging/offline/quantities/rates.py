@@ -8,6 +8,7 @@ from pytest_ragcheck.judging.offline.quantities.quantity import BEFORE_NUMBER, U
 from pytest_ragcheck.judging.offline.words.measure_words import LOWER_BOUNDS, PER, PERIODS_BY_WORD, UPPER_BOUNDS
 from pytest_ragcheck.judging.offline.words.polarity_words import NEGATIVE
 from pytest_ragcheck.judging.offline.words.terms import END, by_term, is_number, term_of, terms_of
+from pytest_ragcheck.judging.offline.words.word_lists import WORDS
 
 PERIODS = by_term(PERIODS_BY_WORD)
 BEFORE_PERIODS = frozenset(map(term_of, PER))
@@ -28,10 +29,7 @@ _NAMES_OF_PERIODS |= {UNITS[term_of(word)]: word for word in ("kilogram", "liter
 # Words that make "less" a lower bound: "al menos", "pelo menos", "au moins".
 _SUPERLATIVE = terms_of("al lo pelo ao au du")
 # "not more than 5" is an upper bound; "no máximo 5" has no negation.
-_COMPARATIVES = terms_of(
-    "more less fewer over under above below mehr weniger plus moins mas menos piu meno mais более больше менее "
-    "меньше meer minder"
-)
+_COMPARATIVES = terms_of(WORDS["comparatives of numbers"])
 _AFTERTHOUGHTS = terms_of("maximum maximo massimo minimum minimo максимум минимум")
 
 

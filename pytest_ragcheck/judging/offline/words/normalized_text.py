@@ -9,6 +9,7 @@ from itertools import chain
 
 from pytest_ragcheck.judging.offline.words.measure_words import MONTHS_BY_WORD
 from pytest_ragcheck.judging.offline.words.number_spellings import with_han_numbers_in_digits
+from pytest_ragcheck.judging.offline.words.word_lists import WORDS
 
 UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff\u3400-\u9fff\uac00-\ud7a3\U00020000-\U0003ffff"
@@ -185,11 +186,7 @@ def clause_words(folded: str, *, with_ends: bool = False) -> list[str]:
     return folded_words(_with_clause_ends(folded), with_ends=with_ends)
 
 
-_LIMITED = listed(
-    "not never no nor cannot without nicht kein keine keinen keinem keiner nie ohne pas jamais aucun aucune sans nunca "
-    "jamas sin nao sem non senza niet geen nooit zonder не нет без except excluding ausser sauf salvo excepto tranne "
-    "eccetto behalve кроме if unless wenn falls si se indien mits если"
-)
+_LIMITED = listed(WORDS["words that limit"])
 """Negations, exceptions and conditions, which end with the bracket or quote that they stand in."""
 _ENCLOSED = re.compile(r'[(][^()]{0,100}[)]|"[^"]{0,100}"')
 _COMPOUND = re.compile(r"n(?<!\w.)(?:on|ot?)-\w+(?:-\w+)*")
@@ -251,9 +248,7 @@ _ENDS = re.compile(
 )
 _MARKERS = re.compile(r"(?:(?:[-*•‣–—#>]+|\(?\d{1,3}[.)]|\(?[a-zA-Z][.)])(?:\s+|$)){1,3}")
 _AFTER_A_LETTER = ("", ".", ")")  # of a marker
-_ABBREVIATIONS = listed(
-    "mr mrs ms dr prof st vs etc e.g i.e eg ie cf al fig jr sr inc ltd co approx dept est vol pp ca bzw z.b nr"
-)
+_ABBREVIATIONS = listed(WORDS["abbreviations"])
 _HALVES_OF_A_DAY = frozenset(("a.m", "p.m"))
 _LEAST_OF_AN_END = 3  # letters, by which most words are no abbreviations
 _ENDS_OF_ABBREVIATIONS = frozenset(word[-_LEAST_OF_AN_END:] for word in _ABBREVIATIONS)

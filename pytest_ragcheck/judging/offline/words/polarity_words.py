@@ -22,28 +22,17 @@ NEGATIVE = frozenset((NOT, WITHOUT, EXCEPT))
 
 _NEGATIONS = {
     **dict.fromkeys(
-        listed(
-            "not never no cannot nor neither nobody none niemand niemanden niemandem nicht kein keine keinen "
-            "keinem keiner keines nie niemals nadie nessuno nessun nessuna ninguem nenhum nenhuma никто pas jamais "
-            "aucun aucune nunca jamas nao non niet geen nooit не нет avoid avoids avoiding "
-            "vermeiden vermeide verzichten verzichte verzichtet eviter evitez evitar evite evitare evita eviti "
-            "vermijden vermijd achterwege"
-        ),
+        listed(WORDS["negations"]),
         NOT,
     ),
     **dict.fromkeys(listed("without ohne sans sin sem senza zonder без"), WITHOUT),
     **dict.fromkeys(
-        listed(
-            "except excluding exception ausser ausnahme sauf excepte salvo tranne eccezione exceto excecao excepto "
-            "excepcion кроме behalve uitgezonderd uitzondering"
-        ),
+        listed(WORDS["exceptions"]),
         EXCEPT,
     ),
 }
 
-PORTUGUESE = listed(
-    "o os e em um uma da dos das ao com nao na nos nas pelo pela ser pode podem ate maximo minimo sao tem"
-)
+PORTUGUESE = listed(WORDS["Portuguese"])
 """Words with which "no" is Portuguese for "in the", unless one of `NOT_PORTUGUESE` is near."""
 
 NOT_PORTUGUESE = listed("the is are of to and there el la los las es y en con il gli lo non si della di che")

@@ -128,12 +128,7 @@ def numbers_in(terms: Iterable[str]) -> list[str]:
     return [term for term in terms if term < ":"]
 
 
-# The other party of a contract, whose word has the stem of the first one's: employer and employee.
-_PARTIES = listed(
-    "employee employees licensee licensees trainee trainees assignee assignees mortgagee transferee interviewee "
-    "employeur employeurs empleador empleadora empleadores empregador empregadora empregadores "
-    "arrendatario arrendataria arrendatarios arrendatarias"
-)
+_PARTIES = listed(WORDS["parties"])
 _FIXED = {
     **{word: f"{word[:STEM_LENGTH]}-{word[STEM_LENGTH:][:2]}" for word in _PARTIES},
     **dict.fromkeys(SENTENCE_ENDS, END),
