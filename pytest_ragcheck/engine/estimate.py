@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
+from pytest_ragcheck.config.settings import Settings
 from pytest_ragcheck.judging.prompts.judge_prompt import load_prompt
 from pytest_ragcheck.metrics.cost import EXTRA, has_table, price_usd
 from pytest_ragcheck.questions.question import EarlierTurn, Question
 from pytest_ragcheck.rag.answer import RagAnswer
-
-if TYPE_CHECKING:
-    from pytest_ragcheck.config.settings import Settings
 
 CHARACTERS_A_TOKEN = 4
 """For English text; other scripts have fewer."""

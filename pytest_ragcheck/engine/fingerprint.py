@@ -7,21 +7,19 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlsplit
 
 from pytest_ragcheck._version import __version__
 from pytest_ragcheck.config.readers import model_and_url
+from pytest_ragcheck.config.settings import Settings
 from pytest_ragcheck.config.table import TABLE
 from pytest_ragcheck.judging.checked_judgement import judge_identity
+from pytest_ragcheck.judging.judgement import Judge
+from pytest_ragcheck.questions.question import Question
 from pytest_ragcheck.questions.wire import question_to_wire
 from pytest_ragcheck.rag.ask import endpoint_name
 from pytest_ragcheck.redaction import REDACTED, is_secret_header, shown_url
-
-if TYPE_CHECKING:
-    from pytest_ragcheck.config.settings import Settings
-    from pytest_ragcheck.judging.judgement import Judge
-    from pytest_ragcheck.questions.question import Question
 
 OF_NO_ACCOUNT = frozenset(
     {

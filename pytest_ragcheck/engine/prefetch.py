@@ -7,13 +7,10 @@ from collections.abc import Awaitable, Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain, groupby, islice
-from typing import TYPE_CHECKING
 
 from pytest_ragcheck.concurrency.private_loop import end_tasks
 from pytest_ragcheck.engine.store.record_store import MemoryStore, Store
-
-if TYPE_CHECKING:
-    from pytest_ragcheck.verdict.record import Record
+from pytest_ragcheck.verdict.record import Record
 
 _CLAIMED_AT_ONCE = 200
 """Number of questions that are looked up at once in a store where other processes have claims."""

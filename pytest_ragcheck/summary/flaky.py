@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from pytest_ragcheck.summary.gate.baseline_reader import Baseline, looks
+from pytest_ragcheck.verdict.record import Record
 from pytest_ragcheck.verdict.verdict import Verdict
-
-if TYPE_CHECKING:
-    from pytest_ragcheck.verdict.record import Record
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

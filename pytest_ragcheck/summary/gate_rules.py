@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pytest_ragcheck.config.readers import MISSING_QUESTIONS, OTHER_SETTINGS
-
-if TYPE_CHECKING:
-    from pytest_ragcheck.config.settings import Settings
-
+from pytest_ragcheck.config.settings import Settings
 
 COMPARING = ("confirmed", "regression")
 """The gates that compare with saved runs, and ask and judge again if needed."""

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from pytest_ragcheck.judging.judgement import JudgeIdentity, Judgement
+from pytest_ragcheck.questions.question import Question
+from pytest_ragcheck.rag.answer import RagAnswer
+from pytest_ragcheck.redaction import Redactor
 from pytest_ragcheck.verdict.record import members
-
-if TYPE_CHECKING:
-    from pytest_ragcheck.questions.question import Question
-    from pytest_ragcheck.rag.answer import RagAnswer
-    from pytest_ragcheck.redaction import Redactor
 
 
 def answer_without_secrets(answer: RagAnswer, clean: Redactor) -> RagAnswer:

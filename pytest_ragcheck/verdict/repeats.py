@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean, median, variance
-from typing import TYPE_CHECKING
 
 from pytest_ragcheck.scores.catalogue import PROHIBITIONS
 from pytest_ragcheck.scores.score import Score
+from pytest_ragcheck.verdict.record import Record
 from pytest_ragcheck.verdict.verdict import Thresholds, Verdict, decide
-
-if TYPE_CHECKING:
-    from pytest_ragcheck.verdict.record import Record
 
 SPREAD_LIMIT = 0.2
 """The largest difference between repeated values of one metric that is not called unstable."""

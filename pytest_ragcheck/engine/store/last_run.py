@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from datetime import datetime, timezone
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from pytest_ragcheck.concurrency.file_lock import FileLock
 from pytest_ragcheck.engine.fingerprint import differences
@@ -19,9 +18,7 @@ from pytest_ragcheck.engine.store.run_locks import is_in_use
 from pytest_ragcheck.engine.store.shared_store import SharedStore
 from pytest_ragcheck.engine.store.store_file import FILE, FILES, LAYOUT, layout_of
 from pytest_ragcheck.errors import StoreError, UsageError
-
-if TYPE_CHECKING:
-    from pytest_ragcheck.redaction import Redactor
+from pytest_ragcheck.redaction import Redactor
 
 _RUN = "run.json"
 

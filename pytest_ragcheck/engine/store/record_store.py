@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
-if TYPE_CHECKING:
-    from pytest_ragcheck.verdict.record import Record
+from pytest_ragcheck.verdict.record import Record
 
 
 class Store(Protocol):

@@ -8,13 +8,10 @@ import os
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from pytest_ragcheck.concurrency.file_lock import FileLock
 from pytest_ragcheck.errors import StepFailed
-
-if TYPE_CHECKING:
-    from pytest_ragcheck.redaction import Redactor
+from pytest_ragcheck.redaction import Redactor
 
 POLL_SECONDS = 0.03
 """Pause between two checks for another process."""

@@ -7,17 +7,15 @@ import sqlite3
 from collections.abc import Callable, Hashable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from pytest_ragcheck.engine.store.record_store import MemoryStore
 from pytest_ragcheck.engine.store.run_locks import RunLocks
 from pytest_ragcheck.engine.store.shared_database import opened, when_unlocked
 from pytest_ragcheck.engine.store.store_file import FILE, lay_out
 from pytest_ragcheck.errors import StoreError
+from pytest_ragcheck.redaction import Redactor
 from pytest_ragcheck.verdict.record import Record
-
-if TYPE_CHECKING:
-    from pytest_ragcheck.redaction import Redactor
 
 T = TypeVar("T")
 

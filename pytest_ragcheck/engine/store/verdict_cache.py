@@ -8,13 +8,11 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from pytest_ragcheck.concurrency.threads import in_thread
 from pytest_ragcheck.engine.store.shared_database import opened, when_unlocked
-
-if TYPE_CHECKING:
-    from pytest_ragcheck.redaction import Redactor
+from pytest_ragcheck.redaction import Redactor
 
 T = TypeVar("T")
 

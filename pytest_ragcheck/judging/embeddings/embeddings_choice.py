@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from pytest_ragcheck.config.readers import LOCAL, model_and_url
+from pytest_ragcheck.config.settings import Settings
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.judging.embeddings.embeds import Embeds, NoEmbeddings
 from pytest_ragcheck.scores.catalogue import NO_EMBEDDING_MODEL
-
-if TYPE_CHECKING:
-    from pytest_ragcheck.config.settings import Settings
 
 
 def choose_embeddings(settings: Settings) -> Embeds:

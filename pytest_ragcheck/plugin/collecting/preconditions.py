@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
+from pytest_ragcheck.config.settings import Settings
 from pytest_ragcheck.errors import ResultsError, UsageError
 from pytest_ragcheck.plugin.collecting.overrides import is_overridden
 from pytest_ragcheck.plugin.configuration import settings_of
 from pytest_ragcheck.plugin.run_state import run_of
-
-if TYPE_CHECKING:
-    from pytest_ragcheck.config.settings import Settings
 
 NO_ENDPOINT = (
     "there is no RAG endpoint to ask: give --rag-url=URL, set RAGCHECK_URL, or override the rag_client fixture"

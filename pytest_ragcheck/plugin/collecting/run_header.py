@@ -4,24 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from pytest_ragcheck.config.readers import WITH_MODEL
+from pytest_ragcheck.config.settings import Settings
 from pytest_ragcheck.plugin.collecting.overrides import is_overridden
 from pytest_ragcheck.plugin.configuration import settings_of
 from pytest_ragcheck.plugin.run_state import RUN, run_of
 from pytest_ragcheck.plugin.workers.worker_info import runs_everything
+from pytest_ragcheck.questions.question import QuestionSet
 from pytest_ragcheck.redaction import shown_url
 from pytest_ragcheck.redaction.printable import printable
 from pytest_ragcheck.report.terminal.run_lines import header_lines
 from pytest_ragcheck.scores.catalogue import JUDGED
 from pytest_ragcheck.verdict.failure_text import some
-
-if TYPE_CHECKING:
-    from pytest_ragcheck.config.settings import Settings
-    from pytest_ragcheck.questions.question import QuestionSet
 
 _MOST_NAMED = 5
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime, timezone
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from pytest_ragcheck.config.settings import Settings
 from pytest_ragcheck.plugin.run_state import GATE_ID, Run
 from pytest_ragcheck.questions.question import Question, QuestionSet
 from pytest_ragcheck.report.terminal.run_lines import run_thresholds
@@ -17,9 +17,6 @@ from pytest_ragcheck.summary.run_outcomes import Outcomes
 from pytest_ragcheck.verdict.failure_text import first_line
 from pytest_ragcheck.verdict.record import Record
 from pytest_ragcheck.verdict.verdict import Verdict
-
-if TYPE_CHECKING:
-    from pytest_ragcheck.config.settings import Settings
 
 
 def outcomes_of(run: Run, settings: Settings) -> Outcomes:

@@ -10,13 +10,11 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from json.encoder import encode_basestring
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from pytest_ragcheck.redaction import Redactor
 from pytest_ragcheck.report.files.output_folder import not_written
 from pytest_ragcheck.report.files.result_documents import JUDGEMENT
-
-if TYPE_CHECKING:
-    from pytest_ragcheck.redaction import Redactor
 
 DECIMALS = 6
 

@@ -6,15 +6,13 @@ import tempfile
 from array import array
 from contextlib import suppress
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO
 
+from pytest_ragcheck.redaction import Redactor
 from pytest_ragcheck.report.files.json_writer import EncodedRow, JsonWriter, rounded
 from pytest_ragcheck.report.files.result_documents import prediction_row
+from pytest_ragcheck.verdict.record import Record
 from pytest_ragcheck.verdict.verdict import Verdict
-
-if TYPE_CHECKING:
-    from pytest_ragcheck.redaction import Redactor
-    from pytest_ragcheck.verdict.record import Record
 
 
 class RowsAhead:

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pytest_ragcheck.summary.gate.procedure.candidate import examine
 from pytest_ragcheck.summary.gate.procedure.compared_question import ComparedQuestion, KnownRun, Look, Scores
+from pytest_ragcheck.summary.gate.procedure.gate_findings import Examined
 from pytest_ragcheck.summary.gate.procedure.gate_requests import Reply, drive
-
-if TYPE_CHECKING:
-    from pytest_ragcheck.summary.gate.procedure.gate_findings import Examined
-    from pytest_ragcheck.verdict.record import Record
+from pytest_ragcheck.verdict.record import Record
 
 _PLAIN = ("gate", "thresholds", "apart", "same", "ids_renamed", "not_judged", "over_budget")
 """Fields whose JSON value is their own."""

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from pytest_ragcheck.summary.gate.procedure.compared_question import ComparedQuestion, Key, Look
+from pytest_ragcheck.summary.gate.procedure.compared_question import ComparedQuestion, Key, Look
 
 
 class Outcome(Enum):

@@ -12,16 +12,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from statistics import median_low
-from typing import TYPE_CHECKING
 
+from pytest_ragcheck.summary.gate.procedure.compared_question import Key
 from pytest_ragcheck.summary.gate.procedure.count_test import critical_value, floor_value, mixed_p
 from pytest_ragcheck.summary.gate.procedure.gate_findings import CountFinding, Examined, GateFindings, MeanFinding
+from pytest_ragcheck.summary.gate.procedure.gate_requests import JudgesAnew
 from pytest_ragcheck.summary.gate.procedure.mean_test import can_be_judged, can_be_red, weigh_means
 from pytest_ragcheck.summary.gate.procedure.units import go_together, units_of
-
-if TYPE_CHECKING:
-    from pytest_ragcheck.summary.gate.procedure.compared_question import Key
-    from pytest_ragcheck.summary.gate.procedure.gate_requests import JudgesAnew
 
 FEWEST_QUESTIONS = 10
 """Smaller sets are decided as under `confirmed`, because no count of them can be significant."""

@@ -7,15 +7,12 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist, fmean, stdev
-from typing import TYPE_CHECKING
 
+from pytest_ragcheck.summary.gate.procedure.compared_question import ComparedQuestion, Key, Scores
 from pytest_ragcheck.summary.gate.procedure.gate_findings import MeanFinding, MetricDrop
 from pytest_ragcheck.summary.gate.procedure.gate_requests import JudgeAnew, JudgesAnew
 from pytest_ragcheck.summary.gate.procedure.run_permutation import lower_sum_p
 from pytest_ragcheck.summary.intervals import student_quantile
-
-if TYPE_CHECKING:
-    from pytest_ragcheck.summary.gate.procedure.compared_question import ComparedQuestion, Key, Scores
 
 _HOPELESS = 0.2
 """Largest p after one judgement of each answer that leads to a second judgement."""

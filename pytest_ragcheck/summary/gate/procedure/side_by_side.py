@@ -5,13 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from itertools import combinations
-from typing import TYPE_CHECKING
 
+from pytest_ragcheck.summary.gate.procedure.compared_question import ComparedQuestion
 from pytest_ragcheck.summary.gate.procedure.gate_findings import SideBySide
 from pytest_ragcheck.summary.gate.procedure.gate_requests import JudgeAnew, Steps
-
-if TYPE_CHECKING:
-    from pytest_ragcheck.summary.gate.procedure.compared_question import ComparedQuestion
 
 LEVEL = 0.01
 """Chance that an answer as good as the recorded one is called worse."""

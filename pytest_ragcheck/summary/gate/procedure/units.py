@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from pytest_ragcheck.summary.gate.procedure.compared_question import ComparedQuestion, Key
+from pytest_ragcheck.summary.gate.procedure.compared_question import ComparedQuestion, Key
 
 _CHANGED_ELSEWHERE = 0.1
 """If a larger share of answers changed outside of the failing documents, a document's questions may share noise."""
