@@ -136,14 +136,10 @@ def _term_of(focus: str) -> str:
 
 def polarity(terms: Sequence[str], silent: AbstractSet[str]) -> Polarity:
     """
-    The polarity of the content terms of a text.
+    The polarity of the terms of a text, without the *silent* ones.
 
     A negation denies the next content terms of its clause, or the last ones if none follow. A word such as "before" is
     an opposite of "after" together with the next content term.
-
-    Args:
-        terms: The terms, in order.
-        silent: The terms without content.
     """
     if _UNPLAIN.isdisjoint(terms):
         return Polarity(affirmed=set(terms).difference(silent))

@@ -54,13 +54,7 @@ class TermWeights(dict[str, float]):
 
 
 class ExpectedAnswer:
-    """
-    An expected answer, parsed for the search.
-
-    Args:
-        spelt: Its words, each between spaces.
-        terms: Its terms.
-    """
+    """An expected answer with these terms; *spelt* has its words, each between spaces."""
 
     __slots__ = ("content", "distinct", "has_number", "spelt", "terms")
 
@@ -126,9 +120,7 @@ def is_coarser_date(expected: AbstractSet[str], stated: AbstractSet[str]) -> boo
     """
     True if the answer gives an expected date by its year, with or without its month: "2017" for "November 17, 2017".
 
-    Args:
-        expected: The terms of the expected answer.
-        stated: The answer's terms without the question's. Another month or number among them makes it another date.
+    *stated* are the answer's terms without the question's. Another month or number among them makes it another date.
     """
     if not any(map(_YEAR.fullmatch, expected & stated)):
         return False

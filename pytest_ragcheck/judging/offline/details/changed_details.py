@@ -67,18 +67,18 @@ def changed_detail(
         sentence: The terms of a sentence of the contexts.
         is_elsewhere: True for terms that the contexts have elsewhere with words of the claim; those replace nothing.
     """
-    changed = other_quantity(claim, sentence, is_elsewhere) or opposite_word(claim, sentence)
+    changed = _other_quantity(claim, sentence, is_elsewhere) or _opposite_word(claim, sentence)
     if changed:
         return ChangedDetail(terms=changed)
     if is_shortened(sentence, claim):
         return ChangedDetail(terms=content_of(claim)[-1:], is_list=True)
     if names_one_of_two(claim, sentence):
         return ChangedDetail(terms=[term for term in claim if term in ONLY], is_list=True)
-    run = exchanged_role(claim, sentence) or replaced(claim, sentence, is_elsewhere)
+    run = exchanged_role(claim, sentence) or _replaced(claim, sentence, is_elsewhere)
     return ChangedDetail(terms=run) if run else None
 
 
-def other_quantity(
+def _other_quantity(
     claim: Sequence[str], sentence: Sequence[str], is_elsewhere: Callable[[Sequence[str]], bool]
 ) -> Sequence[str]:
     """The terms of a quantity of *claim* in whose place *sentence* has another one; empty without one."""
@@ -98,7 +98,7 @@ def other_quantity(
     return ()
 
 
-def opposite_word(claim: Sequence[str], sentence: Sequence[str]) -> Sequence[str]:
+def _opposite_word(claim: Sequence[str], sentence: Sequence[str]) -> Sequence[str]:
     """The word of *claim* that *sentence* lacks, if it has an opposite of it that *claim* lacks; else empty."""
     if _OPPOSITES.keys().isdisjoint(claim):
         return ()
@@ -113,15 +113,10 @@ def opposite_word(claim: Sequence[str], sentence: Sequence[str]) -> Sequence[str
     ][:1]
 
 
-def replaced(claim: Sequence[str], sentence: Sequence[str], is_elsewhere: Callable[[Sequence[str]], bool]) -> list[str]:
-    """
-    The content terms of *claim* that stand in the place of others in *sentence*; empty if there are none.
-
-    Args:
-        claim: The terms of a sentence that nearly copies *sentence*.
-        sentence: The terms of a sentence of the contexts.
-        is_elsewhere: True for terms that the contexts have elsewhere with words of the claim; those replace nothing.
-    """
+def _replaced(
+    claim: Sequence[str], sentence: Sequence[str], is_elsewhere: Callable[[Sequence[str]], bool]
+) -> list[str]:
+    """The content terms of *claim* that stand in the place of others in *sentence*; empty if there are none."""
     if STOP_WORDS.issuperset(frozenset(claim).difference(sentence)):
         return []
     own, other = _content(claim), _content(sentence)

@@ -111,14 +111,10 @@ def may_exchange(clauses: Sequence[Mapping[str, str]]) -> bool:
 
 def exchanged_partners(own: Sequence[Mapping[str, str]], other: Sequence[Mapping[str, str]]) -> str | None:
     """
-    A noun of *own* that has changed places with another one; None if there is none.
+    A noun of the clauses *own* that has changed places with another one in *other*; None if there is none.
 
     "The tenant signs and the landlord pays" for "the landlord signs and the tenant pays"; in Russian also the
     nominative and the dative of two nouns.
-
-    Args:
-        own: The clauses of a sentence of the answer, from `read_clauses`.
-        other: Those of a sentence of the contexts.
     """
     if not (may_exchange(own) and may_exchange(other)):
         return None

@@ -105,12 +105,9 @@ class Evidence:
 
     def changed_detail(self, claim: Sequence[str], content: Sequence[str], *, near_copy: bool) -> ChangedDetail | None:
         """
-        The detail in which *claim* differs from the contexts; None if there is none.
+        The detail in which a sentence with the terms *claim* differs from the contexts; None if there is none.
 
-        Args:
-            claim: The terms of a sentence.
-            content: Its content terms.
-            near_copy: True if a window of the contexts has most of them.
+        It is a near copy if a window of the contexts has most of its *content*.
         """
         if not DATES.isdisjoint(claim) and (date := foreign_date(claim, self._calendar)):
             return ChangedDetail(terms=[date])

@@ -188,6 +188,7 @@ def clause_words(folded: str, *, with_ends: bool = False) -> list[str]:
 
 _LIMITED = listed(WORDS["words that limit"])
 """Negations, exceptions and conditions, which end with the bracket or quote that they stand in."""
+
 _ENCLOSED = re.compile(r'[(][^()]{0,100}[)]|"[^"]{0,100}"')
 _COMPOUND = re.compile(r"n(?<!\w.)(?:on|ot?)-\w+(?:-\w+)*")
 # A condition up to its comma. French and Spanish "si" is left out, because "se" and "si" are mostly pronouns elsewhere.

@@ -127,16 +127,7 @@ def language_number(word: str, after: Sequence[str], text: AbstractSet[str], uni
 
 
 def composed(words: Sequence[str], terms: Sequence[str]) -> list[str]:
-    """
-    *terms* with each number of several words joined into one: `two hundred and fifty`, `treinta y cinco`.
-
-    Args:
-        words: The text's words.
-        terms: The term of each word; that of a number is its canonical spelling.
-
-    Returns:
-        The terms; fewer if numbers were joined.
-    """
+    """The *terms* of *words* with each number of several words as one: `two hundred and fifty`, `treinta y cinco`."""
     if "cent" in words:
         terms = ["100" if _is_french_hundred(words, place) else term for place, term in enumerate(terms)]
     joined: list[str] = []
