@@ -13,8 +13,7 @@ from typing import ClassVar
 from pytest_ragcheck.judging.judged_material import grounding_contexts
 from pytest_ragcheck.judging.judgement import JudgeIdentity, Judgement
 from pytest_ragcheck.judging.offline.correctness.answer_recall import AnswerText
-from pytest_ragcheck.judging.offline.correctness.expected_answer import ExpectedAnswers
-from pytest_ragcheck.judging.offline.correctness.recall import Recall
+from pytest_ragcheck.judging.offline.correctness.expected_answer import ExpectedAnswers, Recall
 from pytest_ragcheck.judging.offline.grounding.groundedness import PASS_LINE, Groundedness, groundedness
 from pytest_ragcheck.judging.offline.grounding.read_context import ContextCache
 from pytest_ragcheck.judging.offline.refusals import Sentence, SentenceCache, is_refusal

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 
-from pytest_ragcheck.judging.offline.correctness.expected_answer import ExpectedAnswer
-from pytest_ragcheck.judging.offline.correctness.recall import Recall
+from pytest_ragcheck.judging.offline.correctness.expected_answer import ExpectedAnswer, Recall
 from pytest_ragcheck.judging.offline.negation import (
     REACH,
     Polarity,

@@ -10,6 +10,7 @@ from pytest_ragcheck.judging.offline.correctness.answer_polarity import AnswerPo
 from pytest_ragcheck.judging.offline.correctness.expected_answer import (
     ExpectedAnswer,
     ExpectedAnswers,
+    Recall,
     TermWeights,
     are_compatible,
     decades_and_centuries,
@@ -20,7 +21,6 @@ from pytest_ragcheck.judging.offline.correctness.expected_answer import (
     rounded_numbers,
 )
 from pytest_ragcheck.judging.offline.correctness.list_items import adds_to, entries_of, expected_items
-from pytest_ragcheck.judging.offline.correctness.recall import Recall
 from pytest_ragcheck.judging.offline.details.changed_details import changed_detail
 from pytest_ragcheck.judging.offline.details.changed_lists import is_shortened
 from pytest_ragcheck.judging.offline.details.roles import exchanged_partners, exchanged_role, read_clauses
