@@ -13,15 +13,7 @@ from urllib.parse import urlsplit
 
 from pytest_ragcheck.config.baseline_place import BaselinePlace
 from pytest_ragcheck.config.numbers import number_in, read_fraction
-from pytest_ragcheck.scores.catalogue import (
-    ASSERTABLE,
-    BOUNDED,
-    DEFAULT_GROUPS,
-    GROUPS,
-    METRICS,
-    OVERALL,
-    listed,
-)
+from pytest_ragcheck.scores.catalogue import ASSERTABLE, BOUNDED, DEFAULT_GROUPS, GROUPS, METRICS, OVERALL, listed
 
 if TYPE_CHECKING:
     from pytest_ragcheck.questions.datasets.dataset_names import DatasetChoice, Sample

@@ -9,11 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_ragcheck.judging.judgement import JudgeIdentity
-from pytest_ragcheck.report.terminal.comparison_lines import (
-    accept_command,
-    comparison_lines,
-    regressions_text,
-)
+from pytest_ragcheck.report.terminal.comparison_lines import accept_command, comparison_lines, regressions_text
 from pytest_ragcheck.summary.gate.baseline_comparison import Comparison, compare
 from pytest_ragcheck.summary.gate.baseline_reader import Baseline, BaselineRow
 from pytest_ragcheck.verdict.verdict import Verdict

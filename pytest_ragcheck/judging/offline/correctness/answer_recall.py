@@ -25,9 +25,7 @@ from pytest_ragcheck.judging.offline.details.changed_details import changed_deta
 from pytest_ragcheck.judging.offline.details.changed_lists import is_shortened
 from pytest_ragcheck.judging.offline.details.roles import exchanged_partners, exchanged_role, read_clauses
 from pytest_ragcheck.judging.offline.grounding.groundedness import PASS_LINE, scaled
-from pytest_ragcheck.judging.offline.negation import (
-    says_yes,
-)
+from pytest_ragcheck.judging.offline.negation import says_yes
 from pytest_ragcheck.judging.offline.quantities.clock_times import PARTS_OF_A_DAY
 from pytest_ragcheck.judging.offline.quantities.known_quantities import KnownQuantities
 from pytest_ragcheck.judging.offline.quantities.quantity import DATED_OR_MEASURED
