@@ -12,7 +12,7 @@ from setuptools.command.build_py import build_py
 PACKED = {
     "judging/offline": (".txt",),
     "judging/offline/words": (".txt",),
-    "judging/prompts": (".txt",),
+    "judging/prompts": (".json", ".txt"),
     "report/html": (".css", ".html", ".js"),
     "summary/schemas": (".json",),
 }

@@ -13,8 +13,7 @@ import pytest
 from pytest_ragcheck.check import NO_LIMIT
 from pytest_ragcheck.config.settings import Settings
 from pytest_ragcheck.errors import StepFailed
-from pytest_ragcheck.judging.model.openai_judge import OpenAIJudge
-from pytest_ragcheck.judging.model.reply_schema import reply_schema
+from pytest_ragcheck.judging.model.openai_judge import OpenAIJudge, reply_schema
 from pytest_ragcheck.judging.preflight.canaries import canaries
 from pytest_ragcheck.judging.preflight.run_preflight import IN_INI, preflight
 from pytest_ragcheck.judging.prompts.fence import fenced

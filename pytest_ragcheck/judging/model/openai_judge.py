@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.errors import UsageError
@@ -12,16 +13,27 @@ from pytest_ragcheck.judging.judged_material import digest_of, grounding_context
 from pytest_ragcheck.judging.judgement import JudgeIdentity, Judgement
 from pytest_ragcheck.judging.model.chat import Chat, ExpectedReply
 from pytest_ragcheck.judging.model.model_server import ModelServer
-from pytest_ragcheck.judging.model.reply_schema import reply_schema
 from pytest_ragcheck.judging.model.response_format import RequestFormat
 from pytest_ragcheck.judging.prompts.fence import Nonces
 from pytest_ragcheck.judging.prompts.judge_prompt import JudgePrompt, load_prompt
+from pytest_ragcheck.package_text import package_text
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
     from pytest_ragcheck.questions.question import Question
     from pytest_ragcheck.rag.answer import RagAnswer
+
+
+@cache
+def reply_schema() -> dict[str, Any]:
+    """
+    The JSON schema of the judge's reply in strict form: every field is required, and no others are allowed.
+
+    The file is written from `JudgeReply`, whose import takes 0.05 s and is not needed before the first reply.
+    """
+    schema: dict[str, Any] = json.loads(package_text("judging/prompts/reply.schema.json"))
+    return schema
 
 
 class OpenAIJudge:

@@ -20,8 +20,8 @@ from jsonschema import Draft202012Validator
 from pytest_ragcheck.errors import JudgeReplyError
 from pytest_ragcheck.judging.judgement import Judgement
 from pytest_ragcheck.judging.model.judge_reply import JudgeReply, read_reply
+from pytest_ragcheck.judging.model.openai_judge import reply_schema
 from pytest_ragcheck.judging.model.reply_object import LONGEST_REPLY, strict_schema
-from pytest_ragcheck.judging.model.reply_schema import PATH, reply_schema
 
 NONCE = "5f0c9a1e77b2d304"
 GOOD = Judgement(answer_correctness=0.5, groundedness=1.0, error_message="The limit is missing.")
@@ -238,7 +238,7 @@ def test_whatever_the_scores_are_only_numbers_in_range_are_read(correctness, gro
 
 def test_the_schema_that_is_sent_is_that_of_what_is_read():
     # By value: older versions of pydantic write 1.0 for 1.
-    assert json.loads(PATH.read_text(encoding="utf-8")) == json.loads(written_schema())
+    assert reply_schema() == json.loads(written_schema())
 
 
 def test_the_schema_is_one_that_strict_servers_take():
