@@ -1,7 +1,7 @@
 """
 Which replies have a verdict, and the errors about those that have none.
 
-    python -m tests.judging.test_reply
+    python -m tests.judging.model.test_judge_reply
 
 writes the JSON schema that a judge is sent.
 """
@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,6 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
+import pytest_ragcheck
 from pytest_ragcheck.errors import JudgeReplyError
 from pytest_ragcheck.judging.judgement import Judgement
 from pytest_ragcheck.judging.model.judge_reply import JudgeReply, read_reply
@@ -267,4 +269,5 @@ def test_the_schema_is_one_that_strict_servers_take():
 
 
 if __name__ == "__main__":
-    PATH.write_text(written_schema(), encoding="utf-8")
+    path = Path(pytest_ragcheck.__file__).with_name("judging") / "prompts" / "reply.schema.json"
+    path.write_text(written_schema(), encoding="utf-8")
