@@ -4,20 +4,38 @@ from __future__ import annotations
 
 import json
 import os
+from contextlib import suppress
 from dataclasses import asdict
+from importlib import import_module
 from pathlib import Path
+from pkgutil import walk_packages
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from pytest_ragcheck.testing.canned_conftest import CLASSES, FIXTURES
-from pytest_ragcheck.testing.preloading import import_all
 from pytest_ragcheck.testing.run_result import RunResult
 
 if TYPE_CHECKING:
     from pytest_ragcheck.testing.canned_question import CannedQuestion
 
-import_all()
+
+def _import_all() -> None:
+    """
+    Import the package once, so that pytester keeps it.
+
+    pytester unloads after each test the modules that its runs imported first. A second import costs time, and breaks
+    PyYAML and httpcore: PyYAML's C part and the error tables of httpx hold the classes of the first import.
+    """
+    for module in ("yaml", "httpcore", "httpcore2"):
+        with suppress(ImportError):
+            import_module(module)
+    for found in walk_packages([str(Path(__file__).parents[1])], "pytest_ragcheck."):
+        if not found.name.startswith("pytest_ragcheck.testing"):
+            import_module(found.name)
+
+
+_import_all()
 
 _FOREIGN = ("RAGCHECK_", "OPENAI_", "PYTEST_", "CI")
 
