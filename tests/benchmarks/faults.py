@@ -106,7 +106,7 @@ def names(questions: int) -> list[str]:
 def expected(row: Row, questions: int) -> str:
     """The expected outcomes; of a stopped run only that no question is lost."""
     if row.stop and not row.resumes:
-        return "all told"
+        return "each reported"
     traces = [name.encode() for name in names(questions)]
     wrong = row.dead + sum(
         hits(row.faults.status_500, b"500", trace) or hits(row.faults.hang, b"hang", trace) for trace in traces
