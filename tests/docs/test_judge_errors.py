@@ -152,8 +152,10 @@ CASES = {
 }
 
 
-@pytest.fixture(scope="module", autouse=True)
-def slow_replies_end_with_the_module():
+@pytest.fixture(autouse=True)
+def slow_replies_end_with_their_test():
+    # A worker may come back to this module after it has left it.
+    NEVER.clear()
     yield
     NEVER.set()
 
