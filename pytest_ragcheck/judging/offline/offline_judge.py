@@ -31,7 +31,6 @@ OF_ANOTHER = "the answer gives the expected words for something else than the co
 NO_CONTEXTS = "no contexts were returned"
 
 _HIGHEST_OF_ANOTHER = 0.5
-_MOST_TERMS_KEPT = 100_000
 # Characters read of an answer and of its contexts, because the time grows with the product of both.
 _ANSWER_READ = 20_000
 _CONTEXTS_READ = 500_000
@@ -55,9 +54,6 @@ class OfflineJudge:
     identity: ClassVar[JudgeIdentity] = JudgeIdentity(kind="offline", prompt_version="offline-7")
 
     def __init__(self) -> None:
-        self._reset()
-
-    def _reset(self) -> None:
         self._terms = TermDictionary()
         self._passages = ContextCache(self._terms)
         self._expected = ExpectedAnswers(self._terms)
@@ -70,8 +66,6 @@ class OfflineJudge:
             A judgement with `groundedness` and `abstained` set. `answer_correctness` is None for an answerable question
             without acceptable answers. `error_message` names the weakness of the lower score, unless both are 1.
         """
-        if len(self._terms) > _MOST_TERMS_KEPT:  # bounds the memory of a long run, without effect on scores
-            self._reset()
         text, contexts = beginning(answer.text, _ANSWER_READ), _beginnings(grounding_contexts(question, answer))
         if not text.strip():
             return _empty(question)

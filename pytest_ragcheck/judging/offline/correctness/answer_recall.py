@@ -303,7 +303,7 @@ class AnswerText:
         """True if two nouns of the expected clauses have changed places."""
         if len(sought.terms) < _LEAST_OF_A_CLAUSE or sought.stands_in(self._spelt):
             return False
-        own, other = read_clauses(self._text, self._terms), read_clauses(expected, self._terms)
+        own, other = read_clauses(self._text), read_clauses(expected)
         return exchanged_partners(own, other) is not None
 
     def _lacks_item(self, items: Sequence[frozenset[str]], lacking: AbstractSet[str]) -> bool:

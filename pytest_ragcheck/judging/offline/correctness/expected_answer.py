@@ -20,6 +20,7 @@ from pytest_ragcheck.judging.offline.words.terms import (
     TermDictionary,
     content_of,
     is_number,
+    term_of,
 )
 
 # Weights of terms other than words, which weigh 1. Stop words at 1: -0.002 of the area under the curve on each set.
@@ -151,7 +152,7 @@ class Recall:
         named = (
             word
             for word in found
-            if not telling.isdisjoint((terms[word.lower()],) if word.isascii() and word.isalpha() else terms.of(word))
+            if not telling.isdisjoint((term_of(word.lower()),) if word.isascii() and word.isalpha() else terms.of(word))
         )
         return tuple(named) or (self.expected.strip(),)
 

@@ -14,10 +14,10 @@ from pytest_ragcheck.judging.offline.words.stems import cyrillic_case
 from pytest_ragcheck.judging.offline.words.terms import (
     END,
     STOP_WORDS,
-    TermDictionary,
     content_of,
     first_content,
     is_number,
+    term_of,
     terms_of,
 )
 from pytest_ragcheck.judging.offline.words.word_lists import WORDS
@@ -82,7 +82,7 @@ _LEAST_OF_A_NOUN = 4  # letters
 _CLAUSES_COMPARED = 6
 
 
-def read_clauses(sentence: str, terms: TermDictionary) -> list[dict[str, str]]:
+def read_clauses(sentence: str) -> list[dict[str, str]]:
     """The content terms of the first clauses, with "noun" after an article, the case in Russian, or nothing."""
     clauses: list[dict[str, str]] = []
     start = 0
@@ -94,9 +94,9 @@ def read_clauses(sentence: str, terms: TermDictionary) -> list[dict[str, str]]:
         start = after
         clause: dict[str, str] = {}
         for before, word in pairwise(("", *found)):
-            term = terms[word]
+            term = term_of(word)
             if term not in STOP_WORDS and not is_number(term) and len(word) >= _LEAST_OF_A_NOUN:
-                is_noun = word.isascii() and before != "" and terms[before] in BEFORE_NOUNS
+                is_noun = word.isascii() and before != "" and term_of(before) in BEFORE_NOUNS
                 clause[term] = _NOUN if is_noun else cyrillic_case(word, _CASES)
         if clause:
             clauses.append(clause)

@@ -8,7 +8,7 @@ from itertools import chain, pairwise
 
 from pytest_ragcheck.judging.offline.details.changed_details import ChangedDetail, changed_detail
 from pytest_ragcheck.judging.offline.details.changed_lists import added_item, joined_items
-from pytest_ragcheck.judging.offline.details.roles import agents, exchanged_partners, may_exchange
+from pytest_ragcheck.judging.offline.details.roles import agents, exchanged_partners, may_exchange, read_clauses
 from pytest_ragcheck.judging.offline.grounding.context_index import ContextIndex
 from pytest_ragcheck.judging.offline.grounding.contradictions import Contradictions
 from pytest_ragcheck.judging.offline.grounding.read_context import ReadContext
@@ -131,7 +131,7 @@ class Evidence:
 
     def exchanged_partners(self, text: str) -> ChangedDetail | None:
         """The noun of the sentence *text* that changed places with another one of the contexts; None without one."""
-        clauses = self._passages[0].clauses_of(text) if self._passages else []
+        clauses = read_clauses(text)
         if not may_exchange(clauses):
             return None
         own = frozenset[str]().union(*clauses)

@@ -29,7 +29,7 @@ class ReadContext:
         self.distinct = frozenset(self.terms)
         self.numbers = numbers_in(self.distinct)
         self._foci: dict[int, frozenset[str]] = {}
-        self._text, self._dictionary = text, terms
+        self._text = text
 
     @cached_property
     def sentence_ends(self) -> list[int]:
@@ -59,11 +59,7 @@ class ReadContext:
     @cached_property
     def clauses(self) -> list[list[dict[str, str]]]:
         """The clauses of each sentence."""
-        return list(map(self.clauses_of, sentences(self._text)))
-
-    def clauses_of(self, sentence: str) -> list[dict[str, str]]:
-        """The clauses of *sentence*, from `read_clauses`."""
-        return read_clauses(sentence, self._dictionary)
+        return list(map(read_clauses, sentences(self._text)))
 
     @cached_property
     def quantities(self) -> list[Quantity]:

@@ -48,22 +48,32 @@ END = "¶"
 
 _LEAST_OF_LARGE_NUMBER = 7  # letters
 _MOST_TEXTS_KEPT, _LONGEST_TEXT_KEPT = 1000, 1000  # characters
+_MOST_WORDS_KEPT = 100_000
 
 
-class TermDictionary(dict[str, str]):
+class _WordTable(dict[str, str]):
     """
     The term of each word: its stem, or the canonical spelling of its number.
 
-    Terms are computed on first use and kept.
+    Terms are computed on first use and kept for all texts, which share most of their words.
     """
 
+    special: set[str]
+    """Words that `of_words` does not only look up."""
+
+    negative: set[str]
+    """Words that deny another one; and "no", which is no negation in Portuguese."""
+
     def __init__(self) -> None:
-        super().__init__(_FIXED)
-        self._special = {*AMBIGUOUS, *READ_TOGETHER, "no"}
-        """Words that `of_words` does not only look up."""
-        self._negative = {"no"}
-        """Words that deny another one; and "no", which is no negation in Portuguese."""
-        self._texts: dict[str, list[str]] = {}
+        super().__init__()
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget all words but those with a fixed term."""
+        self.clear()
+        self.update(_FIXED)
+        self.special = {*AMBIGUOUS, *READ_TOGETHER, "no"}
+        self.negative = {"no"}
 
     def __missing__(self, word: str) -> str:
         if word[0].isdigit():
@@ -80,12 +90,19 @@ class TermDictionary(dict[str, str]):
             )
             if affirmed:
                 term = stem(affirmed)
-                self._special.add(word)
-                self._negative.add(word)
+                self.special.add(word)
+                self.negative.add(word)
             if term in _BASES:
                 term = _listed(_BASES, affirmed or plain, term) or term
         self[word] = term
         return term
+
+
+class TermDictionary:
+    """Maps texts to terms."""
+
+    def __init__(self) -> None:
+        self._texts: dict[str, list[str]] = {}
 
     def of(self, text: str) -> list[str]:
         """
@@ -108,13 +125,15 @@ class TermDictionary(dict[str, str]):
 
     def of_words(self, found: list[str]) -> list[str]:
         """The terms of a text with the words *found*."""
-        terms = list(map(self.__getitem__, found))
-        special = self._special.intersection(found)
+        if len(_TABLE) > _MOST_WORDS_KEPT:  # before a text, whose words must be known to be special
+            _TABLE.reset()
+        terms = list(map(_TABLE.__getitem__, found))
+        special = _TABLE.special.intersection(found)
         if not special:
             return terms
-        told = reworded(found, special, self._negative & special)
+        told = reworded(found, special, _TABLE.negative & special)
         if told is not found:
-            terms = list(map(self.__getitem__, told))
+            terms = list(map(_TABLE.__getitem__, told))
         return terms if READ_TOGETHER.isdisjoint(special) else composed(told, terms)
 
 
@@ -165,12 +184,12 @@ _BASES = _by_stem((word, stem(affirmative[0])) for affirmative, _ in PAIRS for w
 _NEGATIVE = _by_stem((word, affirmative[0]) for affirmative, negative in PAIRS for word in negative)
 """The word that a negative word denies, by its stem."""
 
-_PLAIN_TERMS = TermDictionary()
+_TABLE = _WordTable()
 
 
 def term_of(word: str) -> str:
     """The term of *word* by itself."""
-    return _PLAIN_TERMS[word]
+    return _TABLE[word]
 
 
 def terms_of(words: str) -> frozenset[str]:

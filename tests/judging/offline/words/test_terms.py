@@ -106,6 +106,12 @@ def test_ends_of_sentences_can_be_asked_for():
     assert END not in TermDictionary().with_ends("Open from 9 a.m. to 4 p.m. on weekdays")
 
 
+def test_terms_are_the_same_after_more_words_than_are_kept():
+    before = terms("unsupported twenty-five"), TermDictionary().with_ends("It is forbidden.")
+    terms(" ".join(f"{number:x}".translate(str.maketrans("0123456789", "ghijklmnop")) for number in range(100_001)))
+    assert before == (terms("unsupported twenty-five"), TermDictionary().with_ends("It is forbidden."))
+
+
 @given(st.text())
 def test_terms_are_never_empty_and_always_the_same(text: str):
     found = terms(text)
