@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
 
 from pytest_ragcheck.judging.offline.correctness.expected_answer import ExpectedAnswer, Recall
+from pytest_ragcheck.judging.offline.lazy import lazy
 from pytest_ragcheck.judging.offline.negation import (
     REACH,
     Polarity,
@@ -35,7 +35,7 @@ class AnswerPolarity:
         self._asked = asked
         self._terms = terms
 
-    @cached_property
+    @lazy
     def says_yes(self) -> bool | None:
         """True for yes, False for no; None if the answer does not begin with either."""
         return says_yes(self._text)
@@ -78,7 +78,7 @@ class AnswerPolarity:
             terms = [term for term in terms if term != WITHOUT]
         return polarity(without_yes_or_no(text, terms), WITHOUT_POLARITY).is_negative
 
-    @cached_property
+    @lazy
     def _polarity(self) -> Polarity:
         return self._polarity_of(self._text)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
-from functools import cached_property
 
 from pytest_ragcheck.judging.offline.correctness.answer_polarity import AnswerPolarity
 from pytest_ragcheck.judging.offline.correctness.expected_answer import (
@@ -25,6 +24,7 @@ from pytest_ragcheck.judging.offline.details.changed_details import changed_deta
 from pytest_ragcheck.judging.offline.details.changed_lists import is_shortened
 from pytest_ragcheck.judging.offline.details.roles import exchanged_partners, exchanged_role, read_clauses
 from pytest_ragcheck.judging.offline.grounding.groundedness import PASS_LINE, scaled
+from pytest_ragcheck.judging.offline.lazy import lazy
 from pytest_ragcheck.judging.offline.negation import says_yes
 from pytest_ragcheck.judging.offline.quantities.clock_times import PARTS_OF_A_DAY
 from pytest_ragcheck.judging.offline.quantities.known_quantities import KnownQuantities
@@ -205,7 +205,7 @@ class AnswerText:
         if wanted is not None and self._polarity.says_yes is None and sought.distinct <= _WITHOUT_PLACE | self._asked:
             agreement = self._polarity.agreement(expected, yes=wanted)  # "No, it is forbidden" adds nothing to "No"
             return (_OPPOSED if agreement.is_opposed else max(raw, _QUANTITY)), agreement.is_opposed
-        if self._polarity.says_yes is not None and wanted is not None:
+        if wanted is not None and self._polarity.says_yes is not None:
             agrees = self._polarity.says_yes is wanted
             opposed = not agrees
         else:
@@ -230,46 +230,46 @@ class AnswerText:
             compared.n_known > 0 and not compared.unknown,
         )
 
-    @cached_property
+    @lazy
     def _asked(self) -> frozenset[str]:
         return frozenset(self._terms.of(self._question))
 
-    @cached_property
+    @lazy
     def _polarity(self) -> AnswerPolarity:
         return AnswerPolarity(self._text, self._in_order, question=self._question, asked=self._asked, terms=self._terms)
 
-    @cached_property
+    @lazy
     def _weights(self) -> TermWeights:
         return TermWeights(self._asked)
 
-    @cached_property
+    @lazy
     def _own(self) -> frozenset[str]:
         """The answer's terms that are neither stop words nor in the question."""
         return self._all - self._asked - STOP_WORDS
 
-    @cached_property
+    @lazy
     def _opening(self) -> frozenset[str]:
         return frozenset(content_of(self._in_order)[:_WORDS_OF_OPENING])
 
-    @cached_property
+    @lazy
     def _own_numbers(self) -> list[str]:
         return [term for term in self._own if is_number(term)]
 
-    @cached_property
+    @lazy
     def _eras(self) -> Sequence[tuple[int, int]]:
         return tuple(decades_and_centuries(self._in_order))
 
-    @cached_property
+    @lazy
     def _about(self) -> AbstractSet[str]:
         """The numbers that the answer calls approximate."""
         return numbers_about(self._in_order)
 
-    @cached_property
+    @lazy
     def _content(self) -> str:
         """The terms without stop words, in order, each between spaces."""
         return f" {' '.join(content_of(self._in_order))} "
 
-    @cached_property
+    @lazy
     def _quantities(self) -> KnownQuantities:
         return KnownQuantities([(self._in_order, read_quantities(self._in_order))])
 
@@ -336,11 +336,11 @@ class AnswerText:
                 return False
         return f" {' '.join(sought.terms)} " not in self._line
 
-    @cached_property
+    @lazy
     def _is_measured(self) -> bool:
         return not _MEASURED.isdisjoint(self._all) or any(":" in number for number in self._own_numbers)
 
-    @cached_property
+    @lazy
     def _line(self) -> str:
         return f" {' '.join(self._in_order)} "
 

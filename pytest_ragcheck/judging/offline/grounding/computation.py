@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cached_property
 from itertools import chain
 
 from pytest_ragcheck.judging.offline.grounding.read_context import ReadContext
+from pytest_ragcheck.judging.offline.lazy import lazy
 from pytest_ragcheck.judging.offline.quantities.computed_quantities import Operands
 from pytest_ragcheck.judging.offline.quantities.known_quantities import UnknownQuantity
 from pytest_ragcheck.judging.offline.quantities.quantity_reader import read_quantities
@@ -21,12 +21,12 @@ class Computation:
     ) -> None:
         self._asked, self._passages, self._texts, self._terms = asked, passages, accepted, terms
 
-    @cached_property
+    @lazy
     def _accepted(self) -> frozenset[str]:
         """The numbers of the accepted answers."""
         return frozenset(numbers_in(chain.from_iterable(map(self._terms.of, self._texts))))
 
-    @cached_property
+    @lazy
     def _given(self) -> Operands:
         """The numbers and times of the question and the contexts."""
         texts = [self._asked, *(passage.terms for passage in self._passages)]

@@ -5,11 +5,12 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from functools import cached_property, reduce
+from functools import reduce
 from itertools import compress, count, filterfalse, islice, pairwise, repeat
 from operator import ge, lshift, or_
 
 from pytest_ragcheck.judging.offline.grounding.read_context import ReadContext
+from pytest_ragcheck.judging.offline.lazy import lazy
 from pytest_ragcheck.judging.offline.words.terms import END
 
 # Length of a piece in terms; three neighbouring pieces are a window. Sentences as pieces cost more and are no better:
@@ -101,7 +102,7 @@ class ContextIndex:
                 break
         return sorted(middles)
 
-    @cached_property
+    @lazy
     def _places(self) -> dict[str, list[int]]:
         """The pieces that contain each wanted term."""
         places: defaultdict[str, dict[int, None]] = defaultdict(dict)
@@ -112,7 +113,7 @@ class ContextIndex:
             first += _n_pieces(passage.terms) + 1
         return {term: list(pieces) for term, pieces in places.items()}
 
-    @cached_property
+    @lazy
     def sentences(self) -> tuple[list[int], list[tuple[ReadContext, int, int]]]:
         """The wanted terms of each sentence, and where it is."""
         held: list[int] = []

@@ -5,12 +5,13 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from functools import cached_property, reduce
+from functools import reduce
 from itertools import chain, islice
 from operator import or_
 
 from pytest_ragcheck.judging.offline.grounding.context_index import LONGEST_SENTENCE, NEAR_COPY, ContextIndex
 from pytest_ragcheck.judging.offline.grounding.read_context import ReadContext
+from pytest_ragcheck.judging.offline.lazy import lazy
 from pytest_ragcheck.judging.offline.negation import Polarity, is_said_otherwise, polarity, split_clauses
 from pytest_ragcheck.judging.offline.words.polarity_words import BUT, IF, NOT, SIGNED
 from pytest_ragcheck.judging.offline.words.terms import END, STOP_WORDS, WITHOUT_POLARITY
@@ -74,12 +75,12 @@ class Contradictions:
                     return True
         return False
 
-    @cached_property
+    @lazy
     def _by_bits(self) -> dict[int, list[tuple[ReadContext, int, int]]]:
         """The sentences by their wanted terms, if these are two or more."""
         return _grouped(zip(*self._index.sentences, strict=True))
 
-    @cached_property
+    @lazy
     def _signed(self) -> dict[int, list[tuple[ReadContext, int, int]]]:
         """Of these the sentences with a word of polarity."""
         return _grouped(
@@ -88,7 +89,7 @@ class Contradictions:
             for start, end in passage.signed
         )
 
-    @cached_property
+    @lazy
     def _contents(self) -> tuple[int, int]:
         """The wanted terms with content, and those of them that are not of permissions and duties."""
         index = self._index

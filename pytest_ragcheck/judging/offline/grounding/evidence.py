@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cached_property
 from itertools import chain, pairwise
 
 from pytest_ragcheck.judging.offline.details.changed_details import ChangedDetail, changed_detail
@@ -12,6 +11,7 @@ from pytest_ragcheck.judging.offline.details.roles import agents, exchanged_part
 from pytest_ragcheck.judging.offline.grounding.context_index import ContextIndex
 from pytest_ragcheck.judging.offline.grounding.contradictions import Contradictions
 from pytest_ragcheck.judging.offline.grounding.read_context import ReadContext
+from pytest_ragcheck.judging.offline.lazy import lazy
 from pytest_ragcheck.judging.offline.quantities.dates import DATES, foreign_date
 from pytest_ragcheck.judging.offline.quantities.quantity import ARTICLES
 from pytest_ragcheck.judging.offline.words.number_spellings import other_reading
@@ -48,7 +48,7 @@ class Evidence:
         """True if a word of the contexts has *term* in it, as "Ausweisinhaber" has "Inhaber"."""
         return len(term) >= _LEAST_OF_A_PART and any(term in text for text in self._folded)
 
-    @cached_property
+    @lazy
     def _folded(self) -> list[str]:
         return [text.casefold() for text in self._texts]
 
@@ -160,7 +160,7 @@ class Evidence:
                     return agent
         return ()
 
-    @cached_property
+    @lazy
     def _calendar(self) -> frozenset[str]:
         """The weekdays and months in the contexts and the question."""
         return frozenset(term for passage in self._passages for term in passage.distinct if term in DATES) | (
@@ -171,7 +171,7 @@ class Evidence:
         """True if the contexts join two of *plain* by "and": two items of a list."""
         return any(first in plain and second in plain for first, second in self._joined)
 
-    @cached_property
+    @lazy
     def _joined(self) -> set[tuple[str, str]]:
         return {pair for passage in self._passages for pair in joined_items(passage.terms, self._wanted)}
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from functools import cached_property
 from itertools import compress, count, pairwise
 
 from pytest_ragcheck.judging.offline.details.roles import read_clauses
+from pytest_ragcheck.judging.offline.lazy import lazy
 from pytest_ragcheck.judging.offline.negation import polarity
 from pytest_ragcheck.judging.offline.quantities.quantity import Quantity
 from pytest_ragcheck.judging.offline.quantities.quantity_reader import read_quantities
@@ -31,12 +31,12 @@ class ReadContext:
         self._foci: dict[int, frozenset[str]] = {}
         self._text = text
 
-    @cached_property
+    @lazy
     def sentence_ends(self) -> list[int]:
         """Places after each sentence; 0 is the first one."""
         return [0, *compress(count(1), map(END.__eq__, self.terms)), len(self.terms)]
 
-    @cached_property
+    @lazy
     def signed(self) -> list[tuple[int, int]]:
         """Where each sentence with a negation or another word of polarity begins, and the place after it."""
         if SIGNED.isdisjoint(self.distinct):
@@ -51,17 +51,17 @@ class ReadContext:
             self._foci[start] = polarity(self.terms[start:end], WITHOUT_POLARITY).foci
         return self._foci[start]
 
-    @cached_property
+    @lazy
     def counted(self) -> frozenset[tuple[str, str]]:
         """Each number with the term after it."""
         return frozenset(compress(pairwise(self.terms), map(":".__gt__, self.terms)))
 
-    @cached_property
+    @lazy
     def clauses(self) -> list[list[dict[str, str]]]:
         """The clauses of each sentence."""
         return list(map(read_clauses, sentences(self._text)))
 
-    @cached_property
+    @lazy
     def quantities(self) -> list[Quantity]:
         """The quantities, dates and times of the context."""
         return read_quantities(self.terms)

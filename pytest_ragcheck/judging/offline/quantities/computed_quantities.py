@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import cached_property
 from itertools import islice, permutations
 
+from pytest_ragcheck.judging.offline.lazy import lazy
 from pytest_ragcheck.judging.offline.quantities.quantity import NOON, Quantity
 
 _MOST = 60
@@ -30,7 +30,7 @@ class Operands:
         self._clocks = [value for dimension, value, _ in times if dimension == "clock"]
         self._minutes = [value / _SECONDS_OF_A_MINUTE for dimension, value, _ in times if dimension == "time"]
 
-    @cached_property
+    @lazy
     def _results(self) -> frozenset[float]:
         """What one operation on two of the numbers gives, and each number as a decimal, if it is a percentage."""
         one_step = (

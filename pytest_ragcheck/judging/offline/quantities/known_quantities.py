@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
-from functools import cached_property
 from itertools import chain
 
+from pytest_ragcheck.judging.offline.lazy import lazy
 from pytest_ragcheck.judging.offline.quantities.quantity import NOON, Quantity
 from pytest_ragcheck.judging.offline.quantities.quantity_reader import read_quantities
 from pytest_ragcheck.judging.offline.quantities.rates import periods_in
@@ -34,7 +34,7 @@ class KnownQuantities:
                     if self._known.setdefault(key, (each, spelt))[0] is each:
                         self._by_spelling.setdefault(tuple(spelt), []).append(each)
 
-    @cached_property
+    @lazy
     def _periods(self) -> set[str]:
         return periods_in(chain.from_iterable(terms for terms, _ in self._texts))
 
