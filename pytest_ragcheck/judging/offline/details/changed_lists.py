@@ -18,18 +18,17 @@ _BEFORE_ITEMS = AND | BEFORE_NOUNS
 
 def added_item(claim: Sequence[str], known: AbstractSet[str]) -> Sequence[str]:
     """The new word of *claim* after a known one and "and", which nothing follows but known words; empty without one."""
-    last = next((place for place in range(len(claim) - 1, 0, -1) if claim[place] not in STOP_WORDS), 0)
-    if (
-        claim[last] in known
-        or is_number(claim[last])
-        or not (claim[last - 1] in _BEFORE_ITEMS or is_number(claim[last - 1]))
-    ):
+    item = first_content(reversed(claim))
+    if not item or item in known or is_number(item):
+        return ()
+    last = len(claim) - 1 - claim[::-1].index(item)
+    if not (claim[last - 1] in _BEFORE_ITEMS or is_number(claim[last - 1])):
         return ()
     at = last - 1
     while at > 0 and claim[at] not in AND and (claim[at] in STOP_WORDS or is_number(claim[at])):
         at -= 1
     before = first_content(reversed(claim[:at]))
-    return [claim[last]] if claim[at] in AND and before in known else ()
+    return [item] if claim[at] in AND and before in known else ()
 
 
 def is_shortened(short: Sequence[str], long: Sequence[str]) -> bool:

@@ -149,10 +149,13 @@ def _nouns(own: Mapping[str, str], other: Mapping[str, str]) -> set[str]:
     return {term for term, kind in own.items() if kind == _NOUN and other.get(term) == _NOUN}
 
 
+def has_agent(terms: Sequence[str]) -> bool:
+    """True if *terms* have a "by"."""
+    return not _BY.isdisjoint(terms)
+
+
 def agents(terms: Sequence[str]) -> Iterator[tuple[str, Sequence[str]]]:
     """Each content term before a "by", and the content terms after it: who did it."""
-    if _BY.isdisjoint(terms):
-        return
     for place, term in enumerate(terms):
         if _ROLES.get(term) == "by":
             before = first_content(reversed(terms[max(0, place - 2) : place]))

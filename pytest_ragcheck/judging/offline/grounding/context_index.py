@@ -125,23 +125,27 @@ class ContextIndex:
             held += (reduce(or_, found_bits[start:end], 0) for start, end in pairwise(cuts))
         return held, where
 
-    def nearest(self, plain: frozenset[str], *, share: float = NEAR_COPY, apart: float = _AS_NEAR) -> list[list[str]]:
-        """The sentences of the contexts with at least *share* of *plain*; empty if there are none."""
-        if not plain:
-            return []
-        enough = share * len(plain)
-        sought = self.bits_of(plain & self.known)
-        if sought.bit_count() < enough:
+    @lazy
+    def _present(self) -> int:
+        """The wanted terms in the contexts."""
+        return reduce(or_, self._windows, 0)
+
+    def nearest(
+        self, sought: int, n_terms: int, *, share: float = NEAR_COPY, apart: float = _AS_NEAR
+    ) -> list[list[str]]:
+        """The sentences of the contexts with *share* of *n_terms* or more, those *sought*; empty if there are none."""
+        enough = share * n_terms
+        if not sought or (sought & self._present).bit_count() < enough:
             return []
         held, where = self.sentences
         counts = list(map(int.bit_count, map(sought.__and__, held)))
         top = max(counts, default=0)
         if top < enough:
             return []
-        least = max(top - apart * len(plain), 1)
+        least = max(top - apart * n_terms, 1)
         nearest = (where[place] for place, number in enumerate(counts) if number >= least)
         return [
-            [term for term in passage.terms[start:end] if term != END]
+            passage.terms[start : end - (passage.terms[end - 1] == END)]
             for passage, start, end in islice(nearest, _MOST_NEAREST)
             if end - start <= LONGEST_SENTENCE
         ]

@@ -30,9 +30,12 @@ class Contradictions:
         self._foci: dict[int, int] = {}
         """The result of `_foci_of` by its argument."""
 
-    def contradicts(self, claim: Sequence[str]) -> bool:
-        """True if the sentences nearest to a clause of *claim* deny what it affirms, or affirm what it denies."""
-        claimed = self._index.bits_of(claim)
+    def contradicts(self, claim: Sequence[str], claimed: int) -> bool:
+        """
+        True if the sentences nearest to a clause of *claim* deny what it affirms, or affirm what it denies.
+
+        *claimed* are its wanted terms.
+        """
         denies = not SIGNED.isdisjoint(claim)
         opposing = self._by_bits if denies else self._signed
         nearby = [bits for bits in opposing if (bits & claimed).bit_count() >= _LEAST_REPEATED]
@@ -47,9 +50,12 @@ class Contradictions:
                 bits &= telling
             least = max(_LEAST_REPEATED, NEAR_COPY * bits.bit_count())
             if any((each & bits).bit_count() >= least for each in denying):
-                plain = frozenset(term for term in clause if self._index.bits.get(term, 0) & bits)
+                nearest = self._index.nearest(bits, bits.bit_count(), apart=0)
+                if not nearest:
+                    continue
                 own = own or polarity(claim, WITHOUT_POLARITY)
-                if (nearest := self._index.nearest(plain, apart=0)) and _all_oppose(nearest, claim, own, about=plain):
+                plain = frozenset(term for term in clause if self._index.bits.get(term, 0) & bits)
+                if _all_oppose(nearest, claim, own, about=plain):
                     return True
         repeated = [bits for bits in nearby if not bits & ~claimed]
         if not repeated or IF in claim or not (denies or any(self._foci_of(bits) & claimed for bits in opposing)):
@@ -70,7 +76,7 @@ class Contradictions:
             is_held = len(plain) >= _LEAST_REPEATED and plain <= self._index.wanted.intersection(claim)
             part = _part_with(claim, plain) if is_held else ()
             if part and (NOT in part) is not has_not:
-                nearest = self._index.nearest(plain, share=1.0, apart=0)
+                nearest = self._index.nearest(self._index.bits_of(plain), len(plain), share=1.0, apart=0)
                 if _all_oppose(nearest, claim, polarity(part, WITHOUT_POLARITY), about=plain):
                     return True
         return False

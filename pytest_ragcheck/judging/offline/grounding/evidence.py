@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain, pairwise
+from itertools import chain, pairwise, repeat
+from operator import contains
 
 from pytest_ragcheck.judging.offline.details.changed_details import ChangedDetail, changed_detail
 from pytest_ragcheck.judging.offline.details.changed_lists import added_item, joined_items
-from pytest_ragcheck.judging.offline.details.roles import agents, exchanged_partners, may_exchange, read_clauses
+from pytest_ragcheck.judging.offline.details.roles import (
+    agents,
+    exchanged_partners,
+    has_agent,
+    may_exchange,
+    read_clauses,
+)
 from pytest_ragcheck.judging.offline.grounding.context_index import ContextIndex
 from pytest_ragcheck.judging.offline.grounding.contradictions import Contradictions
 from pytest_ragcheck.judging.offline.grounding.read_context import ReadContext
@@ -54,7 +61,7 @@ class Evidence:
 
     def has_verbatim(self, sentence: str) -> bool:
         """True if a context has *sentence* as it is."""
-        return any(sentence in text for text in self._texts)
+        return any(map(contains, self._texts, repeat(sentence)))
 
     def has_number(self, number: str) -> bool:
         """True if the contexts or the question have *number*, in either reading of its dots and commas."""
@@ -85,49 +92,52 @@ class Evidence:
         The contexts contradict a number if the sentences nearest to *claim* lack it, but have another number
         between the same two neighbours.
         """
-        content = frozenset(content_of(claim)).difference(numbers_in(claim))
-        nearest = self.index.nearest(content)
+        numbers = numbers_in(claim)
+        content = frozenset(content_of(claim)).difference(numbers)
+        nearest = self.index.nearest(self.index.bits_of(content), len(content))
         if not nearest:
             return None
         have = set(chain.from_iterable(nearest))
-        frames = {
-            (before, after): term
-            for before, term, after in _in_frames(claim)
-            if is_number(term) and have.isdisjoint((term, other_reading(term)))
-        }
-        if not frames:
+        absent = {number for number in numbers if have.isdisjoint((number, other_reading(number)))}
+        if not absent:
             return None
+        frames = {(before, after): term for before, term, after in _in_frames(claim) if term in absent}
         own = frozenset(claim)
         for before, term, after in chain.from_iterable(map(_in_frames, nearest)):
             if (before, after) in frames and is_number(term) and term not in own:
                 return frames[before, after], term
         return None
 
-    def changed_detail(self, claim: Sequence[str], content: Sequence[str], *, near_copy: bool) -> ChangedDetail | None:
+    def changed_detail(
+        self, claim: Sequence[str], content: Sequence[str], held: int, *, near_copy: bool
+    ) -> ChangedDetail | None:
         """
         The detail in which a sentence with the terms *claim* differs from the contexts; None if there is none.
 
-        It is a near copy if a window of the contexts has most of its *content*.
+        It is a near copy if a window of the contexts has most of its *content*, of which *held* are the bits.
         """
         if not DATES.isdisjoint(claim) and (date := foreign_date(claim, self._calendar)):
             return ChangedDetail(terms=[date])
-        if not self.known.issuperset(content) and (item := added_item(claim, self.known)) and item[0] in self._wanted:
+        if (item := added_item(claim, self.known)) and item[0] in self._wanted:
             return ChangedDetail(terms=item, is_list=True)
-        if terms := self._other_agent(claim, content):
+        if has_agent(claim) and (terms := self._other_agent(claim, content)):
             return ChangedDetail(terms=terms)
         if not near_copy:
             return None
         change = None
         plain = frozenset(content)
         own = plain - self._asked
-        nearest = self.index.nearest(plain, share=_COPY, apart=0.0)
+        nearest = self._near_copies(held)
         if not nearest and len(own) >= _LEAST_OF_A_COPY:
-            nearest = self.index.nearest(own, share=_COPY, apart=0.0)
+            nearest = self._near_copies(self.index.bits_of(own))
         for sentence in nearest:
             change = changed_detail(claim, sentence, lambda run: self._has_run_elsewhere(run, plain))
             if change is None:
                 return None
         return change
+
+    def _near_copies(self, sought: int) -> list[list[str]]:
+        return self.index.nearest(sought, sought.bit_count(), share=_COPY, apart=0.0)
 
     def exchanged_partners(self, text: str) -> ChangedDetail | None:
         """The noun of the sentence *text* that changed places with another one of the contexts; None without one."""
@@ -135,7 +145,7 @@ class Evidence:
         if not may_exchange(clauses):
             return None
         own = frozenset[str]().union(*clauses)
-        if not self.index.nearest(own & self._wanted, share=_COPY, apart=0.0):
+        if not self._near_copies(self.index.bits_of(own)):
             return None
         for passage in self._passages:
             if len(own & passage.distinct) < _COPY * len(own):  # reading the clauses takes time
@@ -152,7 +162,7 @@ class Evidence:
             if agent[0] in self.known and not self._asked.issuperset(agent):
                 known = [
                     others
-                    for sentence in self.index.nearest(frozenset(content).difference(agent), share=_COPY, apart=0.0)
+                    for sentence in self._near_copies(self.index.bits_of(frozenset(content).difference(agent)))
                     for its_deed, others in agents(sentence)
                     if its_deed == deed
                 ]

@@ -75,7 +75,9 @@ class Support:
     """All its terms."""
 
     content: Sequence[str]
+    declines: bool
     is_refusal: bool
+    """True if it declines in few words of its own."""
 
     compared: ComparedQuantities | None = None
     raw: float = _REFUSAL_IN_OWN_WORDS
@@ -176,6 +178,7 @@ def _claim(sentence: str, asked: frozenset[str], terms: TermDictionary, cache: S
         sentence=sentence,
         terms=all_terms,
         content=content,
+        declines=refuses,
         is_refusal=refuses and len(content) <= _MOST_OWN_WORDS_OF_A_REFUSAL,
     )
 
@@ -224,13 +227,15 @@ def _measure_claim(claim: Support, evidence: Evidence, size: int) -> None:
     window_share = evidence.index.best_window(content, held) / n_distinct
     claim.raw = (claim.known_share + window_share + pair_share) / 3
     near_copy = window_share >= _NEAR_COPY and n_distinct >= max(_LEAST_OF_A_COPY, size / SHARE_OF_CHANGED)
-    claim.changed = evidence.changed_detail(claim.terms, content, near_copy=near_copy)
+    claim.changed = evidence.changed_detail(claim.terms, content, held, near_copy=near_copy)
     if claim.changed is None and near_copy and evidence.index.is_rearranged(content):
         claim.changed = evidence.exchanged_partners(claim.sentence)
     if claim.changed is None and is_short:
         claim.changed = _added_end(claim, present) or _unknown_name(claim, present, evidence)
     if not evidence.has_verbatim(claim.sentence):
-        claim.is_opposed = evidence.contradictions.contradicts(without_yes_or_no(claim.sentence, claim.terms))
+        said = without_yes_or_no(claim.sentence, claim.terms)
+        claimed = held if said is claim.terms and not claim.declines else evidence.index.bits_of(said)
+        claim.is_opposed = evidence.contradictions.contradicts(said, claimed)
 
 
 def _added_end(claim: Support, present: list[bool]) -> ChangedDetail | None:
