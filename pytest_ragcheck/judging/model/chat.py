@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
@@ -17,21 +17,12 @@ if TYPE_CHECKING:
     from pytest_ragcheck.judging.model.model_server import ModelServer
 
 T = TypeVar("T")
-T_co = TypeVar("T_co", covariant=True)
 
 _LONGEST_SENT_BACK = 20_000
 _UNREADABLE = "json_validate_failed"
 """Groq's code for one reply of the model that is not the requested JSON."""
 
 _MORE_TOKENS = "Raise max_tokens in rag_judge_parameters, or lower reasoning_effort there."
-
-
-class ReplyReader(Protocol[T_co]):
-    """Reads the text of a reply."""
-
-    def __call__(self, text: str, *, nonce: str) -> T_co:
-        """Returns the value in the reply, or raises a JudgeReplyError that names the mistake."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +35,8 @@ class ExpectedReply(Generic[T]):
     schema: Mapping[str, Any]
     """A strict schema: every field is required, and no others are allowed."""
 
-    read: ReplyReader[T]
+    read: Callable[..., T]
+    """Called with the text and `nonce=`; returns the value, or raises a JudgeReplyError that names the mistake."""
 
     advice: str = "Use a model that follows formats more closely."
     """The advice to the user if the model's replies cannot be read."""
