@@ -44,7 +44,9 @@ def read_recording(path: Path, *, name: str) -> Recording:
 
 
 def _by_identity(path: Path) -> dict[tuple[str, str], Recorded]:
-    document = read_document(path, wrong_kind=_GIVE, wrong_version="Record again: run once without --rag-replay.")
+    document = read_document(
+        path.read_bytes, wrong_kind=_GIVE, wrong_version="Record again: run once without --rag-replay."
+    )
     found: dict[tuple[str, str], Recorded] = {}
     for part in ("predictions", "errors"):
         for fields in rows(document, part):

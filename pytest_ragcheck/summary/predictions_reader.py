@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
-from typing import Any, Protocol
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
 from pytest_ragcheck.judging.judgement import JudgeIdentity
 from pytest_ragcheck.scores.score import LARGEST
@@ -25,28 +25,20 @@ _OTHER_FILES = {"overall_metrics": "a summary", "questions": "a questions file"}
 """Other result files, by a key that a predictions file does not have."""
 
 
-class HasBytes(Protocol):
-    """A file in a folder or in a git revision."""
-
-    def read_bytes(self) -> bytes:
-        """Returns the content."""
-        ...
-
-
 class Unusable(Exception):
     """The file cannot be used; the message has the reason and the remedy, and the caller adds the name."""
 
 
-def read_document(path: HasBytes, *, wrong_kind: str, wrong_version: str) -> dict[str, Any]:
+def read_document(read: Callable[[], bytes], *, wrong_kind: str, wrong_version: str) -> dict[str, Any]:
     """
-    Return the predictions document in a file.
+    Return the predictions document in the file whose bytes *read* returns.
 
     *wrong_kind* and *wrong_version* are the remedies for a file of another kind and of another version.
 
     Raises:
         Unusable: The file is not a predictions file of this version.
     """
-    document = _json(path, wrong_kind)
+    document = _json(read, wrong_kind)
     if not isinstance(document, dict) or not isinstance(document.get("predictions"), list):
         keys = document if isinstance(document, dict) else ()
         what = next((what for key, what in _OTHER_FILES.items() if key in keys), "not a predictions file")
@@ -165,9 +157,9 @@ def shown(value: Any) -> str:
     return text if len(text) <= 60 else f"{text[:60]} ..."
 
 
-def _json(path: HasBytes, give: str) -> Any:
+def _json(read: Callable[[], bytes], give: str) -> Any:
     try:
-        text = path.read_bytes().decode("utf-8-sig")
+        text = read().decode("utf-8-sig")
     except FileNotFoundError:
         raise Unusable(f"there is no such file. {give}") from None
     except OSError as error:

@@ -91,7 +91,7 @@ def committed_runs(file: InGit, *, leave_out: Callable[[str], None]) -> list[Tre
 
 
 def _run(file: Path | InGit, name: str) -> TrendRun:
-    document = read_document(file, wrong_kind=_GIVE, wrong_version=_ANEW)
+    document = read_document(file.read_bytes, wrong_kind=_GIVE, wrong_version=_ANEW)
     head = Fields(document, "the file")
     agent = head.text("agent_name")
     found = [*map(measured_row, rows(document, "predictions")), *map(error_row, rows(document, "errors"))]

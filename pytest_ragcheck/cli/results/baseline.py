@@ -96,7 +96,7 @@ def _run(chosen: argparse.Namespace) -> int:
 
 def _read(path: Path, advice: str) -> _File:
     runs = read_baseline(path, name=str(path), advice=advice)
-    return _File(document=read_document(path, wrong_kind=advice, wrong_version=_ADVICE), runs=runs)
+    return _File(document=read_document(path.read_bytes, wrong_kind=advice, wrong_version=_ADVICE), runs=runs)
 
 
 def _saved(chosen: argparse.Namespace, now: _File, earlier: _File | None) -> list[str]:

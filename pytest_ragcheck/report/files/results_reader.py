@@ -136,7 +136,7 @@ def all_rows(document: Mapping[str, Any]) -> Iterator[Document]:
 
 def _predictions(path: Path) -> Document:
     try:
-        document: Document = read_document(path, wrong_kind=_GIVE, wrong_version=_ANEW)
+        document: Document = read_document(path.read_bytes, wrong_kind=_GIVE, wrong_version=_ANEW)
         if not all(isinstance(row["question"], str) and key_of(row) for row in all_rows(document)):
             raise TypeError  # noqa: TRY301 - the same text
     except Unusable as error:

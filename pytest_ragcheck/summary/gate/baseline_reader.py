@@ -161,7 +161,7 @@ def read_baseline_document(path: Path | InGit, advice: str) -> dict[str, Any]:
         Unusable: The file is not a baseline or the predictions file of a full run.
     """
     document = read_document(
-        path,
+        path.read_bytes,
         wrong_kind=advice,
         wrong_version="Move the file away, and make a new baseline with ragcheck baseline save.",
     )
