@@ -7,7 +7,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -91,11 +91,7 @@ def read_object(text: str, form: type[Reply], *, nonce: str, bare: Collection[st
 
 def expected_object(name: str, form: type[Reply]) -> ExpectedReply[Reply]:
     """The expected reply whose schema is that of the form, and which `read_object` reads."""
-
-    def read(text: str, *, nonce: str) -> Reply:
-        return read_object(text, form, nonce=nonce)
-
-    return ExpectedReply(name=name, schema=strict_schema(form), read=read)
+    return ExpectedReply(name=name, schema=strict_schema(form), read=partial(read_object, form=form))
 
 
 @cache
