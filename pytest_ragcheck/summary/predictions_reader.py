@@ -72,7 +72,11 @@ def key_of(row: Mapping[str, Any]) -> Key:
 
 
 class Fields:
-    """The fields of one row, each checked as it is read."""
+    """
+    The fields of one row, each checked as it is read.
+
+    Every number is finite. A method `..._or_null` returns None for null or a missing key.
+    """
 
     def __init__(self, row: Mapping[str, Any], place: str) -> None:
         self.row = row
@@ -85,7 +89,6 @@ class Fields:
         return value
 
     def text_or_null(self, key: str) -> str | None:
-        """Return a text; None for null or a missing key."""
         return None if self.row.get(key) is None else self.text(key)
 
     def verdict(self) -> Verdict:
@@ -102,42 +105,36 @@ class Fields:
         return tuple(value)
 
     def number_or_null(self, key: str) -> float | None:
-        """Return a finite number; None for null or a missing key."""
         value = self.row.get(key)
         if value is not None and not _is_number(value):
             raise self.mistake(key)
         return value
 
     def whole_or_null(self, key: str) -> int | None:
-        """Return a whole number; None for null or a missing key."""
         value = self.number_or_null(key)
         if value is not None and not isinstance(value, int):
             raise self.mistake(key)
         return value
 
     def boolean_or_null(self, key: str) -> bool | None:
-        """Return True or False; None for null or a missing key."""
         value = self.row.get(key)
         if value is not None and not isinstance(value, bool):
             raise self.mistake(key)
         return value
 
     def numbers(self, key: str) -> dict[str, float]:
-        """Return an object of finite numbers."""
         value = self.row.get(key)
         if not isinstance(value, dict) or not all(map(_is_number, value.values())):
             raise self.mistake(key)
         return value
 
     def list_of_numbers(self, key: str) -> list[float]:
-        """Return a list of finite numbers."""
         value = self.row.get(key)
         if not isinstance(value, list) or not all(map(_is_number, value)):
             raise self.mistake(key)
         return value
 
     def object_or_null(self, key: str) -> Fields | None:
-        """Return the fields of an object; None for null or a missing key."""
         value = self.row.get(key)
         if value is None:
             return None
