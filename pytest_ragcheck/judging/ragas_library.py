@@ -141,8 +141,12 @@ class RagasMeasurement:
 class _Adapters:
     """The classes through which ragas calls a measurement. They derive from classes of ragas."""
 
-    def __init__(self, llm_base: type, vectors_base: type) -> None:
-        class Llm(llm_base):  # type: ignore[misc]
+    def __init__(self) -> None:
+        ragas_metrics()
+        llms: Any = importlib.import_module("ragas.llms.base")
+        embeddings: Any = importlib.import_module("ragas.embeddings.base")
+
+        class Llm(llms.InstructorBaseRagasLLM):  # type: ignore[misc]
             def __init__(self, measurement: RagasMeasurement) -> None:
                 self.measurement = measurement
 
@@ -152,7 +156,7 @@ class _Adapters:
             def generate(self, prompt: str, response_model: type[BaseModel]) -> Any:
                 raise NotImplementedError("the metrics in use call agenerate")
 
-        class Vectors(vectors_base):  # type: ignore[misc]
+        class Vectors(embeddings.BaseRagasEmbedding):  # type: ignore[misc]
             def __init__(self, measurement: RagasMeasurement) -> None:
                 super().__init__()
                 self.measurement = measurement
@@ -192,12 +196,7 @@ def ragas_metrics() -> ModuleType:
     )
 
 
-@cache
-def ragas_adapters() -> _Adapters:
-    ragas_metrics()
-    llms = importlib.import_module("ragas.llms.base")
-    embeddings = importlib.import_module("ragas.embeddings.base")
-    return _Adapters(llms.InstructorBaseRagasLLM, embeddings.BaseRagasEmbedding)
+ragas_adapters = cache(_Adapters)
 
 
 @cache
