@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 
 def add_output(parser: argparse.ArgumentParser, *, default: str, text: str, metavar: str = "FILE") -> None:
-    """Add `-o` and `--output`."""
     parser.add_argument(
         "-o", "--output", metavar=metavar, type=Path, default=Path(default), help=f"{text} (default: {default})"
     )

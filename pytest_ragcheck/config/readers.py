@@ -72,7 +72,6 @@ MISSING_QUESTIONS, OTHER_SETTINGS = DIFFERENCES = ("missing-questions", "other-s
 
 
 def read_difference(text: str) -> str:
-    """Return the name of a difference that can be allowed."""
     if text not in DIFFERENCES:
         raise ValueError(f"cannot be allowed; choose from {', '.join(DIFFERENCES)}")
     return text
@@ -96,7 +95,6 @@ STEPS = ("preflight", "cache", "prefetch", "cleanup", "cleanup-on-failure")
 
 
 def read_step(text: str) -> str:
-    """Return the name of a step that can be left out."""
     if text not in STEPS:
         raise ValueError(f"is not a step that can be left out; choose from {', '.join(STEPS)}")
     return text
@@ -119,12 +117,10 @@ def read_judge(text: str) -> str:
 
 
 def read_name(text: str) -> str:
-    """Return a name that is not blank."""
     return _not_blank(text, "name")
 
 
 def read_path(text: str) -> Path:
-    """Return the path of a file or folder that is not blank."""
     return Path(_not_blank(text, "path"))
 
 

@@ -59,7 +59,6 @@ async def checked_judgement(question: Question, answer: RagAnswer, judge: Judge 
 
 
 def judge_identity(judge: Judge | None) -> JudgeIdentity | None:
-    """The identity of the judge; None without a judge."""
     return None if judge is None else identity_of(judge)
 
 

@@ -161,7 +161,6 @@ def is_question_file(session: pytest.Session, path: Path) -> bool:
 
 
 def calls_rag_check(item: pytest.Item) -> bool:
-    """Return True if the test uses the `rag_check` fixture."""
     return "rag_check" in getattr(item, "fixturenames", ())
 
 

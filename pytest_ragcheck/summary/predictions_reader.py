@@ -178,7 +178,6 @@ def _is_number(value: Any) -> bool:
 
 
 def judge_of(row: Fields) -> JudgeIdentity | None:
-    """Return the judge of a row; None without a judge."""
     judge = row.object_or_null("judge")
     if judge is None:
         return None

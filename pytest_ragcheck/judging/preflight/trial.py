@@ -48,7 +48,6 @@ class Trial:
 
     @classmethod
     def from_json(cls, text: str) -> Trial:
-        """The trial that `to_json` wrote."""
         return cls(verdicts=tuple(CanaryVerdict(**row) for row in json.loads(text)))
 
     def to_json(self) -> str:

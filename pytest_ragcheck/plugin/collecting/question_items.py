@@ -209,7 +209,6 @@ def marks(question: Question) -> list[pytest.MarkDecorator]:
 
 
 def question_of(item: pytest.Item) -> Question | None:
-    """Return the question of the item; None if the item has none."""
     if isinstance(item, QuestionItem):
         return item.question
     callspec: Any = getattr(item, "callspec", None)

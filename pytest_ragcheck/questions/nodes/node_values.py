@@ -117,7 +117,6 @@ def read_whole_number(site: Site, entry: Entry, *, minimum: int) -> int | None:
 
 
 def read_share(site: Site, entry: Entry) -> float | None:
-    """A number from 0 to 1."""
     number = number_in(entry.value)
     if number is not None and 0 <= number <= 1:
         return number

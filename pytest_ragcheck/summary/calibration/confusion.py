@@ -65,7 +65,6 @@ class Confusion:
 
     @property
     def rates(self) -> dict[str, float | None]:
-        """The rates by name."""
         return {name: getattr(self, name) for name in ("accuracy", "balanced_accuracy", "tpr", "tnr", "kappa")}
 
     @property

@@ -98,7 +98,6 @@ class GateReplies:
 
     @classmethod
     def from_document(cls, document: Mapping[str, Any]) -> GateReplies:
-        """Return the evidence that `to_document` wrote."""
         drift = document.get("drift")
         return cls(
             **{name: document[name] for name in _PLAIN if name in document},
