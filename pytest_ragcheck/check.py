@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, TypeVar
 from pytest_ragcheck.errors import IngestionError, MeasurementError, ReplayError
 from pytest_ragcheck.judging.checked_judgement import checked_judgement, judge_identity
 from pytest_ragcheck.judging.judged_material import material_digest
-from pytest_ragcheck.judging.judgement import Judgement
+from pytest_ragcheck.judging.judgement import Judge, Judgement
 from pytest_ragcheck.judging.model.usage import metered
 from pytest_ragcheck.judging.panel import judge_by_all
 from pytest_ragcheck.metrics.blame import blame
 from pytest_ragcheck.metrics.cost import summed, system_cost, with_judge
-from pytest_ragcheck.metrics.metric import measure
+from pytest_ragcheck.metrics.metric import Metric, measure
 from pytest_ragcheck.rag.ask import ask, endpoint_name
 from pytest_ragcheck.scores.catalogue import ABSTAINED, BOUNDED, JUDGED, METRICS, OVERALL, group_of
 from pytest_ragcheck.scores.score import Score, weighted
@@ -34,8 +34,6 @@ from pytest_ragcheck.verdict.verdict import NO_ANSWER, Thresholds, Verdict, deci
 if TYPE_CHECKING:
     from pytest_ragcheck.concurrency.limiter import Limiter
     from pytest_ragcheck.config.settings import Settings
-    from pytest_ragcheck.judging.judgement import Judge
-    from pytest_ragcheck.metrics.metric import Metric
     from pytest_ragcheck.questions.question import Question
     from pytest_ragcheck.rag.answer import Asks, RagAnswer
     from pytest_ragcheck.rag.conversation_state import Dialogue

@@ -27,18 +27,16 @@ from pytest_ragcheck.questions.reader import read_question_file
 from pytest_ragcheck.questions.tiers import asked_in
 from pytest_ragcheck.rag.client import RagClient, as_client
 from pytest_ragcheck.redaction.library_logs import redact_logs
-from pytest_ragcheck.report.files.result_files import write_results
+from pytest_ragcheck.report.files.result_files import Written, write_results
 from pytest_ragcheck.report.terminal.run_lines import run_thresholds
 from pytest_ragcheck.scores.catalogue import ASSERTABLE
-from pytest_ragcheck.summary.aggregate import aggregate
+from pytest_ragcheck.summary.aggregate import Summary, aggregate
 from pytest_ragcheck.summary.run_outcomes import Outcomes
 from pytest_ragcheck.verdict.verdict import Verdict
 
 if TYPE_CHECKING:
     from pytest_ragcheck.judging.judgement import GivenJudge
     from pytest_ragcheck.rag.answer import Asks, GivenClient
-    from pytest_ragcheck.report.files.result_files import Written
-    from pytest_ragcheck.summary.aggregate import Summary
     from pytest_ragcheck.verdict.record import Record
 
     Questions = str | PathLike[str] | Question | Iterable[str | PathLike[str] | Question]

@@ -14,14 +14,13 @@ from pytest_ragcheck.judging.judgement import Judge, JudgeIdentity, Judgement
 from pytest_ragcheck.judging.model.usage import TokenUse, note_use
 from pytest_ragcheck.judging.panel import judge_by_all
 from pytest_ragcheck.questions.planted import plants_of
-from pytest_ragcheck.questions.question import END_TO_END, RETRIEVAL_ALONE
+from pytest_ragcheck.questions.question import END_TO_END, RETRIEVAL_ALONE, Question
 from pytest_ragcheck.summary.gate.recorded.recorded_verdicts import SameScore
 from pytest_ragcheck.summary.gate.recorded.saved_answer import MENTIONS, label_digests
 
 if TYPE_CHECKING:
     from pytest_ragcheck.config.settings import Settings
     from pytest_ragcheck.metrics.metric import Metric
-    from pytest_ragcheck.questions.question import Question
     from pytest_ragcheck.rag.answer import RagAnswer
     from pytest_ragcheck.scores.score import Score
 
