@@ -69,7 +69,7 @@ def named(value: object) -> str:
 def named_error(error: object) -> str:
     """The message of an error that a reply reports, in quotes; the kind of the error without a message."""
     if isinstance(error, Mapping):
-        error = error.get("message") or error.get("detail") or error
+        error = error.get("message") or error.get("detail") or error.get("reason") or error
     return f'"{excerpt(error)}"' if isinstance(error, str) else named(error)
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 from pytest_ragcheck.rag.body.excerpt import excerpt
-from pytest_ragcheck.rag.body.vocabulary import keys_of, named
+from pytest_ragcheck.rag.body.vocabulary import keys_of, named, named_error
 
 _KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _SYNTAX = frozenset(" \t\r\n.,:[]{}()*|&!<>=?@'\"`\\")
@@ -42,6 +43,20 @@ class Expression:
         if self.is_key:
             return reply.get(self.text) if isinstance(reply, Mapping) else None
         return self._compiled.search(reply)
+
+    def error_in(self, reply: object, *, beside_text: bool = False) -> str:
+        """
+        Return the message of an error in the reply or in an object on the path of the expression; empty without one.
+
+        Beside a text, where an error may be no more than a warning, it counts if the status is "failed".
+        """
+        for place in (reply, *([] if self.is_key else _read_objects(self._compiled.parsed, reply))):
+            if not isinstance(place, Mapping) or (beside_text and place.get("status") != "failed"):
+                continue
+            # The second is of an unfinished answer in OpenAI's Responses API.
+            if error := place.get("error") or place.get("incomplete_details"):
+                return named_error(error)
+        return ""
 
     def dead_end(self, reply: object) -> str:
         """
@@ -82,6 +97,22 @@ def _compiled(text: str) -> Any:
         if node["type"] == "function_expression" and node["value"] not in Functions.FUNCTION_TABLE:
             raise ValueError(f"calls {node['value']}(), which is not a JMESPath function")
     return compiled
+
+
+def _read_objects(node: Any, reply: object) -> list[object]:
+    """Return the values from which the expression reads a key."""
+    from jmespath.visitor import TreeInterpreter
+
+    values: list[object] = []
+
+    class Reader(TreeInterpreter):
+        def visit_field(self, node: Any, value: Any) -> Any:
+            values.append(value)
+            return super().visit_field(node, value)
+
+    with suppress(ValueError):  # raised by a function
+        Reader().visit(node, reply)
+    return values
 
 
 def _mistake(text: str, position: int) -> str:

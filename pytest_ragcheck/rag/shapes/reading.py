@@ -11,7 +11,7 @@ from typing import Any
 from pytest_ragcheck.rag.answer import RagAnswer
 from pytest_ragcheck.rag.body.excerpt import excerpt
 from pytest_ragcheck.rag.body.json_body import ReplyMismatch
-from pytest_ragcheck.rag.body.vocabulary import TEXT_NAMES, keys_among, named, named_error
+from pytest_ragcheck.rag.body.vocabulary import TEXT_NAMES, keys_among, named
 from pytest_ragcheck.rag.shapes.expression import Expression
 from pytest_ragcheck.rag.shapes.object_fields import ObjectFields
 
@@ -96,10 +96,11 @@ class Reading:
         """
         found = {} if self.answer is None else {"answer": _find("answer", self.answer, reply)}
         # An empty answer alone is an abstention.
-        if self.answer is not None and not str(found["answer"] or "").strip() and (error := _error_in(reply)):
-            raise ReplyMismatch(
-                f"the reply has no text in {_label('answer', self.answer)} but {error}", _MEND_THE_CAUSE
-            )
+        if self.answer is not None:
+            has_text = bool(str(found["answer"] or "").strip())
+            if error := self.answer.error_in(reply, beside_text=has_text):
+                label = _label("answer", self.answer)
+                raise ReplyMismatch(f"the reply has no answer in {label} but an error: {error}", _MEND_THE_CAUSE)
         found["contexts"] = _find("contexts", self.contexts, reply)
         found.update({field: self.part(field, reply) for field in ("source_ids", "session")})
         # The attributes of an object may be slow properties.
@@ -164,15 +165,16 @@ def _find(field: str, expression: Expression, reply: object) -> Any:
     value = _found(field, expression, reply)
     if expression.is_key:
         if value is None and not (isinstance(reply, Mapping) and expression.text in reply):
-            if error := _error_in(reply):
-                raise ReplyMismatch(f'the reply has no "{expression.text}" but {error}', _MEND_THE_CAUSE)
+            if error := expression.error_in(reply):
+                raise ReplyMismatch(f'the reply has no "{expression.text}" but an error: {error}', _MEND_THE_CAUSE)
             to_do = f'Return "{expression.text}", or correct {field}={expression.text}.'
             raise NotFound(field, expression.dead_end(reply), to_do)
         return value
     # JMESPath skips elements that lack a key; a missing context must not go unnoticed.
     if dead_end := expression.dead_end(reply):
-        if error := _error_in(reply):
-            raise ReplyMismatch(f"{field}={expression.text} finds nothing: the reply is {error}", _MEND_THE_CAUSE)
+        if error := expression.error_in(reply):
+            found = f"{field}={expression.text} finds nothing: the reply is an error: {error}"
+            raise ReplyMismatch(found, _MEND_THE_CAUSE)
         to_do = f"Correct {field}={expression.text}, or mend the reply."
         if value is not None:
             to_do += " To skip elements without it, use a filter, as in items[?text].text."
@@ -189,11 +191,6 @@ def _found(field: str, expression: Expression, reply: object) -> Any:
     except ValueError as error:  # raised by a function, such as length() of a number
         found = f"{field}={expression.text} cannot be evaluated for this reply: {excerpt(str(error))}"
         raise ReplyMismatch(found, f"Correct {field}={expression.text}.") from None
-
-
-def _error_in(reply: object) -> str:
-    error = reply.get("error") if isinstance(reply, Mapping) else None
-    return f"an error: {named_error(error)}" if error else ""
 
 
 def _label(field: str, expression: Expression) -> str:

@@ -203,12 +203,15 @@ class StreamedReply:
 
     def _refuse_error(self, event: StreamEvent, value: object) -> None:
         keys = value if isinstance(value, dict) else {}
-        error = keys.get("error")
-        is_error = "error" in (event.type, keys.get("event"), keys.get("type"))
-        if is_error:
-            error = error or value
-        if not error and self._reading.error is not None:
-            error = self._reading.error.find(value)
-        if error or is_error:
-            found = f"event {self._events} of the stream reports an error: {named_error(error)}"
+        kinds = (event.type, keys.get("event"), keys.get("type"))
+        expression = self._reading.parts.answer or self._reading.parts.contexts
+        # The search takes as long as that for the answer, and few events have an error.
+        error = expression.error_in(value) if b'"error"' in event.data else ""
+        if not error and ("error" in kinds or "response.failed" in kinds):
+            # The second is of OpenAI's Responses API, and has the error in its response.
+            error = expression.error_in(keys.get("response")) or named_error(value)
+        if not error and self._reading.error is not None and (found := self._reading.error.find(value)):
+            error = named_error(found)
+        if error:
+            found = f"event {self._events} of the stream reports an error: {error}"
             raise ReplyMismatch(found, "Fix its cause in the RAG system.")

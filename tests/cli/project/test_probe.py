@@ -186,7 +186,7 @@ BROKEN = {
     "reports an error beside an empty answer": Broken(
         fault=to_posts(json_reply({"answer": "", "contexts": [], "error": "no index"})),
         fails_at="answer",
-        seen='the reply has no text in "answer" but an error: "no index"',
+        seen='the reply has no answer in "answer" but an error: "no index"',
         mend="Fix its cause in the RAG system, and report such failures with status 500.",
     ),
     "has no contexts": Broken(

@@ -57,17 +57,17 @@ def test_whole_characters_beyond_the_basic_plane_are_no_halves():
         ({"error": {"detail": "down"}}, 'the reply has no "answer" but an error: "down"', None),
         (
             {"answer": None, "contexts": None, "error": {"message": "down"}},
-            'the reply has no text in "answer" but an error: "down"',
+            'the reply has no answer in "answer" but an error: "down"',
             "Fix its cause in the RAG system, and report such failures with status 500.",
         ),
         (
             {"answer": "", "contexts": [], "error": "down"},
-            'the reply has no text in "answer" but an error: "down"',
+            'the reply has no answer in "answer" but an error: "down"',
             None,
         ),
         (
             {"answer": " \n", "contexts": [], "error": "down"},
-            'the reply has no text in "answer" but an error: "down"',
+            'the reply has no answer in "answer" but an error: "down"',
             None,
         ),
         ({"answer": None, "contexts": [], "error": None}, '"answer" is null, not a string', None),

@@ -158,6 +158,41 @@ def test_an_error_in_place_of_an_answer_is_reported(answer, found):
     assert error.to_do == "Fix its cause in the RAG system, and report such failures with status 500."
 
 
+OUTPUT_TEXT = "join('',output[].content[?type=='output_text'].text[])"
+CUT = [{"type": "message", "content": [{"type": "output_text", "text": "Within 3"}]}]
+"""The output of a reply of OpenAI's Responses API."""
+
+
+@pytest.mark.parametrize(
+    ("reply", "answer"),
+    [
+        ({"result": {"error": "no index"}}, "not_null(result.answer,'')"),
+        ({"result": {"error": "no index", "output": {"answer": None}}}, "result.output.answer || ''"),
+        ({"data": {"answer": " ", "error": {"detail": "no index"}}}, "data.answer"),
+        ({"data": {"answer": "", "error": "no index"}}, "[data][?answer=='']|[0].answer"),
+        ({"choices": [{"message": {"content": ""}, "error": {"message": "no index"}}]}, "choices[0].message.content"),
+        ({"status": "incomplete", "incomplete_details": {"reason": "no index"}, "output": []}, OUTPUT_TEXT),
+    ],
+)
+def test_an_error_where_an_answer_has_no_text_is_reported(reply, answer):
+    error = mismatch(reply, "`[]`", answer)
+    assert error.found == f'the reply has no answer in answer={answer} but an error: "no index"'
+
+
+def test_an_error_beside_a_text_counts_only_if_the_answer_failed():
+    failed = {"status": "failed", "error": {"code": "server_error", "message": "no index"}, "output": CUT}
+    found = f'the reply has no answer in answer={OUTPUT_TEXT} but an error: "no index"'
+    assert mismatch(failed, "`[]`", OUTPUT_TEXT).found == found
+    incomplete = {"status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"}, "output": CUT}
+    assert read({"error": None, **incomplete}, "`[]`", OUTPUT_TEXT).text == "Within 3"
+    assert read({"data": {"answer": "30", "error": "slow"}, "log": {"error": "x"}}, "`[]`", "data.answer").text == "30"
+
+
+def test_an_error_elsewhere_leaves_an_empty_answer_an_abstention():
+    reply = {"data": {"answer": ""}, "tools": {"error": "slow"}, "docs": [{"text": "a", "error": "E17"}]}
+    assert read(reply, "docs[].text", "data.answer").text == ""
+
+
 # The setting itself
 
 

@@ -318,6 +318,26 @@ def test_the_ids_of_replaced_contexts_are_not_those_of_the_last_ones(
         ),
         pytest.param(
             streamed(
+                [
+                    sse({"type": "response.created", "response": {"error": None}}),
+                    sse({"type": "response.output_text.delta", "delta": "Within 3"}),
+                    sse({"type": "response.failed", "response": {"error": {"message": "server overloaded"}}} | END),
+                ]
+            ),
+            {"response": "answer=delta contexts=contexts"},
+            "endpoint_stream",
+            'event 3 of the stream reports an error: "server overloaded"',
+            id="an error of the Responses API",
+        ),
+        pytest.param(
+            streamed([sse({"data": {"text": "30"}}, {"data": {"text": None, "error": "no quota"}}, END)]),
+            {"response": "answer=data.text contexts=contexts"},
+            "endpoint_stream",
+            'event 2 of the stream reports an error: "no quota"',
+            id="an error in a wrapper",
+        ),
+        pytest.param(
+            streamed(
                 [sse(delta("30")), sse(delta("**ERROR**: no quota")), sse(delta(None, finish_reason="stop"), "[DONE]")]
             ),
             {"shape": "ragflow"},
