@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_ragcheck.engine.store.store_file import FILE, rows
+from pytest_ragcheck.errors import UsageError
+from pytest_ragcheck.report.files.results_reader import predictions_path
 from tests.harness import OTHERS, WAYS, three_ways, two_ways
 from tests.servers.counting import Counting
 from tests.servers.fake_endpoint import FakeEndpoint, Request, json_reply
@@ -106,6 +108,31 @@ def test_a_killed_run_is_resumed_and_its_files_are_those_of_an_undisturbed_one(p
     assert "resumed: 12 of 40 questions were asked by the earlier run" in ended.lines
     assert ended.outcomes == undisturbed.outcomes == {"passed": 40}
     assert without_times(project.folder / "ragcheck-results") == without_times(project.folder / "undisturbed")
+
+
+@two_ways
+def test_the_results_before_a_killed_run_are_not_taken_for_its_own(project: Project, way: str) -> None:
+    questions(project, 1)
+    folder = project.folder / "ragcheck-results"
+    with FakeEndpoint(system := Pausing(answers=3)) as endpoint:
+        run(project, endpoint, "--rag-report=page.html")
+        before = without_times(folder)
+        questions(project, 4)
+        killed(project, endpoint, *WAYS[way], "--rag-report=page.html", after=2)
+        assert not (project.folder / "page.html").exists()
+        assert without_times(folder) == before
+        (mark,) = folder.glob(".ragcheck/rag/*/unwritten")
+        for name in ("", "rag", "rag_predictions.json"):
+            with pytest.raises(UsageError) as caught:
+                predictions_path(folder / name)
+            assert str(caught.value) == (
+                f"{folder / name}: a later run was killed, or is not over yet, so the results here are of an earlier "
+                f"one. Run again (--rag-resume continues it), or delete {mark} to use the earlier results."
+            )
+        system.goes_on.set()
+        run(project, endpoint, "--rag-resume", "-k", "q1")
+    assert predictions_path(folder).name == "rag_predictions.json"
+    assert predictions_path(folder, partial=True).name == "rag.partial_predictions.json"
 
 
 @three_ways

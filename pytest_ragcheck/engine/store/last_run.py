@@ -13,7 +13,7 @@ from pathlib import Path
 
 from pytest_ragcheck.concurrency.file_lock import FileLock
 from pytest_ragcheck.engine.fingerprint import differences
-from pytest_ragcheck.engine.store.run_folder import make_home, take_back_stop
+from pytest_ragcheck.engine.store.run_folder import UNWRITTEN, make_home, take_back_stop
 from pytest_ragcheck.engine.store.run_locks import is_in_use
 from pytest_ragcheck.engine.store.shared_store import SharedStore
 from pytest_ragcheck.engine.store.store_file import FILE, FILES, LAYOUT, layout_of
@@ -121,6 +121,7 @@ def _begin(folder: Path, last: LastRun | None, fingerprint: Mapping[str, str]) -
             shutil.rmtree(folder / name, ignore_errors=True)
     else:
         folder.mkdir()
+    (folder / UNWRITTEN).touch()
     (folder / _RUN).write_text(json.dumps({"began": began, "fingerprint": dict(fingerprint)}), encoding="utf-8")
     return last is not None
 

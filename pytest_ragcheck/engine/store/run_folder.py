@@ -1,11 +1,15 @@
-"""Holds the folder that the processes of a run share, and the file in it that stops the run."""
+"""Holds the folder that the processes of a run share, and the files in it that stop the run and mark its end."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 FOLDER = ".ragcheck"
 """Subfolder of the folder of the result files."""
+
+UNWRITTEN = "unwritten"
+"""A file in the folder of a run, until its results are written."""
 
 _STOPPED = "stopped"
 
@@ -19,6 +23,11 @@ def make_home(home: Path) -> None:
     """
     home.mkdir(parents=True, exist_ok=True)
     (home.parent / ".gitignore").write_text("*\n", encoding="utf-8")
+
+
+def unwritten(results: Path, agent: str) -> Iterator[Path]:
+    """Return the marks of runs whose results are not in the folder of the agent's *results*."""
+    return (results / FOLDER / agent).glob(f"*/{UNWRITTEN}")
 
 
 def stop(folder: Path, reason: str) -> bool:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import pytest
 
+from pytest_ragcheck.config.readers import HTML_ENDINGS
 from pytest_ragcheck.engine.budget import Budget
 from pytest_ragcheck.engine.evaluator import RunLimits
 from pytest_ragcheck.engine.fingerprint import fingerprint
@@ -52,6 +54,11 @@ def opened_store(config: pytest.Config, part: Part) -> SharedStore | None:
     except UsageError as error:
         # The controller of xdist reports it earlier, unless only users' own tests ask questions.
         pytest.fail(f"ragcheck: {error}", pytrace=False)
+    for path in settings.run.reports:
+        if path.suffix.lower() in HTML_ENDINGS:
+            # A run that is killed must not leave the page of an earlier one.
+            with suppress(OSError):
+                path.unlink()
     if store.damaged:
         run.queue_note(f"the store of the last run is damaged: {store.damaged} Its questions are asked again.")
     return store

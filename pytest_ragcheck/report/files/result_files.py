@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pytest_ragcheck.engine.store.run_folder import unwritten
 from pytest_ragcheck.questions.question_rows import questions_document
 from pytest_ragcheck.report.files.file_names import safe_name, unique_names
 from pytest_ragcheck.report.files.json_writer import JsonWriter, rounded
@@ -86,6 +87,9 @@ def write_results(
         partial=why_partial,
     )
     _keep_out_of_git(folder)
+    for mark in unwritten(folder, agent):
+        with suppress(OSError):
+            mark.unlink()
     if not why_partial:
         _take_away_partial(outcomes, folder / f"{agent}.partial_summary.json", would_collect)
         _take_away_questions(folder, before, kept=questions)

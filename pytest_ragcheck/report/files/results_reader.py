@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pytest_ragcheck.engine.store.run_folder import unwritten
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.report.terminal.gate_lines import flaky_lines
 from pytest_ragcheck.summary.flaky import Flaky
@@ -101,8 +102,18 @@ def predictions_path(path: Path, *, partial: bool = False) -> Path:
     With *partial*, a partial run's file is taken from the folder if it is later than that of the last full run.
 
     Raises:
-        UsageError: The folder has predictions files of several agents.
+        UsageError: The folder has predictions files of several agents, or those of a run before an unfinished one.
     """
+    found = _predictions_path(path, partial=partial)
+    for mark in unwritten(found.parent, found.name.removesuffix(ENDING).removesuffix(".partial")):
+        raise UsageError(
+            f"{path}: a later run was killed, or is not over yet, so the results here are of an earlier one. "
+            f"Run again (--rag-resume continues it), or delete {mark} to use the earlier results."
+        )
+    return found
+
+
+def _predictions_path(path: Path, *, partial: bool) -> Path:
     if path.is_dir():
         found: dict[str, Path] = {}
         every = sorted(path.glob(f"*{ENDING}"))
