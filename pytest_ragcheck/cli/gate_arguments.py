@@ -55,8 +55,8 @@ def gate_of(chosen: argparse.Namespace, recorded: GateRules) -> ChosenGate:
     """
     Return the gate of the command line, else the run's own, with the baseline.
 
-    A comparing gate without `--baseline` compares with the default file in the current folder. Without that file the
-    run's own gate becomes `each`.
+    Without `--baseline`, the default file in the current folder is the baseline, as in a run. Without that file a
+    comparing gate of the run becomes `each`.
 
     Raises:
         UsageError: A value is invalid, the file is not a baseline, or `--gate` lacks a baseline to compare with.
@@ -65,7 +65,7 @@ def gate_of(chosen: argparse.Namespace, recorded: GateRules) -> ChosenGate:
 
     terms = _terms_of(chosen, recorded)
     place = chosen.baseline
-    if place is None and terms.gate in COMPARING and Path(BASELINE_FILE).is_file():
+    if place is None and Path(BASELINE_FILE).is_file():
         place = BASELINE_FILE
     baseline = None if place is None else _read_baseline(place)
     if baseline is not None or terms.gate not in COMPARING:

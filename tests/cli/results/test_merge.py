@@ -137,6 +137,14 @@ def test_a_comparing_gate_without_a_baseline_takes_the_default_one_or_becomes_ea
     assert "baseline ragcheck-baseline.json: 1 still failing, 1 as before" in printed.splitlines()
 
 
+def test_the_gate_each_takes_the_default_baseline_as_a_run_does(tmp_path: Path, merge: Ragcheck) -> None:
+    write_baseline(tmp_path, row("a"), row("gone"))
+    (tmp_path / "baseline.json").rename(tmp_path / "ragcheck-baseline.json")
+    shards(tmp_path, good("a"))
+    status, printed, _ = merge()
+    assert (status, "baseline ragcheck-baseline.json: 1 missing, 1 as before" in printed.splitlines()) == (1, True)
+
+
 def test_a_missing_question_is_red_unless_it_is_allowed_or_no_shard_would_collect_it(
     tmp_path: Path, merge: Ragcheck
 ) -> None:
