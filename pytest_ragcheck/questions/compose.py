@@ -53,10 +53,16 @@ def _compose(text: str, suffix: str, mistakes: Mistakes) -> Node | None:
         return compose_csv(text, mistakes)
     if suffix == ".jsonl":
         return compose_jsonl(text, mistakes)
-    return compose_json(text) if suffix == ".json" else _compose_yaml(text)
+    return compose_json(text) if suffix == ".json" else yaml_tree(text)
 
 
-def _compose_yaml(text: str) -> Node | None:
+def yaml_tree(text: str) -> Node | None:
+    """
+    Return the tree of a YAML text; None if it is empty or holds only comments.
+
+    Raises:
+        Unreadable: The text is not YAML, or has a control character.
+    """
     from pytest_ragcheck.questions.nodes.yaml_nodes import compose_yaml
 
     if (odd := _UNPRINTABLE.search(text)) is not None:

@@ -22,7 +22,10 @@ _INPUTS, _OUTPUTS = ("inputs.", "inputs_", "input_"), ("outputs.", "outputs_", "
 
 def _is_langsmith(material: Material) -> bool:
     if material.have("inputs"):
-        return all(isinstance(value_of(row.get("inputs")), Mapping) for row in material.rows)
+        # MLflow has the expected answers in `expectations`, and recorded ones in `outputs`.
+        return not material.have("expectations") and all(
+            isinstance(value_of(row.get("inputs")), Mapping) for row in material.rows
+        )
     return (
         material.is_csv
         and not material.have("input")

@@ -14,7 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from pytest_ragcheck.errors import DatasetError
+from pytest_ragcheck.questions.compose import yaml_tree
 from pytest_ragcheck.questions.csv_nodes import DELIMITERS, SEPARATOR_LINE
+from pytest_ragcheck.questions.nodes.node import ListNode, MappingNode, Node, Unreadable
 
 CSV_CELL = 2**31 - 1
 """The largest cell in characters: contexts are often longer than the 131,072 that the standard library allows."""
@@ -25,8 +27,6 @@ _YAML = re.compile(r"\A(?:[ \t\r]*(?:(?:#|---)[^\n]*)?\n)* *- |^tests\s*:(?:\s|$
 # numpy writes an array without commas, and Python joins adjacent literals: ['a' 'b'] would be ['ab']. A literal without
 # an end goes to the end of the text, which would otherwise be searched for an end from each quote.
 _LITERAL = re.compile(r"""('(?:[^'\\]|\\.?)*(?:'|\Z)|"(?:[^"\\]|\\.?)*(?:"|\Z))(\s*(?=['"]))?""", re.DOTALL)
-
-_OF_YAML_1_1 = ("tag:yaml.org,2002:bool", "tag:yaml.org,2002:timestamp")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -185,22 +185,24 @@ def _table(path: Path, text: str) -> tuple[Mapping[str, Any], ...] | None:
 
 
 def _yaml(path: Path, text: str) -> Any:
-    import yaml
-
-    from pytest_ragcheck.questions.nodes.yaml_nodes import FAST_LOADER
-
-    class Loader(FAST_LOADER):  # type: ignore[misc]
-        """YAML 1.2, as promptfoo reads it: `no` and `2024-01-01` are texts."""
-
-    Loader.yaml_implicit_resolvers = {
-        first: [each for each in resolvers if each[0] not in _OF_YAML_1_1]
-        for first, resolvers in FAST_LOADER.yaml_implicit_resolvers.items()
-    }
-    Loader.add_implicit_resolver("tag:yaml.org,2002:bool", re.compile("true|false", re.IGNORECASE), list("tTfF"))
     try:
-        return yaml.load(text, Loader)  # noqa: S506 - a subclass of the safe loader
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise DatasetError(f"{path.name}: expected YAML, found a mistake ({' '.join(str(error).split())}).") from error
+        return _plain(yaml_tree(text))
+    except Unreadable as error:
+        raise DatasetError(f"{path.name}: line {error.line}: the file {error.text}") from error
+
+
+def _plain(node: Node | None) -> Any:
+    """Return the value of a node of YAML 1.2, as promptfoo reads it: `no`, `12:30` and `2024-01-01` are texts."""
+    if isinstance(node, ListNode):
+        return [_plain(item) for item in node.items]
+    if isinstance(node, MappingNode):
+        return {entry.key: _plain(entry.value) for entry in node.entries}
+    if node is None or node.is_null:
+        return None
+    if not node.quoted:
+        with suppress(ValueError):  # a text, or a whole number with too many digits
+            return _json(node.text.lower())
+    return node.text
 
 
 def texts_of(value: Any, *, separator: str = "") -> tuple[str, ...]:

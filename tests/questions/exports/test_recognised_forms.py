@@ -280,7 +280,7 @@ def test_an_odd_value_is_left_out_or_told(name: str, tmp_path: Path, capsys: pyt
     [
         ("[" * 100_000 + "]" * 100_000, "expected JSON, found something else ("),
         ('{"input": "a"}\n{"input": ' + "[" * 100_000 + "]" * 100_000 + "}", "line 2: expected a JSON object, found a"),
-        ("tests:\n- " + "[" * 10_000 + "]" * 10_000, "expected YAML, found a mistake ("),
+        ("tests:\n- " + "[" * 10_000 + "]" * 10_000, "line 2: the file nests values more than 100 levels deep. "),
     ],
     ids=["whole", "line", "yaml"],
 )
@@ -419,6 +419,38 @@ def test_promptfoo_may_have_a_question_mark_in_a_flow_mapping(
     (tmp_path / "tests.yaml").write_text(text, encoding="utf-8")
     left, [question] = convert(tmp_path, capsys, "tests.yaml")
     assert (question["question"], left) == ("Who pays?", ["assertions of another form: 1"])
+
+
+def test_plain_values_of_promptfoo_are_those_of_yaml_1_2(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    values = ["=", "<<", "12:30", "007", "no", "2024-01-01", "1e3", "9" * 5000]
+    asserted = "".join(f"  - {{type: contains, value: {value}}}\n" for value in values)
+    [question] = of_text("a.yaml", f"tests:\n- vars: {{question: When?}}\n  assert:\n{asserted}", tmp_path, capsys)
+    values[values.index("1e3")] = r"1000\.0"
+    assert question["must_mention"] == [f"/{value}/" for value in values]
+
+
+@pytest.mark.parametrize(
+    ("test", "problem"),
+    [
+        ("assert: &a [{type: assert-set, assert: *a}]", "the file has the alias '*a' inside its own anchor. Write"),
+        ("assert: [&a {type: regex, value: *a}]", "the file has the alias '*a' inside its own anchor. Write"),
+        ("vars: {text: !env X}", "the file has the YAML tag '!env', which is not read. Delete"),
+        ("vars: {text: \x01}", "the file has the control character U+0001. Delete"),
+    ],
+)
+def test_a_mistake_in_yaml_is_named_with_its_line(
+    test: str, problem: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "a.yaml").write_text(f"tests:\n- {test}\n", encoding="utf-8")
+    assert main(["convert", str(tmp_path / "a.yaml")]) == 2
+    assert capsys.readouterr().err.startswith(f"ragcheck convert: a.yaml: line 2: {problem}")
+
+
+def test_recorded_outputs_of_mlflow_are_no_expected_answers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    row = {"inputs": {"question": "Which?"}, "outputs": "A.", "expectations": {"expected_response": "B."}}
+    (tmp_path / "a.json").write_text(json.dumps([row]), encoding="utf-8")
+    assert main(["convert", str(tmp_path / "a.json")]) == 2
+    assert "is in no form that is recognised (found: 'expectations', 'inputs', 'outputs')" in capsys.readouterr().err
 
 
 def test_the_page_has_a_section_about_every_form() -> None:
