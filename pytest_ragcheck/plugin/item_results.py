@@ -27,8 +27,8 @@ class ItemResults:
     skipped: set[str] = field(default_factory=set)
     """Node ids."""
 
-    xfailed: set[str] = field(default_factory=set)
-    """Node ids."""
+    excused: dict[str, str] = field(default_factory=dict)
+    """By node id of a test that did not fail, why a FAIL in it is no failure."""
 
     failed: dict[str, str] = field(default_factory=dict)
     """The first line of each failure by node id."""
@@ -86,14 +86,14 @@ class ItemResults:
         node_id: str,
         *,
         skipped: bool = False,
-        xfailed: bool = False,
+        excuse: str = "",
         failure: str = "",
         over_budget: str = "",
         no_endpoint: bool = False,
     ) -> None:
         """Add the outcome that pytest reports for an item."""
-        if xfailed:
-            self.xfailed.add(node_id)
+        if excuse:
+            self.excused[node_id] = excuse
         self.no_endpoint += no_endpoint
         if over_budget:
             self.over_budget += 1

@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any
 from pytest_ragcheck.judging.judgement import JudgeIdentity
 from pytest_ragcheck.questions.question import END_TO_END, GoldPassage, Question, QuestionSet
 from pytest_ragcheck.scores.score import Score
-from pytest_ragcheck.summary.gate.gate_decision import EXPECTED
 from pytest_ragcheck.summary.gate_rules import GateRules
 from pytest_ragcheck.summary.predictions_reader import Key, key_of
-from pytest_ragcheck.summary.run_outcomes import Outcomes
+from pytest_ragcheck.summary.run_outcomes import EXPECTED, PASSED, Outcomes
 from pytest_ragcheck.verdict.record import Record
 from pytest_ragcheck.verdict.verdict import Verdict
 
@@ -44,7 +43,11 @@ def outcomes_of(predictions: Document, summary: Document, asked: Mapping[Key, Do
         skipped={},
         complete=predictions["complete"],
         thresholds=summary["thresholds"],
-        expected_to_fail=frozenset(key_of(row) for row, _ in measured if row.get("tolerated", "").startswith(EXPECTED)),
+        excused={
+            key_of(row): why
+            for row in predictions["predictions"]
+            if (why := row.get("tolerated", "")).startswith((EXPECTED, PASSED))
+        },
         terms=terms_of_summary(summary),
     )
 

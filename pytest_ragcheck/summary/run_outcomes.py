@@ -17,6 +17,11 @@ if TYPE_CHECKING:
     from pytest_ragcheck.rag.documents.documents_outcome import Documents
     from pytest_ragcheck.verdict.record import Record
 
+EXPECTED = "expected to fail"
+"""The beginning of the reason why an expected FAIL is tolerated."""
+
+PASSED = "its test passed"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcomes:
@@ -65,8 +70,8 @@ class Outcomes:
     replay_of: str = ""
     """The name of the replayed recording; empty for a run that asked a system."""
 
-    expected_to_fail: frozenset[tuple[str, str]] = frozenset()
-    """Identities of the questions with an expected FAIL (xfail)."""
+    excused: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    """By identity, why a FAIL did not fail its test: it was expected (xfail), or the test passed."""
 
     tolerated: Mapping[tuple[str, str], str] = field(default_factory=dict)
     """By identity, the reason why a FAIL does not turn the run red."""

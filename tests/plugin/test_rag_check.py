@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from pytest_ragcheck.cli import main
 from pytest_ragcheck.scores.catalogue import ASSERTABLE, listed
 from tests.canned import bad, broken, good
 from tests.harness import three_ways, two_ways
@@ -57,6 +58,35 @@ def test_a_failed_call_says_the_numbers_in_the_short_summary_and_keeps_its_trace
         "       ", "   "
     )
     assert "context 1 Refunds are possible for 30 days." in run.text
+
+
+@two_ways
+def test_all_outputs_call_a_fail_tolerated_that_did_not_fail_its_test(project: Project) -> None:
+    project.reply_to(bad("prices"), bad("hours"), bad("terms"), bad("tax"))
+    project.write(
+        "test_it.py",
+        calls("prices", then="")
+        + "import pytest\n\n@pytest.mark.xfail(reason='since May')\n"
+        + calls("hours")
+        + "@pytest.mark.xfail\n"
+        + calls("terms")
+        + "def test_tax(rag_check):\n    rag_check('What about tax?')\n    pytest.xfail('no table')\n",
+    )
+    run = project.run("--rag-shard=1/1", "--rag-report=run.md")
+    assert (run.exit_status, run.outcomes) == (0, {"passed": 1, "xfailed": 3})
+    assert {row["question_id"]: row["tolerated"] for row in run.predictions["predictions"]} == {
+        "test_prices-1": "its test passed",
+        "test_hours-1": "expected to fail: since May",
+        "test_terms-1": "expected to fail",
+        "test_tax-1": "expected to fail: no table",
+    }
+    markdown = (run.folder / "run.md").read_text(encoding="utf-8")
+    assert markdown.splitlines()[0].endswith("test\\_it: 0 of 4 passed, 4 FAIL tolerated")
+    assert main(["merge", str(run.folder / "ragcheck-results"), "-o", str(run.folder / "merged")]) == 0
+    assert main(["report", str(run.folder / "merged"), "-o", str(run.folder / "merged.md")]) == 0
+    merged = (run.folder / "merged.md").read_text(encoding="utf-8")
+    assert merged.splitlines()[0] == markdown.splitlines()[0]
+    assert "tolerated: its test passed" in merged
 
 
 def test_the_calls_of_a_test_are_counted(project: Project) -> None:

@@ -37,7 +37,12 @@ def outcomes_of(run: Run, settings: Settings) -> Outcomes:
         cut_short=run.cut_short,
         stopped=run.stopped,
         failed_otherwise=tuple(sorted(_failed_otherwise(run))),
-        expected_to_fail=frozenset(key for node_id in run.results.xfailed for key in run.results.keys_of(node_id)),
+        excused={
+            key: why
+            for node_id, why in run.results.excused.items()
+            for key in run.results.keys_of(node_id)
+            if run.results.records[key].verdict is Verdict.FAIL
+        },
         out_of_reach=run.gate.out_of_reach,
         terms=GateRules.of(settings),
         documents=run.documents,

@@ -19,6 +19,7 @@ from pytest_ragcheck.plugin.workers.transport import TOLERATED, put_on, take_off
 from pytest_ragcheck.plugin.workers.worker_info import place_of
 from pytest_ragcheck.summary.gate.gate_decision import why_tolerated
 from pytest_ragcheck.summary.gate_rules import COMPARING
+from pytest_ragcheck.summary.run_outcomes import EXPECTED, PASSED
 from pytest_ragcheck.verdict.record import QuestionErrored, QuestionFailed, Record
 
 if TYPE_CHECKING:
@@ -92,11 +93,16 @@ def add_outcome(run: Run, report: pytest.TestReport, config: pytest.Config) -> N
         return
     expected = hasattr(report, "wasxfail")
     skipped = report.skipped and not expected
+    excuse = PASSED if report.passed and report.when == "call" else ""
+    # A failure that only the gate tolerates was not expected by a user.
+    if report.skipped and expected and not hasattr(report, TOLERATED):
+        # pytest.xfail() has the text before its reason.
+        why = report.wasxfail.removeprefix("reason: ")
+        excuse = f"{EXPECTED}: {why}" if why else EXPECTED
     run.results.add_outcome(
         place,
         skipped=skipped,
-        # A failure that only the gate tolerates was not expected by a user.
-        xfailed=report.skipped and expected and not hasattr(report, TOLERATED),
+        excuse=excuse,
         failure=_first_line(report) if report.failed else "",
         over_budget=_spent(report) if skipped else "",
         no_endpoint=skipped and NO_ENDPOINT in str(report.longrepr),

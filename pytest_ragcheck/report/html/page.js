@@ -66,7 +66,7 @@
     const what = el("span", "what", el("bdi", "asked", visible(row.question)));
     const notes = [`${report.several ? `${row.dataset}::` : ""}${row.id}`];
     if (row.change && row.change !== "as before") notes.push(row.change);
-    if (row.xfailed && !row.finding) notes.push("xfailed");
+    if (row.xfailed && !row.finding) notes.push("tolerated");
     if (row.blame) notes.push(`blame: ${row.blame}`);
     if (row.tags.length) notes.push(row.tags.join(", "));
     what.append(el("span", "id", visible(notes.join(" · "))));
@@ -125,7 +125,7 @@
       add(row.verdict === "ERROR" ? `Error: ${row.kind}` : "Why it failed", reason);
     }
     if (row.finding) body.append(el("p", "small", visible(`Gate: ${row.finding}`)));
-    else if (row.xfailed) body.append(el("p", "small", visible(`pytest shows it as xfailed: ${row.xfailed}`)));
+    else if (row.xfailed) body.append(el("p", "small", visible(`Tolerated: ${row.xfailed}`)));
     row.turns.forEach((turn, at) => add(`Turn ${at + 1}`, paragraph(turn.question), turn.answer ? paragraph(turn.answer) : el("p", "small", "No answer.")));
     if (row.expected.length) add(row.expected.length > 1 ? "Expected, any of" : "Expected", ...row.expected.map((text) => paragraph(text)));
     if (!row.answerable) add("Expected", el("p", "text", "The system should decline to answer."));

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.summary.gate.gate_replies import evidence_of
 from pytest_ragcheck.summary.gate_rules import COMPARING, GateRules
+from pytest_ragcheck.summary.run_outcomes import EXPECTED
 from pytest_ragcheck.verdict.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -149,7 +150,7 @@ def compare(
         reworded = clean(question.question) != row.question
         before = _under_todays_terms(row, record) if terms.gate in COMPARING else row
         change = Change(before=before, now=record, reworded=reworded)
-        expected = question.quarantine is not None or question.key in outcomes.expected_to_fail
+        expected = question.quarantine is not None or outcomes.excused.get(question.key, "").startswith(EXPECTED)
         apart = reworded and terms.gate in COMPARING
         groups["apart" if apart else _group(change, expected=expected)].append(change)
     unmatched = [row for key, row in baseline.rows.items() if key not in matched]

@@ -22,9 +22,6 @@ if TYPE_CHECKING:
     from pytest_ragcheck.summary.run_outcomes import Outcomes
     from pytest_ragcheck.verdict.record import Record
 
-EXPECTED = "expected to fail"
-"""The beginning of the reason why an expected FAIL is tolerated."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rate:
@@ -191,9 +188,7 @@ def tolerated(
             continue
         before = baseline.rows.get((clean(question.dataset_name), clean(question.id))) if baseline is not None else None
         why = why_tolerated(record, terms, before, baseline=baseline.name if baseline is not None else "")
-        if key in outcomes.expected_to_fail:
-            why = f"{EXPECTED}: {question.xfail}" if question.xfail else EXPECTED
-        if why:
+        if why := outcomes.excused.get(key, why):
             found[key] = why
     return found
 

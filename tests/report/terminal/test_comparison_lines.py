@@ -43,7 +43,7 @@ def now(name: str, groundedness: float = 0.9, **said: Any) -> Record:
 def compared(rows: list[BaselineRow], records: list[Record], **said: Any) -> Comparison:
     baseline = Baseline(name="main.json", rows={row.key: row for row in rows})
     default: dict[str, Any] = {"clean": str, "expects": lambda dataset, name: not name.startswith("apart")}
-    outcomes = some_outcomes(*records, expected_to_fail=said.pop("expected_to_fail", frozenset()))
+    outcomes = some_outcomes(*records, excused=said.pop("excused", {}))
     return compare(baseline, outcomes, outcomes.terms, **{**default, **said})
 
 
@@ -56,7 +56,7 @@ def test_regressions_stand_first_and_what_stayed_is_counted() -> None:
     rows += [before("down"), before("excused"), before("apart")]
     records = [now("kept"), now("new-fail", 0.41), now("new-pass"), now("old", 0.1)]
     records += [an_error("down", reason="no reply within 60 s\nRaise the limit."), now("added"), now("excused", 0.5)]
-    assert lines(rows, records, expected_to_fail=frozenset({("billing", "excused")})) == [
+    assert lines(rows, records, excused={("billing", "excused"): "expected to fail"}) == [
         (
             "baseline main.json: 1 newly failing, 1 missing, 1 failing as expected, 1 not measured, 1 still failing, "
             "1 newly passing, 1 new, 1 as before"

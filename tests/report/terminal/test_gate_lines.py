@@ -105,7 +105,7 @@ def test_a_refused_baseline_holds_no_question_against_the_run() -> None:
 def test_an_error_and_a_fail_that_nothing_excuses_turn_a_run_red_by_themselves() -> None:
     quarantined = now("kept apart", 0.3, question=a_question("kept apart", quarantine="flaky"))
     records = [now("fine"), now("known", 0.3), now("new", 0.3), an_error("late"), quarantined, now("marked", 0.3)]
-    outcomes = some_outcomes(*records, expected_to_fail=frozenset({("billing", "marked")}))
+    outcomes = some_outcomes(*records, excused={("billing", "marked"): "expected to fail"})
     baseline = Baseline(name="main.json", rows={row.key: row for row in [before("known", verdict=Verdict.FAIL)]})
     excused = tolerated(outcomes, REGRESSION, baseline, clean=str)
     assert excused == {
