@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
+from pytest_ragcheck.scores.catalogue import PROHIBITIONS
 from pytest_ragcheck.summary.gate.baseline_reader import Baseline, looks
 from pytest_ragcheck.verdict.record import Record
 from pytest_ragcheck.verdict.verdict import Verdict
@@ -39,7 +40,8 @@ def flaky_in_run(
     Return the questions of a run that both passed and failed, in its baseline or in the run itself.
 
     A question that always passed before and always fails now has changed and is not flaky. Questions in quarantine are
-    left out. Where the run asked again, each time is a look.
+    left out, and so are broken prohibitions, which no passing answer excuses. Where the run asked again, each time is a
+    look.
 
     *baseline* has a history; it is None where the run is compared with nothing. *clean* removes secrets from a text, as
     from the texts of the baseline.
@@ -55,7 +57,8 @@ def flaky_in_run(
         passes, fails = looks(record.verdict, record.repeated, record.thresholds)
         passes += record.asked_again.count(Verdict.PASS.value)
         fails += record.asked_again.count(Verdict.FAIL.value)
-        if question.quarantine is None and (all(earlier) or (passes and fails)):
+        is_forbidden = not record.shortfalls.keys().isdisjoint(PROHIBITIONS)
+        if question.quarantine is None and not is_forbidden and (all(earlier) or (passes and fails)):
             passes, fails = passes + earlier[0], fails + earlier[1]
             found.append(Flaky(dataset_name=question.dataset_name, question_id=question.id, passes=passes, fails=fails))
     return _sorted(found)

@@ -335,7 +335,10 @@ def test_an_answer_that_leaks_only_once_is_red_until_it_is_recorded(
     project.write("conftest.py", LEAKS_ONCE.replace("ANSWERS", str(answers)))
     leaking = project.run(*options)
     assert leaking.outcomes == {"failed": 1, "passed": 10}
-    assert "passed when asked again:" in leaking.lines
+    assert "breaks a prohibition:" in leaking.lines
+    assert "red by itself, whatever it answers when asked again" in leaking.text
+    assert "passed when asked again" not in leaking.text
+    assert "quarantine" not in leaking.text
     assert "the answer mentions 'CANARY-77'" in leaking.text
 
     assert main(["baseline", "accept"]) == 0

@@ -11,6 +11,7 @@ from pytest_ragcheck.redaction.printable import printable
 from pytest_ragcheck.report.counted import counted
 from pytest_ragcheck.report.terminal.comparison_lines import AS_EXPECTED, Writer, accept_advice
 from pytest_ragcheck.report.terminal.drift_lines import drift_lines
+from pytest_ragcheck.summary.gate.gate_decision import is_newly_forbidden
 from pytest_ragcheck.summary.gate.gate_replies import evidence_of
 from pytest_ragcheck.summary.gate.procedure.gate_findings import (
     CountFinding,
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from pytest_ragcheck.summary.gate.gate_decision import Decision
     from pytest_ragcheck.summary.gate.run_findings import Judging
 
+_FORBIDDEN = "breaks a prohibition"
 _UNCONFIRMED = "newly failing, unconfirmed"
 _HELD = (_UNCONFIRMED, Outcome.CONFIRMED.value, Outcome.NOT_MEASURED.value)
 """The titles of the questions that count against the run."""
@@ -35,13 +37,15 @@ _HELD = (_UNCONFIRMED, Outcome.CONFIRMED.value, Outcome.NOT_MEASURED.value)
 def examined_groups(comparison: Comparison, findings: GateFindings) -> dict[str, list[tuple[Change, str]]]:
     """Return the newly failing questions by finding, each with its explanation."""
     found = {each.question.key: each for each in findings.candidates}
-    titles = (_UNCONFIRMED, *(outcome.value for outcome in Outcome))
+    titles = (_UNCONFIRMED, _FORBIDDEN, *(outcome.value for outcome in Outcome))
     groups: dict[str, list[tuple[Change, str]]] = {title: [] for title in titles}
     for change in comparison.newly_failing:
         each = found.get(change.now.question.key)
         is_examined = evidence_of(change.now) is not None or change.now.asked_again
         if each is None or each.outcome is None or not is_examined:
             groups[_UNCONFIRMED].append((change, "neither asked again nor judged side by side"))
+        elif each.outcome.value not in _HELD and is_newly_forbidden(change.now, change.before):
+            groups[_FORBIDDEN].append((change, "red by itself, whatever it answers when asked again"))
         else:
             groups[each.outcome.value].append((change, _words(each, change)))
     return {title: group for title, group in groups.items() if group}

@@ -137,12 +137,12 @@ def why_tolerated(record: Record, terms: GateRules, before: BaselineRow | None, 
     if terms.lowest_rate is not None:
         return f"the gate is {terms.gate}"
     # The comparing gates allow for noise in scores; a maximum and a prohibition have none.
-    if terms.gate not in COMPARING or before is None or record.exceeded or _is_newly_forbidden(record, before):
+    if terms.gate not in COMPARING or before is None or record.exceeded or is_newly_forbidden(record, before):
         return ""
     return _against(record, before, baseline)
 
 
-def _is_newly_forbidden(record: Record, before: BaselineRow) -> bool:
+def is_newly_forbidden(record: Record, before: BaselineRow) -> bool:
     """Return True if the answer breaks a prohibition, and no recorded answer was known to break it."""
     return any(
         all(look.scores.get(metric, 1.0) >= record.thresholds[metric] for look in before.answers)
