@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.rag.body.excerpt import quoted
@@ -27,7 +28,7 @@ _EVENT_LINE = re.compile(rb"(?:^|[\r\n]|\xef\xbb\xbf)(?:data|event|id|retry)?:")
 
 class StreamedReply:
     """
-    The reply of one stream: pieces of the answer are joined; of other parts the last non-null value counts.
+    The reply of one stream: pieces of the answer become one text; of other parts the last non-null value counts.
 
     The request was *started* at that time of `time.perf_counter`.
     """
@@ -123,8 +124,7 @@ class StreamedReply:
                 )
         if self._gap:
             raise ReplyMismatch(self._gap, f"Correct contexts={self._reading.parts.contexts.text}, or fix the event.")
-        found = self._found | {"answer": "".join(self._pieces)}
-        return parts.assemble(found, self._extra)
+        return parts.assemble(self._found | {"answer": _whole(self._pieces)}, self._extra)
 
     def _refuse_other_body(self) -> None:
         is_stream = self._events or self.is_done or _EVENT_LINE.search(self._start)
@@ -215,3 +215,12 @@ class StreamedReply:
         if error:
             found = f"event {self._events} of the stream reports an error: {error}"
             raise ReplyMismatch(found, "Fix its cause in the RAG system.")
+
+
+def _whole(pieces: list[str]) -> str:
+    """Return the answer: the last piece if each repeats all before it, otherwise the pieces together."""
+    texts = list(filter(None, pieces))
+    # New pieces of a text do not begin with each other all along.
+    if len(set(texts)) > 2 and all(later.startswith(earlier) for earlier, later in pairwise(texts)):
+        return texts[-1]
+    return "".join(texts)

@@ -498,6 +498,22 @@ def test_pieces_of_plain_text_may_have_brackets_and_quotes() -> None:
     assert answer.text == 'The "window" is[1]""30" {days}'
 
 
+@pytest.mark.parametrize(
+    ("texts", "answer"),
+    [
+        (["The", "The cat", "The cat sat"], "The cat sat"),
+        (["", "The", "The cat", "The cat sat", "The cat sat", ""], "The cat sat"),
+        (["The", "The cat"], "TheThe cat"),
+        (["ha", "ha", "ha"], "hahaha"),
+        (["no", "no", "no, no"], "nonono, no"),
+        (["1", "10", "1"], "1101"),
+        (["The", "The cat", "The cat sat", "."], "TheThe catThe cat sat."),
+    ],
+)
+def test_events_that_repeat_the_answer_so_far_do_not_double_it(texts: list[str], answer: str) -> None:
+    assert ask(streamed([*pieces(*texts), sse(END)])).text == answer
+
+
 def test_a_reply_that_is_too_large_is_quoted_from_its_start() -> None:
     error = fail(streamed(itertools.repeat(sse({"answer": "again "}))), max_reply_bytes=100_000)
     assert isinstance(error, EndpointReplyError)
