@@ -73,12 +73,12 @@ NO_LIMIT = _NoLimit()
 
 
 _BESIDE_METRICS = (*JUDGED, OVERALL, *BOUNDED)
-_FIRST_PIECE = "first_token_seconds"
+_FIRST_PIECE, _COST = BOUNDED[1:]
 
 _WHY_UNMEASURED = {
     "latency_seconds": "the client gave no latency. Leave the maximum out.",
     _FIRST_PIECE: "the answer was not streamed over a network, or is empty. Leave the maximum out.",
-    "cost_usd": "neither the reply nor the price table gives the price. Set rag_judge_price, or leave the maximum out.",
+    _COST: "neither the reply nor the price table gives the price. Set rag_judge_price, or leave the maximum out.",
 }
 
 
@@ -278,9 +278,13 @@ def _bounded(record: Record, settings: Settings) -> Record:
     """Return the record with its maximums asserted."""
     own = {metric: value for metric, value in record.question.thresholds.items() if metric in BOUNDED}
     maximums = {**settings.gate.maximums, **own}
-    if not record.question.is_answered and maximums.pop(_FIRST_PIECE, None) is not None:
-        record = replace(record, dropped={**record.dropped, _FIRST_PIECE: NO_ANSWER})
-    record = replace(record, maximums=maximums)
+    is_empty = record.answer is not None and not record.answer.strip()
+    free = record.cost.usd is None and not record.cost.asked_judge and (record.verdict_cached or is_empty)
+    inapplicable = {_COST: "the judge was not asked"} if free else {}
+    if not record.question.is_answered:
+        inapplicable[_FIRST_PIECE] = NO_ANSWER
+    dropped = {metric: why for metric, why in inapplicable.items() if maximums.pop(metric, None) is not None}
+    record = replace(record, maximums=maximums, dropped={**record.dropped, **dropped})
     if record.verdict is Verdict.ERROR:
         return record
     if unmeasured := [metric for metric, value in record.bounded.items() if value is None]:

@@ -392,3 +392,23 @@ def test_a_metric_that_is_asserted_for_the_first_time_does_not_hide_a_collapse(p
     assert longer.exit_status == 0
     assert longer.short_summary[0].endswith(" - ragcheck-baseline.json has no short")
     assert wrong.junit["gate"][1].startswith("12 confirmed as failing")
+
+
+def test_maximums_of_requests_disturb_neither_recorded_verdicts_nor_the_gate(project: Project) -> None:
+    servers = Servers(project, 3)
+    rows = json.loads((project.folder / "all.rag.json").read_text(encoding="utf-8"))
+    rows[0]["thresholds"] = {"latency_seconds": 60}
+    project.write("all.rag.json", json.dumps(rows))
+    bounds = "--rag-max=latency_seconds=60", "--rag-max=cost_usd=1"
+    with servers.endpoint, servers.judge:
+        servers.save()
+        same = servers.run(*bounds)
+        servers.answer = "It is 14 days."
+        wrong = servers.run(*bounds)
+        servers.answer = ""
+        empty = servers.run(*bounds)
+    assert (same.exit_status, same.outcomes) == (0, {"passed": 3})
+    assert "cost_usd not asserted on 3: the judge was not asked" in same.lines
+    assert "3 of 3 answers are recorded ones, whose verdicts stand; 3 of them were judged again" in same.lines
+    for run in wrong, empty:
+        assert run.junit["gate"][1].startswith("3 confirmed as failing")

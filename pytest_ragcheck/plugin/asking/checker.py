@@ -16,6 +16,7 @@ from pytest_ragcheck.plugin.asking.shared_run import budget_of, limits_of
 from pytest_ragcheck.plugin.configuration import has_gate
 from pytest_ragcheck.plugin.hooks import own_metrics
 from pytest_ragcheck.rag.client import as_client
+from pytest_ragcheck.scores.catalogue import BOUNDED
 
 if TYPE_CHECKING:
     import pytest
@@ -69,13 +70,15 @@ class Checker:
 
     async def judge_anew(self, question: Question, answer: RagAnswer, backends: Backends) -> Record:
         """Return a record of the answer with a new verdict, from neither the baseline nor the verdict cache."""
+        # Nothing is requested from the system, so no maximum of a request applies.
+        thresholds = {metric: minimum for metric, minimum in question.thresholds.items() if metric not in BOUNDED}
         anew = PreparedQuestion(
             # The question has the history of the answer, so that no earlier turn is asked again.
-            question=replace(question, earlier=()),
+            question=replace(question, earlier=(), thresholds=thresholds),
             client=Answers(answer),
             judge=_afresh(backends).judge,
             metrics=self.metrics_of(backends),
-            settings=backends.settings.replace(repeats=1, judge_repeats=1),
+            settings=backends.settings.replace(repeats=1, judge_repeats=1, max={}),
             is_recorded=True,
         )
         return await self.evaluator.evaluate(anew)
