@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from pytest_ragcheck.redaction.printable import printable
 from pytest_ragcheck.report.counted import counted
-from pytest_ragcheck.verdict.failure_text import some
+from pytest_ragcheck.verdict.failure_text import some, unequal
 
 if TYPE_CHECKING:
     from pytest_ragcheck.report.files.results_reader import Document
@@ -126,7 +126,7 @@ def _group(title: str, rows: Iterator[Document]) -> Iterator[tuple[Document | No
 
 def _question(row: Document) -> str:
     short = ", ".join(
-        f"{metric} {row['metrics'][metric]:.2f} < {minimum:.2f}"
+        f"{metric} {unequal(row['metrics'][metric], minimum, '<')}"
         for metric, minimum in row["thresholds"].items()
         if row["metrics"].get(metric, minimum) < minimum
     )

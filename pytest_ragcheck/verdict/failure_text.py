@@ -105,10 +105,10 @@ def _reason(record: Failure) -> str:
 
 
 def unequal(value: float, limit: float, sign: Literal["<", ">"]) -> str:
-    """Return `0.41 < 0.70` or `3.20 > 2.00`, with enough decimals to distinguish the two numbers."""
+    """Return `0.41 < 0.70` or `3.201 > 2.125`, with the decimals of the limit, or more to distinguish the numbers."""
     for digits in range(2, 7):
         shown = f"{value:.{digits}f}", f"{limit:.{digits}f}"
-        if shown[0] != shown[1]:
+        if shown[0] != shown[1] and float(shown[1]) == round(limit, 6):
             return f" {sign} ".join(shown)
     rounded = math.floor if sign == "<" else math.ceil
     return f"{rounded(value * 1e6) / 1e6:.6f} {sign} {limit:.6f}"

@@ -71,6 +71,14 @@ def test_a_number_never_looks_like_the_threshold_that_it_misses(
     assert project.run().section(" prices ")[0] == f"groundedness {shown}: No price is in the contexts."
 
 
+@pytest.mark.parametrize(
+    ("threshold", "shown"), [(0.725, "0.410 < 0.725"), (0.7251234, "0.410000 < 0.725123"), (0.5, "0.41 < 0.50")]
+)
+def test_a_threshold_is_shown_with_its_own_decimals(project: Project, threshold: float, shown: str) -> None:
+    project.ask(bad("prices", thresholds={"groundedness": threshold}))
+    assert project.run().section(" prices ")[0] == f"groundedness {shown}: No price is in the contexts."
+
+
 def test_no_contexts_are_named(project: Project) -> None:
     project.ask(bad("prices").but(contexts=()))
     section = project.run().section(" prices ")

@@ -190,6 +190,18 @@ def test_workers_examine_what_fails_and_the_controller_decides(project: Project)
     assert "10 of 12 answers are recorded ones, whose verdicts stand; 10 of them were judged again" in run.lines
 
 
+def test_a_question_that_turns_the_gate_red_is_shown_with_both_answers(project: Project) -> None:
+    before = replace(World(n=12), answers={1: f"Answer q1, {'a' * 200}"})
+    saved(project, before)
+    run = today(project, before.wrong([1]), "--rag-gate=confirmed")
+    assert run.section("ragcheck::gate")[5:8] == [
+        "    question  What is q1?",
+        # The text has 11 characters before the 200, and 160 are shown.
+        f"    recorded  Answer q1, {'a' * 149} ... (+51 characters)",
+        "    answer    A wrong answer to q1.",
+    ]
+
+
 @two_ways
 @pytest.mark.parametrize("gold", ["none", pytest.param("own", marks=exhaustive)])
 def test_refusals_are_red_with_and_without_gold_passages(project: Project, gold: str) -> None:

@@ -26,8 +26,8 @@ AS_EXPECTED = "failing as expected"
 _SHOWN = 10
 """Questions of one group that are shown."""
 
-_TEXT_LIMIT = 160
-"""Characters of a reason or a question that are shown."""
+TEXT_LIMIT = 160
+"""Characters of a reason, a question or an answer that are shown."""
 
 
 def accept_command(*, results: Path, baseline: Path, start: Path) -> str:
@@ -215,13 +215,13 @@ def _better(change: Change) -> str:
 
 
 def _score(metric: str, before: float | None, now: float, threshold: float, relation: str) -> str:
-    """`groundedness 0.91 -> 0.41 < 0.70`, with as many decimals as it takes to tell unequal numbers apart."""
+    """`groundedness 0.91 -> 0.41 < 0.70`, with the decimals of the threshold, or more to distinguish the numbers."""
     if before == round(now, 6):  # a recorded score is rounded
         before = now
     numbers = [number for number in (before, now, threshold) if number is not None]
     shown = [f"{number:.2f}" for number in numbers]
     for digits in range(3, 7):
-        if len(set(shown)) < len(set(numbers)):
+        if len(set(shown)) < len(set(numbers)) or float(shown[-1]) != round(threshold, 6):
             shown = [f"{number:.{digits}f}" for number in numbers]
     if relation == "<" and shown[-2] == shown[-1]:
         shown[-2:] = unequal(now, threshold, "<").split(" < ")
@@ -244,4 +244,4 @@ def _counted(counts: dict[str, int]) -> str:
 
 
 def _cut(text: str) -> str:
-    return cut(text, _TEXT_LIMIT)
+    return cut(text, TEXT_LIMIT)

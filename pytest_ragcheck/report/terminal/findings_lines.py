@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from pytest_ragcheck.redaction.printable import printable
 from pytest_ragcheck.report.counted import counted
-from pytest_ragcheck.report.terminal.comparison_lines import AS_EXPECTED, Writer, accept_advice
+from pytest_ragcheck.report.terminal.comparison_lines import AS_EXPECTED, TEXT_LIMIT, Writer, accept_advice
 from pytest_ragcheck.report.terminal.drift_lines import drift_lines
 from pytest_ragcheck.summary.gate.gate_decision import is_newly_forbidden
 from pytest_ragcheck.summary.gate.gate_replies import evidence_of
@@ -21,6 +21,7 @@ from pytest_ragcheck.summary.gate.procedure.gate_findings import (
     Outcome,
 )
 from pytest_ragcheck.summary.gate.procedure.gate_session import FEWEST_QUESTIONS
+from pytest_ragcheck.verdict.failure_text import cut
 from pytest_ragcheck.verdict.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -91,7 +92,12 @@ def findings_headline(comparison: Comparison, findings: GateFindings, decision: 
 def held_lines(comparison: Comparison, findings: GateFindings) -> Iterator[str]:
     """Yield the questions and the means that turn the gate red."""
     groups = examined_groups(comparison, findings)
-    yield from Writer(comparison).examined({title: groups[title] for title in _HELD if title in groups})
+    held = {
+        title: [(change, "\n".join((words, *_texts(change)))) for change, words in groups[title]]
+        for title in _HELD
+        if title in groups
+    }
+    yield from Writer(comparison).examined(held)
     if findings.count is not None:
         yield _count(findings.count)
     if findings.mean is not None and findings.mean.red:
@@ -172,6 +178,12 @@ def _judging(judging: Judging) -> Iterator[str]:
         yield f"judge drift on the same answers: {drift} ({noise})"
     if judging.n_not_judged:
         yield f"the mean leaves out {counted(judging.n_not_judged, 'changed answer')} that could not be judged again"
+
+
+def _texts(change: Change) -> Iterator[str]:
+    """Yield the question, the recorded answer and the new one, as far as there are answers."""
+    texts = {"question": change.before.question, "recorded": change.before.answer, "answer": change.now.answer}
+    return (f"{label:<9} {cut(text, TEXT_LIMIT)}" for label, text in texts.items() if text is not None)
 
 
 def _mean_shift(examined: Sequence[Examined]) -> float:
