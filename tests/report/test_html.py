@@ -110,6 +110,11 @@ def test_an_opened_question_shows_all_that_is_known(page: Show) -> None:
     assert " ".join(told.texts("mark.good")) == ""
 
 
+def test_a_minimum_is_shown_with_its_own_decimals(page: Show) -> None:
+    told = page(results_of(replace(FAILED, thresholds={"groundedness": 0.725})), question="billing::prices")
+    assert "groundedness0.400.725" in told.texts("div.body")[0]
+
+
 def test_what_supports_the_answer_is_marked_in_the_contexts(page: Show) -> None:
     told = page(THREE, question="billing::terms")
     assert "The money goes back to the card." in told.texts("mark.good")

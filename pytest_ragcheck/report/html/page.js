@@ -97,7 +97,7 @@
       const low = name in row.thresholds && value < row.thresholds[name];
       const line = el("tr", "", el("td", "", breakable(name)));
       line.append(el("td", low ? "FAIL" : "", value === undefined ? "not scored" : number(value)));
-      line.append(el("td", "", name in row.thresholds ? number(row.thresholds[name]) : ""));
+      line.append(el("td", "", name in row.thresholds ? limit(row.thresholds[name]) : ""));
       if (row.before) {
         let delta = value !== undefined && name in before ? value - before[name] : null;
         if (Math.abs(delta) < SAME && delta !== null) delta = 0;

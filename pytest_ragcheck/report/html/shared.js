@@ -118,4 +118,5 @@ function versus(oldTitle, old, newTitle, now, ranges = []) {
 
 const count = (value) => value.toLocaleString("en");
 const number = (value) => value.toFixed(value !== 0 && Math.abs(value) < 0.1 ? 3 : 2);
+const limit = (value) => Number(number(value)) === value ? number(value) : String(value);
 
