@@ -27,11 +27,11 @@ _FURTHER_REQUESTS = (
     '{"query": "{query}", "include_references": true, "include_chunk_content": true}',
     *(f"GET {key}={{query}}" for key in ("query", "q", "question")),
 )
-_REFUSED = frozenset({400, 405, 415, 422, 500})
+_REFUSED = frozenset({400, 404, 405, 415, 422, 500, 501})
 """
 Statuses of an endpoint that takes another request; after any other status, further requests are pointless.
 
-Some endpoints answer 500 to a request that lacks their key.
+Some endpoints answer 500 to a request that lacks their key, and Express answers 404 to another method.
 """
 
 

@@ -624,6 +624,25 @@ def test_an_endpoint_that_breaks_down_without_its_key_is_asked_on(ragcheck) -> N
     }
 
 
+@pytest.mark.parametrize("status", [404, 501])
+def test_an_endpoint_that_refuses_get_as_not_found_is_asked_on(status: int, ragcheck) -> None:
+    # Express answers 404 to a method without a route, and Python's http.server 501.
+    found = json_reply({"answer": "30 days", "contexts": PASSAGES[:1]})
+    refused = json_reply({"detail": "no"}, 422)
+
+    def by_post(request: Request) -> Behaviour:
+        if request.method != "POST":
+            return reply("Cannot GET /query", status)
+        return found if "question" in request.json else refused
+
+    with endpoint(by_post) as server:
+        _, printed, _ = ragcheck("probe", server.url, "--json")
+    assert json.loads(printed)["settings"] == {
+        "rag_url": server.url,
+        "rag_request": '{"question": "{query}", "top_k": "{top_k}"}',
+    }
+
+
 def closes_after_500(taken: Callable[[dict[str, Any]], bool]) -> Callable[[Request], Behaviour]:
     """A server as uvicorn: an exception of the app ends the connection, without a header that announces it."""
     ended = set()
