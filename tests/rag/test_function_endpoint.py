@@ -364,6 +364,19 @@ def test_a_wrong_expression_says_what_the_returned_object_has(response: str, tex
     assert text in str(error)
 
 
+class OfClass:
+    answer = "30 days"
+
+    @functools.cached_property
+    def context(self) -> list[Passage]:
+        return PASSAGES
+
+
+def test_a_wrong_expression_lists_attributes_of_the_class_too() -> None:
+    error = fail(lambda query: OfClass(), response="answer=text contexts=context[].page_content")
+    assert 'the reply has no "text" (found "answer", "context")' in str(error)
+
+
 class Text(str):
     """A text that may be called, as LangChain's messages have."""
 

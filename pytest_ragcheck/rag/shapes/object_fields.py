@@ -29,9 +29,8 @@ class ObjectFields(Mapping[str, Any]):
     def __iter__(self) -> Iterator[str]:
         kind = type(self._value)
         own = (*getattr(self._value, "__dict__", ()), *getattr(kind, "__dataclass_fields__", ()))
-        slots = (name for each in kind.__mro__ for name in _names(getattr(each, "__slots__", ())))
-        properties = (name for name in dir(kind) if isinstance(getattr(kind, name, None), property))
-        return (name for name in dict.fromkeys((*own, *slots, *properties)) if not name.startswith("_"))
+        of_kind = (name for name in dir(kind) if not callable(getattr(kind, name, None)))
+        return (name for name in dict.fromkeys((*own, *of_kind)) if not name.startswith("_"))
 
     def __len__(self) -> int:
         return len(list(iter(self)))
@@ -48,7 +47,3 @@ def readable(value: Any) -> Any:
     if isinstance(value, Sequence) and not isinstance(value, bytes):
         return [readable(each) for each in value]
     return ObjectFields(value)
-
-
-def _names(slots: Any) -> tuple[str, ...]:
-    return (slots,) if isinstance(slots, str) else tuple(slots)
