@@ -22,11 +22,12 @@ CONTEXTS_NAMES = (
     *("contexts", "context", "chunks", "documents", "docs", "sources", "passages", "references", "snippets"),
     *("citations", "contexttexts", "retrievedcontexts", "retrieveddocuments", "retrievedchunks", "sourcedocuments"),
     *("sourcenodes", "retrievalresults", "retrievedreferences", "searchresults", "chunksearchresults", "results"),
-    *("hits", "evidence", "topdocuments", "groundingchunks"),
+    *("hits", "evidence", "topdocuments", "groundingchunks", "retrieveddocs", "retrievedpassages", "retrieved"),
+    *("relevantdocuments", "relevantdocs", "relevantchunks", "sourcechunks", "contextchunks", "nodes", "matches"),
 )
 TEXT_NAMES = (
     *("text", "content", "pagecontent", "chunk", "snippet", "passage", "body", "value", "chunktext"),
-    *("excerpt", "blurb", "retrievedcontext", "node", "document", "retrievedreferences", "chunkinfo"),
+    *("excerpt", "blurb", "retrievedcontext", "node", "document", "retrievedreferences", "chunkinfo", "payload"),
 )
 DOCUMENT_NAMES = (
     *("documentid", "docid", "sourceid", "fileid", "filename", "documentname", "filepath", "source", "path"),
@@ -34,7 +35,9 @@ DOCUMENT_NAMES = (
 )
 ID_NAMES = ("id", "chunkid", "passageid", "contextid", "nodeid")
 ID_LIST_NAMES = ("sourceids", "documentids", "docids", "contextids", "chunkids", "ids", "sources")
-METADATA_NAMES = ("metadata", "meta", "location", "s3location", "document", "docmetadata", "documentmetadata")
+METADATA_NAMES = (
+    *("metadata", "meta", "location", "s3location", "document", "docmetadata", "documentmetadata", "payload"),
+)
 """Keys of objects beside a text that name its document."""
 
 _MOST_KEYS = 6

@@ -169,6 +169,12 @@ VARIANTS: dict[str, Any] = {
             }
         ]
     },
+    # Qdrant's points and Pinecone's matches, as a service of one's own may return them
+    "answer=answer contexts=retrieved_docs[].payload.text source_ids=retrieved_docs[].payload.source": {
+        "answer": ANSWER,
+        "retrieved_docs": [{"id": 1, "payload": {"text": text, "source": "terms.md"}} for text in TEXTS],
+    },
+    "answer=answer contexts=matches[].text source_ids=matches[].id": {"answer": ANSWER, "matches": each("text")},
     # Vectara, Onyx and PrivateGPT
     "answer=summary contexts=search_results[].text source_ids=search_results[].id": {
         "summary": ANSWER,
