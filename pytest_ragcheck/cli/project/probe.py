@@ -8,6 +8,7 @@ import os
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -22,6 +23,7 @@ from pytest_ragcheck.redaction import Redactor, shown_url
 from pytest_ragcheck.redaction.printable import printable
 
 if TYPE_CHECKING:
+    from pytest_ragcheck.rag.probe.fitting_settings import Fit
     from pytest_ragcheck.rag.probe.probe_exchange import Target
 
 _SHAPE_SETTINGS = ("rag_shape", "rag_request", "rag_response")
@@ -33,6 +35,8 @@ _OTHER_BODY = (
     "If the endpoint takes another request, write it into pytest's ini file with {query} in the place of the question, "
     'such as rag_request = {"input": {"text": "{query}"}}, and probe again to find the rag_response.'
 )
+_ANOTHER_QUESTION = "give --question TEXT that your documents answer"
+_WITH_ITS_KEYS = f"Add rag_response = answer=data.text contexts=data.hits[].text with its keys, or {_ANOTHER_QUESTION}"
 _BY_SETTINGS = "To leave the endpoint as it is, describe its requests and replies by settings"
 
 
@@ -67,23 +71,25 @@ def _run(chosen: argparse.Namespace) -> int:
     points = asyncio.run(probe_endpoint(target, redactor=redactor, report=report))
     broken = {point.check for point in points if point.outcome is CheckOutcome.FAIL}
     has_another_shape = not _OF_THE_SHAPE.isdisjoint(broken)
-    settings = _fitting(target, redactor) if has_another_shape or Check.STATUS in broken else None
+    fit = _fitting(target, redactor) if has_another_shape or Check.STATUS in broken else None
     if chosen.json:
+        settings = fit.settings if fit and fit.parts else None
         print(json_text({**_document(target, points), "settings": settings}), end="")
         return 1 if broken else 0
     print(f"\n{_counted(points)}")
-    if settings:
-        print("These settings read the endpoint as it is:\n")
-        for name, value in settings.items():
+    if fit and (fit.parts or (fit.found and Check.REQUEST in broken)):
+        unread = f"The endpoint takes these settings, but {printable(fit.found)}. {_WITH_ITS_KEYS}"
+        print(f"{'These settings read the endpoint as it is' if fit.parts else unread}:\n")
+        for name, value in fit.settings.items():
             # The further lines of a value are indented in an ini file.
             print("\n    ".join(printable(line.strip()) for line in f"{name} = {value}".splitlines()))
-        print(f"\n{_in_conversations(settings)}")
+        print(f"\n{_in_conversations(fit.settings)}")
     elif has_another_shape:
         print(f"{_BY_SETTINGS}: ragcheck docs how-to/own-endpoint-shape")
-        if Check.REQUEST in broken:
+        if Check.REQUEST in broken and not fit:
             print(_OTHER_BODY)
         else:
-            print("Settings are found only for a reply with contexts: give --question TEXT that your documents answer.")
+            print(f"Settings are found only for a reply with contexts: {_ANOTHER_QUESTION}.")
     return 1 if broken else 0
 
 
@@ -121,19 +127,19 @@ def _read(chosen: argparse.Namespace) -> tuple[Target, Redactor]:
     return target, settings.redactor
 
 
-def _fitting(target: Target, redactor: Redactor) -> dict[str, str] | None:
-    """Return the settings that fit, with the target's URL without secrets; None if there are none."""
+def _fitting(target: Target, redactor: Redactor) -> Fit | None:
+    """Return the settings that fit, with the target's URL, without secrets; None if there are none."""
     import asyncio
 
     from pytest_ragcheck.rag.http.endpoint_address import read_address
     from pytest_ragcheck.rag.probe.fitting_settings import fitting_settings
 
-    settings = asyncio.run(fitting_settings(target))
-    if settings is None:
+    fit = asyncio.run(fitting_settings(target))
+    if fit is None:
         return None
     of_target = read_address(target.url, target.headers, also_secret={}).redactor
-    shown = {"rag_url": shown_url(target.url), **settings}
-    return {name: of_target.text(redactor.text(value)) for name, value in shown.items()}
+    shown = {"settings": {"rag_url": shown_url(target.url), **fit.settings}, "found": fit.found}
+    return replace(fit, **of_target.document(redactor.document(shown)))
 
 
 def _in_conversations(settings: Mapping[str, str]) -> str:
@@ -173,13 +179,8 @@ def _printer(target: Target) -> Callable[[Point], None]:
 
 def _counted(points: list[Point]) -> str:
     counts = {outcome: sum(point.outcome is outcome for point in points) for outcome in CheckOutcome}
-    words = {
-        CheckOutcome.PASS: "passed",
-        CheckOutcome.FAIL: "failed",
-        CheckOutcome.ADVICE: "advice",
-        CheckOutcome.NOT_CHECKED: "not checked",
-    }
-    shown = ", ".join(f"{counts[outcome]} {word}" for outcome, word in words.items() if counts[outcome])
+    words = {CheckOutcome.PASS: "passed", CheckOutcome.FAIL: "failed"}
+    shown = ", ".join(f"{count} {words.get(outcome, outcome.value)}" for outcome, count in counts.items() if count)
     if counts[CheckOutcome.FAIL]:
         return f"{shown}: the endpoint does not keep the contract."
     if counts[CheckOutcome.NOT_CHECKED]:

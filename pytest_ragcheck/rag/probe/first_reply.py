@@ -27,23 +27,23 @@ SHOWN = 60
 
 def points_of_first_reply(first: Exchange, clean: Clean) -> list[Point]:
     """
-    Return the points of `FIRST_REPLY`, and TIME if the reply came too late.
+    Return the points of `FIRST_REPLY`, and TIME if the reply came too late; the last point of a check counts.
 
     Secrets are removed by *clean* before a text is shortened, since half a secret is not recognized.
     """
     if isinstance(first.error, EndpointTimeout) and first.phase is not Phase.CONNECTING:
         return [
+            *_unknown("no reply came in time"),
             Check.REACHABLE.passed("connected"),
-            *_unknown(FIRST_REPLY[1:], "no reply came in time"),
             Check.TIME.failed(first.found, "Answer sooner: clients give up then. --timeout sets another limit."),
         ]
     if first.status is None and not isinstance(first.error, EndpointReplyError):
-        return [Check.REACHABLE.failed(first.found, first.to_do), *_unknown(FIRST_REPLY[1:], "no reply came")]
+        return [*_unknown("no reply came"), Check.REACHABLE.failed(first.found, first.to_do)]
     # Without a response, the reply could not be decompressed.
     version = getattr(first.response, "http_version", "HTTP")
     reached = Check.REACHABLE.passed(f"{version}, {first.seconds:.2f} s")
     if isinstance(first.error, EndpointStatusError):
-        return [reached, *_points_of_status(first, first.error.status or 0)]
+        return [*_points_of_status(first, first.error.status or 0), reached]
     return [
         reached,
         Check.POST.passed("taken"),
@@ -61,14 +61,9 @@ def _points_of_status(first: Exchange, status: int) -> list[Point]:
         check, mend = Check.POST, first.to_do
     else:
         check, mend = Check.STATUS, first.to_do
-    place = FIRST_REPLY.index(check)
     # After a failure of the service, nothing is known about the route.
-    earlier = (
-        [Check.POST.passed("taken")]
-        if check is Check.REQUEST
-        else _unknown(FIRST_REPLY[1:place], f"status {status} came")
-    )
-    return [*earlier, check.failed(first.found, mend), *_unknown(FIRST_REPLY[place + 1 :], f"status {status} came")]
+    taken = [Check.POST.passed("taken")] if check is Check.REQUEST else []
+    return [*_unknown(f"status {status} came"), *taken, check.failed(first.found, mend)]
 
 
 def _success(first: Exchange) -> Point:
@@ -89,7 +84,7 @@ def _points_of_body(first: Exchange, clean: Clean) -> list[Point]:
         reply, why = None, "no JSON came"
     if not isinstance(reply, Mapping):
         # Use the client's error, since the client may have stopped reading at the end of this body.
-        return [Check.JSON.failed(first.found, first.to_do), *_unknown((Check.ANSWER, Check.CONTEXTS), why)]
+        return [Check.JSON.failed(first.found, first.to_do), Check.ANSWER.skipped(why), Check.CONTEXTS.skipped(why)]
     answer, contexts = _answer_point(reply, clean), _contexts_point(reply, clean)
     if (
         first.error is not None and answer.outcome is contexts.outcome is CheckOutcome.PASS
@@ -159,5 +154,5 @@ def _mismatch(reply: Mapping[str, Any], clean: Clean) -> ReplyMismatch | None:
     return None
 
 
-def _unknown(checks: tuple[Check, ...], why: str) -> list[Point]:
-    return [check.skipped(why) for check in checks]
+def _unknown(why: str) -> list[Point]:
+    return [check.skipped(why) for check in FIRST_REPLY]

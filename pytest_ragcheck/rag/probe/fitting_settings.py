@@ -15,7 +15,6 @@ from pytest_ragcheck.rag.shapes.shape import read_shape
 from pytest_ragcheck.rag.shapes.variants import fitting_events, fitting_response
 
 if TYPE_CHECKING:
-    from pytest_ragcheck.rag.answer import RagAnswer
     from pytest_ragcheck.rag.http.route import HttpRoute
 
 _KEYS_OF_THE_QUESTION = ("query", "question", "input", "message", "prompt", "text")
@@ -36,42 +35,49 @@ Some endpoints answer 500 to a request that lacks their key, and Express answers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Fit:
+class Fit:
+    """Settings whose request the endpoint takes."""
+
     settings: Mapping[str, str]
-    answer: RagAnswer
+    parts: int = 0
+    """Number of the parts that they read in the reply: the answer, the contexts, and their ids."""
+
+    found: str = ""
+    """Why they do not read the reply; empty if they do, and if only the contexts are missing."""
 
 
-async def fitting_settings(target: Target) -> Mapping[str, str] | None:
+async def fitting_settings(target: Target) -> Fit | None:
     """
     Return the ini settings that read an answer with contexts, with ids if any settings find them.
 
     Asks as the user's own settings say, as each named shape does, by each usual key of a question with and without
-    `top_k`, and by GET. Of settings that find no contexts, the user's own alone fit. Returns None if nothing fits.
+    `top_k`, and by GET. Of settings that find no contexts, the user's own alone fit. If nothing fits, returns the
+    first request that gets JSON; None if none does.
     """
     route = route_to(target)
-    fitting = None
+    best = None
     try:
         for request in _requests(target.shape_settings):
             exchange = await _ask(route, target, request)
-            takes_requests = exchange.status is not None and (exchange.status < 300 or exchange.status in _REFUSED)
-            if isinstance(exchange.error, EndpointTimeout) or not takes_requests:
+            if exchange.status is None or isinstance(exchange.error, EndpointTimeout):
                 break
-            fit = await _fit(route, target, request, exchange)
-            if fit is not None:
-                if fit.answer.source_ids:
-                    return fit.settings
-                if fitting is None or not fitting.answer.contexts:
-                    fitting = fit
+            if exchange.status < 300:
+                fit = await _fit(route, target, request, exchange)
+                best = max(filter(None, (best, fit)), key=lambda each: each.parts, default=None)
+                if best and best.parts == 3:
+                    break
+            elif exchange.status not in _REFUSED:
+                break
     finally:
         await route.aclose()
-    return None if fitting is None else fitting.settings
+    return best
 
 
 def _requests(own: Mapping[str, str]) -> Iterator[Mapping[str, str]]:
     if own:
         yield own
     for name in NAMED_SHAPES:
-        yield {"rag_shape": name}
+        yield {} if name == "query" else {"rag_shape": name}
     for key in _KEYS_OF_THE_QUESTION:
         for optional in _OPTIONAL_PARTS:
             yield {"rag_request": f'{{"{key}": "{{query}}"{optional}}}'}
@@ -84,34 +90,29 @@ async def _ask(route: HttpRoute, target: Target, settings: Mapping[str, str]) ->
     return await exchange_over(route, shape.request.fill(target.question, target.top_k), shape)
 
 
-async def _fit(route: HttpRoute, target: Target, request: Mapping[str, str], exchange: Exchange) -> _Fit | None:
-    """Return the settings that read the reply of the exchange, tried out by another request."""
-    if "rag_response" in request and exchange.answer is not None and exchange.answer.text:
-        return _Fit(settings=request, answer=exchange.answer)
-    settings = dict(request)
-    if exchange.answer is None or not exchange.answer.contexts:
+async def _fit(route: HttpRoute, target: Target, request: Mapping[str, str], exchange: Exchange) -> Fit | None:
+    """Return the settings that read the reply of the exchange, tried out by another request; None if it is not JSON."""
+    settings, answer = dict(request), exchange.answer
+    is_own = "rag_response" in request and answer is not None and bool(answer.text)
+    if not is_own and (answer is None or not answer.contexts):
         response = _response_for(exchange)
         if response is None:
             return None
-        if settings.get("rag_shape") == "query":
-            del settings["rag_shape"]
         settings["rag_response"] = response
-        exchange = await _ask(route, target, settings)
+        answer = (await _ask(route, target, settings)).answer if response else None
     # Without contexts, an expression that leads elsewhere cannot be told from a system that found nothing.
-    if exchange.answer is None or not exchange.answer.contexts:
-        return None
-    return _Fit(settings=settings, answer=exchange.answer)
+    if answer is None or not (is_own or answer.contexts):
+        return Fit(settings=request, found=exchange.found)
+    return Fit(settings=settings, parts=1 + bool(answer.contexts) + bool(answer.source_ids))
 
 
 def _response_for(exchange: Exchange) -> str | None:
-    if exchange.status is None or exchange.status >= 300:
-        return None
+    """Return the `rag_response` that fits; empty if no known form does, and None if the reply is not JSON."""
     parser = parser_for(exchange.content_type)
     try:
         if parser is None:
-            return fitting_response(parse_json(exchange.body, exchange.content_type))
-        return fitting_events(
-            parse_json(event.data) for event in parser.feed(exchange.body) if event.data.lstrip()[:1] == b"{"
-        )
+            return fitting_response(parse_json(exchange.body, exchange.content_type)) or ""
+        events = (parse_json(event.data) for event in parser.feed(exchange.body) if event.data.lstrip()[:1] == b"{")
+        return fitting_events(events) or ""
     except ReplyMismatch:
         return None

@@ -694,6 +694,30 @@ def test_a_request_that_no_known_one_fits_is_to_be_written(ragcheck) -> None:
     assert "give --question" not in printed
 
 
+def test_a_request_whose_reply_has_unknown_keys_is_shown_with_the_keys(ragcheck) -> None:
+    def taken(body: dict[str, object]) -> bool:
+        return "question" in body
+
+    with takes(taken, json_reply({"antwort": "30 Tage", "quellen": PASSAGES[:1]})) as server:
+        _, printed, _ = ragcheck("probe", server.url)
+        _, as_json, _ = ragcheck("probe", server.url, "--json")
+    assert printed.endswith(
+        'The endpoint takes these settings, but the reply has no "answer" (found "antwort", "quellen"). '
+        "Add rag_response = answer=data.text contexts=data.hits[].text with its keys, "
+        "or give --question TEXT that your documents answer:\n\n"
+        f'rag_url = {server.url}\nrag_request = {{"question": "{{query}}", "top_k": "{{top_k}}"}}\n\n'
+        "Conversations need {history} or {session} in rag_request: ragcheck docs how-to/own-endpoint-shape\n"
+    )
+    assert json.loads(as_json)["settings"] is None
+
+
+def test_a_page_for_every_get_is_no_taken_request(ragcheck) -> None:
+    page, refused = reply("<html>Welcome</html>", 200), json_reply({"detail": "no"}, 422)
+    with endpoint(lambda request: page if request.method == "GET" else refused) as server:
+        _, printed, _ = ragcheck("probe", server.url)
+    assert printed.endswith("and probe again to find the rag_response.\n")
+
+
 def test_settings_of_the_user_fit_without_contexts_and_are_shown_in_ini_form(ragcheck, tmp_path: Path) -> None:
     own = "rag_response =\n    answer=a\n    contexts=`[]`\n"
     with endpoint(always(json_reply({"a": "30 days"}))) as server:
