@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pytest_ragcheck.rag.citation_targets import SOURCE_WORDS, expanded
 
 _NO_PROSE = re.compile(
-    r"^(?P<fence>[ \t]*(?:`{3,}|~{3,})).*?(?:^(?P=fence)[`~]*[ \t]*$|\Z)"  # fenced code
+    r"^(?P<fence>[ \t]*(?:`{3,}|~{3,})).*?(?:^(?P=fence)[`~]*\s*?$|\Z)"  # fenced code
     r"|(?:(?<=\n\n)|\A)(?:(?:    |\t)[^\n]*(?:\n|\Z))+"  # indented code
     r"|(?<!`)(?P<ticks>`+)(?!`).{1,2000}?(?<!`)(?P=ticks)(?!`)"  # code in a line
     r"|\$\$.{1,2000}?\$\$|(?<![\w$])\$[^\s$][^$\n]{0,200}(?<=[^\s$])\$(?![\w$])"  # formulas
@@ -23,11 +23,13 @@ _NO_PROSE = re.compile(
 # Found in every text in which `_NO_PROSE` is found, unless that begins with an indent; in a tenth of the time.
 _MAY_BE_NO_PROSE = re.compile(r"[`$\\]|~~~|!\[|[\"']\s*:\s*\[|\n[ \t]|\[[ xX]\]")
 _INDENTS = (" ", "\t")
+_BRACKET = re.compile(r"[\[(（【［]")
 _IMAGE_LABEL = re.compile(r"!\[[^\[\]\n]{0,300}\]\[([^\[\]\n]{1,200})\]")
 _DEFINITION = re.compile(
     r"^[ \t]*(?:[-*][ \t]+)?\[\^?(?P<label>[^\[\]\n]{1,50})\]:[ \t]*(?P<text>[^\n]+)$", re.MULTILINE
 )
 _LINK = re.compile(r"<?(?P<address>[^\s<>]+)>?(?:\s+[\"'(].*[\"')])?")
+_LINE = re.compile(r"[^\r\n]+")
 _LIST_HEADING = re.compile(rf"{SOURCE_WORDS}|bibliography|footnotes?", re.IGNORECASE)
 _LISTED = re.compile(
     r"^[ \t]*(?:[-*][ \t]+)?(?:\[\^?(?P<mark>\d{1,3})\]|(?P<number>\d{1,3})[.)])[ \t:–—-]*(?P<text>\S[^\n]*)$"
@@ -53,10 +55,18 @@ class Definition:
 
 
 def prose_of(text: str) -> str:
-    """The text with spaces in place of code, formulas, images, arrays of JSON and the boxes of task lists."""
+    """
+    The text with spaces in place of code, formulas, images, arrays of JSON and the boxes of task lists.
+
+    Code in a line stays if it has no bracket: it holds no marker, and may be the name in `(source: ...)`.
+    """
     if not _MAY_BE_NO_PROSE.search(text) and text[:1] not in _INDENTS:
         return text
-    return _NO_PROSE.sub(lambda match: " " * len(match[0]), text)
+
+    def replaced(match: re.Match[str]) -> str:
+        return match[0] if match["ticks"] and not _BRACKET.search(match[0]) else " " * len(match[0])
+
+    return _NO_PROSE.sub(replaced, text)
 
 
 def used_definitions(text: str, prose: str) -> list[Definition]:
@@ -85,16 +95,13 @@ def _defined(prose: str) -> Iterator[Definition]:
     for match in _DEFINITION.finditer(prose):
         footnote = match[0].lstrip(" \t-*").startswith("[^")
         yield Definition(match.span(), match["label"].strip(" ^"), match["text"].strip(), is_footnote=footnote)
-    place = 0
     heading: tuple[int, int] | None = None
-    for line in prose.splitlines(keepends=True):
-        text = line.rstrip("\n")
-        span = (place, place + len(text))
-        entry = _LISTED.match(text) if heading else None
-        if _LIST_HEADING.fullmatch(text.strip(" \t#*_:：")):
-            heading = span
+    for line in _LINE.finditer(prose):
+        entry = _LISTED.match(line[0]) if heading else None
+        if _LIST_HEADING.fullmatch(line[0].strip(" \t#*_:：")):
+            heading = line.span()
         elif entry:
-            yield Definition(span, entry["mark"] or entry["number"], entry["text"].strip(), heading=heading)
-        elif text.strip():
+            label = entry["mark"] or entry["number"]
+            yield Definition(line.span(), label, entry["text"].strip(), heading=heading)
+        elif line[0].strip():
             heading = None
-        place += len(line)

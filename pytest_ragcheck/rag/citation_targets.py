@@ -28,11 +28,13 @@ _PREFIX = re.compile(
 _OTHER_WORDS = frozenset({"see", "cite", "cited", "context", "contexts"})
 """Words that begin other remarks too, such as `(see: below)`."""
 _NO_NAMES = frozenset({"none", "n/a", "unknown", "above", "below"})
-_LOCATOR = re.compile(
-    r"(?:pp?|pages?|pg|sec|sections?|chapters?|ch|lines?|paragraphs?|para|§+|seiten?|s|стр)\.?\s*\d+(?:[.–—-]\d+)*"
-    r"|l\d+(?:[–—-]l?\d+)?|\d{1,4}[–—-]\d{1,4}",
-    re.IGNORECASE,
+_PLACE = (
+    r"(?:pp?|pages?|pg|sec|sections?|chapters?|ch|lines?|paragraphs?|para|§+|seiten?|s|стр)[.:]?\s*\d+(?:[.–—-]\d+)*"
+    r"|l\d+(?:[–—-]l?\d+)?"
 )
+_LOCATOR = re.compile(rf"{_PLACE}|\d{{1,4}}[–—-]\d{{1,4}}", re.IGNORECASE)
+_CHUNK = re.compile(r"(?:chunk|passage)\s*:?\s*\d+", re.IGNORECASE)
+_PLACE_AT_END = re.compile(rf"(?<=[a-z])(?::\d+(?:[–—-]\d+)?|[\s(–—-]+(?:{_PLACE})\)?)$", re.IGNORECASE)
 _FILE = re.compile(
     r"[^\s,;:|]{1,150}\.(?:adoc|csv|docx?|epub|html?|json|log|md|mdx|odt|pdf|pptx?|rst|rtf|tex|txt|xlsx?|xml|ya?ml)",
     re.IGNORECASE,
@@ -40,7 +42,6 @@ _FILE = re.compile(
 _ADDRESS = re.compile(r"https?://\S+", re.IGNORECASE)
 _MESSAGE_AND_RESULT = re.compile(r"\d{1,3}:(\d{1,3})")
 _NUMBERED_NAME = re.compile(r"(\d{1,3})\s*[:：]\s*(.+)")
-_LINES = re.compile(r"(?<=[A-Za-z]):\d+(?:[–—-]\d+)?$")
 
 
 def expanded(text: str) -> tuple[str, ...]:
@@ -98,10 +99,6 @@ def is_source(name: str, is_document: Callable[[str], bool]) -> bool:
     return is_document(name) or _is_file(name) or _ADDRESS.fullmatch(name) is not None
 
 
-def _name(part: str) -> str:
-    return _LINES.sub("", part.strip(" \t\"'*_`<>"))
-
-
 def _parts(text: str, is_document: Callable[[str], bool]) -> tuple[str, ...]:
     """
     The names of a list, without pages, sections and lines.
@@ -113,11 +110,12 @@ def _parts(text: str, is_document: Callable[[str], bool]) -> tuple[str, ...]:
     starts, ends = [0, *(end for _, end in separators)], [*(start for start, _ in separators), len(text)]
     first = 0
     while first < len(starts):
-        wholes = [_name(text[starts[first] : end]) for end in ends[first : first + _MOST_PARTS]]
+        wholes = [text[starts[first] : end].strip(" \t\"'*_`<>[]") for end in ends[first : first + _MOST_PARTS]]
         known = next((at for at in reversed(range(len(wholes))) if is_document(wholes[at])), None)
-        name = wholes[known or 0]
+        name = _PLACE_AT_END.sub("", wholes[0]) if known is None else wholes[known]
         first += 1 + (known or 0)
-        if name and not _LOCATOR.fullmatch(name):
+        is_place = _LOCATOR.fullmatch(name) or (_CHUNK.fullmatch(name) and not all(map(str.isdecimal, names)))
+        if name and not is_place:
             prefix = None if known is not None else _PREFIX.match(name)
             names[name[prefix.end() :] if prefix else name] = None
     return tuple(names)

@@ -76,6 +76,14 @@ def test_every_citation_of_a_hand_made_answer_is_found_and_resolved(row: dict[st
         ("So [^1^].\n\n[^1^]: fees.md", "fees.md"),
         ("So [1 e 2], [1 y 2], [1 und 2], [1 et 2], [1 и 2] and [1、2].", " ".join(["1 2"] * 6)),
         ("So [x](https://x.example/a_(b)) and [y](<terms.md>).", "https://x.example/a_(b) terms.md"),
+        ("```\r\nx[1]\r\n```\r\nSo [3].\r\n\r\n**Sources:**\r\n\r\n[3] terms.md\r\n", "terms.md"),
+        ("So (Source: [Terms](https://x.example/terms.md)).", "https://x.example/terms.md"),
+        ("So (Sources: [1](https://x.example/a), [2][3]), so (Sources: [1] [2]).", "1 2 3 1 2"),
+        ("So (Sources: [terms.md], [fees.pdf]), so (Source: [terms.md], p. 3).", "terms.md fees.pdf terms.md"),
+        ("So (Source: terms.md p. 2), so (Source: fees.pdf - page 4), so [fees.pdf §2].", "terms.md fees.pdf fees.pdf"),
+        ("So (Source: terms.md (page 2)), so [terms.md, Page: 3], so [1, Page: 3].", "terms.md terms.md 1"),
+        ("So [terms.md, Chunk: 2], so [Chunk 1, Chunk 2].", "terms.md 1 2"),
+        ("So (Source: `terms.md`), but not `terms.md`, `rows[1]` or `(source: fees.pdf)`.", "terms.md"),
     ],
 )
 def test_markers_are_distinguished_from_what_only_looks_like_one(text: str, targets: str) -> None:
