@@ -432,5 +432,13 @@ def test_too_little_retrieved_is_said_in_numbers() -> None:
     assert (record.reason, record.blame) == ("1 of 2 gold passages is among the contexts", "retrieval")
     none = checked(a_question(gold_passages=(GoldPassage(text="Gift cards too."),)), settings=settings)
     assert none.reason == "0 of 1 gold passages are among the contexts"
+    by_id = checked(
+        a_question(gold_passages=(GoldPassage(doc_id="terms.md"), GoldPassage(doc_id="b"), GoldPassage(text="Gifts."))),
+        RagAnswer(text="x", contexts=("y", "z", "y"), source_ids=("docs/terms.md", "b", "docs/terms.md")),
+        settings=settings,
+    )
+    assert by_id.reason.endswith(
+        "1 of 3 gold passages is among the contexts (no id is 'terms.md': the ids are 'docs/terms.md', 'b')"
+    )
     lacking = checked(a_question(lacks_gold=True), settings=settings)
     assert (lacking.reason, lacking.blame) == ("the question has no gold passages, and others of its set have", "")

@@ -21,6 +21,7 @@ from pytest_ragcheck.scores.catalogue import (
     RETRIEVAL,
 )
 from pytest_ragcheck.scores.score import Score
+from pytest_ragcheck.verdict.failure_text import some
 from pytest_ragcheck.verdict.verdict import ScoredVerdict, Verdict, shortfalls
 
 DECLINED = "the system declined to answer, although the question is answerable"
@@ -54,7 +55,12 @@ def _retrieval_reason(question: Question, answer: RagAnswer) -> str:
     if question.lacks_gold:
         return "the question has no gold passages, and others of its set have"
     found, gold = frozenset().union(*found_gold(question, answer)), gold_keys(question)
-    return f"{len(found)} of {len(gold)} gold passages {'is' if len(found) == 1 else 'are'} among the contexts"
+    counted = f"{len(found)} of {len(gold)} gold passages {'is' if len(found) == 1 else 'are'} among the contexts"
+    ids = [repr(key.removeprefix("id ")) for key in sorted(gold - found) if key.startswith("id ")]
+    if not (ids and answer.source_ids):
+        return counted
+    given = dict.fromkeys(repr(each) for each in answer.source_ids if each)
+    return f"{counted} (no id is {some(ids, 3, joint=' or ')}: the ids are {some(given, 5)})"
 
 
 def _judged_reasons(question: Question, answer: RagAnswer, judgement: Judgement, short: dict[str, float]) -> list[str]:
