@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import reduce
 from itertools import chain, islice
 from operator import or_
 
-from pytest_ragcheck.judging.offline.grounding.context_index import LONGEST_SENTENCE, NEAR_COPY, ContextIndex
-from pytest_ragcheck.judging.offline.grounding.read_context import ReadContext
+from pytest_ragcheck.judging.offline.grounding.context_index import NEAR_COPY, ContextIndex
+from pytest_ragcheck.judging.offline.grounding.read_context import ContextSentence
 from pytest_ragcheck.judging.offline.lazy import lazy
 from pytest_ragcheck.judging.offline.negation import Polarity, is_said_otherwise, polarity, split_clauses
 from pytest_ragcheck.judging.offline.words.polarity_words import BUT, IF, NOT, SIGNED
-from pytest_ragcheck.judging.offline.words.terms import END, STOP_WORDS, WITHOUT_POLARITY
+from pytest_ragcheck.judging.offline.words.terms import STOP_WORDS, WITHOUT_POLARITY
 
 _MOST_REPEATED = 100  # sentences that a claim may repeat: a bound for long texts
 _LEAST_REPEATED = 2  # content terms of a context sentence that a part of a claim repeats
@@ -42,9 +41,9 @@ class Contradictions:
         if not nearby:
             return False
         denying = nearby if denies else [bits for bits in nearby if self._foci_of(bits) & claimed]
-        content, telling = self._contents
         own: Polarity | None = None
         for clause in split_clauses(claim, STOP_WORDS) if denying else ():
+            content, telling = self._contents
             bits = (claimed if clause is claim else self._index.bits_of(clause)) & content
             if (bits & telling).bit_count() > 1:
                 bits &= telling
@@ -67,10 +66,9 @@ class Contradictions:
         by_bits = self._by_bits if NOT in claim else self._signed
         repeated = (by_bits[bits] for bits in held if bits in by_bits)
         tried: set[tuple[frozenset[str], bool]] = set()
-        for passage, start, end in islice(chain.from_iterable(repeated), _MOST_REPEATED):
-            sentence = frozenset(passage.terms[start:end])
-            plain, has_not = sentence.difference(_WITHOUT_CONTENT, (END,)), NOT in sentence
-            if end - start > LONGEST_SENTENCE or IF in sentence or (plain, has_not) in tried:
+        for sentence in islice(chain.from_iterable(repeated), _MOST_REPEATED):
+            plain, has_not = frozenset(sentence.terms) - _WITHOUT_CONTENT, NOT in sentence.terms
+            if sentence.is_long or IF in sentence.terms or (plain, has_not) in tried:
                 continue
             tried.add((plain, has_not))
             is_held = len(plain) >= _LEAST_REPEATED and plain <= self._index.wanted.intersection(claim)
@@ -82,18 +80,21 @@ class Contradictions:
         return False
 
     @lazy
-    def _by_bits(self) -> dict[int, list[tuple[ReadContext, int, int]]]:
+    def _by_bits(self) -> dict[int, list[ContextSentence]]:
         """The sentences by their wanted terms, if these are two or more."""
-        return _grouped(zip(*self._index.sentences, strict=True))
+        return self._grouped(is_signed=False)
 
     @lazy
-    def _signed(self) -> dict[int, list[tuple[ReadContext, int, int]]]:
+    def _signed(self) -> dict[int, list[ContextSentence]]:
         """Of these the sentences with a word of polarity."""
-        return _grouped(
-            (reduce(or_, found_bits[bisect_left(spots, start) : bisect_left(spots, end)], 0), (passage, start, end))
-            for passage, spots, found_bits in self._index.found
-            for start, end in passage.signed
-        )
+        return self._grouped(is_signed=True)
+
+    def _grouped(self, *, is_signed: bool) -> dict[int, list[ContextSentence]]:
+        by_bits: defaultdict[int, list[ContextSentence]] = defaultdict(list)
+        for bits, sentence in zip(*self._index.sentences, strict=True):
+            if bits & (bits - 1) and sentence.is_signed >= is_signed:
+                by_bits[bits].append(sentence)
+        return by_bits
 
     @lazy
     def _contents(self) -> tuple[int, int]:
@@ -104,20 +105,9 @@ class Contradictions:
     def _foci_of(self, held: int) -> int:
         """The wanted terms beside the words of polarity, in the sentences with the wanted terms *held*."""
         if held not in self._foci:
-            foci = (self._index.bits_of(passage.foci_at(start, end)) for passage, start, end in self._signed[held])
+            foci = (self._index.bits_of(sentence.foci) for sentence in self._signed[held])
             self._foci[held] = reduce(or_, foci)
         return self._foci[held]
-
-
-def _grouped(
-    held: Iterable[tuple[int, tuple[ReadContext, int, int]]],
-) -> dict[int, list[tuple[ReadContext, int, int]]]:
-    """The sentences by the bits that they hold, if these are two or more."""
-    by_bits: defaultdict[int, list[tuple[ReadContext, int, int]]] = defaultdict(list)
-    for bits, place in held:
-        if bits & (bits - 1):
-            by_bits[bits].append(place)
-    return by_bits
 
 
 def _all_oppose(

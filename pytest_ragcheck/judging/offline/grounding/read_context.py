@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from itertools import compress, count, pairwise
 
 from pytest_ragcheck.judging.offline.details.roles import read_clauses
@@ -14,9 +13,32 @@ from pytest_ragcheck.judging.offline.words.normalized_text import sentences
 from pytest_ragcheck.judging.offline.words.polarity_words import SIGNED
 from pytest_ragcheck.judging.offline.words.terms import END, WITHOUT_POLARITY, TermDictionary, numbers_in
 
+_LONGEST_SENTENCE = 200  # terms that are compared with a claim: a bound for texts without sentences
 # A parsed context takes some ten bytes a character.
 _MOST_CHARACTERS_KEPT = 1_000_000
 _CHARACTERS_OF_A_PASSAGE = 100  # the fixed cost of a context
+
+
+class ContextSentence:
+    """A sentence of a context."""
+
+    __slots__ = ("_foci", "is_long", "is_signed", "terms")
+
+    def __init__(self, terms: list[str]) -> None:
+        self.is_long = len(terms) > _LONGEST_SENTENCE
+        if terms[-1:] == [END]:
+            del terms[-1]
+        self.terms = terms
+        self.is_signed = not SIGNED.isdisjoint(terms)
+        """True if it has a negation or another word of polarity."""
+        self._foci: frozenset[str] | None = None
+
+    @property
+    def foci(self) -> frozenset[str]:
+        """The terms beside a word of polarity; computed once."""
+        if self._foci is None:
+            self._foci = polarity(self.terms, WITHOUT_POLARITY).foci
+        return self._foci
 
 
 class ReadContext:
@@ -28,7 +50,6 @@ class ReadContext:
 
         self.distinct = frozenset(self.terms)
         self.numbers = numbers_in(self.distinct)
-        self._foci: dict[int, frozenset[str]] = {}
         self._text = text
 
     @lazy
@@ -37,19 +58,9 @@ class ReadContext:
         return [0, *compress(count(1), map(END.__eq__, self.terms)), len(self.terms)]
 
     @lazy
-    def signed(self) -> list[tuple[int, int]]:
-        """Where each sentence with a negation or another word of polarity begins, and the place after it."""
-        if SIGNED.isdisjoint(self.distinct):
-            return []
-        ends, places = self.sentence_ends, compress(count(), map(SIGNED.__contains__, self.terms))
-        after = dict.fromkeys(bisect_right(ends, place) for place in places)
-        return [(ends[each - 1], ends[each]) for each in after]
-
-    def foci_at(self, start: int, end: int) -> frozenset[str]:
-        """The terms beside a negation or another word of polarity, in the sentence between the places."""
-        if start not in self._foci:
-            self._foci[start] = polarity(self.terms[start:end], WITHOUT_POLARITY).foci
-        return self._foci[start]
+    def sentences(self) -> list[ContextSentence]:
+        """In order, one between each two of `sentence_ends`."""
+        return [ContextSentence(self.terms[start:end]) for start, end in pairwise(self.sentence_ends)]
 
     @lazy
     def counted(self) -> frozenset[tuple[str, str]]:
