@@ -52,9 +52,14 @@ class Checker:
         limits = limits_of(config)
         self.budget = budget_of(config)
         self.evaluator = Evaluator(asking=limits.asking, judging=limits.judging, budget=self.budget)
-        self.baseline = _baseline_of(config)
+        self.baseline: RunBaseline | None = None
         """The baseline that the gate compares with; None if it needs none."""
 
+        if has_gate(config):
+            # A run without a gate does not import the gate's modules.
+            from pytest_ragcheck.plugin.collecting.run_baseline import RunBaseline
+
+            self.baseline = RunBaseline.of(config)
         self._config = config
         self._metrics: dict[tuple[int, int], _OpenMetrics] = {}
         self._documents: RunDocuments | None = None
@@ -174,15 +179,6 @@ class Answers:
 
     async def ask(self, question: Question) -> RagAnswer:  # noqa: ARG002 - the protocol's name
         return self._answer
-
-
-def _baseline_of(config: pytest.Config) -> RunBaseline | None:
-    if not has_gate(config):
-        return None
-    # A run without a gate does not import the gate's modules.
-    from pytest_ragcheck.plugin.collecting.run_baseline import RunBaseline
-
-    return RunBaseline.of(config)
 
 
 def _afresh(backends: Backends) -> Backends:
