@@ -51,9 +51,8 @@ def accepted_documents(
     """
     Return the document of the baseline with only the run's answers to the accepted questions, and its contexts.
 
-    *document* is the predictions file of the run, and *now* the same file, read. *earlier* is the baseline, whose other
-    rows stay; *contexts* has the texts of its contexts by digest. The baseline drops accepted questions that the run
-    lacks.
+    The other rows of *earlier* stay; accepted questions that the run lacks are dropped. The arguments are otherwise
+    those of `baseline_documents`.
     """
     texts = dict(contexts)
     measured = _by_key(document["predictions"])
