@@ -132,17 +132,16 @@ class FunctionEndpoint:
 
     def _check_carries(self, conversation: ConversationState) -> None:
         if conversation.is_lost(self._carried):
-            found = "takes no earlier turns of a conversation"
-            to_do = (
+            raise self._error(
+                "takes no earlier turns of a conversation",
                 "Let it take them as function(query, history), a list of OpenAI messages; or as function(query, "
-                "session), if it keeps conversations, and return their id as session."
+                "session), if it keeps conversations, and return their id as session.",
             )
-        elif conversation.needs_session(self._carried) and conversation.lacks_session:
-            found = "returned no session for the earlier turns of the conversation"
-            to_do = "Return the id of the conversation as session, or let the function take history."
-        else:
-            return
-        raise self._error(found, to_do)
+        if conversation.needs_session(self._carried) and conversation.lacks_session:
+            raise self._error(
+                "returned no session for the earlier turns of the conversation",
+                "Return the id of the conversation as session, or let the function take history.",
+            )
 
     def _check_signature(self) -> bool:
         """True if the function takes `top_k`."""
