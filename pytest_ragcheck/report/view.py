@@ -150,15 +150,15 @@ def _figures(performance: Mapping[str, float]) -> Iterable[Figure]:
         if f"{key}_p50_seconds" in performance:
             median, late = (performance[f"{key}_p{p}_seconds"] for p in (50, 95))
             yield Figure(name=name, value=_seconds(median), note=f"median; {_seconds(late)} p95")
+    tokens = ""
     if {"judge_input_tokens", "judge_output_tokens"} <= performance.keys():
         read, written = performance["judge_input_tokens"], performance["judge_output_tokens"]
         tokens = f"{read:,.0f} tokens in, {written:,.0f} out"
-        known = "cost_usd" in performance
-        value = f"${performance['cost_usd']:.4f}" if known else f"{read + written:,.0f}"
-        note = f"all that is known; judge {tokens}" if known else f"judge: {tokens}"
-        yield Figure(name="cost" if known else "judge tokens", value=value, note=note)
-    elif "cost_usd" in performance:
-        yield Figure(name="cost", value=f"${performance['cost_usd']:.4f}", note="all that is known")
+    if "cost_usd" in performance:
+        note = f"all that is known; judge {tokens}" if tokens else "all that is known"
+        yield Figure(name="cost", value=f"${performance['cost_usd']:.4f}", note=note)
+    elif tokens:
+        yield Figure(name="judge tokens", value=f"{read + written:,.0f}", note=f"judge: {tokens}")
 
 
 def _seconds(value: float) -> str:
