@@ -165,7 +165,7 @@ def questions_of_file(config: pytest.Config, path: Path, *, test: str = "") -> Q
         pytest.Collector.CollectError: The file has mistakes; the text lists all of them.
     """
     try:
-        settings_of(config)
+        run = settings_of(config).run
         known = (*ASSERTABLE, *names_of_own_metrics(config))
     except pytest.UsageError as error:
         raise pytest.Collector.CollectError(str(error)) from None
@@ -175,8 +175,7 @@ def questions_of_file(config: pytest.Config, path: Path, *, test: str = "") -> Q
         questions = read_question_file(
             path, root=config.rootpath, known_metrics=known, reserved_tags=markers - collected.tags
         )
-        settings = settings_of(config)
-        questions = asked_in(questions, tier=settings.run.tier, ingest=settings.run.ingest, root=config.rootpath)
+        questions = asked_in(questions, tier=run.tier, ingest=run.ingest, root=config.rootpath)
         if test:
             questions = renamed(questions, f"{questions.dataset_name}[{test}]")
         collected.add(questions)
