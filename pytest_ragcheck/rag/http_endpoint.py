@@ -82,7 +82,7 @@ class HttpEndpoint:
     def _answer(self, exchange: HttpExchange) -> RagAnswer:
         if (stream := exchange.stream) is not None:
             try:
-                answer = stream.answer()
+                answer = stream.answer(exchange.body)
             except ReplyMismatch as mismatch:
                 raise self._route.unusable(exchange, mismatch, error_type=EndpointStreamError) from None
             return replace(

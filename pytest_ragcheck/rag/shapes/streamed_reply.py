@@ -22,7 +22,6 @@ _DONE = b"[DONE]"
 
 _SEE_THE_LOG = "See the endpoint's log."
 
-_LONGEST_START = 2_000
 _EVENT_LINE = re.compile(rb"(?:^|[\r\n]|\xef\xbb\xbf)(?:data|event|id|retry)?:")
 
 
@@ -38,9 +37,6 @@ class StreamedReply:
         self._reading = reading
         self._started = started
         self._events = 0
-        self._start = b""
-        """The bytes up to the first event, or the first of them."""
-
         self._first: Any = None
         self._pieces: list[str] = []
         self._found: dict[str, Any] = {}
@@ -68,8 +64,6 @@ class StreamedReply:
     def feed(self, chunk: bytes) -> None:
         """Read the events that end in the chunk, and nothing once the stream is done."""
         self.size_bytes += len(chunk)
-        if not self._events:
-            self._start = (self._start + chunk)[:_LONGEST_START]
         try:
             for event in self._parser.feed(chunk):
                 self._take(event)
@@ -81,9 +75,9 @@ class StreamedReply:
         if self.is_done:
             self.latency_seconds = time.perf_counter() - self._started
 
-    def answer(self) -> RagAnswer:
+    def answer(self, start: bytes) -> RagAnswer:
         """
-        Return the whole answer, after the end of the stream.
+        Return the whole answer, after the end of the stream, whose first bytes are the *start*.
 
         Raises:
             ReplyMismatch: The stream broke off, an event reports an error or cannot be read, or no event has the
@@ -96,7 +90,11 @@ class StreamedReply:
         if not self.is_done and last is not None and (not is_cut or last.data.strip() == _DONE):
             self._take(last)
         end = self._reading.end
-        self._refuse_other_body()
+        if start.strip() and not (self._events or self.is_done or _EVENT_LINE.search(start)):
+            raise ReplyMismatch(
+                f"the reply is not the stream that its Content-Type declares: {quoted(start.decode(errors='replace'))}",
+                "Send JSON as application/json, and see the endpoint's log.",
+            )
         if not self.is_done and is_cut:
             raise ReplyMismatch(
                 f"the stream breaks off in the middle of event {self._events + 1}",
@@ -111,29 +109,17 @@ class StreamedReply:
         if self._reading.leaves_out_contexts:
             self._found.setdefault("contexts", [])
         parts = self._reading.parts
-        for field in ("contexts",) if parts.answer is None else ("answer", "contexts"):
-            if field not in self._found:
-                from pytest_ragcheck.rag.shapes.variants import fitting_events
+        wanted = ("contexts",) if parts.answer is None else ("answer", "contexts")
+        if missing := [field for field in wanted if field not in self._found]:
+            from pytest_ragcheck.rag.shapes.variants import fitting_events
 
-                setting = fitting_events([self._extra])
-                raise ReplyMismatch(
-                    f"no event of the stream has the {field}; the first is {named(self._first)}",
-                    f"Set rag_response = {setting}"
-                    if setting
-                    else f"Set rag_response so that {field}=EXPRESSION finds it in an event.",
-                )
+            setting = fitting_events([self._extra])
+            fitting = f"= {setting}" if setting else f"so that {missing[0]}=EXPRESSION finds it in an event."
+            found = f"no event of the stream has the {missing[0]}; the first is {named(self._first)}"
+            raise ReplyMismatch(found, f"Set rag_response {fitting}")
         if self._gap:
-            raise ReplyMismatch(self._gap, f"Correct contexts={self._reading.parts.contexts.text}, or fix the event.")
+            raise ReplyMismatch(self._gap, f"Correct contexts={parts.contexts.text}, or fix the event.")
         return parts.assemble(self._found | {"answer": _whole(self._pieces)}, self._extra)
-
-    def _refuse_other_body(self) -> None:
-        is_stream = self._events or self.is_done or _EVENT_LINE.search(self._start)
-        if self._start.strip() and not is_stream:
-            text = quoted(self._start.decode(errors="replace"))
-            raise ReplyMismatch(
-                f"the reply is not the stream that its Content-Type declares: {text}",
-                "Send JSON as application/json, and see the endpoint's log.",
-            )
 
     def _take(self, event: StreamEvent) -> None:
         if event.data.strip() == _DONE:
