@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 from pytest_ragcheck.questions.nodes.json_nodes import compose_json, compose_jsonl
@@ -19,10 +18,6 @@ _FIRST_QUESTION = {
 """The remedy for an empty file by the ending of its name."""
 
 _UTF_16_MARKS = (b"\xff\xfe", b"\xfe\xff")
-
-# Characters that YAML forbids; both libyaml and PyYAML stop at the first one.
-# The complement of the allowed characters would take ten times as long to compile.
-_UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufffe\uffff]")
 
 
 def compose_file(path: Path, mistakes: Mistakes) -> Node | None:
@@ -53,21 +48,10 @@ def _compose(text: str, suffix: str, mistakes: Mistakes) -> Node | None:
         return compose_csv(text, mistakes)
     if suffix == ".jsonl":
         return compose_jsonl(text, mistakes)
-    return compose_json(text) if suffix == ".json" else yaml_tree(text)
-
-
-def yaml_tree(text: str) -> Node | None:
-    """
-    Return the tree of a YAML text; None if it is empty or holds only comments.
-
-    Raises:
-        Unreadable: The text is not YAML, or has a control character.
-    """
+    if suffix == ".json":
+        return compose_json(text)
     from pytest_ragcheck.questions.nodes.yaml_nodes import compose_yaml
 
-    if (odd := _UNPRINTABLE.search(text)) is not None:
-        code = f"U+{ord(odd[0]):04X}"
-        raise Unreadable(_line_at(text, odd.start()), f"has the control character {code}. Delete it.")
     return compose_yaml(text)
 
 

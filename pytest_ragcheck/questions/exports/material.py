@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 from pytest_ragcheck.errors import DatasetError
-from pytest_ragcheck.questions.compose import yaml_tree
 from pytest_ragcheck.questions.csv_nodes import DELIMITERS, SEPARATOR_LINE
 from pytest_ragcheck.questions.nodes.node import ListNode, MappingNode, Node, Unreadable
 
@@ -185,8 +184,10 @@ def _table(path: Path, text: str) -> tuple[Mapping[str, Any], ...] | None:
 
 
 def _yaml(path: Path, text: str) -> Any:
+    from pytest_ragcheck.questions.nodes.yaml_nodes import compose_yaml
+
     try:
-        return _plain(yaml_tree(text))
+        return _plain(compose_yaml(text))
     except Unreadable as error:
         raise DatasetError(f"{path.name}: line {error.line}: the file {error.text}") from error
 

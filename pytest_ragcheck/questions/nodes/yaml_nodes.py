@@ -32,17 +32,24 @@ _CORE = "tag:yaml.org,2002:"
 _PLAIN_TAGS = frozenset(_CORE + name for name in ("int", "float", "bool", "null", "timestamp", "merge"))
 _KNOWN_TAGS = _PLAIN_TAGS | {None, "!", _CORE + "str", _CORE + "seq", _CORE + "map"}
 
+# Characters that YAML forbids; both libyaml and PyYAML stop at the first one.
+# The complement of the allowed characters would take ten times as long to compile.
+_UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufffe\uffff]")
+
 # libyaml is ten times faster; PyYAML lacks it on platforms without a wheel.
 FAST_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 def compose_yaml(text: str, *, loader: Any = FAST_LOADER) -> Node | None:
     """
-    The tree of the one YAML document in *text*, of printable characters; None if it is empty or holds only comments.
+    The tree of the one YAML document in *text*; None if it is empty or holds only comments.
 
     Raises:
-        Unreadable: It is not YAML, has several documents, nests too deep, or its aliases are too large.
+        Unreadable: It is not printable YAML, has several documents, nests too deep, or its aliases are too large.
     """
+    if (odd := _UNPRINTABLE.search(text)) is not None:
+        line = text.count("\n", 0, odd.start()) + 1
+        raise Unreadable(line, f"has the control character U+{ord(odd[0]):04X}. Delete it.")
     parser = loader(text)
     try:
         return _Composer(parser).document()
