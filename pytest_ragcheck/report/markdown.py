@@ -61,17 +61,17 @@ def markdown_of(view: View, *, most_chars: int = COMMENT_CHARS) -> str:
 
 
 def _top(view: View) -> Iterator[str]:
-    newly = [_cell(row["id"]) for row in view.rows if row["change"] == "newly failing"]
+    newly = [cell(row["id"]) for row in view.rows if row["change"] == "newly failing"]
     named = f"; newly failing: {some(newly, _NAMED, joint=' and ')}" if newly else ""
-    yield f"## {_SIGNS[view.upshot.state]} {_cell(view.title)}: {_cell(view.upshot.why)}{named}"
+    yield f"## {_SIGNS[view.upshot.state]} {cell(view.title)}: {cell(view.upshot.why)}{named}"
     yield ""
     yield ", ".join(f"{count} {name}" for name, count in view.counts.items() if count or name == "PASS")
     figures = {figure.name.capitalize(): f"{figure.value} ({figure.note})" for figure in view.figures}
-    facts = " · ".join(f"{name}: {_cell(said)}" for name, said in {**view.facts, **figures}.items())
+    facts = " · ".join(f"{name}: {cell(said)}" for name, said in {**view.facts, **figures}.items())
     table = _metric_table(view.metrics, compared=bool(view.baseline)) if view.metrics else ()
     yield from _folded("Metrics", (*table, "", facts))
     if view.attacks:
-        yield from _folded("Planted documents", _table(view.attacks))
+        yield from _folded("Planted documents", table_lines(view.attacks))
     if view.notes:
         yield from _folded("Gate", _block(view.notes))
 
@@ -100,16 +100,16 @@ def _metric_table(metrics: Sequence[MetricView], *, compared: bool) -> Iterator[
     rows = [head]
     for metric in metrics:
         minimum = "" if metric.threshold is None else f"{metric.threshold:g}"
-        cells = [_cell(metric.name), f"{metric.mean:.3f}", minimum, str(len(metric.values))]
+        cells = [cell(metric.name), f"{metric.mean:.3f}", minimum, str(len(metric.values))]
         if compared:
             before = metric.before
             cells += ["", ""] if before is None else [f"{before:.3f}", f"{metric.mean - before:+.3f}"]
         rows.append(cells)
-    yield from _table(rows)
+    yield from table_lines(rows)
 
 
-def _table(rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    """Yield a table with its head, whose first column has names and the others numbers."""
+def table_lines(rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    """Yield a table with its head, from escaped cells; its first column has names, and the others numbers."""
     for number, cells in enumerate(rows):
         yield f"| {' | '.join(cells)} |"
         if number == 0:
@@ -131,19 +131,19 @@ def _question(row: Document) -> str:
         if row["metrics"].get(metric, minimum) < minimum
     )
     said = ": ".join(filter(None, (short, row["reason"] if row["verdict"] != "PASS" else "")))
-    lines = [f"- **{_cell(row['dataset'])}::{_cell(row['id'])}** {_cell(row['question'])}"]
+    lines = [f"- **{cell(row['dataset'])}::{cell(row['id'])}** {cell(row['question'])}"]
     if said:
-        lines.append(f"  {_cell(said)}")
+        lines.append(f"  {cell(said)}")
     if row["finding"]:
-        lines.append(f"  {_cell(row['finding'])}")
+        lines.append(f"  {cell(row['finding'])}")
     elif row["xfailed"]:
-        lines.append(f"  tolerated: {_cell(row['xfailed'])}")
+        lines.append(f"  tolerated: {cell(row['xfailed'])}")
     if row["blame"]:
         lines.append(f"  blame: {row['blame']}")
     return "  \n".join(lines) + "\n"
 
 
-def _cell(text: str) -> str:
+def cell(text: str) -> str:
     """Return the text on one line, escaped so that Markdown makes no mention, link or image of it."""
     line = " ".join(text.split())
     line = line if len(line) <= _TEXT_CHARS else f"{line[: _TEXT_CHARS - 3]}..."

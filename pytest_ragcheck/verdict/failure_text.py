@@ -105,13 +105,21 @@ def _reason(record: Failure) -> str:
 
 
 def unequal(value: float, limit: float, sign: Literal["<", ">"]) -> str:
-    """Return `0.41 < 0.70` or `3.201 > 2.125`, with the decimals of the limit, or more to distinguish the numbers."""
+    """Return `0.41 < 0.70` or `3.201 > 2.125`; see `distinct` for the decimals."""
+    shown = distinct(value, limit)
+    if shown[0] == shown[1]:
+        rounded = math.floor if sign == "<" else math.ceil
+        shown[0] = f"{rounded(value * 1e6) / 1e6:.6f}"
+    return f" {sign} ".join(shown)
+
+
+def distinct(*numbers: float) -> list[str]:
+    """Return the numbers with 2 to 6 decimals: all of the last number, and enough to distinguish unequal ones."""
     for digits in range(2, 7):
-        shown = f"{value:.{digits}f}", f"{limit:.{digits}f}"
-        if shown[0] != shown[1] and float(shown[1]) == round(limit, 6):
-            return f" {sign} ".join(shown)
-    rounded = math.floor if sign == "<" else math.ceil
-    return f"{rounded(value * 1e6) / 1e6:.6f} {sign} {limit:.6f}"
+        shown = [f"{number:.{digits}f}" for number in numbers]
+        if len(set(shown)) == len(set(numbers)) and float(shown[-1]) == round(numbers[-1], 6):
+            break
+    return shown
 
 
 def cut(text: str, limit: int) -> str:

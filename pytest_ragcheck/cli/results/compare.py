@@ -77,8 +77,8 @@ def _names(paths: Sequence[Path]) -> list[str]:
 
 
 def _text(compared: Agents, chosen: argparse.Namespace) -> str:
+    from pytest_ragcheck.report import agents_report as report
     from pytest_ragcheck.report.files.json_writer import rounded
-    from pytest_ragcheck.report.terminal import agents_lines as report
 
     if chosen.format == "json":
         return json_text(rounded(report.agents_document(compared)))

@@ -201,12 +201,14 @@ class _Examination:
         return tuple(measured_values(record.scores) for record in records)
 
     async def _drift(self, compared: ComparedQuestion) -> tuple[Scores, Scores] | None:
-        recorded, digest = compared.recorded(compared.now.answer), compared.now.answer
+        recorded = compared.recorded(compared.now.answer)
+        if recorded is None or recorded.answer is None:
+            return None
         over_budget = self.over_budget
-        today = await self._judge((digest,)) if digest is not None else None
+        today = await self._judge((recorded.answer,))
         # The sample may be smaller; the question itself is examined.
         self.over_budget = over_budget
-        return None if recorded is None or today is None else (recorded.scores, today[0])
+        return None if today is None else (recorded.scores, today[0])
 
     async def _judged_for_means(
         self, evidence: GateReplies, compared: ComparedQuestion, *, deterministic: bool

@@ -11,7 +11,7 @@ from pytest_ragcheck.config.baseline_place import BASELINE_FILE
 from pytest_ragcheck.redaction.printable import printable
 from pytest_ragcheck.report.counted import counted
 from pytest_ragcheck.summary.gate.gate_replies import evidence_of
-from pytest_ragcheck.verdict.failure_text import cut, some, unequal
+from pytest_ragcheck.verdict.failure_text import cut, distinct, some, unequal
 from pytest_ragcheck.verdict.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -215,14 +215,11 @@ def _better(change: Change) -> str:
 
 
 def _score(metric: str, before: float | None, now: float, threshold: float, relation: str) -> str:
-    """`groundedness 0.91 -> 0.41 < 0.70`, with the decimals of the threshold, or more to distinguish the numbers."""
+    """`groundedness 0.91 -> 0.41 < 0.70`, with the decimals of `distinct`."""
     if before == round(now, 6):  # a recorded score is rounded
         before = now
     numbers = [number for number in (before, now, threshold) if number is not None]
-    shown = [f"{number:.2f}" for number in numbers]
-    for digits in range(3, 7):
-        if len(set(shown)) < len(set(numbers)) or float(shown[-1]) != round(threshold, 6):
-            shown = [f"{number:.{digits}f}" for number in numbers]
+    shown = distinct(*numbers)
     if relation == "<" and shown[-2] == shown[-1]:
         shown[-2:] = unequal(now, threshold, "<").split(" < ")
     *first, last = shown

@@ -96,9 +96,19 @@ def test_markdown_shows_texts_as_they_are(tmp_path: Path, ragcheck: Ragcheck) ->
     new = write(tmp_path, "new|er", passed("prices", question="Is a|b *bold*?"))
     _, printed, _ = ragcheck("compare", old, new, "--format=markdown")
     lines = printed.splitlines()
-    assert lines[0] == "**2 agents, 1 question in common**"
+    assert lines[0] == "2 agents, 1 question in common"
     assert "| metric | old | new\\|er | difference | 95 % interval | n |" in lines
-    assert lines[-1] == "| billing::prices | FAIL | PASS | Is a\\|b \\*bold\\*? |"
+    assert lines[-2:] == ["| billing::prices | FAIL | PASS | Is a\\|b \\*bold\\*? |", ""]
+
+
+def test_markdown_mentions_nobody_and_links_nowhere(tmp_path: Path, ragcheck: Ragcheck) -> None:
+    text = "Ask @octocat in #12 at https://shop.example"
+    old = write(tmp_path, "old", failed(question=text))
+    new = write(tmp_path, "new", passed("prices", question=text))
+    file = tmp_path / "compared.md"
+    ragcheck("compare", old, new, "--format=markdown", "-o", str(file))
+    printed = file.read_text(encoding="utf-8")
+    assert "| Ask @\u200boctocat in \\#\u200b12 at https:\u200b//shop.example |" in printed
 
 
 def test_a_clear_difference_is_marked(tmp_path: Path, ragcheck: Ragcheck) -> None:
@@ -110,6 +120,9 @@ def test_a_clear_difference_is_marked(tmp_path: Path, ragcheck: Ragcheck) -> Non
     assert "* more than noise, by the tests of the gate" in printed
     assert "newly passing 12, newly failing 0; more than noise (p = 0.000), unconfirmed" in printed
     assert "different verdicts" not in printed
+    _, printed, _ = ragcheck("compare", old, new, "--format=markdown")
+    assert "| pass rate | 0.000 | 1.000 | +1.000\\* |" in printed
+    assert "\n\\* more than noise, by the tests of the gate\n" in printed
 
 
 def test_it_takes_for_more_than_noise_what_the_gate_would_if_it_were_confirmed(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.report.counted import counted
 from pytest_ragcheck.report.csv_text import csv_text
+from pytest_ragcheck.report.markdown import cell, table_lines
 from pytest_ragcheck.summary.trend import PASS_RATE
 from pytest_ragcheck.verdict.verdict import Verdict
 
@@ -22,10 +23,23 @@ _TEXT_CHARS = 70
 
 def agents_lines(compared: Agents, *, most_shown: int) -> Iterator[str]:
     """Return the comparison for the terminal."""
+    for part in _parts(compared, most_shown):
+        yield from [part] if isinstance(part, str) else _aligned(part)
+
+
+def agents_markdown(compared: Agents, *, most_shown: int) -> Iterator[str]:
+    """Return the comparison for a pull request or a wiki."""
+    for part in filter(None, _parts(compared, most_shown)):
+        yield from [cell(part)] if isinstance(part, str) else table_lines([[*map(cell, row)] for row in part])
+        yield ""
+
+
+def _parts(compared: Agents, most_shown: int) -> Iterator[str | list[list[str]]]:
+    """Yield the lines and the tables of the comparison."""
     yield _questions_words(compared)
     yield from _warnings(compared)
     yield ""
-    yield from _aligned(_table(compared))
+    yield _table(compared)
     yield ""
     differences = (each for agent in compared.agents for each in (*agent.differences.values(), agent.pass_rate))
     if any(each is not None and each.significant for each in differences):
@@ -35,26 +49,7 @@ def agents_lines(compared: Agents, *, most_shown: int) -> Iterator[str]:
     if differing and most_shown:
         yield ""
         yield f"questions with different verdicts, {min(most_shown, len(differing))} of {len(differing)}:"
-        yield from _aligned(_question_table(compared, differing[:most_shown]))
-
-
-def agents_markdown(compared: Agents, *, most_shown: int) -> Iterator[str]:
-    """Return the comparison for a pull request or a wiki."""
-    yield f"**{_cell(_questions_words(compared))}**"
-    for warning in _warnings(compared):
-        yield ""
-        yield _cell(warning)
-    yield ""
-    yield from _markdown_table(_table(compared))
-    for line in _flip_lines(compared):
-        yield ""
-        yield _cell(line)
-    differing = [question for question in compared.questions if question.differs]
-    if differing and most_shown:
-        yield ""
-        yield f"Questions with different verdicts, {min(most_shown, len(differing))} of {len(differing)}:"
-        yield ""
-        yield from _markdown_table(_question_table(compared, differing[:most_shown]))
+        yield _question_table(compared, differing[:most_shown])
 
 
 def frame_csv(compared: Agents) -> str:
@@ -203,21 +198,6 @@ def _aligned(table: Sequence[Sequence[str]]) -> Iterator[str]:
         if table[0][-1] == "text":
             cells[-1] = row[-1]
         yield "  ".join(cells).rstrip()
-
-
-def _markdown_table(table: Sequence[Sequence[str]]) -> Iterator[str]:
-    head, *rows = table
-    yield f"| {' | '.join(map(_cell, head))} |"
-    yield f"| --- |{' ---: |' * (len(head) - 1)}"
-    for row in rows:
-        yield f"| {' | '.join(map(_cell, row))} |"
-
-
-def _cell(text: str) -> str:
-    text = " ".join(text.split())
-    for char in "\\`*_[]<>|#~":
-        text = text.replace(char, f"\\{char}")
-    return text
 
 
 def _title(metric: str) -> str:
