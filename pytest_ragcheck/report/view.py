@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -12,6 +12,7 @@ from pytest_ragcheck.report.files.results_reader import Document, Results, all_r
 from pytest_ragcheck.report.upshot import Upshot, upshot_of
 from pytest_ragcheck.scores.catalogue import ABSTAINED
 from pytest_ragcheck.summary.predictions_reader import key_of
+from pytest_ragcheck.verdict.failure_text import unstable_line
 from pytest_ragcheck.verdict.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -231,7 +232,7 @@ def _row(number: int, row: Document, results: Results, answers: Mapping[tuple[st
         "metrics": row.get("metrics", {}),
         "thresholds": row.get("thresholds", {}),
         "unscored": row.get("unscored", {}),
-        "unstable": [_unstable(metric, row["repeated"][metric]) for metric in row.get("unstable", ())],
+        "unstable": [unstable_line(metric, row["repeated"][metric]) for metric in row.get("unstable", ())],
         "latency": row.get("latency_seconds"),
         "first_token": row.get("first_token_seconds"),
         "tags": asked.get("tags", []),
@@ -250,11 +251,6 @@ def _earlier(
     for number in range(1, asked.get("turn", 1)):
         key = dataset, f"{asked['conversation']}[turn{number}]"
         yield {"question": results.asked[key]["question"], "answer": answers.get(key)}
-
-
-def _unstable(metric: str, answers: Sequence[Sequence[float]]) -> str:
-    values = [value for judgements in answers for value in judgements]
-    return f"{metric} is unstable: {min(values):.2f} to {max(values):.2f} in {len(values)} judgements"
 
 
 def _change(now: str, before: BaselineRow | None, found: NewlyFailing | None) -> str:

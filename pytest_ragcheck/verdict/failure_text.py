@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Literal, Protocol
 
 from pytest_ragcheck.metrics.blame import BLAMES
@@ -140,7 +140,7 @@ def some(names: Iterable[str], most: int, *, joint: str = ", ") -> str:
 def _details(record: Failure) -> Iterator[str]:
     question, reply = record.question, record.reply
     if record.verdict is Verdict.FAIL:
-        yield from _unstable_lines(record)
+        yield from (unstable_line(metric, record.repeated[metric]) for metric in record.unstable)
     if record.blame:
         yield f"blame     {record.blame}: {BLAMES[record.blame]}"
     yield from (f"attack    {each}" for each in attack_outcomes(question, reply) if each.got_through)
@@ -164,12 +164,11 @@ def _details(record: Failure) -> Iterator[str]:
         yield f"see       ragcheck docs {page}"
 
 
-def _unstable_lines(record: Failure) -> Iterator[str]:
-    for metric in record.unstable:
-        answers = record.repeated[metric]
-        values = [value for judgements in answers for value in judgements]
-        of = f" of {len(answers)} answers" if len(answers) > 1 else ""
-        yield f"unstable: {metric} is {min(values):.2f} to {max(values):.2f} in {len(values)} judgements{of}"
+def unstable_line(metric: str, answers: Sequence[Sequence[float]]) -> str:
+    """Return the range of the judgements of each answer."""
+    values = [value for judgements in answers for value in judgements]
+    of = f" of {len(answers)} answers" if len(answers) > 1 else ""
+    return f"unstable: {metric} is {min(values):.2f} to {max(values):.2f} in {len(values)} judgements{of}"
 
 
 def _context_lines(contexts: tuple[str, ...]) -> Iterator[str]:

@@ -157,7 +157,7 @@ def test_missing_gold_passages_and_unstable_scores_are_shown(page: Show) -> None
     asked = asked_rows([{"dataset_name": "billing", "questions": rows}])
     (body,) = page(replace(results, asked=asked)).texts("div.body")
     assert "Gold passagesIt costs 9." in body
-    assert "groundedness is unstable: 0.30 to 0.90 in 4 judgements" in body
+    assert "unstable: groundedness is 0.30 to 0.90 in 4 judgements" in body
 
 
 def test_latency_and_cost_stand_beside_the_means(page: Show) -> None:
