@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_ragcheck.errors import EndpointError, EndpointStreamError
 from pytest_ragcheck.rag.body.json_body import ReplyMismatch
 from pytest_ragcheck.rag.http.http_exchange import HttpExchange
+from pytest_ragcheck.rag.shapes.named_shapes import CHAT
 from pytest_ragcheck.rag.shapes.reading import EXAMPLE
 
 if TYPE_CHECKING:
@@ -15,8 +16,6 @@ if TYPE_CHECKING:
     from pytest_ragcheck.rag.conversation_state import ConversationState
     from pytest_ragcheck.rag.http.route import HttpRoute
     from pytest_ragcheck.rag.shapes.shape import Shape
-
-_HISTORY_EXAMPLE = '{"messages": ["{history}", {"role": "user", "content": "{query}"}]}'
 
 
 class HttpEndpoint:
@@ -66,7 +65,7 @@ class HttpEndpoint:
         if conversation.is_lost(carried):
             found = "the request has no place for the earlier turns of the conversation"
             to_do = (
-                f"Write {{history}} into rag_request, such as {_HISTORY_EXAMPLE}; or {{session}}, if the endpoint "
+                f"Write {{history}} into rag_request, such as {{{CHAT}}}; or {{session}}, if the endpoint "
                 "keeps conversations, and session=EXPRESSION into rag_response."
             )
         elif conversation.needs_session(carried) and self._shape.reading.session is None:

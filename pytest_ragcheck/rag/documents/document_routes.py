@@ -87,8 +87,7 @@ class DocumentRoutes:
         Raises:
             EndpointError: The server refused the text, or its reply has no batch id.
         """
-        to_do: dict[int, str] = dict.fromkeys((404, 405), f"The server has to take documents by POST /upload: {_BASE}")
-        route = self._at("/upload", to_do)
+        route = self._at("/upload", f"The server has to take documents by POST /upload: {_BASE}", 404, 405)
         file = (filename, text.encode("utf-8", "replace"), "text/plain; charset=utf-8")
         exchange = HttpExchange("POST", 'a POST of multipart/form-data with text files under "files"')
         reply = route.value(await route.fetch(exchange, files=[("files", file)]))
@@ -105,8 +104,8 @@ class DocumentRoutes:
         Raises:
             EndpointError: The reply is missing or malformed.
         """
-        to_do = {404: f"The server has to know a batch that it has just named: see its log, and {_BASE}"}
-        route = self._at(f"/tasks/{quote(batch_id, safe='')}/status", to_do)
+        to_do = f"The server has to know a batch that it has just named: see its log, and {_BASE}"
+        route = self._at(f"/tasks/{quote(batch_id, safe='')}/status", to_do, 404)
         exchange = await route.fetch(HttpExchange("GET", "a GET"))
         reply = route.value(exchange)
         counts = {key: _count_at(reply, key) for key in ("total", "completed")}
@@ -164,10 +163,7 @@ class DocumentRoutes:
         Raises:
             EndpointError: The reply is missing or malformed.
         """
-        to_do: dict[int, str] = dict.fromkeys(
-            (404, 405), f"The server has to list its documents by GET /documents: {_BASE}"
-        )
-        route = self._at("/documents", to_do)
+        route = self._at("/documents", f"The server has to list its documents by GET /documents: {_BASE}", 404, 405)
         exchange = await route.fetch(HttpExchange("GET", "a GET"))
         reply = route.value(exchange)
         if not isinstance(reply, list):
@@ -182,8 +178,8 @@ class DocumentRoutes:
         Raises:
             EndpointError: The server did not delete it.
         """
-        to_do = {405: f"The server has to delete a document by DELETE /documents/{{id}}: {_BASE}"}
-        route = self._at(f"/documents/{quote(document_id, safe='')}", to_do)
+        to_do = f"The server has to delete a document by DELETE /documents/{{id}}: {_BASE}"
+        route = self._at(f"/documents/{quote(document_id, safe='')}", to_do, 405)
         try:
             await route.fetch(HttpExchange("DELETE", "a DELETE"))
         except EndpointStatusError as error:
@@ -192,8 +188,8 @@ class DocumentRoutes:
             raise
         return True
 
-    def _at(self, path: str, to_do: Mapping[int, str]) -> HttpRoute:
-        return self._base.at(joined(self._base.url, path), to_do=to_do)
+    def _at(self, path: str, to_do: str, *statuses: int) -> HttpRoute:
+        return self._base.at(joined(self._base.url, path), to_do=dict.fromkeys(statuses, to_do))
 
     def _document(self, route: HttpRoute, exchange: HttpExchange, index: int, row: object) -> ServerDocument:
         found = row if isinstance(row, Mapping) else {}

@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.concurrency.time_limit import TimeLimit
-from pytest_ragcheck.errors import EndpointError, EndpointReplyError, EndpointStatusError, EndpointTimeout, UsageError
+from pytest_ragcheck.errors import EndpointError, EndpointReplyError, UsageError
 from pytest_ragcheck.rag.body.json_body import ReplyMismatch, parse_json
 from pytest_ragcheck.rag.http.connections import Connections, http_library, library_of, unlogged
 from pytest_ragcheck.rag.http.endpoint_address import read_address
@@ -194,7 +194,8 @@ class HttpRoute:
 
     def _check(self, exchange: HttpExchange) -> None:
         if not exchange.response.is_success:
-            raise self._wrong_status(exchange, exchange.response, _start(exchange))
+            body = _start(exchange)
+            raise wrong_status(self._address, exchange, exchange.response, body, to_do=self._to_do)
         if exchange.size_bytes > self._max_reply_bytes:
             found = f"the reply is larger than {self._max_reply_bytes:,} bytes"
             raise self.unusable(exchange, ReplyMismatch(found, "Return fewer or shorter contexts."))
@@ -219,14 +220,14 @@ class HttpRoute:
         status = exchange.response.status_code
         return unusable_reply(self._address, status, mismatch, _start(exchange), error_type=error_type)
 
-    def _wrong_status(self, exchange: HttpExchange, response: AnyResponse, body: str) -> EndpointStatusError:
-        return wrong_status(self._address, exchange, response, body, to_do=self._to_do)
-
     def _failure(self, error: Any, exchange: HttpExchange) -> EndpointError | None:
         """The endpoint's failure behind an exception; None for a bug of this package."""
         library, address = self._library, self._address
         if isinstance(error, library.TimeoutException):
-            return self._failure_of_time(error, exchange)
+            is_ours = isinstance(error, library.ConnectTimeout)
+            # The user's own transport may have other limits.
+            seconds = self._timeout_seconds if is_ours else round(exchange.seconds, 1)
+            return timed_out(address, seconds, Phase.CONNECTING if is_ours else exchange.phase)
         if isinstance(error, library.ProxyError):
             return refused_by_proxy(address, error)
         if isinstance(error, library.DecodingError):
@@ -234,19 +235,13 @@ class HttpRoute:
             mismatch = ReplyMismatch(found, "Check what compresses it: the endpoint, or a proxy before it.")
             return unusable_reply(address, 200, mismatch, "")
         if isinstance(error, library.HTTPStatusError):  # an event hook called raise_for_status()
-            return self._wrong_status(exchange, error.response, "")
+            return wrong_status(address, exchange, error.response, "", to_do=self._to_do)
         # The library does not wrap all TLS errors, such as a missing client certificate.
         if isinstance(error, (library.TransportError, ssl.SSLError)):
             phase = Phase.CONNECTING if isinstance(error, library.ConnectError) else exchange.phase
             return unreachable(address, error, phase, exchange.before)
         is_of_user = self._http is not None if self._app is None else isinstance(error, AppFailure)
         return raised_inside(address, error) if is_of_user else None
-
-    def _failure_of_time(self, error: Any, exchange: HttpExchange) -> EndpointTimeout:
-        if isinstance(error, self._library.ConnectTimeout):
-            return timed_out(self._address, self._timeout_seconds, Phase.CONNECTING)
-        # The user's own transport may have other limits.
-        return timed_out(self._address, round(exchange.seconds, 1), exchange.phase)
 
 
 def _start(exchange: HttpExchange) -> str:

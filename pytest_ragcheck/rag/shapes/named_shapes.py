@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 CONTRACT = "query"
+CHAT = '"messages": ["{history}", {"role": "user", "content": "{query}"}]'
+"""The conversation in a request of OpenAI's API."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +46,7 @@ NAMED_SHAPES = {
     ),
     # Chat completions have no contexts; a custom server can add `contexts` next to `choices`.
     "openai-chat": NamedShape(
-        request='{"messages": ["{history}", {"role": "user", "content": "{query}"}]}',
+        request=f"{{{CHAT}}}",
         response="answer=choices[0].message.content contexts=contexts",
         event="answer=choices[0].delta.content contexts=contexts",
         stream_end="choices[0].finish_reason",
@@ -70,10 +72,7 @@ NAMED_SHAPES = {
     ),
     # POST /api/v1/chats_openai/{id}/chat/completions. The other route greets instead of answering the first question.
     "ragflow": NamedShape(
-        request=(
-            '{"model": "model", "messages": ["{history}", {"role": "user", "content": "{query}"}], "stream": true, '
-            '"extra_body": {"reference": true}}'
-        ),
+        request=f'{{"model": "model", {CHAT}, "stream": true, "extra_body": {{"reference": true}}}}',
         response=(
             "answer=choices[0].message.content contexts=not_null(choices[0].message.reference, `[]`)[].content "
             "source_ids=not_null(choices[0].message.reference, `[]`)[].document_name"
@@ -88,7 +87,7 @@ NAMED_SHAPES = {
     ),
     # POST /api/chat/completions. The request names a model, so rag_request must be set too.
     "open-webui": NamedShape(
-        request='{"messages": ["{history}", {"role": "user", "content": "{query}"}], "stream": true}',
+        request=f'{{{CHAT}, "stream": true}}',
         response=(
             "answer=choices[0].message.content contexts=not_null(sources, `[]`)[].document[] "
             "source_ids=not_null(sources, `[]`)[].metadata[].source"

@@ -133,10 +133,12 @@ def _filled(part: Any, whole: Mapping[str, Any], texts: Mapping[str, str]) -> An
     if isinstance(part, dict):
         return {key: _filled(value, whole, texts) for key, value in part.items() if _is_sent(value, whole)}
     if isinstance(part, list):
-        kept = [value for value in part if _is_sent(value, whole)]
-        filled = [_filled(value, whole, texts) for value in kept]
-        spliced = (each if value == _MESSAGES else [each] for value, each in zip(kept, filled, strict=True))
-        return [element for elements in spliced for element in elements]
+        elements: list[Any] = []
+        for value in part:
+            if _is_sent(value, whole):
+                filled = _filled(value, whole, texts)
+                elements += filled if value == _MESSAGES else [filled]
+        return elements
     return part
 
 
