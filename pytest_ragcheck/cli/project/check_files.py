@@ -12,6 +12,7 @@ from pathlib import Path
 from pytest_ragcheck.cli.printing import say
 from pytest_ragcheck.errors import QuestionFileError, UsageError
 from pytest_ragcheck.questions.collected_questions import CollectedQuestions
+from pytest_ragcheck.questions.question import END_TO_END
 from pytest_ragcheck.questions.question_file_names import QUESTION_FILES, RESULT_QUESTIONS
 from pytest_ragcheck.redaction.printable import printable
 from pytest_ragcheck.report.counted import counted
@@ -106,12 +107,13 @@ def _mistakes(path: Path, own_metrics: Iterable[str], collected: CollectedQuesti
         yield from (printable(f"{path}: {mistake}") for mistake in schema_mistakes(kind, document))
         return
     from pytest_ragcheck.questions.reader import read_question_file
+    from pytest_ragcheck.questions.tiers import asked_in
 
     try:
         questions = read_question_file(
             path, root=Path.cwd(), known_metrics=(*ASSERTABLE, *own_metrics), reserved_tags=_RESERVED_TAGS
         )
-        collected.add(questions)
+        collected.add(asked_in(questions, tier=END_TO_END, ingest=False, root=Path.cwd()))
     except QuestionFileError as error:
         yield from error.problems
 

@@ -73,6 +73,16 @@ def test_the_words_are_those_of_a_pytest_run(
     assert [line for line in mistakes if line not in run.outlines] == []
 
 
+def test_a_file_is_checked_for_its_own_tier(ragcheck: Callable[..., tuple[int, str, str]], project: Path):
+    write(project / "search.rag.yaml", "tier: retrieval\nquestions: [Who pays?]\n")
+    write(project / "terms.rag.yaml", "ingest: true\nquestions: [{question: Who?, gold_passages: {doc_id: a}}]\n")
+    status, out, _ = ragcheck("check")
+    assert status == 1
+    assert "search.rag.yaml:2: question 'who-pays-" in out
+    assert "has no gold passages, which the tier 'retrieval' looks for." in out
+    assert "has a passage without 'text', which ingestion uploads." in out
+
+
 def test_files_that_pytest_does_not_collect_are_left_out(ragcheck: Callable[..., tuple[int, str, str]], project: Path):
     write(project / "a.rag.yaml", GOOD)
     for folder in (".tox", "venv/lib", "node_modules", "ragcheck-results"):
