@@ -59,7 +59,7 @@ def compose_yaml(text: str, *, loader: Any = FAST_LOADER) -> Node | None:
         if "maximum nesting depth" in what:
             raise too_deep(line) from error
         begins = error.context_mark.line + 1 if error.context_mark else line
-        raise Unreadable(line, f"{what}. {_advice(text, line, begins)}") from error
+        raise Unreadable(line, f"{what}. {_advice(text, line, begins, what)}") from error
     finally:
         parser.dispose()
 
@@ -74,8 +74,8 @@ def _where_and_what(error: yaml.MarkedYAMLError) -> tuple[int, str]:
     return line, text
 
 
-def _advice(text: str, line: int, begins: int) -> str:
-    """What to do about a syntax error in the line, in a list or the like that *begins* there; both count from 1."""
+def _advice(text: str, line: int, begins: int, what: str) -> str:
+    """What to do about the syntax error in the line, in a list or the like that *begins* there; both count from 1."""
     # Not `splitlines`, which knows more line breaks than YAML.
     lines = text.split("\n")
     if _TAB.match(lines[line - 1] if line <= len(lines) else ""):
@@ -84,9 +84,10 @@ def _advice(text: str, line: int, begins: int) -> str:
         if _EXPRESSION.search(lines[wrong - 1] if wrong <= len(lines) else ""):
             place = "The line" if wrong == line else f"Line {wrong}"
             return f"{place} has a regular expression without quotes. Put the expression in quotes, such as '/3[4-6]/'."
-    return "Correct it there or shortly before."
+    return _COLON if "mapping values" in what else "Correct it there or shortly before."
 
 
+_COLON = "Put a text that contains ': ' in quotes, and give the keys of a question the same indent."
 _TAB = re.compile(r"[ -]*\t")
 _EXPRESSION = re.compile(r"[\[:,-]\s*/\S.*/")
 

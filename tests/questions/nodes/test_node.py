@@ -92,7 +92,8 @@ def test_both_yaml_parsers_say_where_the_text_is_no_yaml(loader: Any) -> None:
 
     assert caught.value.line == 2
     assert re.fullmatch(
-        r"is not YAML: mapping values are not allowed .+\. Correct it there or shortly before\.", caught.value.text
+        r"is not YAML: mapping values are not allowed .+\. Put a text that contains ': ' in quotes, and .+",
+        caught.value.text,
     )
 
 
@@ -107,6 +108,10 @@ def test_both_yaml_parsers_say_where_the_text_is_no_yaml(loader: Any) -> None:
         ("- question: a?\n\ttags: [x]\n", "The line is indented by a tab. Indent it by spaces."),
         ("questions:\n\t- a?\n", "The line is indented by a tab. Indent it by spaces."),
         ("- question: a?\n-\tquestion: b?\n", "The line is indented by a tab. Indent it by spaces."),
+        (
+            "- question: a?\n  must_mention: /a: b/\n",
+            "The line has a regular expression without quotes. Put the expression in quotes, such as '/3[4-6]/'.",
+        ),
         (
             "- {question: a, must_mention: [/a #/]}\n",
             "Line 1 has a regular expression without quotes. Put the expression in quotes, such as '/3[4-6]/'.",
