@@ -7,10 +7,14 @@ from collections.abc import Awaitable, Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain, groupby, islice
+from typing import TYPE_CHECKING
 
 from pytest_ragcheck.concurrency.private_loop import end_tasks
-from pytest_ragcheck.engine.store.record_store import MemoryStore, Store
+from pytest_ragcheck.engine.store.record_store import MemoryStore
 from pytest_ragcheck.verdict.record import Record
+
+if TYPE_CHECKING:
+    from pytest_ragcheck.engine.store.shared_store import SharedStore
 
 _CLAIMED_AT_ONCE = 200
 """Number of questions that are looked up at once in a store where other processes have claims."""
@@ -98,12 +102,12 @@ class Prefetcher:
         *,
         room: Callable[[int], int],
         ahead: int | None = None,
-        store: Store | None = None,
+        store: MemoryStore | SharedStore | None = None,
         stopped: Callable[[], bool] | None = None,
     ) -> None:
         self._room_beside = room
         self._ahead = ahead
-        self._store: Store = MemoryStore() if store is None else store
+        self._store = MemoryStore() if store is None else store
         self._source: Iterator[_Unit] = iter(())
         """The units that are made only when they can begin or an item wants one, to save memory."""
         self._waiting: dict[Hashable, _Unit] = {}

@@ -27,7 +27,7 @@ _DISCARD = "insert into questions (key, taken) values (?, 1) on conflict (key) d
 
 class SharedStore:
     """
-    A `Store` with the records in an SQLite file in the folder of a run, and the claims as locks.
+    A store like `MemoryStore` with the records in an SQLite file in the folder of a run, and the claims as locks.
 
     If the file fails, the process keeps further records in memory, and reads those on disk if reading works. The other
     processes then ask again what this one has asked.

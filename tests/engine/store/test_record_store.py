@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Iterator
     from pathlib import Path
 
-    from pytest_ragcheck.engine.store.record_store import Store
+    Store = MemoryStore | SharedStore
 
 
 @pytest.fixture
