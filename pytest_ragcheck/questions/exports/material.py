@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import ast
-import csv
-import io
 import json
 import re
 from collections.abc import Mapping, Sequence
@@ -15,10 +13,8 @@ from typing import Any
 
 from pytest_ragcheck.errors import DatasetError
 from pytest_ragcheck.questions.csv_nodes import DELIMITERS, SEPARATOR_LINE
+from pytest_ragcheck.questions.nodes.csv_cells import split_rows
 from pytest_ragcheck.questions.nodes.node import ListNode, MappingNode, Node, Unreadable
-
-CSV_CELL = 2**31 - 1
-"""The largest cell in characters: contexts are often longer than the 131,072 that the standard library allows."""
 
 # The only YAML files among the forms are promptfoo's: a list of tests, or a configuration with the key `tests`.
 _YAML = re.compile(r"\A(?:[ \t\r]*(?:(?:#|---)[^\n]*)?\n)* *- |^tests\s*:(?:\s|$)", re.MULTILINE)
@@ -160,27 +156,23 @@ def _table(path: Path, text: str) -> tuple[Mapping[str, Any], ...] | None:
     delimiter = separator[1] if separator else max(DELIMITERS, key=header.count)
     if delimiter not in header or header.lstrip(" ").startswith(("#", "<", "-")):
         return None
-    limit = csv.field_size_limit(CSV_CELL)
     try:
-        reader = csv.reader(io.StringIO(text[begin:], newline=""), delimiter=delimiter, strict=True)
-        lines = [(reader.line_num, line) for line in reader if any(line)]
-    except csv.Error:
+        rows = list(split_rows(text[begin:], delimiter, line=2 if separator else 1))
+    except Unreadable:
         return None
-    finally:
-        csv.field_size_limit(limit)
-    if len(lines) < 2:
+    if len(rows) < 2:
         return None
-    names = [name.strip() for name in lines[0][1]]
-    for number, line in lines:
-        if len(line) > len(names):
+    names = [cell.text.strip() for cell in rows[0]]
+    for row in rows:
+        if len(row) > len(names):
             if path.suffix.lower() != ".csv":
                 return None
             raise DatasetError(
-                f"{path.name}: line {number + (separator is not None)}: the row has {len(line)} cells, and the header "
-                f"{len(names)}. Put a cell that holds {delimiter!r} into quotes."
+                f"{path.name}: line {row[0].line}: the row has {len(row)} cells, and the header {len(names)}. "
+                f"Put a cell that holds {delimiter!r} into quotes."
             )
     # A column without a name is the index of pandas, or comes from delimiters at the ends of the lines.
-    return tuple({name: cell for name, cell in zip(names, line, strict=False) if name} for _, line in lines[1:])
+    return tuple({name: cell.text for name, cell in zip(names, row, strict=False) if name} for row in rows[1:])
 
 
 def _yaml(path: Path, text: str) -> Any:
