@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pytest_ragcheck.config.numbers import read_fraction
+from pytest_ragcheck.config.numbers import read_chance, read_fraction
 from pytest_ragcheck.config.readers import (
     as_mapping,
     read_baseline_place,
@@ -65,8 +65,8 @@ GATE: tuple[Setting, ...] = (
         name="rag_false_alarms",
         becomes="gate.false_alarms",
         default=0.01,
-        help="Accepted share of runs that --rag-gate=regression fails although nothing has changed, 0 to 1.",
-        read=read_fraction,
+        help="Accepted share of runs that --rag-gate=regression fails although nothing has changed, between 0 and 1.",
+        read=read_chance,
     ),
     Setting(
         name="rag_baseline_allow",

@@ -19,6 +19,10 @@ def read_fraction(text: str) -> float:
     return _number(text, lambda number: 0 <= number <= 1, "a number from 0 to 1; write one such as 0.7")
 
 
+def read_chance(text: str) -> float:
+    return _number(text, lambda number: 0 < number < 1, "a number between 0 and 1; write one such as 0.01")
+
+
 def read_seconds(text: str) -> float:
     return _number(text, lambda number: 0 < number < inf, "a number of seconds above 0; write one such as 60")
 

@@ -14,6 +14,7 @@ import pytest
 
 from pytest_ragcheck.config.given import Given
 from pytest_ragcheck.config.numbers import (
+    read_chance,
     read_count,
     read_delay,
     read_fraction,
@@ -90,6 +91,7 @@ REFUSED: dict[Callable[[str], object], tuple[str, str]] = {
         "localhost:8000",
         "'localhost:8000' is not a URL; write it whole, such as http://localhost:8000/v1",
     ),
+    read_chance: ("0", "'0' is not a number between 0 and 1; write one such as 0.01"),
     read_fraction: ("70 %", "'70 %' is not a number from 0 to 1; write one such as 0.7"),
     read_minimum: (
         "f2=0.5",

@@ -194,7 +194,7 @@ def test_a_baseline_that_was_made_otherwise_is_refused_unless_it_is_forced(tmp_p
         ),
         (
             ("--set", "rag_false_alarms=2"),
-            "--set rag_false_alarms: '2' is not a number from 0 to 1; write one such as 0.7",
+            "--set rag_false_alarms: '2' is not a number between 0 and 1; write one such as 0.01",
         ),
         (("--baseline", "git:"), "--baseline: 'git:' is not git:REV:PATH; write it such as git:origin/main:tests/base"),
         (
