@@ -86,7 +86,7 @@ def _run(chosen: argparse.Namespace) -> int:
         print(f"\n{_in_conversations(fit.settings)}")
     elif has_another_shape:
         print(f"{_BY_SETTINGS}: ragcheck docs how-to/own-endpoint-shape")
-        if Check.REQUEST in broken and not fit:
+        if fit is None:
             print(_OTHER_BODY)
         else:
             print(f"Settings are found only for a reply with contexts: {_ANOTHER_QUESTION}.")

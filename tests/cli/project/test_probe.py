@@ -711,6 +711,13 @@ def test_a_request_whose_reply_has_unknown_keys_is_shown_with_the_keys(ragcheck)
     assert json.loads(as_json)["settings"] is None
 
 
+def test_a_wrong_path_does_not_ask_for_another_question(ragcheck) -> None:
+    with endpoint(always(reply("Not Found", 404))) as server:
+        _, printed, _ = ragcheck("probe", server.url)
+    assert "There is no such route: check the path in the URL." in printed
+    assert "give --question" not in printed
+
+
 def test_a_page_for_every_get_is_no_taken_request(ragcheck) -> None:
     page, refused = reply("<html>Welcome</html>", 200), json_reply({"detail": "no"}, 422)
     with endpoint(lambda request: page if request.method == "GET" else refused) as server:
