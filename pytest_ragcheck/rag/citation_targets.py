@@ -34,7 +34,7 @@ _PLACE = (
 )
 _LOCATOR = re.compile(rf"{_PLACE}|\d{{1,4}}[–—-]\d{{1,4}}", re.IGNORECASE)
 _CHUNK = re.compile(r"(?:chunk|passage)\s*:?\s*\d+", re.IGNORECASE)
-_PLACE_AT_END = re.compile(rf"(?<=[a-z])(?::\d+(?:[–—-]\d+)?|[\s(–—-]+(?:{_PLACE})\)?)$", re.IGNORECASE)
+_PLACE_AT_END = re.compile(rf"(?:(?<=[a-z]):\d+(?:[–—-]\d+)?|(?<=\w)[\s(–—-]+(?:{_PLACE})\)?)$", re.IGNORECASE)
 _FILE = re.compile(
     r"[^\s,;:|]{1,150}\.(?:adoc|csv|docx?|epub|html?|json|log|md|mdx|odt|pdf|pptx?|rst|rtf|tex|txt|xlsx?|xml|ya?ml)",
     re.IGNORECASE,

@@ -82,6 +82,7 @@ def test_every_citation_of_a_hand_made_answer_is_found_and_resolved(row: dict[st
         ("So (Sources: [terms.md], [fees.pdf]), so (Source: [terms.md], p. 3).", "terms.md fees.pdf terms.md"),
         ("So (Source: terms.md p. 2), so (Source: fees.pdf - page 4), so [fees.pdf §2].", "terms.md fees.pdf fees.pdf"),
         ("So (Source: terms.md (page 2)), so [terms.md, Page: 3], so [1, Page: 3].", "terms.md terms.md 1"),
+        ("So (source: ISO 9001 section 4), so [2 p. 3], not [Figure 2 page 3] or [1:3].", "ISO 9001 2"),
         ("So [terms.md, Chunk: 2], so [Chunk 1, Chunk 2].", "terms.md 1 2"),
         ("So (Source: `terms.md`), but not `terms.md`, `rows[1]` or `(source: fees.pdf)`.", "terms.md"),
     ],
