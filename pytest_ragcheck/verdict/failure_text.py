@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Literal, Protocol
 
@@ -27,6 +28,9 @@ _TURNS_SHOWN = 3
 
 _LINES_SHOWN = 10
 """Most lines of an ERROR's reason that are shown."""
+
+_QUOTED_START = 20
+_WITH_DIGITS = re.compile(r"[\w.:-]*\d[\w.:-]*")
 
 _PAGES = {
     "endpoint": "errors/endpoint",
@@ -90,6 +94,12 @@ def crash_line(record: Failure) -> str:
     if record.verdict is not Verdict.FAIL or not record.reason or not record.shortfalls:
         return first_line(record).partition("\n")[0]
     return f"{_reason(record)} ({_shortfalls(record)})"
+
+
+def cause_of(record: Failure) -> str:
+    """Return the reason of an ERROR without the ids, the times and the question that a quoted reply may have."""
+    cause, _, quoted = record.reason.partition(" (")
+    return f"{cause} ({_WITH_DIGITS.sub('', quoted.partition(record.question.question[:_QUOTED_START])[0])}"
 
 
 def _shortfalls(record: Failure) -> str:

@@ -144,6 +144,20 @@ def test_equal_errors_are_shown_once(project: Project) -> None:
     assert run.summary["counts"]["error"] == 7
 
 
+def test_errors_whose_quoted_replies_differ_in_ids_and_the_question_are_equal(project: Project) -> None:
+    quoted = '({{"id": "{0}f-8{0}", "detail": "{1}", "input": "What about {0}q?"}})\nSee the log.'
+    project.ask(
+        *(broken(f"{n}q", f"canned: status 422 {quoted.format(n, 'no question')}") for n in range(9)),
+        broken("other", f"canned: status 422 {quoted.format('0', 'no token')}"),
+        broken("status", f"canned: status 500 {quoted.format('0', 'no question')}"),
+    )
+    run = project.run()
+    assert run.section(" ragcheck ")[0].startswith(
+        '9 ERROR: canned: status 422 ({"id": "0f-80", "detail": "no question"'
+    )
+    assert "3 errors, 8 errored alike in " in run.text
+
+
 def test_further_metrics_are_shown_on_demand(project: Project) -> None:
     project.ask(good("terms", expected_answer="30 days"))
     assert not any(line.startswith("f1 ") for line in project.run().lines)

@@ -50,8 +50,8 @@ class Recorder:
         self._scores: dict[str, str] = {}
         """By node id the scores that `-v` shows."""
 
-        self._errors: dict[str, list[str]] = {}
-        """Ids of the questions that ended with an ERROR, by its reason."""
+        self._errors: dict[str, list[Record]] = {}
+        """The records of the questions that ended with an ERROR, by its cause."""
 
         self._records: dict[str, list[Record]] = {}
         """By node id the records of the items that are running."""
@@ -60,7 +60,7 @@ class Recorder:
         """The failed reports with the records of their items."""
 
         self._equal_errors: set[str] = set()
-        """Node ids of the ERRORs whose reason is that of an earlier one."""
+        """Node ids of the ERRORs whose cause is that of an earlier one."""
 
         self._not_passed: set[str] = set()
         """Node ids of items that did not pass, and of files that were skipped."""
@@ -130,15 +130,16 @@ class Recorder:
         if carries_luggage(report):
             from pytest_ragcheck.plugin.ending.item_report import records_of
             from pytest_ragcheck.report.terminal.run_lines import score_words
+            from pytest_ragcheck.verdict.failure_text import cause_of
 
             records = records_of(report, self._config)
             self._encode(records)
             self._scores[report.nodeid] = ", ".join(filter(None, map(score_words, records)))
             self._records.setdefault(report.nodeid, []).extend(records)
             if report.when == "setup" and report.failed and records:
-                equal = self._errors.setdefault(records[0].reason, [])
+                equal = self._errors.setdefault(cause_of(records[0]), [])
                 self._equal_errors |= {report.nodeid} if equal else set()
-                equal.append(records[0].question.id)
+                equal.append(records[0])
         if report.failed and report.nodeid in self._records:
             self._failed.append((report, self._records[report.nodeid]))
 
@@ -243,7 +244,7 @@ class Recorder:
             if self._equal_errors:
                 from pytest_ragcheck.report.terminal.run_lines import equal_error_lines
 
-                self._lines[:0] = equal_error_lines(self._errors)
+                self._lines[:0] = equal_error_lines(self._errors.values())
             for line in self._lines:
                 terminalreporter.write_line(line)
 

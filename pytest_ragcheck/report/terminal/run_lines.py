@@ -129,12 +129,13 @@ def summary_lines(outcomes: Outcomes, summary: Summary, *, all_metrics: bool = T
     yield from _origin_lines(outcomes, summary)
 
 
-def equal_error_lines(errors: Mapping[str, Sequence[str]]) -> Iterator[str]:
-    """Yield a line for each reason that several ERRORs have; *errors* has the ids of the questions by reason."""
-    for reason, ids in errors.items():
-        if len(ids) > 1:
-            first, _, _ = reason.partition("\n")
-            said = f"{len(ids)} ERROR: {cut(first, 200)}"
+def equal_error_lines(errors: Iterable[Sequence[Record]]) -> Iterator[str]:
+    """Yield a line for each cause of several ERRORs; *errors* has the records of each cause."""
+    for records in errors:
+        if len(records) > 1:
+            first, _, _ = records[0].reason.partition("\n")
+            said = f"{len(records)} ERROR: {cut(first, 200)}"
+            ids = [record.question.id for record in records]
             named = _named_in(ids, _ROW - len(f"{said}: "))
             yield f"{said}: {_some(ids, named)}" if named else said
 
