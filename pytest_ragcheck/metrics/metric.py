@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
+from pytest_ragcheck.concurrency.limiter import Limiter
 from pytest_ragcheck.errors import MeasurementError
+from pytest_ragcheck.questions.question import Question
+from pytest_ragcheck.rag.answer import RagAnswer
 from pytest_ragcheck.scores.catalogue import OF_ANSWERS
 from pytest_ragcheck.scores.score import Score
-
-if TYPE_CHECKING:
-    from pytest_ragcheck.concurrency.limiter import Limiter
-    from pytest_ragcheck.questions.question import Question
-    from pytest_ragcheck.rag.answer import RagAnswer
 
 
 class Metric(Protocol):

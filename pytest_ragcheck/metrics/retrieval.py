@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING
 
 from pytest_ragcheck.metrics.gold import found_gold, gold_keys, lacks_ids
 from pytest_ragcheck.questions.question import GENERATION, Question
+from pytest_ragcheck.rag.answer import RagAnswer
 from pytest_ragcheck.scores.catalogue import CUTOFFS, RETRIEVAL
 from pytest_ragcheck.scores.score import Score
 
-if TYPE_CHECKING:
-    from pytest_ragcheck.rag.answer import RagAnswer
-
-    Retrieved = Sequence[str | Collection[str]]
-    """Passage ids, best first; a context with several passages has a collection of their ids."""
+Retrieved = Sequence[str | Collection[str]]
+"""Passage ids, best first; a context with several passages has a collection of their ids."""
 
 
 _NO_IDS = (

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from pytest_ragcheck.concurrency.exit_stack import closing
+from pytest_ragcheck.judging.embeddings.embeds import Embeds, Vector
 from pytest_ragcheck.metrics.ragas.formulas import cosine_similarity
+from pytest_ragcheck.questions.question import Question
+from pytest_ragcheck.rag.answer import RagAnswer
 from pytest_ragcheck.scores.catalogue import SEMANTIC
 from pytest_ragcheck.scores.score import Score
-
-if TYPE_CHECKING:
-    from pytest_ragcheck.judging.embeddings.embeds import Embeds, Vector
-    from pytest_ragcheck.questions.question import Question
-    from pytest_ragcheck.rag.answer import RagAnswer
 
 (SIMILARITY,) = SEMANTIC
 

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from pytest_ragcheck.redaction import Redactor
+from pytest_ragcheck.redaction import Redactor
 
 # The loggers that emit: a filter on a parent does not see the records of its children.
 _HTTPCORE = ("connection", "http11", "http2", "proxy", "socks")

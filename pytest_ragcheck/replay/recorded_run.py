@@ -4,25 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, NoReturn
+from typing import NoReturn
 
 from pytest_ragcheck.check import PreparedQuestion
+from pytest_ragcheck.config.settings import Settings
 from pytest_ragcheck.errors import JudgeError, RecordedError, ReplayError
 from pytest_ragcheck.judging.checked_judgement import judge_identity
 from pytest_ragcheck.judging.judged_material import material_digest
 from pytest_ragcheck.judging.judgement import Judge, JudgeIdentity, Judgement
 from pytest_ragcheck.judging.model.usage import TokenUse, note_use
 from pytest_ragcheck.judging.panel import judge_by_all
+from pytest_ragcheck.metrics.metric import Metric
 from pytest_ragcheck.questions.planted import plants_of
 from pytest_ragcheck.questions.question import END_TO_END, RETRIEVAL_ALONE, Question
+from pytest_ragcheck.rag.answer import RagAnswer
+from pytest_ragcheck.scores.score import Score
 from pytest_ragcheck.summary.gate.recorded.recorded_verdicts import SameScore
 from pytest_ragcheck.summary.gate.recorded.saved_answer import MENTIONS, label_digests
-
-if TYPE_CHECKING:
-    from pytest_ragcheck.config.settings import Settings
-    from pytest_ragcheck.metrics.metric import Metric
-    from pytest_ragcheck.rag.answer import RagAnswer
-    from pytest_ragcheck.scores.score import Score
 
 DECIDED = frozenset({"unscored", "nothing_to_assert"})
 """Kinds of ERROR that depend on the thresholds rather than on endpoint or judge."""

@@ -9,15 +9,13 @@ from dataclasses import asdict
 from importlib import import_module
 from pathlib import Path
 from pkgutil import walk_packages
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from pytest_ragcheck.testing.canned_conftest import CLASSES, FIXTURES
+from pytest_ragcheck.testing.canned_question import CannedQuestion
 from pytest_ragcheck.testing.run_result import RunResult
-
-if TYPE_CHECKING:
-    from pytest_ragcheck.testing.canned_question import CannedQuestion
 
 
 def _import_all() -> None:

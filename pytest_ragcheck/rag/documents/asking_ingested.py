@@ -5,17 +5,14 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from pytest_ragcheck.errors import IngestionError
 from pytest_ragcheck.questions.passages import documents_of
+from pytest_ragcheck.questions.question import Question
+from pytest_ragcheck.rag.answer import Asks, RagAnswer
 from pytest_ragcheck.rag.ask import ask, endpoint_name
-
-if TYPE_CHECKING:
-    from pytest_ragcheck.questions.question import Question
-    from pytest_ragcheck.rag.answer import Asks, RagAnswer
-    from pytest_ragcheck.rag.documents.ingestion import Ingested
-    from pytest_ragcheck.rag.documents.uploads import Upload
+from pytest_ragcheck.rag.documents.ingestion import Ingested
+from pytest_ragcheck.rag.documents.uploads import Upload
 
 
 class AsksIngested:

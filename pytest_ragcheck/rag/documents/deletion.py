@@ -7,16 +7,13 @@ import logging
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping
 from http import HTTPStatus
-from typing import TYPE_CHECKING
 
+from pytest_ragcheck.concurrency.limiter import Limiter
 from pytest_ragcheck.errors import EndpointError, EndpointTimeout, EndpointUnreachable
 from pytest_ragcheck.rag.documents.document_routes import BatchStatus, DocumentRoutes, ServerDocument, within
 from pytest_ragcheck.rag.documents.documents_outcome import Documents, Left
 from pytest_ragcheck.rag.documents.ingestion import SETTLING_SECONDS
-
-if TYPE_CHECKING:
-    from pytest_ragcheck.concurrency.limiter import Limiter
-    from pytest_ragcheck.rag.documents.ledger import Entries, Ledger
+from pytest_ragcheck.rag.documents.ledger import Entries, Ledger
 
 _log = logging.getLogger(__name__)
 

@@ -10,15 +10,12 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from http import HTTPStatus
-from typing import TYPE_CHECKING
 
+from pytest_ragcheck.concurrency.limiter import Limiter
 from pytest_ragcheck.errors import EndpointError
 from pytest_ragcheck.rag.documents.document_routes import BatchStatus, DocumentRoutes, ServerDocument, may_pass
-
-if TYPE_CHECKING:
-    from pytest_ragcheck.concurrency.limiter import Limiter
-    from pytest_ragcheck.rag.documents.ledger import Ledger
-    from pytest_ragcheck.rag.documents.uploads import Upload
+from pytest_ragcheck.rag.documents.ledger import Ledger
+from pytest_ragcheck.rag.documents.uploads import Upload
 
 STALLED_LIMITS = 2
 BEGUN_LIMITS = 5

@@ -6,22 +6,19 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pytest_ragcheck.concurrency.tasks import together
 from pytest_ragcheck.errors import EndpointTimeout
 from pytest_ragcheck.rag.body.excerpt import excerpt
 from pytest_ragcheck.rag.body.json_body import ReplyMismatch, parse_json
 from pytest_ragcheck.rag.http.endpoint_address import read_address
+from pytest_ragcheck.rag.http.route import HttpRoute
 from pytest_ragcheck.rag.probe.check_point import Check, Point
-from pytest_ragcheck.rag.probe.first_reply import SHOWN, points_of_first_reply
+from pytest_ragcheck.rag.probe.first_reply import SHOWN, Clean, points_of_first_reply
 from pytest_ragcheck.rag.probe.probe_exchange import Exchange, Target, exchange_over, get_status, route_to
 from pytest_ragcheck.rag.shapes.shape import read_shape
-
-if TYPE_CHECKING:
-    from pytest_ragcheck.rag.http.route import HttpRoute
-    from pytest_ragcheck.rag.probe.first_reply import Clean
-    from pytest_ragcheck.redaction import Redactor
+from pytest_ragcheck.redaction import Redactor
 
 QUESTION = "What can you help me with?"
 """The default question, harmless for any endpoint."""

@@ -5,21 +5,20 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pytest_ragcheck.errors import EndpointReplyError, EndpointStatusError, EndpointTimeout
+from pytest_ragcheck.rag.answer import RagAnswer
 from pytest_ragcheck.rag.body.event_parsers import parser_for
 from pytest_ragcheck.rag.body.excerpt import excerpt
 from pytest_ragcheck.rag.body.json_body import ReplyMismatch, parse_json
 from pytest_ragcheck.rag.http.exchange_progress import Phase
 from pytest_ragcheck.rag.probe.check_point import FIRST_REPLY, Check, CheckOutcome, Point
+from pytest_ragcheck.rag.probe.probe_exchange import Exchange
 from pytest_ragcheck.rag.shapes.contract_reply import read_reply
 
-if TYPE_CHECKING:
-    from pytest_ragcheck.rag.answer import RagAnswer
-    from pytest_ragcheck.rag.probe.probe_exchange import Exchange
+Clean = Callable[[Any], Any]
 
-    Clean = Callable[[Any], Any]
 
 SHOWN = 60
 """Maximum characters of an endpoint's text in one line."""

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from pytest_ragcheck.errors import EndpointTimeout
 from pytest_ragcheck.rag.body.event_parsers import parser_for
 from pytest_ragcheck.rag.body.json_body import ReplyMismatch, parse_json
+from pytest_ragcheck.rag.http.route import HttpRoute
 from pytest_ragcheck.rag.probe.probe_exchange import Exchange, Target, exchange_over, route_to
 from pytest_ragcheck.rag.shapes.named_shapes import NAMED_SHAPES
 from pytest_ragcheck.rag.shapes.shape import read_shape
 from pytest_ragcheck.rag.shapes.variants import fitting_events, fitting_response
-
-if TYPE_CHECKING:
-    from pytest_ragcheck.rag.http.route import HttpRoute
 
 _KEYS_OF_THE_QUESTION = ("query", "question", "input", "message", "prompt", "text")
 _OPTIONAL_PARTS = (', "top_k": "{top_k}"', "")
