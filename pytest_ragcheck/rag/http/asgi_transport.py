@@ -100,11 +100,8 @@ class _AppExchange:
 
     def check_begun(self) -> None:
         """Raise an `AppFailure` if the app has ended without a reply."""
-        if self.status:
-            return
-        if self._error is not None:
-            raise AppFailure(f"raised {shown_error(self._error)}") from self._error
-        raise AppFailure("returned without a reply")
+        if not self.status:
+            raise self._failure("returned without a reply") from self._error
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         while (chunk := await self._chunks.get()) is not None:
@@ -112,10 +109,8 @@ class _AppExchange:
         if self.status >= 500:
             # Starlette raises the error of a route after it has sent the page "Internal Server Error".
             await waited_for({self._task})
-        if self._error is not None and (self.status >= 500 or not self._is_complete):
-            raise AppFailure(f"raised {shown_error(self._error)}") from self._error
-        if not self._is_complete:
-            raise AppFailure("returned before its reply was complete")
+        if not self._is_complete or (self._error is not None and self.status >= 500):
+            raise self._failure("returned before its reply was complete") from self._error
 
     async def aclose(self) -> None:
         """Send a disconnect to the app, and cancel it unless its reply is complete."""
@@ -124,6 +119,9 @@ class _AppExchange:
         if not self._is_complete:
             self._task.cancel()
             self._under_way.discard(self._task)  # the shutdown waits for no app that swallows its cancellation
+
+    def _failure(self, otherwise: str) -> AppFailure:
+        return AppFailure(otherwise if self._error is None else f"raised {shown_error(self._error)}")
 
     async def _run_app(self, app: AsgiCallable, scope: dict[str, Any]) -> None:
         try:
