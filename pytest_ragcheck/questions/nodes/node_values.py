@@ -172,18 +172,11 @@ def _json_scalar(site: Site, entry: Entry, node: Scalar) -> Any:
     if not node.quoted:
         if node.text in {"true", "True", "TRUE", "false", "False", "FALSE"}:
             return node.text.lower() == "true"
-        if _NUMBER.fullmatch(node.text):
-            return _json_number(site, entry, node.text)
-        if node.text in _NOT_FINITE:
+        if _INTEGER.fullmatch(node.text) and len(node.text) <= 1000:
+            return int(node.text)
+        number = number_in(node)
+        if number is not None and math.isfinite(number):
+            return number
+        if number is not None or node.text in _NOT_FINITE:
             wrong(site, entry, "a finite number, or a text in quotes")
     return sound_text(site, entry, node.text)
-
-
-def _json_number(site: Site, entry: Entry, text: str) -> int | float | None:
-    if _INTEGER.fullmatch(text) and len(text) <= 1000:
-        return int(text)
-    number = float(text)
-    if math.isfinite(number):
-        return number
-    wrong(site, entry, "a finite number, or a text in quotes")
-    return None
