@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 CHUNK_CHARACTERS = 700
@@ -108,18 +108,17 @@ def _until_closed(lines: Iterator[str], fence: str, indent: int) -> list[str]:
     return code
 
 
-def _statements(block: _Block) -> Iterable[str]:
+def _statements(block: _Block) -> list[str]:
     if block.kind == "code":
         return ["\n".join(block.lines)]
-    if block.kind == "table":
-        return _rows(block.lines)
-    return _sentences(block.lines)
+    statements = _rows(block.lines) if block.kind == "table" else _sentences(block.lines)
+    return [statement for statement in statements if re.search(r"\w", statement)]
 
 
 _OUTER_PIPES = re.compile(r"^\s*\||(?<!\\)\|\s*$")
 
 
-def _rows(lines: list[str]) -> list[str]:
+def _rows(lines: list[str]) -> Iterator[str]:
     """Each row as `Column: cell; Column: cell`, so that a row can be read alone."""
     rows = [[_plain(cell) for cell in re.split(r"(?<!\\)\|", _OUTER_PIPES.sub("", line))] for line in lines]
     columns, *rest = rows
@@ -127,11 +126,8 @@ def _rows(lines: list[str]) -> list[str]:
     if len(body) == len(rest):  # no line of dashes below the first: a table without column names
         columns, body = [], rows
     names = [*columns, *[""] * max(map(len, rows))]
-    statements = (
-        "; ".join(f"{name}: {cell}" if name else cell for name, cell in zip(names, row, strict=False) if cell)
-        for row in body
-    )
-    return [statement for statement in statements if re.search(r"\w", statement)]
+    for row in body:
+        yield "; ".join(f"{name}: {cell}" if name else cell for name, cell in zip(names, row, strict=False) if cell)
 
 
 # A line's end after a full stop or a colon ends a sentence; inside a line a capital, digit or quote has to follow.
@@ -141,10 +137,9 @@ _SENTENCE_END = re.compile(
 )
 
 
-def _sentences(lines: list[str]) -> list[str]:
+def _sentences(lines: list[str]) -> Iterator[str]:
     text = "\n".join(re.sub(r"^\s*>\s?", "", line).strip() for line in lines)
-    sentences = map(_plain, _SENTENCE_END.split(_LIST_MARK.sub("", text, count=1)))
-    return [sentence for sentence in sentences if re.search(r"\w", sentence)]
+    return map(_plain, _SENTENCE_END.split(_LIST_MARK.sub("", text, count=1)))
 
 
 def _plain(markdown: str) -> str:
