@@ -31,8 +31,10 @@ class KnownSecret:
         self._plain = _pattern(secret)
         unescaped = Unescaped(secret).text
         self._unescaped = _pattern(unescaped) if len(unescaped) >= SHORTEST_SECRET else self._plain
-        parts = {part for part in _base64_parts(secret) if len(part) >= SHORTEST_BASE64}
-        self.base64_texts = sorted(parts, key=lambda part: (-len(part), part))
+        once = _parts(secret.encode("utf-8", "replace"))
+        parts = once.union(*(_parts(inner.encode()) for inner in once))
+        long = (part for part in parts if len(part) >= SHORTEST_BASE64)
+        self.base64_texts = sorted(long, key=lambda part: (-len(part), part))
         """Texts of at least 8 characters; one occurs in any text with the secret base64-encoded once or twice."""
 
     def without_plain(self, text: str) -> str:
@@ -63,11 +65,6 @@ def _pattern(secret: str) -> re.Pattern[str]:
     # A pattern of literal characters only is searched in linear time.
     plain = re.escape(secret)
     return re.compile(plain if len(secret) >= _SHORTEST_INSIDE_A_WORD else rf"(?<!\w){plain}(?!\w)")
-
-
-def _base64_parts(secret: str) -> set[str]:
-    once = _parts(secret.encode("utf-8", "replace"))
-    return once | {part for inner in once for part in _parts(inner.encode())}
 
 
 def _parts(data: bytes) -> set[str]:
