@@ -62,15 +62,12 @@ class Redactor:
             known = self._redacted(text)
             # An instance of a subclass of str must not replace an equal plain text.
             if type(text) is str and len(text) <= _LONGEST_REMEMBERED:
-                self._remember(text, known)
+                self._characters += len(text) + _CHARACTERS_OF_AN_ENTRY
+                if self._characters > _MOST_REMEMBERED:
+                    self._remembered.clear()
+                    self._characters = 0
+                self._remembered[text] = known
         return known
-
-    def _remember(self, text: str, known: str) -> None:
-        self._characters += len(text) + _CHARACTERS_OF_AN_ENTRY
-        if self._characters > _MOST_REMEMBERED:
-            self._remembered.clear()
-            self._characters = 0
-        self._remembered[text] = known
 
     def _redacted(self, text: str) -> str:
         if self._secrets:
