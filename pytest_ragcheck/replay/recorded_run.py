@@ -180,14 +180,11 @@ class Unasked:
 
     async def ask(self, *_: object, **__: object) -> NoReturn:
         """Raise a JudgeError."""
-        raise self._error()
+        raise JudgeError(f"there is no recorded verdict of this judge on this answer: {self._problem}")
 
-    async def judge(self, question: Question, answer: RagAnswer) -> Judgement:  # noqa: ARG002 - the seam's names
+    async def judge(self, question: Question, answer: RagAnswer) -> Judgement:
         """Raise a JudgeError."""
-        raise self._error()
-
-    def _error(self) -> JudgeError:
-        return JudgeError(f"there is no recorded verdict of this judge on this answer: {self._problem}")
+        await self.ask(question, answer)
 
 
 ANYBODY = JudgeIdentity(kind="recorded")
