@@ -94,9 +94,10 @@ class Reading:
         Raises:
             ReplyMismatch: An expression finds nothing, or a value of another type.
         """
-        found = {} if self.answer is None else {"answer": _find("answer", self.answer, reply)}
+        found = {}
         # An empty answer alone is an abstention.
         if self.answer is not None:
+            found["answer"] = _find("answer", self.answer, reply)
             has_text = bool(str(found["answer"] or "").strip())
             if error := self.answer.error_in(reply, beside_text=has_text):
                 label = _label("answer", self.answer)
