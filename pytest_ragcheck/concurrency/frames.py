@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import sys
 import traceback
-from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
-from types import FrameType, TracebackType
+from types import TracebackType
 
 from pytest_ragcheck.errors import RagcheckError
 
@@ -114,9 +113,6 @@ def blocking_call(thread_id: int) -> str:
         return ""
     code = called[0].f_code
     name = getattr(code, "co_qualname", code.co_name)
-    return f"{_role(each for each, _ in frames)}: {name} ({shown_place(code.co_filename, called[1])})"
-
-
-def _role(frames: Iterable[FrameType]) -> str:
-    callers = {Path(frame.f_code.co_filename).resolve() for frame in frames}
-    return next((role for module, role in _ROLES.items() if _PACKAGE / module in callers), "code")
+    callers = {Path(each.f_code.co_filename).resolve() for each, _ in frames}
+    role = next((role for module, role in _ROLES.items() if _PACKAGE / module in callers), "code")
+    return f"{role}: {name} ({shown_place(code.co_filename, called[1])})"
