@@ -16,9 +16,8 @@ from pytest_ragcheck.questions.exports.promptfoo_assertions import Assertions, o
 
 _EXPECTED = re.compile(r"__expected\d*")
 _PLACEHOLDER = re.compile(r"\{\{\s*([A-Za-z_]\w*)\s*\}\}")
-_OF_A_TEST = ("vars", "assert", "description", "metadata")
-_WITHOUT_EFFECT = frozenset({"provider", "providers", "prompts"})
-"""Keys of a test that choose what runs it; the endpoint takes their place."""
+# The last three choose what runs the test; the endpoint takes their place.
+_OF_A_TEST = ("vars", "assert", "description", "metadata", "provider", "providers", "prompts")
 
 
 def _is_promptfoo(material: Material) -> bool:
@@ -99,7 +98,7 @@ def _add(export: Export, test: Mapping[str, Any], default: Mapping[str, Any], as
     if "description" in test:
         metadata.setdefault("description", test["description"])
     for key in {**default, **test}:
-        if key not in _OF_A_TEST and key not in _WITHOUT_EFFECT:
+        if key not in _OF_A_TEST:
             export.leave(f"{key} of a test")
     choices = [value if isinstance(value, list) and value else [value] for value in given.values()]
     for values in product(*choices):
@@ -126,10 +125,10 @@ def _add(export: Export, test: Mapping[str, Any], default: Mapping[str, Any], as
 def _name_of_question(variables: Mapping[str, Any], asked: tuple[str, ...]) -> str | None:
     """Return the variable with a usual name, else the only one of the prompts, else the only one of the test."""
     texts = [name for name, value in variables.items() if text_of(value) is not None]
-    for names in ([name for name in ASKED if name in texts], [name for name in dict.fromkeys(asked) if name in texts]):
-        if names and (names[0] in ASKED or len(names) == 1):
-            return names[0]
-    return texts[0] if len(texts) == 1 else None
+    if usual := [name for name in ASKED if name in texts]:
+        return usual[0]
+    named = set(asked).intersection(texts)
+    return next((name for names in (named, texts) if len(names) == 1 for name in names), None)
 
 
 def _rendered(value: Any, variables: Mapping[str, Any]) -> Any:
