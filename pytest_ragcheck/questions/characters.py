@@ -1,13 +1,11 @@
 """
-Character classes as regular expressions that Python and JSON Schema read alike, and `sound`.
+Character classes as regular expressions that Python and JSON Schema read alike.
 
 `str.isprintable` depends on the Unicode tables of the Python version, so that the validity of an id would too.
 No character beyond the Basic Multilingual Plane is listed, since some schema readers see it as two surrogates.
 """
 
 from __future__ import annotations
-
-import re
 
 WHITE_SPACE = r"\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
 """The inside of a class: the characters that `str.strip` removes."""
@@ -25,11 +23,3 @@ LONE_SURROGATE = r"[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc0
 
 END = r"(?![\s\S])"
 """The end of the text; in Python and other languages `$` also matches before a final line break."""
-
-SURROGATE = re.compile("[\ud800-\udfff]")
-"""A surrogate in a text of Python, which is always a lone one."""
-
-
-def sound(text: str) -> str:
-    """Return the text without lone surrogates, which UTF-8 cannot encode."""
-    return text if text.isascii() else SURROGATE.sub("\N{REPLACEMENT CHARACTER}", text)

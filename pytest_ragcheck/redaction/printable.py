@@ -1,4 +1,4 @@
-"""Escapes the parts of a text that a terminal or a CI runner would obey instead of showing."""
+"""Escapes or replaces the parts of a text that a terminal, a CI runner or UTF-8 would not show."""
 
 from __future__ import annotations
 
@@ -13,6 +13,9 @@ _UNSAFE = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 
+SURROGATE = re.compile("[\ud800-\udfff]")
+"""A surrogate in a text of Python, which is always a lone one."""
+
 
 def printable(text: str) -> str:
     """The text with control characters, invisible characters and runner commands as Python escapes."""
@@ -23,3 +26,8 @@ def _escape(match: re.Match[str]) -> str:
     blanks, last = match[0][:-1], match[0][-1]
     escape = f"\\x{ord(last):02x}" if last in "#:" else last.encode("unicode_escape").decode("ascii")
     return blanks + escape
+
+
+def sound(text: str) -> str:
+    """Return the text without lone surrogates, which UTF-8 cannot encode."""
+    return text if text.isascii() else SURROGATE.sub("\N{REPLACEMENT CHARACTER}", text)

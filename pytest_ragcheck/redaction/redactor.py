@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-import re
 import string
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from pytest_ragcheck.redaction.escapes import Unescaped, has_escaped_alphanumeric
 from pytest_ragcheck.redaction.known_secret import SHORTEST_BASE64, SHORTEST_SECRET, KnownSecret
+from pytest_ragcheck.redaction.printable import sound
 from pytest_ragcheck.redaction.secret_patterns import PATTERNS, REDACTED, blank_parameters
 
 _LONGEST_REMEMBERED = 10_000
@@ -29,7 +29,6 @@ _CUT = "…"
 
 _BASE64 = f"{string.ascii_letters}{string.digits}+/-_".encode()
 _AS_LETTERS = bytes.maketrans(_BASE64, b"A" * len(_BASE64))
-_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class Redactor:
@@ -83,7 +82,7 @@ class Redactor:
                 if hint in lowered:
                     text = kind.pattern.sub(kind.blank, text)
                     break
-        return text if text.isascii() else _LONE_SURROGATE.sub("\N{REPLACEMENT CHARACTER}", text)
+        return sound(text)
 
     def _without_known(self, text: str) -> str:
         # Every text of every result passes here, most without a secret: cheap conditions first.

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pytest_ragcheck.errors import DatasetError
-from pytest_ragcheck.questions.characters import sound
+from pytest_ragcheck.redaction.printable import sound
 
 _SHOWN_COLUMNS = 12
 

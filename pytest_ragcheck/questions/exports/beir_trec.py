@@ -8,11 +8,11 @@ from html import unescape
 from pathlib import Path
 
 from pytest_ragcheck.errors import DatasetError
-from pytest_ragcheck.questions.characters import sound
 from pytest_ragcheck.questions.datasets.dataset_files import rows_of_file
 from pytest_ragcheck.questions.exports.export import Export, Form
 from pytest_ragcheck.questions.exports.material import Material
 from pytest_ragcheck.questions.question import RETRIEVAL_ALONE, GoldPassage
+from pytest_ragcheck.redaction.printable import sound
 
 _QREL = re.compile(r"(\S+)\s+\S+\s+(\S+)\s+(-?\d+)\s*")
 _BEIR_QREL = re.compile(r"([^\t]*)\t([^\t]*)\t(-?\d+)\s*")

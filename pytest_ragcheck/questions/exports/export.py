@@ -9,10 +9,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from pytest_ragcheck.questions.characters import sound
 from pytest_ragcheck.questions.exports.material import Material, texts_of, value_of
 from pytest_ragcheck.questions.question import GoldPassage, Question, in_conversation
 from pytest_ragcheck.questions.question_ids import derived_id, usable_id
+from pytest_ragcheck.redaction.printable import sound
 
 UNJUDGED: Mapping[str, float] = {"answer_correctness": 0.0, "groundedness": 0.0}
 """Thresholds of a turn that is asked only as context of the turns after it."""
