@@ -58,6 +58,11 @@ class HttpExchange(Progress):
         """The body, decompressed and cut off soon after the limit; of a stream only the start."""
 
     @property
+    def status(self) -> int | None:
+        """Return the status; None without a reply, or if the reply could not be decompressed."""
+        return None if self.response is None else int(self.response.status_code)
+
+    @property
     def size_bytes(self) -> int:
         """Number of the read bytes of the body, decompressed."""
         return len(self.body) if self.stream is None else self.stream.size_bytes

@@ -61,11 +61,6 @@ class Exchange(HttpExchange):
         await super().read(response, library, max_bytes)
 
     @property
-    def status(self) -> int | None:
-        """Return the status; None without a reply, or if the reply could not be decompressed."""
-        return None if self.response is None else int(self.response.status_code)
-
-    @property
     def content_type(self) -> str:
         """Return the content type of the reply; empty without one."""
         return "" if self.response is None else str(self.response.headers.get("content-type", ""))
@@ -118,7 +113,7 @@ async def get_status(route: HttpRoute) -> int | None:
             return await get_status(route)
     except EndpointError:
         pass
-    return None if exchange.response is None else int(exchange.response.status_code)
+    return exchange.status
 
 
 class _StatusOnly(HttpExchange):
