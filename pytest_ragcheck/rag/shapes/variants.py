@@ -170,20 +170,16 @@ def _contexts(reply: object, beside: _Place) -> _Texts | None:
             path, value = place.to(key), place.keys[key]
             if isinstance(value, str):
                 return _Texts(f"[{path}]")
-            if isinstance(value, list) and all(map(_is_url, value)):  # an empty one, too
+            plain = isinstance(value, list) and all(isinstance(each, str) for each in value)
+            if plain and all(each.startswith(("http://", "https://")) for each in value):  # an empty one, too
                 last_choice = last_choice or _Texts(path)
             elif isinstance(value, list):
-                plain = all(isinstance(each, str) for each in value)
                 found = _Texts(path) if plain else _texts(f"{path}[]", _flat(value), _DEEPEST)
                 if found and not found.ids and _is_of_texts(value):
                     found = _Texts(found.expression, _ids_beside(place, key))
                 if found:
                     return found
     return last_choice
-
-
-def _is_url(value: object) -> bool:
-    return isinstance(value, str) and value.startswith(("http://", "https://"))
 
 
 def _places(reply: object) -> Iterator[_Place]:
