@@ -43,7 +43,7 @@ class ClientCalls:
         given: object = question
         if isinstance(given, str):
             raise UsageError("ask() takes a Question, not a text. Write query(text), or make a Question of the text.")
-        conversation = ConversationState.before(question)
+        conversation = ConversationState(turn=question.turn, history=question.history, session=question.session)
         endpoint = self._endpoint.as_identity(question.identity)
         if question.tier == GENERATION:
             return await endpoint.ask_with_context(question.question, _rows(context_of(question)), conversation)

@@ -22,11 +22,6 @@ class ConversationState:
     session: str | float | None = None
     """The session of the earlier replies, a text or a number as they have it; None before the first."""
 
-    @classmethod
-    def before(cls, question: Question) -> ConversationState:
-        """Return the state in which the question is asked."""
-        return cls(turn=question.turn, history=question.history, session=question.session)
-
     @property
     def messages(self) -> list[dict[str, str]]:
         """The earlier turns as messages of OpenAI's chat API: `role` and `content`, one for each text of a turn."""
