@@ -51,7 +51,7 @@ class PrivateLoop:
         function: Callable[..., Awaitable[T]],
         *arguments: Any,
         every_seconds: float = 0.0,
-        meanwhile: Callable[[], object] | None = None,
+        meanwhile: Callable[[], object] = lambda: None,
     ) -> T:
         """
         Return the result of `function(*arguments)`, or raise its exception.
@@ -72,7 +72,7 @@ class PrivateLoop:
                 running = self._running
                 # Inside the lock, because `close` ends only the tasks that it finds in the loop.
                 running.loop.call_soon_threadsafe(_begin, running.loop, outcome, function, *arguments)
-            result = self._wait(outcome, running, every_seconds if meanwhile is not None else 0.0, meanwhile)
+            result = self._wait(outcome, running, every_seconds or math.inf, meanwhile)
         except BaseException:
             # Ctrl-C ends the wait and the task, begun or not.
             outcome.cancel()
@@ -84,16 +84,15 @@ class PrivateLoop:
         outcome: Future[Callable[[], T]],
         running: _LoopThread,
         every_seconds: float,
-        meanwhile: Callable[[], object] | None,
+        meanwhile: Callable[[], object],
     ) -> Callable[[], T]:
-        every = every_seconds or math.inf
-        due = time.monotonic() + every
+        due = time.monotonic() + every_seconds
         while not wait([outcome], max(0.0, min(_LOOK_SECONDS, due - time.monotonic()))).done:
             if running.loop.is_closed():  # with a task that ignored its cancellation
                 outcome.cancel()
                 break
-            if meanwhile is not None and time.monotonic() >= due:
-                due = time.monotonic() + every
+            if time.monotonic() >= due:
+                due = time.monotonic() + every_seconds
                 meanwhile()
             if self._on_blocked is not None and running.is_blocked() and self._on_blocked(running.thread_id):
                 self._on_blocked = None
