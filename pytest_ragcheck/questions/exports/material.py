@@ -81,9 +81,8 @@ def read_material(path: Path) -> Material:
     if _YAML.search(text):
         document = _yaml(path, text)
         return Material(path=path, text=text, document=document, rows=_objects(document))
-    if (rows := _table(path, text)) is not None:
-        return Material(path=path, text=text, rows=rows, is_csv=True)
-    return Material(path=path, text=text)
+    rows = _table(path, text)
+    return Material(path=path, text=text, rows=rows, is_csv=bool(rows))
 
 
 def value_of(cell: Any) -> Any:
@@ -148,25 +147,25 @@ def _objects(document: Any) -> tuple[Mapping[str, Any], ...]:
     return ()
 
 
-def _table(path: Path, text: str) -> tuple[Mapping[str, Any], ...] | None:
-    """Return the rows of CSV text; None if the first line is no header, or no row fits it."""
+def _table(path: Path, text: str) -> tuple[Mapping[str, Any], ...]:
+    """Return the rows of CSV text; none if the first line is no header, or no row fits it."""
     separator = SEPARATOR_LINE.match(text)
     begin = separator.end() if separator else 0
     header = text[begin:].split("\n", 1)[0]
     delimiter = separator[1] if separator else max(DELIMITERS, key=header.count)
     if delimiter not in header or header.lstrip(" ").startswith(("#", "<", "-")):
-        return None
+        return ()
     try:
         rows = list(split_rows(text[begin:], delimiter, line=2 if separator else 1))
     except Unreadable:
-        return None
+        return ()
     if len(rows) < 2:
-        return None
+        return ()
     names = [cell.text.strip() for cell in rows[0]]
     for row in rows:
         if len(row) > len(names):
             if path.suffix.lower() != ".csv":
-                return None
+                return ()
             raise DatasetError(
                 f"{path.name}: line {row[0].line}: the row has {len(row)} cells, and the header {len(names)}. "
                 f"Put a cell that holds {delimiter!r} into quotes."
