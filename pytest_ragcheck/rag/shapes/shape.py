@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.rag.shapes.expression import Expression
@@ -12,8 +12,7 @@ from pytest_ragcheck.rag.shapes.named_shapes import CONTRACT, read_name
 from pytest_ragcheck.rag.shapes.reading import Reading
 from pytest_ragcheck.rag.shapes.request_template import RequestTemplate, read_template
 
-if TYPE_CHECKING:
-    T = TypeVar("T")
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
