@@ -67,7 +67,6 @@ async def in_task(function: Callable[..., Awaitable[T]], *arguments: Any) -> T:
 async def _noted(
     ended: asyncio.Future[None], function: Callable[..., Awaitable[T]], *arguments: Any
 ) -> Callable[[], T]:
-    """Return the result of `settled`, and set *ended*."""
     try:
         return await settled(function, *arguments)
     finally:
