@@ -7,7 +7,8 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,7 @@ _YAML = re.compile(r"\A(?:[ \t\r]*(?:(?:#|---)[^\n]*)?\n)* *- |^tests\s*:(?:\s|$
 _LITERAL = re.compile(r"""('(?:[^'\\]|\\.?)*(?:'|\Z)|"(?:[^"\\]|\\.?)*(?:"|\Z))(\s*(?=['"]))?""", re.DOTALL)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Material:
     """An exported file as read; `FORMS` recognise it by its content."""
 
@@ -42,11 +43,13 @@ class Material:
     qrels: tuple[Path, ...] = ()
     """The judgements of TREC that belong to the topics in this file."""
 
-    keys: frozenset[str] = field(init=False)
-    """The keys of all rows."""
-
     is_csv: bool = False
     """True if the values of `rows` are cells: texts, empty for nothing."""
+
+    @cached_property
+    def keys(self) -> frozenset[str]:
+        """The keys of all rows."""
+        return frozenset(str(key) for row in self.rows for key in row)
 
     def have(self, *names: str) -> bool:
         """Return True if there are rows, and the rows together have all these keys."""
@@ -54,9 +57,6 @@ class Material:
 
     def have_one_of(self, *names: str) -> bool:
         return not self.keys.isdisjoint(names)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "keys", frozenset(str(key) for row in self.rows for key in row))
 
 
 def read_material(path: Path) -> Material:

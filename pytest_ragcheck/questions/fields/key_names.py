@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from pytest_ragcheck.questions.nodes.mistakes import Site
 from pytest_ragcheck.questions.nodes.node import Entry, ListNode, MappingNode, Scalar
@@ -60,7 +60,7 @@ INVERTED = frozenset({"is_unanswerable", "unanswerable", "is_impossible"})
 """Other names of `answerable` with the opposite meaning."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Vocabulary:
     """The keys of one kind of mapping, for the readers and the JSON Schema."""
 
@@ -76,12 +76,10 @@ class Vocabulary:
     advice: str = ""
     """The remedy for an unknown key."""
 
-    real_names: Mapping[str, str] = field(init=False)
-    """The key of every accepted name."""
-
-    def __post_init__(self) -> None:
-        names = {alias: key for key, aliases in self.aliases.items() for alias in (key, *aliases)}
-        object.__setattr__(self, "real_names", names)
+    @cached_property
+    def real_names(self) -> Mapping[str, str]:
+        """The key of every accepted name."""
+        return {alias: key for key, aliases in self.aliases.items() for alias in (key, *aliases)}
 
 
 QUESTION = Vocabulary(
