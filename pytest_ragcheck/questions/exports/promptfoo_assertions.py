@@ -81,11 +81,10 @@ class Assertions:
 
     def _measure(self, kind: str, assertion: Mapping[str, Any]) -> bool:
         limit = assertion.get("threshold")
-        is_number = isinstance(limit, (int, float)) and not isinstance(limit, bool)
         if kind == "is-refusal":
             self.is_refused = True
             return True
-        if not is_number or limit is None:
+        if isinstance(limit, bool) or not isinstance(limit, (int, float)):
             return kind == "context-faithfulness" and limit is None
         if kind == "context-faithfulness" and 0 <= limit <= 1:
             self.thresholds["groundedness"] = max(float(limit), self.thresholds.get("groundedness", 0.0))
