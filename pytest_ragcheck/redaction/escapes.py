@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from array import array
 from bisect import bisect_left
 
@@ -23,7 +24,6 @@ _ESCAPE = re.compile(
 _BYTE_OF_CHARACTER = re.compile(rf"{_BYTE}({_HEX}{{2}})")
 _NAMED = {"amp": "&", "lt": "<", "gt": ">", "quot": '"', "apos": "'"}
 _LETTERS = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
-_LAST_CODE_POINT = 0x10FFFF
 
 _HEX_OF_ALPHANUMERIC = "(?:3[0-9]|[46][1-9A-Fa-f]|[57][0-9Aa])"
 _PERCENT_ENCODED = re.compile(rf"%(?:25)*{_HEX_OF_ALPHANUMERIC}")
@@ -104,4 +104,4 @@ def _character(match: re.Match[str]) -> str:
     if notation == "backslashes":
         return ""
     code = int(value, 10 if notation == "decimal" else 16)
-    return chr(code) if code <= _LAST_CODE_POINT else "\N{REPLACEMENT CHARACTER}"
+    return chr(code) if code <= sys.maxunicode else "\N{REPLACEMENT CHARACTER}"
