@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import os
+import struct
 import sys
 import time
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    import struct
 
 if sys.platform == "win32":
     import msvcrt

@@ -8,7 +8,7 @@ import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from copy import copy
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 from pytest_ragcheck.concurrency.tasks import in_task
 from pytest_ragcheck.concurrency.time_limit import TimeLimit
@@ -17,13 +17,11 @@ from pytest_ragcheck.rag.answer import RagAnswer
 from pytest_ragcheck.rag.ask import settled
 from pytest_ragcheck.rag.body.excerpt import excerpt, shown_error
 from pytest_ragcheck.rag.body.json_body import ReplyMismatch
+from pytest_ragcheck.rag.conversation_state import ConversationState
 from pytest_ragcheck.rag.shapes.contract_reply import REPLY, REPLY_WITHOUT_ANSWER, read_reply
 from pytest_ragcheck.rag.shapes.object_fields import readable
 from pytest_ragcheck.rag.shapes.reading import EXAMPLE, Reading
 from pytest_ragcheck.rag.shapes.shape import read_shape
-
-if TYPE_CHECKING:
-    from pytest_ragcheck.rag.conversation_state import ConversationState
 
 
 class FunctionEndpoint:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cache, partial
-from typing import TYPE_CHECKING
 
 from pytest_ragcheck.concurrency.exit_stack import closing
 from pytest_ragcheck.errors import MeasurementError
+from pytest_ragcheck.judging.embeddings.embeds import Embeds, Vector
 from pytest_ragcheck.judging.judged_material import grounding_contexts
+from pytest_ragcheck.judging.model.chat import AsksModel
 from pytest_ragcheck.judging.model.reply_object import expected_object
 from pytest_ragcheck.judging.prompts.fence import Nonces
 from pytest_ragcheck.judging.prompts.judge_prompt import JudgePrompt, frame_of, packaged_prompt
@@ -21,14 +22,10 @@ from pytest_ragcheck.metrics.ragas.formulas import (
     faithfulness,
 )
 from pytest_ragcheck.metrics.ragas.ragas_facts import AnswerFacts
+from pytest_ragcheck.questions.question import Question
+from pytest_ragcheck.rag.answer import RagAnswer
 from pytest_ragcheck.scores.catalogue import RAGAS
 from pytest_ragcheck.scores.score import Score
-
-if TYPE_CHECKING:
-    from pytest_ragcheck.judging.embeddings.embeds import Embeds, Vector
-    from pytest_ragcheck.judging.model.chat import AsksModel
-    from pytest_ragcheck.questions.question import Question
-    from pytest_ragcheck.rag.answer import RagAnswer
 
 RELEVANCY, CORRECTNESS, CONTEXT, FAITHFULNESS = RAGAS
 

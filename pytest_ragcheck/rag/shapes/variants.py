@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pytest_ragcheck.rag.body.json_body import ReplyMismatch
 from pytest_ragcheck.rag.body.vocabulary import (
@@ -21,9 +21,7 @@ from pytest_ragcheck.rag.body.vocabulary import (
 from pytest_ragcheck.rag.shapes.contract_reply import in_the_contracts_words
 from pytest_ragcheck.rag.shapes.expression import written
 from pytest_ragcheck.rag.shapes.reading import IdsMismatch, NotFound, Reading, SessionMismatch
-
-if TYPE_CHECKING:
-    from pytest_ragcheck.rag.shapes.shape import Shape
+from pytest_ragcheck.rag.shapes.shape import Shape
 
 _LONGEST = 300
 """Maximum characters of a suggested setting; longer ones are not suggested."""
