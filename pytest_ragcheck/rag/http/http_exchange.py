@@ -70,7 +70,9 @@ class HttpExchange(Progress):
     async def read(self, response: AnyResponse, library: Any, max_bytes: int) -> None:
         """Read the body of the reply, whose headers have come; reading ends soon after the limit."""
         self.phase = Phase.READING
-        self.stream = self._stream_of(response)
+        parser = parser_for(response.headers.get("content-type", ""))
+        if self._events is not None and parser is not None and response.is_success:
+            self.stream = StreamedReply(parser, self._events, started=self.started)
         try:
             if self.stream is None:
                 self.body = await _whole(response, library, max_bytes)
@@ -80,12 +82,6 @@ class HttpExchange(Progress):
             await response.aclose()
         self.response = response
         self.seconds = time.perf_counter() - self.started
-
-    def _stream_of(self, response: AnyResponse) -> StreamedReply | None:
-        parser = parser_for(response.headers.get("content-type", ""))
-        if self._events is None or parser is None or not response.is_success:
-            return None
-        return StreamedReply(parser, self._events, started=self.started)
 
 
 async def _whole(response: AnyResponse, library: Any, max_bytes: int) -> bytes:
