@@ -3,14 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal, TypeAlias
 
-KeyKind: TypeAlias = Literal[
-    "id", "text", "texts", "mentions", "passages", "flag", "reason", "count", "thresholds", "tags", "mapping"
-]
-"""A type of value in a question, by its name in the schema."""
-
-KINDS: Mapping[str, KeyKind] = {
+KINDS: Mapping[str, str] = {
     "id": "id",
     "question": "text",
     "expected_answer": "text",
@@ -31,7 +25,7 @@ KINDS: Mapping[str, KeyKind] = {
     "quarantine": "reason",
     "metadata": "mapping",
 }
-"""The kind of each key of a question."""
+"""The type of each key of a question, by its name in the schema."""
 
 
 FILE_DESCRIPTIONS: Mapping[str, str] = {

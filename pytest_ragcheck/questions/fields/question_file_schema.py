@@ -21,7 +21,6 @@ from pytest_ragcheck.questions.fields.key_kinds import (
     KINDS,
     PASSAGE_DESCRIPTIONS,
     QUESTION_DESCRIPTIONS,
-    KeyKind,
 )
 from pytest_ragcheck.questions.fields.key_names import (
     CONVERSATION,
@@ -140,7 +139,7 @@ def _passage(*more_types: str) -> Schema:
     return {"title": "A passage", **_text(*more_types, "string", "object", "number"), **schema}
 
 
-def _kinds() -> dict[KeyKind, Schema]:
+def _kinds() -> dict[str, Schema]:
     """Return the schema of each kind of value by the kind's name; null is equivalent to a missing key."""
     share = {"minimum": 0, "maximum": 1}
     metrics = {
