@@ -38,15 +38,12 @@ class _Lines:
         for part in unread.splitlines(keepends=True):
             self.rest += part
             if part.endswith((b"\r", b"\n")):
-                yield self._line()
-
-    def _line(self) -> bytes:
-        line = bytes(self.rest).rstrip(b"\r\n")
-        self.rest.clear()
-        if self._first:
-            self._first = False
-            line = line.removeprefix(_BYTE_ORDER_MARK)
-        return line
+                line = bytes(self.rest).rstrip(b"\r\n")
+                self.rest.clear()
+                if self._first:
+                    self._first = False
+                    line = line.removeprefix(_BYTE_ORDER_MARK)
+                yield line
 
 
 class ServerSentEvents:
