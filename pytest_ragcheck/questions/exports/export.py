@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -54,49 +54,43 @@ class Export:
             if value_of(row.get(key)):
                 self.leave(f"{key} (kept in metadata, not asserted)")
 
-    def add(self, *texts: Any, given_id: Any = None, **fields: Any) -> None:
+    def add(
+        self,
+        *texts: Any,
+        given_id: Any = None,
+        expected: Any = None,
+        gold: Iterable[GoldPassage] = (),
+        metadata: Mapping[str, Any] | None = None,
+        **fields: Any,
+    ) -> None:
         """
         Add a question; of several *texts* the last is judged, and the others are the turns asked before it.
 
         A row without a text to ask is counted instead. Values that are no text, or a blank one, are left out. Without
-        *given_id* the id is made from the first text. The *fields* are `expected` and `gold`, as values of the export,
-        and further fields of `Question`, whose texts may hold lone surrogates.
+        *given_id* the id is made from the first text. Further *fields* are those of `Question`; all texts may hold lone
+        surrogates.
         """
         asked = [sound_text for text in texts if (sound_text := text_of(text)) is not None]
         if not asked:
             self.leave("rows without a question")
             return
         question_id = self._unique(given_id or derived_id(asked[0]))
-        last = self._question(asked[-1], **fields)
-        if len(asked) == 1:
-            self.questions.append(replace(last, id=question_id))
-            return
-        earlier = [
-            Question(dataset_name=self.dataset_name, id="", question=text, thresholds=UNJUDGED) for text in asked[:-1]
-        ]
-        self.questions += in_conversation(question_id, [*earlier, last])
-
-    def _question(
-        self,
-        text: str,
-        *,
-        expected: Any = None,
-        gold: Iterable[GoldPassage] = (),
-        metadata: Mapping[str, Any] | None = None,
-        **further: Any,
-    ) -> Question:
         for key in ("all_acceptable_answers", "must_mention", "must_not_mention"):
-            if key in further:
-                further[key] = tuple(map(sound, further[key]))
-        return Question(
+            if key in fields:
+                fields[key] = tuple(map(sound, fields[key]))
+        last = Question(
             dataset_name=self.dataset_name,
-            id="",
-            question=text,
+            id=question_id,
+            question=asked[-1],
             expected_answer=text_of(expected),
             gold_passages=tuple(gold),
             metadata=_sound_values(dict(metadata or {})),
-            **further,
+            **fields,
         )
+        earlier = [
+            Question(dataset_name=self.dataset_name, id="", question=text, thresholds=UNJUDGED) for text in asked[:-1]
+        ]
+        self.questions += in_conversation(question_id, [*earlier, last]) if earlier else [last]
 
     def _unique(self, given: Any) -> str:
         base = usable_id(sound(str(given))) or "question"
