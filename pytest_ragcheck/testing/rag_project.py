@@ -17,23 +17,14 @@ from pytest_ragcheck.testing.canned_conftest import CLASSES, FIXTURES
 from pytest_ragcheck.testing.canned_question import CannedQuestion
 from pytest_ragcheck.testing.run_result import RunResult
 
-
-def _import_all() -> None:
-    """
-    Import the package once, so that pytester keeps it.
-
-    pytester unloads after each test the modules that its runs imported first. A second import costs time, and breaks
-    PyYAML and httpcore: PyYAML's C part and the error tables of httpx hold the classes of the first import.
-    """
-    for module in ("yaml", "httpcore", "httpcore2"):
-        with suppress(ImportError):
-            import_module(module)
-    for found in walk_packages([str(Path(__file__).parents[1])], "pytest_ragcheck."):
-        if not found.name.startswith("pytest_ragcheck.testing"):
-            import_module(found.name)
-
-
-_import_all()
+# pytester unloads after each test the modules that its runs imported first. A second import costs time, and breaks
+# PyYAML and httpcore: PyYAML's C part and the error tables of httpx hold the classes of the first import.
+for _module in ("yaml", "httpcore", "httpcore2"):
+    with suppress(ImportError):
+        import_module(_module)
+for _found in walk_packages([str(Path(__file__).parents[1])], "pytest_ragcheck."):
+    if not _found.name.startswith("pytest_ragcheck.testing"):
+        import_module(_found.name)
 
 _FOREIGN = ("RAGCHECK_", "OPENAI_", "PYTEST_", "CI")
 
