@@ -94,22 +94,17 @@ class RagasMetrics:
         if question.acceptable_answers:
             wanted[CORRECTNESS] = partial(_correctness, facts, question, answer)
             texts += [answer.text, *question.acceptable_answers]
-        return scores | await self._by_vectors(wanted, texts)
+        if not wanted:
+            return scores
+        try:
+            vectors = await self._embeddings.embed(texts)
+        except MeasurementError as error:
+            return scores | dict.fromkeys(wanted, Score.unscored(str(error)))
+        return scores | {name: Score.of(partial(formula, vectors)) for name, formula in wanted.items()}
 
     async def aclose(self) -> None:
         """Closes the embeddings; the model belongs to the judge."""
         await closing(self._embeddings).aclose()
-
-    async def _by_vectors(
-        self, wanted: Mapping[str, Callable[[Mapping[str, Vector]], float]], texts: list[str]
-    ) -> dict[str, Score]:
-        if not wanted:
-            return {}
-        try:
-            vectors = await self._embeddings.embed(texts)
-        except MeasurementError as error:
-            return dict.fromkeys(wanted, Score.unscored(str(error)))
-        return {name: Score.of(partial(formula, vectors)) for name, formula in wanted.items()}
 
 
 @cache
