@@ -210,7 +210,8 @@ class AnswerText:
             opposed = not agrees
         else:
             agrees = wanted is False and not self._polarity.agreement(expected, yes=wanted).is_opposed
-            opposed = not agrees and self._polarity.opposes(expected, sought)
+            negates = not (NEGATIVE.isdisjoint(self._all) and NEGATIVE.isdisjoint(sought.distinct))
+            opposed = negates and not agrees and self._polarity.opposes(expected, sought)
         if agrees and self._all.issuperset(numbers_in(sought.terms)):
             raw = max(raw, _QUANTITY)  # the rest of "No, dogs may not enter" explains it
         return (min(raw, _OPPOSED) if opposed else raw), opposed

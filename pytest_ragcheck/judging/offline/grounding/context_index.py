@@ -6,7 +6,7 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from functools import reduce
-from itertools import compress, count, filterfalse, islice, pairwise, repeat
+from itertools import compress, count, islice, pairwise, repeat
 from operator import ge, lshift, or_
 
 from pytest_ragcheck.judging.offline.grounding.read_context import ContextSentence, ReadContext
@@ -73,12 +73,14 @@ class ContextIndex:
         """The bits of the wanted terms among *terms*."""
         return sum(map(self.bits.get, frozenset(terms), repeat(0)))
 
-    def n_near(self, pairs: Iterable[tuple[str, str]]) -> int:
-        """The number of pairs whose terms are near each other in the contexts, in either order."""
-        near = self._pairs
-        sought = list(pairs)
-        turned = [(second, first) for first, second in filterfalse(near.__contains__, sought)]
-        return len(sought) - len(list(filterfalse(near.__contains__, turned)))
+    def n_near(self, content: Sequence[str]) -> int:
+        """The number of neighbours in *content* that are near each other in the contexts, in either order."""
+        is_near, after = self._pairs.__contains__, content[1:]
+        forwards, backwards = (
+            map(is_near, zip(content, after, strict=False)),
+            map(is_near, zip(after, content, strict=False)),
+        )
+        return sum(map(or_, forwards, backwards))
 
     def is_rearranged(self, content: Sequence[str]) -> bool:
         """True if two neighbours of *content* do not follow each other in the contexts."""

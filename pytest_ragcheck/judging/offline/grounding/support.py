@@ -221,7 +221,7 @@ def _measure_claim(claim: Support, evidence: Evidence, size: int) -> None:
         claim.absence = sum([math.pow(gap, _RUN_EXPONENT) for gap in gaps])
         claim.longest_gap = max(gaps)
     n_pairs = len(content) - 1
-    pair_share = evidence.index.n_near(pairwise(content)) / n_pairs if n_pairs else float(n_present)
+    pair_share = evidence.index.n_near(content) / n_pairs if n_pairs else float(n_present)
     held = evidence.index.bits_of(content)
     n_distinct = held.bit_count()
     window_share = evidence.index.best_window(content, held) / n_distinct
