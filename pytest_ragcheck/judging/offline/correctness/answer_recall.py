@@ -22,7 +22,7 @@ from pytest_ragcheck.judging.offline.correctness.expected_answer import (
 from pytest_ragcheck.judging.offline.correctness.list_items import adds_to, entries_of, expected_items
 from pytest_ragcheck.judging.offline.details.changed_details import changed_detail
 from pytest_ragcheck.judging.offline.details.changed_lists import is_shortened
-from pytest_ragcheck.judging.offline.details.roles import exchanged_partners, exchanged_role, read_clauses
+from pytest_ragcheck.judging.offline.details.roles import exchanged_partners, exchanged_role, may_exchange, read_clauses
 from pytest_ragcheck.judging.offline.grounding.groundedness import PASS_LINE, scaled
 from pytest_ragcheck.judging.offline.lazy import lazy
 from pytest_ragcheck.judging.offline.negation import says_yes
@@ -304,8 +304,8 @@ class AnswerText:
         """True if two nouns of the expected clauses have changed places."""
         if len(sought.terms) < _LEAST_OF_A_CLAUSE or sought.stands_in(self._spelt):
             return False
-        own, other = read_clauses(self._text), read_clauses(expected)
-        return exchanged_partners(own, other) is not None
+        clauses = read_clauses(expected)
+        return may_exchange(clauses) and exchanged_partners(read_clauses(self._text), clauses) is not None
 
     def _lacks_item(self, items: Sequence[frozenset[str]], lacking: AbstractSet[str]) -> bool:
         """True if the answer has one of *items*, and nothing of another one."""

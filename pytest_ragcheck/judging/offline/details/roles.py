@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain, pairwise, permutations, product
+from itertools import chain, compress, count, pairwise, permutations, product
 
 from pytest_ragcheck.judging.offline.quantities.dates import DATES
 from pytest_ragcheck.judging.offline.quantities.quantity import DATED_OR_MEASURED
@@ -156,9 +156,8 @@ def has_agent(terms: Sequence[str]) -> bool:
 
 def agents(terms: Sequence[str]) -> Iterator[tuple[str, Sequence[str]]]:
     """Each content term before a "by", and the content terms after it: who did it."""
-    for place, term in enumerate(terms):
-        if _ROLES.get(term) == "by":
-            before = first_content(reversed(terms[max(0, place - 2) : place]))
-            after = content_of(terms[place + 1 : place + 2 + _LONGEST_AGENT])
-            if before and after:
-                yield before, after
+    for place in compress(count(), map(_BY.__contains__, terms)):
+        before = first_content(reversed(terms[max(0, place - 2) : place]))
+        after = content_of(terms[place + 1 : place + 2 + _LONGEST_AGENT])
+        if before and after:
+            yield before, after

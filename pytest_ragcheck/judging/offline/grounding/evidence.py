@@ -78,12 +78,8 @@ class Evidence:
 
     def has_single(self, claim: Sequence[str]) -> bool:
         """True if the contexts have an article before the word that has 1 before it in *claim*: "a puff", "1 puff"."""
-        counted = {after for term, after in pairwise(claim) if term == "1"}
-        return any(
-            before in ARTICLES and after in counted
-            for passage in self._passages
-            for before, after in pairwise(passage.terms)
-        )
+        sought = {(article, after) for term, after in pairwise(claim) if term == "1" for article in ARTICLES}
+        return not all(sought.isdisjoint(pairwise(passage.terms)) for passage in self._passages)
 
     def contradicted_number(self, claim: Sequence[str]) -> tuple[str, str] | None:
         """

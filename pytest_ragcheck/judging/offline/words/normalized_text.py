@@ -317,7 +317,7 @@ def _is_day(text: str, dot: int) -> bool:
 def _without_marker(piece: str) -> str:
     """*piece* without blanks and list markers around it; empty where nothing can be read in it."""
     piece = piece.strip()
-    if piece[:1].isalpha() and piece[1:2] not in _AFTER_A_LETTER:
+    if not piece or (piece[0].isalpha() and piece[1:2] not in _AFTER_A_LETTER):
         return piece
     if (markers := _MARKERS.match(piece)) and not (piece[0].isdigit() and _is_day(piece, markers.end() - 2)):
         piece = piece[markers.end() :]
