@@ -19,11 +19,7 @@ class Mistakes:
     """The path relative to the root, with forward slashes."""
 
     found: list[tuple[int, str, str]] = field(default_factory=list)
-    """The line, the text and the kind of each mistake."""
-
-    def add(self, line: int, text: str, kind: str) -> None:
-        """Add a mistake on *line*. The *text* gives its remedy too; many mistakes of one *kind* are shown as one."""
-        self.found.append((line, text, kind))
+    """The line, the text with its remedy, and the kind of each mistake; many of one kind are shown as one."""
 
     def texts(self) -> list[str]:
         """
@@ -62,4 +58,4 @@ class Site:
 
     def mistake(self, line: int, predicate: str, *, kind: str = "") -> None:
         """Add the mistake `subject predicate`, which ends with its remedy; its kind is the predicate by default."""
-        self.mistakes.add(line, f"{self.subject} {predicate}", kind or predicate)
+        self.mistakes.found.append((line, f"{self.subject} {predicate}", kind or predicate))
