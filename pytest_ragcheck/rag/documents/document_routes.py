@@ -108,10 +108,9 @@ class DocumentRoutes:
         route = self._at(f"/tasks/{quote(batch_id, safe='')}/status", to_do, 404)
         exchange = await route.fetch(HttpExchange("GET", "a GET"))
         reply = route.value(exchange)
-        counts = {key: _count_at(reply, key) for key in ("total", "completed")}
-        total, completed = counts.values()
+        total, completed = (_count_at(reply, key) for key in ("total", "completed"))
         if total is None or completed is None:
-            key = next(key for key, count in counts.items() if count is None)
+            key = "total" if total is None else "completed"
             found = f'the status of batch {batch_id} has no whole number as "{key}": it is {_kind_at(reply, key)}'
             to_return = 'Return {"total": 1, "completed": 0, "tasks": [{"status": "pending"}]}.'
             raise route.unusable(exchange, ReplyMismatch(found, to_return))
