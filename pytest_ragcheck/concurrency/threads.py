@@ -9,11 +9,11 @@ import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from functools import partial
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeVar
 
 T = TypeVar("T")
 
-AbandonedCall: TypeAlias = "Future[None] | asyncio.Task[Any]"
+AbandonedCall = Future[None] | asyncio.Task[Any]
 """Done when a call that outlives its cancellation ends: in a thread, or in a task, which ends with its loop."""
 
 _ABANDONED: contextvars.ContextVar[list[AbandonedCall]] = contextvars.ContextVar("_ABANDONED")

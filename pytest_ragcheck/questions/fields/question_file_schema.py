@@ -9,7 +9,7 @@ The language servers of YAML and JSON show `errorMessage` and `patternErrorMessa
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any
 
 from pytest_ragcheck.questions.characters import END, LONE_SURROGATE, UNPRINTABLE, WHITE_SPACE
 from pytest_ragcheck.questions.fields.field_readers import ANSWERS, MARKER_OPERATORS, TAG
@@ -38,7 +38,7 @@ from pytest_ragcheck.questions.nodes.node_values import MAX_COUNT
 from pytest_ragcheck.questions.question import TIERS
 from pytest_ragcheck.scores.catalogue import ASSERTABLE, BOUNDED
 
-Schema: TypeAlias = dict[str, Any]
+Schema = dict[str, Any]
 
 _GIVEN: Schema = {"not": {"type": "null"}}
 _SOME_TEXT = f"[^{WHITE_SPACE}]"

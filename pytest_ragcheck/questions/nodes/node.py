@@ -8,7 +8,7 @@ Both formats have the same tree, which keeps each scalar as typed: the field dec
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 MAX_DEPTH = 100
 """Maximum levels of nesting; a question file needs six, and Python's stack allows about 900."""
@@ -68,7 +68,7 @@ class MappingNode:
     """The entries in the file's order; a repeated key has an entry each time."""
 
 
-Node: TypeAlias = Scalar | ListNode | MappingNode
+Node = Scalar | ListNode | MappingNode
 
 
 class Entry(NamedTuple):
