@@ -45,8 +45,8 @@ def _is_beir(material: Material) -> bool:
 def _read_topics(material: Material, export: Export) -> None:
     judged: dict[str, dict[str, None]] = {}
     for path in material.qrels:
-        for topic, document, grade in _judgements(path, _QREL, "four columns"):
-            _judge(export, judged, topic, document, grade)
+        for topic, documents in _judged(export, path, _QREL, "four columns").items():
+            judged.setdefault(topic, {}).update(documents)
     for number, text, metadata in _topics(material):
         gold = tuple(GoldPassage(doc_id=sound(document)) for document in judged.get(number, ()))
         if material.qrels and not gold:
@@ -77,33 +77,35 @@ def _topics(material: Material) -> Iterator[tuple[str, str, dict[str, str]]]:
         yield number, fields.pop(asked), fields
 
 
-def _judgements(path: Path, form: re.Pattern[str], columns: str) -> Iterator[tuple[str, str, int]]:
-    """Yield the query, the document and the grade of each line, which has the *form*; a header is skipped."""
+def _judged(export: Export, path: Path, form: re.Pattern[str], columns: str) -> dict[str, dict[str, None]]:
+    """
+    Return the relevant documents of each judged query; relevance is yes or no in a question file.
+
+    Each line has the *form*; a header is skipped.
+    """
+    judged: dict[str, dict[str, None]] = {}
     for number, line in enumerate(path.read_text(encoding="utf-8").split("\n"), start=1):
         if not line.strip() or (number == 1 and line.rstrip().endswith("\tscore")):
             continue
         found = form.fullmatch(line)
         if found is None:
             raise DatasetError(f"{path.name}: line {number}: expected {columns}, found {line[:80]!r}.")
-        yield found[1], found[2], int(found[3])
-
-
-def _judge(export: Export, judged: dict[str, dict[str, None]], query: str, document: str, grade: int) -> None:
-    """Add a relevant document to those of its query; relevance is yes or no in a question file."""
-    if grade <= 0:
-        export.leave("judgements of documents as not relevant")
-        return
-    if grade > 1:
-        export.leave("grades above 1 (they count as relevant)")
-    judged.setdefault(query, {})[document] = None
+        relevant, grade = judged.setdefault(found[1], {}), int(found[3])
+        if grade > 0:
+            relevant[found[2]] = None
+        else:
+            export.leave("judgements of documents as not relevant")
+        if grade > 1:
+            export.leave("grades above 1 (they count as relevant)")
+    return judged
 
 
 def _read_beir(material: Material, export: Export) -> None:
     judged: dict[str, dict[str, None]] = {}
     splits: dict[str, dict[str, None]] = {}
     for path in sorted((material.path / "qrels").glob("*.tsv")):
-        for query, document, grade in _judgements(path, _BEIR_QREL, "query-id, corpus-id and score"):
-            _judge(export, judged, query, document, grade)
+        for query, documents in _judged(export, path, _BEIR_QREL, "query-id, corpus-id and score").items():
+            judged.setdefault(query, {}).update(documents)
             splits.setdefault(query, {})[path.stem] = None
     wanted = {document for documents in judged.values() for document in documents}
     texts = {}
@@ -115,7 +117,7 @@ def _read_beir(material: Material, export: Export) -> None:
         raise DatasetError(f"{material.path}: qrels name {missing[0]!r}, which corpus.jsonl lacks.")
     for row in rows_of_file(material.path / "queries.jsonl"):
         query = row.text("_id")
-        if query not in judged:
+        if not judged.get(query):
             export.leave(_UNJUDGED)
             continue
         export.add(
