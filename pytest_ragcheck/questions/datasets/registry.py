@@ -43,7 +43,12 @@ def check_choices(choices: Sequence[DatasetChoice], known: Mapping[str, Dataset]
         UsageError: A choice is invalid; the text names all choices that do not support the tier.
     """
     # Before the checks that need a package or a file: installing it would not help.
-    _check_tier(choices, known, tier)
+    if wrong := [choice for choice in choices if choice.name in known and tier not in known[choice.name].tiers]:
+        named = ", ".join(f"{each.dataset_name} (supports {', '.join(known[each.name].tiers)})" for each in wrong)
+        raise UsageError(
+            f"the tier {tier!r} is not supported by {named}. "
+            f"Choose a tier that they support with --rag-tier, or leave them out."
+        )
     for choice in choices:
         check_choice(choice, known)
     names = [choice.dataset_name for choice in choices]
@@ -51,16 +56,6 @@ def check_choices(choices: Sequence[DatasetChoice], known: Mapping[str, Dataset]
         raise UsageError(
             f"{', '.join(twice)} is given twice, and two questions cannot have one node id. "
             f"Run them one after the other."
-        )
-
-
-def _check_tier(choices: Sequence[DatasetChoice], known: Mapping[str, Dataset], tier: str) -> None:
-    wrong = [choice for choice in choices if choice.name in known and tier not in known[choice.name].tiers]
-    if wrong:
-        named = ", ".join(f"{each.dataset_name} (supports {', '.join(known[each.name].tiers)})" for each in wrong)
-        raise UsageError(
-            f"the tier {tier!r} is not supported by {named}. "
-            f"Choose a tier that they support with --rag-tier, or leave them out."
         )
 
 
