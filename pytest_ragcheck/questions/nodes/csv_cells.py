@@ -25,7 +25,10 @@ def split_rows(text: str, delimiter: str, *, line: int = 1) -> Iterator[list[Sca
     Raises:
         Unreadable: A quote is not closed, or text follows a closing quote; the rest cannot be split.
     """
-    next_cell = _cell_pattern(delimiter).match
+    escaped = re.escape(delimiter)
+    end_of_cell = rf"{escaped}|\r\n?|\n|\Z" if delimiter else r"\r\n?|\n|\Z"
+    cell = rf' *(?:"([^"]*(?:""[^"]*)*)" *|([^"{escaped}\r\n ][^{escaped}\r\n]*)?)({end_of_cell})'
+    next_cell = re.compile(cell).match
     position = 0
     row: list[Scalar] = []
     while position < len(text) or row:
@@ -42,16 +45,10 @@ def split_rows(text: str, delimiter: str, *, line: int = 1) -> Iterator[list[Sca
         position = found.end()
         if end and end == delimiter:
             continue
-        if any(cell.text.strip() for cell in row):
+        if any(each.text.strip() for each in row):
             yield row
         row = []
         line += 1
-
-
-def _cell_pattern(delimiter: str) -> re.Pattern[str]:
-    escaped = re.escape(delimiter)
-    end = rf"{escaped}|\r\n?|\n|\Z" if delimiter else r"\r\n?|\n|\Z"
-    return re.compile(rf' *(?:"([^"]*(?:""[^"]*)*)" *|([^"{escaped}\r\n ][^{escaped}\r\n]*)?)({end})')
 
 
 def _bad_quotes(text: str, position: int, line: int) -> Unreadable:
