@@ -22,7 +22,15 @@ def redact_logs(redactor: Redactor) -> Callable[[], None]:
 
     At level DEBUG these libraries log whole headers and URLs, and people share logs.
     """
-    redacting = _Redacting(redactor)
+
+    def redacting(record: logging.LogRecord) -> bool:
+        record.msg, record.args = redactor.text(record.getMessage()), ()
+        if record.exc_info:
+            record.exc_text = redactor.text(logging.Formatter().formatException(record.exc_info))
+            # A handler that formats the exception again would show the secrets.
+            record.exc_info = None
+        return True
+
     loggers = [logging.getLogger(name) for name in _LOGGERS]
     for logger in loggers:
         logger.addFilter(redacting)
@@ -32,19 +40,3 @@ def redact_logs(redactor: Redactor) -> Callable[[], None]:
             logger.removeFilter(redacting)
 
     return end
-
-
-class _Redacting(logging.Filter):
-    """Replaces the message of each record by its formatted and redacted text."""
-
-    def __init__(self, redactor: Redactor) -> None:
-        super().__init__()
-        self._redactor = redactor
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        record.msg, record.args = self._redactor.text(record.getMessage()), ()
-        if record.exc_info:
-            record.exc_text = self._redactor.text(logging.Formatter().formatException(record.exc_info))
-            # A handler that formats the exception again would show the secrets.
-            record.exc_info = None
-        return True
