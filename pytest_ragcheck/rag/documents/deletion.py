@@ -20,8 +20,6 @@ _log = logging.getLogger(__name__)
 _LISTING_SECONDS = 1.0
 """Pause between two listings while a document is awaited."""
 
-_UNKNOWN_BATCH = {HTTPStatus.NOT_FOUND, HTTPStatus.GONE}
-
 _UNCLEAR = (
     "several new documents have this name, and one of them is this run's; when no other run is active, "
     "ragcheck cleanup with the question file deletes them"
@@ -138,7 +136,12 @@ async def _find_unknown(
     except EndpointError as error:
         reason = str(error).partition("\n")[0]
         return [Left(file_name=name, id=None, reason=reason) for name in unknown if name not in entries.refused]
-    _forget_what_is_gone(ledger, entries, {document.id for document in listed})
+    there = {document.id for document in listed}
+    for name, ids in entries.unclear.items():
+        remaining = [each for each in ids if each in there]
+        if remaining != ids:
+            ledger.write(unclear=remaining, file_name=name)
+            entries.unclear[name] = remaining
     left = []
     for name, before in unknown.items():
         new = [document.id for document in listed if document.file_name == name and document.id not in before]
@@ -172,7 +175,7 @@ async def _unfinished(
                 batch_id, seconds_left=seconds_left, poll_seconds=1.0, eager=True, limiter=limiter
             )
         except EndpointError as error:
-            if entries.told and error.status in _UNKNOWN_BATCH:
+            if entries.told and error.status in {HTTPStatus.NOT_FOUND, HTTPStatus.GONE}:
                 return None
             reason = f"its batch {batch_id} cannot be followed to the end: " + str(error).partition("\n")[0]
             if isinstance(error, EndpointUnreachable | EndpointTimeout):
@@ -205,14 +208,6 @@ async def _listed_with(
         if new.issuperset(awaited) or rest <= 0:
             return listed
         await asyncio.sleep(min(_LISTING_SECONDS, rest))
-
-
-def _forget_what_is_gone(ledger: Ledger, entries: Entries, there: Collection[str]) -> None:
-    for name, ids in list(entries.unclear.items()):
-        remaining = [each for each in ids if each in there]
-        if remaining != ids:
-            ledger.write(unclear=remaining, file_name=name)
-            entries.unclear[name] = remaining
 
 
 def _log_left(left: Iterable[Left], base: str) -> None:
