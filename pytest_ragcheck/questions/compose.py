@@ -17,8 +17,6 @@ _FIRST_QUESTION = {
 }
 """The remedy for an empty file by the ending of its name."""
 
-_UTF_16_MARKS = (b"\xff\xfe", b"\xfe\xff")
-
 
 def compose_file(path: Path, mistakes: Mistakes) -> Node | None:
     """
@@ -56,7 +54,7 @@ def _compose(text: str, suffix: str, mistakes: Mistakes) -> Node | None:
 
 
 def _decoded(content: bytes) -> str:
-    if content.startswith(_UTF_16_MARKS):
+    if content.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise Unreadable(1, "is UTF-16. Save it as UTF-8; in Excel, choose 'CSV UTF-8'.")
     try:
         text = content.decode("utf-8-sig")

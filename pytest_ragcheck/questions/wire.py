@@ -10,7 +10,6 @@ from pytest_ragcheck.questions.question import EarlierTurn, GoldPassage, Origin,
 
 _LISTS = ("all_acceptable_answers", "must_mention", "must_not_mention", "must_cite", "must_not_retrieve", "tags")
 _PASSAGES = ("gold_passages", "distractors")
-_MAPPINGS = ("thresholds", "metadata")
 
 
 def question_to_wire(question: Question) -> dict[str, Any]:
@@ -19,7 +18,7 @@ def question_to_wire(question: Question) -> dict[str, Any]:
     wire: dict[str, Any] = {
         name: getattr(question, name) for name in Question.__dataclass_fields__ if name != "session"
     }
-    for name in _MAPPINGS:
+    for name in ("thresholds", "metadata"):
         wire[name] = dict(wire[name])
     for name in _PASSAGES:
         wire[name] = [[passage.text, passage.doc_id, passage.identity] for passage in wire[name]]

@@ -26,8 +26,6 @@ for _found in walk_packages([str(Path(__file__).parents[1])], "pytest_ragcheck."
     if not _found.name.startswith("pytest_ragcheck.testing"):
         import_module(_found.name)
 
-_FOREIGN = ("RAGCHECK_", "OPENAI_", "PYTEST_", "CI")
-
 
 class RagProject:
     """
@@ -105,6 +103,6 @@ class RagProject:
 @pytest.fixture
 def rag_project(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> RagProject:
     """Return an empty project, without the settings in the environment of this run."""
-    for name in [name for name in os.environ if name.startswith(_FOREIGN)]:
+    for name in [name for name in os.environ if name.startswith(("RAGCHECK_", "OPENAI_", "PYTEST_", "CI"))]:
         monkeypatch.delenv(name)
     return RagProject(pytester)

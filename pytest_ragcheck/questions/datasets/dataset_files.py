@@ -17,7 +17,6 @@ from typing import IO, Any
 from pytest_ragcheck.errors import DatasetError, UsageError
 from pytest_ragcheck.questions.datasets.dataset_row import Row, seen
 
-_PARQUET = b"PAR1"
 _ENDINGS = (".json", ".jsonl", ".ndjson", ".parquet", ".gz", ".bz2", ".xz", ".zip")
 _BROKEN = (EOFError, gzip.BadGzipFile, lzma.LZMAError, zlib.error, zipfile.BadZipFile)
 
@@ -55,7 +54,7 @@ def rows_of_file(path: Path, unfold: Callable[[Row], Iterable[Row] | None] | Non
     """
     try:
         with _opened(path) as stream:
-            if stream.peek(4)[:4] == _PARQUET:
+            if stream.peek(4)[:4] == b"PAR1":
                 yield from _parquet_rows(path, stream)
             else:
                 yield from _json_rows(path, stream, unfold)

@@ -15,9 +15,6 @@ from pytest_ragcheck.questions.question import END_TO_END, RETRIEVAL_ALONE, Ques
 NO_ANSWER = "No Answer Present."
 """The dataset's answer to a question that no passage answers."""
 
-_NO_WELL_FORMED = "[]"
-"""The dataset's text in place of the list of well-formed answers, if there are none."""
-
 
 def unfold(document: Row) -> Iterator[Row]:
     """Yield the rows of the official columns, each an object keyed by row, or a single row as it is."""
@@ -58,7 +55,7 @@ def read(rows: Iterable[Row], dataset_name: str) -> Iterator[Question]:
 
 
 def _well_formed(row: Row) -> tuple[str, ...]:
-    if "wellFormedAnswers" not in row or row["wellFormedAnswers"] == _NO_WELL_FORMED:
+    if "wellFormedAnswers" not in row or row["wellFormedAnswers"] == "[]":  # a text in place of an empty list
         return ()
     return tuple(answer for answer in row.texts("wellFormedAnswers") if answer.strip())
 

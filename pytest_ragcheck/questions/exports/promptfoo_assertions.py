@@ -15,9 +15,6 @@ _SPECIAL = re.compile(r"([\\.^$*+?{}\[\]|()])")
 _MAXIMA = {"latency": ("latency_seconds", 0.001), "cost": ("cost_usd", 1.0)}
 """By assertion its bound, and the factor to the bound's unit: promptfoo's latency is in milliseconds."""
 
-_REFERENCES = ("factuality", "context-recall", "similar")
-"""Assertions with a reference answer as their value."""
-
 _OF_A_CELL = re.compile(r"\s*(?P<type>[a-z][\w-]*)(?:\((?P<threshold>[\d.]+)\))?\s*(?::\s*(?P<value>.*))?", re.DOTALL)
 _CSV_TYPES = {"grade": "llm-rubric", "fn": "javascript", "eval": "javascript"}
 
@@ -98,7 +95,7 @@ class Assertions:
     def _reference(self, kind: str, assertion: Mapping[str, Any]) -> bool:
         """Take the reference answer of the assertion; its own score and threshold are counted as left."""
         text = text_of(assertion.get("value"))
-        if kind not in _REFERENCES or text is None or self.expected not in (None, text):
+        if kind not in {"factuality", "context-recall", "similar"} or text is None or self.expected not in (None, text):
             return False
         self.expected = text
         if "threshold" in assertion:
