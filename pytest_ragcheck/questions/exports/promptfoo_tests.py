@@ -45,14 +45,11 @@ def _read(material: Material, export: Export) -> None:
         export.leave(f"defaultTest in another file ({default})")
     if config.get("scenarios"):
         export.leave("scenarios", len(config["scenarios"]))
-    asked = _asked_names(config.get("prompts"))
+    prompts = config.get("prompts")
+    texts = [prompts] if isinstance(prompts, str) else _list(prompts)
+    asked = tuple(name for text in texts if isinstance(text, str) for name in _PLACEHOLDER.findall(text))
     for test in _single_tests(material, export):
         _add(export, test, _mapping(default), asked)
-
-
-def _asked_names(prompts: Any) -> tuple[str, ...]:
-    texts = [prompts] if isinstance(prompts, str) else _list(prompts)
-    return tuple(name for text in texts if isinstance(text, str) for name in _PLACEHOLDER.findall(text))
 
 
 def _single_tests(material: Material, export: Export) -> Iterator[Mapping[str, Any]]:
