@@ -76,14 +76,15 @@ def _single_tests(material: Material, export: Export) -> Iterator[Mapping[str, A
 
 def _of_row(row: Mapping[str, str]) -> dict[str, Any]:
     """Return the test in a CSV row, whose columns `__...` are no variables."""
-    test: dict[str, Any] = {"vars": {key: cell for key, cell in row.items() if not key.startswith("__")}}
-    test["assert"] = [of_cell(cell) for key, cell in row.items() if _EXPECTED.fullmatch(key) and cell.strip()]
-    metadata = {key.partition(":")[2]: cell for key, cell in row.items() if key.startswith("__metadata:") and cell}
-    test["metadata"] = metadata
-    for key in ("__description", "__prefix", "__suffix", "__threshold"):
-        if row.get(key, "").strip():
-            test[key.removeprefix("__")] = row[key]
-    return test
+    further = ("description", "prefix", "suffix", "threshold")
+    return {
+        "vars": {key: cell for key, cell in row.items() if not key.startswith("__")},
+        "assert": [of_cell(cell) for key, cell in row.items() if _EXPECTED.fullmatch(key) and cell.strip()],
+        "metadata": {
+            key.partition(":")[2]: cell for key, cell in row.items() if key.startswith("__metadata:") and cell
+        },
+        **{key: row[f"__{key}"] for key in further if row.get(f"__{key}", "").strip()},
+    }
 
 
 def _add(export: Export, test: Mapping[str, Any], default: Mapping[str, Any], asked: tuple[str, ...]) -> None:
