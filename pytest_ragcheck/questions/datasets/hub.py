@@ -32,7 +32,6 @@ def rows_of_hub(hub: Hub, *, subset: str | None, split: str) -> Iterator[Row]:
     os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
     load_dataset: Any = import_module("datasets").load_dataset  # optional, needed for the hub only
     place = f"{hub.repository} ({', '.join(filter(None, (subset or hub.config, split)))})"
-    table: Any
     try:
         table = load_dataset(hub.repository, subset or hub.config, split=split, revision=hub.revision)
     except Exception as error:  # the library's errors have no common class

@@ -144,6 +144,5 @@ def message_text(message: Mapping[str, Any]) -> str | None:
 
 def _sound_values(value: Any) -> Any:
     """Return JSON values without dates, NaN and lone surrogates, as a question file holds them."""
-    text = json.dumps(value, default=str, ensure_ascii=True, allow_nan=True)
-    plain = json.loads(text, parse_constant=str)
+    plain = json.loads(json.dumps(value, default=str), parse_constant=str)
     return json.loads(sound(json.dumps(plain, ensure_ascii=False)))
