@@ -5,8 +5,6 @@ Character classes as regular expressions that Python and JSON Schema read alike.
 No character beyond the Basic Multilingual Plane is listed, since some schema readers see it as two surrogates.
 """
 
-from __future__ import annotations
-
 WHITE_SPACE = r"\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
 """The inside of a class: the characters that `str.strip` removes."""
 

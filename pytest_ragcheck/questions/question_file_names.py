@@ -1,7 +1,5 @@
 """Question files are found by the endings listed here."""
 
-from __future__ import annotations
-
 QUESTION_FILES = (".rag.yaml", ".rag.yml", ".rag.json", ".rag.jsonl", ".rag.csv")
 """Endings, in lower case, of the question files that are collected in any folder."""
 

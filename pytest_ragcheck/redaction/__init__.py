@@ -1,7 +1,5 @@
 """Keeps secrets and terminal commands out of shown and written text."""
 
-from __future__ import annotations
-
 from pytest_ragcheck.redaction.redactor import Redactor
 from pytest_ragcheck.redaction.secret_patterns import REDACTED, header_secrets, is_secret_header
 from pytest_ragcheck.redaction.secret_urls import shown_query, shown_url, url_secrets

@@ -1,7 +1,5 @@
 """Holds the code of a test project's conftest.py, whose system and judge read their replies from canned.json."""
 
-from __future__ import annotations
-
 CLASSES = """\
 import json
 from pathlib import Path
