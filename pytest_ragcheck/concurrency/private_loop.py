@@ -114,7 +114,7 @@ class PrivateLoop:
     def answers(self) -> bool:
         """Return False if a coroutine blocks the loop; the check takes up to `PATIENCE_SECONDS`."""
         running = self._running
-        return running is None or self._pid != os.getpid() or running.answers(within_seconds=PATIENCE_SECONDS)
+        return running is None or self._pid != os.getpid() or running.answers()
 
     def abandon(self) -> None:
         """Leave the loop, which ends as soon as nothing blocks it; the next `run` starts a new one."""
@@ -172,11 +172,11 @@ class _LoopThread:
             self.loop.call_soon_threadsafe(setattr, self, "_asked_at", None)
         return False
 
-    def answers(self, *, within_seconds: float) -> bool:
+    def answers(self) -> bool:
         answered = threading.Event()
         with suppress(RuntimeError):  # the loop is closed
             self.loop.call_soon_threadsafe(answered.set)
-        return answered.wait(within_seconds)
+        return answered.wait(PATIENCE_SECONDS)
 
     def stop(self) -> None:
         """Make the loop cancel its tasks and end, as soon as it is not blocked."""
@@ -186,7 +186,7 @@ class _LoopThread:
 
     def end(self) -> None:
         """Cancel the tasks, end the loop and wait for its thread, unless the loop is blocked."""
-        answers = self.answers(within_seconds=PATIENCE_SECONDS)
+        answers = self.answers()
         self.stop()
         if answers:
             self._thread.join(2 * PATIENCE_SECONDS)
