@@ -50,12 +50,6 @@ class KnownSecret:
                 return text if is_word_part else before + REDACTED
         return text
 
-    def without_base64(self, text: str) -> str:
-        """The text without the secret in base64, alone or inside other data."""
-        for part in self.base64_texts:
-            text = text.replace(part, REDACTED)
-        return text
-
     def spans(self, unescaped: Unescaped) -> list[tuple[int, int]]:
         """The places of the secret in the escaped text."""
         return [unescaped.source(*match.span()) for match in self._unescaped.finditer(unescaped.text)]

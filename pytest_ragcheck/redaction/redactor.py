@@ -72,7 +72,10 @@ class Redactor:
         if self._secrets:
             text = self._without_known(text)
             if _CUT in text:
-                text = self._without_beginnings(text)
+                *cut, end = text.split(_CUT)
+                for secret in self._secrets:
+                    cut = [secret.without_beginning(part) for part in cut]
+                text = _CUT.join([*cut, end])
         if "=" in text:
             text = blank_parameters(text)
         lowered = text.lower()
@@ -98,15 +101,9 @@ class Redactor:
             starts = range(0, len(text), len(self._base64_run) - SHORTEST_BASE64 + 1)
             if not self._base64_pieces.isdisjoint([text[at : at + SHORTEST_BASE64] for at in starts]):
                 for secret in self._secrets:
-                    text = secret.without_base64(text)
+                    for part in secret.base64_texts:
+                        text = text.replace(part, REDACTED)
         return text
-
-    def _without_beginnings(self, text: str) -> str:
-        """The text without the beginnings of secrets that excerpts have cut."""
-        *cut, end = text.split(_CUT)
-        for secret in self._secrets:
-            cut = [secret.without_beginning(part) for part in cut]
-        return _CUT.join([*cut, end])
 
     def _without_escaped(self, text: str) -> str:
         unescaped = Unescaped(text)
