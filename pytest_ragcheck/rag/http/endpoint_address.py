@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
@@ -51,8 +51,11 @@ def read_address(url: str, headers: Mapping[str, str], *, also_secret: Mapping[s
     for name, value in headers.items():
         check_header(name, value)
     check_one_authorization(url, headers)
-    secrets = (*url_secrets(url), *_secrets_in_headers({**also_secret, **headers}))
-    return Address(url=url, shown=shown_url(url), secrets=secrets)
+    secrets = url_secrets(url)
+    for name, value in {**also_secret, **headers}.items():
+        if not _PLAIN_HEADERS.fullmatch(name):
+            secrets += (value, value.rpartition(" ")[2])  # the token of "Bearer TOKEN"
+    return Address(url=url, shown=shown_url(url), secrets=tuple(secrets))
 
 
 def in_app(url: str) -> str:
@@ -117,13 +120,6 @@ def _masked(url: str) -> str:
     head, mark, query = url.partition("#")[0].partition("?")
     head = re.sub(r"^([a-z][a-z0-9+.-]*://)?.*@", r"\1", head, flags=re.IGNORECASE | re.DOTALL)
     return head + mark + shown_query(query)
-
-
-def _secrets_in_headers(headers: Mapping[str, str]) -> Iterator[str]:
-    for name, value in headers.items():
-        if not _PLAIN_HEADERS.fullmatch(name):
-            yield value
-            yield value.rpartition(" ")[2]  # the token of "Bearer TOKEN"
 
 
 def base_of(url: str) -> str:
