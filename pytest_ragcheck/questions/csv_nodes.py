@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from pytest_ragcheck.questions.fields.entry import subject_of
-from pytest_ragcheck.questions.fields.key_kinds import KINDS
+from pytest_ragcheck.questions.fields.key_kinds import KINDS, KeyKind
 from pytest_ragcheck.questions.fields.key_names import QUESTION, named_entries, near_match
 from pytest_ragcheck.questions.nodes.csv_cells import split_rows
 from pytest_ragcheck.questions.nodes.json_nodes import compose_json
@@ -166,7 +166,7 @@ def _question_node(mistakes: Mistakes, row: Sequence[Scalar], columns: Sequence[
     return node
 
 
-def _value(kind: str, cell: Scalar) -> Node:
+def _value(kind: KeyKind, cell: Scalar) -> Node:
     text = cell.text.strip()
     if text[0] in _JSON_BEGINS_WITH.get(kind, ""):
         return compose_json(cell.text, line=cell.line, whole="cell")

@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Literal, TypeAlias
 
-KINDS: Mapping[str, str] = {
+KeyKind: TypeAlias = Literal[
+    "id", "text", "texts", "mentions", "passages", "flag", "reason", "count", "thresholds", "tags", "mapping"
+]
+"""A type of value in a question, by its name in the schema."""
+
+KINDS: Mapping[str, KeyKind] = {
     "id": "id",
     "question": "text",
     "expected_answer": "text",
@@ -25,7 +31,7 @@ KINDS: Mapping[str, str] = {
     "quarantine": "reason",
     "metadata": "mapping",
 }
-"""The type of each key of a question, by its name in the schema."""
+"""The kind of each key of a question."""
 
 
 FILE_DESCRIPTIONS: Mapping[str, str] = {

@@ -21,6 +21,7 @@ from pytest_ragcheck.questions.fields.key_kinds import (
     KINDS,
     PASSAGE_DESCRIPTIONS,
     QUESTION_DESCRIPTIONS,
+    KeyKind,
 )
 from pytest_ragcheck.questions.fields.key_names import (
     CONVERSATION,
@@ -139,7 +140,7 @@ def _passage(*more_types: str) -> Schema:
     return {"title": "A passage", **_text(*more_types, "string", "object", "number"), **schema}
 
 
-def _kinds() -> dict[str, Schema]:
+def _kinds() -> dict[KeyKind, Schema]:
     """Return the schema of each kind of value by the kind's name; null is equivalent to a missing key."""
     share = {"minimum": 0, "maximum": 1}
     metrics = {
