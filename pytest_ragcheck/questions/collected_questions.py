@@ -42,9 +42,12 @@ class CollectedQuestions:
         """
         known = self._files.setdefault(questions.dataset_name, questions)
         if known.path != questions.path:
+            to_do = "Give one of them another dataset_name."
+            if all(each.path.suffix in (".jsonl", ".csv") for each in (questions, known)):
+                to_do = "Rename one of the two: files of lines have no place for a dataset_name."
             problem = (
                 f"{self.shown(questions.path)}:1: the dataset name {questions.dataset_name!r} is also that of "
-                f"{self.shown(known.path)}. {_how_to_tell_apart(questions, known)}"
+                f"{self.shown(known.path)}. {to_do}"
             )
             raise QuestionFileError(questions.path, [problem])
 
@@ -84,9 +87,3 @@ def renamed(questions: QuestionSet, name: str) -> QuestionSet:
         return questions
     of_name = tuple(replace(question, dataset_name=name) for question in questions.questions)
     return replace(questions, dataset_name=name, questions=of_name)
-
-
-def _how_to_tell_apart(one: QuestionSet, other: QuestionSet) -> str:
-    if all(questions.path.suffix in (".jsonl", ".csv") for questions in (one, other)):
-        return "Rename one of the two: files of lines have no place for a dataset_name."
-    return "Give one of them another dataset_name."
