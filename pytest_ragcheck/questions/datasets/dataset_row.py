@@ -77,13 +77,13 @@ class Row:
 
     def pairs(self, name: str, first: str, second: str) -> tuple[tuple[Any, Any], ...]:
         """Return the list of pairs under *name*, which the hub writes as the two lists *first* and *second*."""
-        value = self[name]
-        if isinstance(value, Mapping):
+        if isinstance(self[name], Mapping):
             return tuple((row[first], row[second]) for row in self.rows(name))
-        pairs = self._list(name, f"a list of pairs of {first} and {second}")
+        wanted = f"a list of pairs of {first} and {second}"
+        pairs = self._list(name, wanted)
         for pair in pairs:
             if not isinstance(pair, (list, tuple)) or len(pair) != 2:
-                raise self.unexpected(name, f"a list of pairs of {first} and {second}", pair)
+                raise self.unexpected(name, wanted, pair)
         return tuple((pair[0], pair[1]) for pair in pairs)
 
     def unexpected(self, name: str, expected: str, found: Any) -> DatasetError:
