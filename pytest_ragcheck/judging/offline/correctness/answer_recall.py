@@ -254,7 +254,7 @@ class AnswerText:
 
     @lazy
     def _own_numbers(self) -> list[str]:
-        return [term for term in self._own if is_number(term)]
+        return numbers_in(self._own)
 
     @lazy
     def _eras(self) -> Sequence[tuple[int, int]]:

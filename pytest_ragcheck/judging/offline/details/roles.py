@@ -149,11 +149,6 @@ def _nouns(own: Mapping[str, str], other: Mapping[str, str]) -> set[str]:
     return {term for term, kind in own.items() if kind == _NOUN and other.get(term) == _NOUN}
 
 
-def has_agent(terms: Sequence[str]) -> bool:
-    """True if *terms* have a "by"."""
-    return not _BY.isdisjoint(terms)
-
-
 def agents(terms: Sequence[str]) -> Iterator[tuple[str, Sequence[str]]]:
     """Each content term before a "by", and the content terms after it: who did it."""
     for place in compress(count(), map(_BY.__contains__, terms)):

@@ -76,10 +76,8 @@ class ContextIndex:
     def n_near(self, content: Sequence[str]) -> int:
         """The number of neighbours in *content* that are near each other in the contexts, in either order."""
         is_near, after = self._pairs.__contains__, content[1:]
-        forwards, backwards = (
-            map(is_near, zip(content, after, strict=False)),
-            map(is_near, zip(after, content, strict=False)),
-        )
+        forwards = map(is_near, zip(content, after, strict=False))
+        backwards = map(is_near, zip(after, content, strict=False))
         return sum(map(or_, forwards, backwards))
 
     def is_rearranged(self, content: Sequence[str]) -> bool:
@@ -129,11 +127,9 @@ class ContextIndex:
         """The wanted terms in the contexts."""
         return reduce(or_, self._windows, 0)
 
-    def nearest(
-        self, sought: int, n_terms: int, *, share: float = NEAR_COPY, apart: float = _AS_NEAR
-    ) -> list[list[str]]:
-        """The sentences of the contexts with *share* of *n_terms* or more, those *sought*; empty if there are none."""
-        enough = share * n_terms
+    def nearest(self, sought: int, size: int, *, share: float = NEAR_COPY, apart: float = _AS_NEAR) -> list[list[str]]:
+        """The sentences with at least *share* of *size* terms, of which those *sought* are wanted; or empty."""
+        enough = share * size
         if not sought or (sought & self._present).bit_count() < enough:
             return []
         held, sentences = self.sentences
@@ -141,7 +137,7 @@ class ContextIndex:
         top = max(counts, default=0)
         if top < enough:
             return []
-        least = max(top - apart * n_terms, 1)
+        least = max(top - apart * size, 1)
         nearest = compress(sentences, map(least.__le__, counts))
         return [each.terms for each in islice(nearest, _MOST_NEAREST) if not each.is_long]
 

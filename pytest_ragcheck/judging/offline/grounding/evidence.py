@@ -8,13 +8,7 @@ from operator import contains
 
 from pytest_ragcheck.judging.offline.details.changed_details import ChangedDetail, changed_detail
 from pytest_ragcheck.judging.offline.details.changed_lists import added_item, joined_items
-from pytest_ragcheck.judging.offline.details.roles import (
-    agents,
-    exchanged_partners,
-    has_agent,
-    may_exchange,
-    read_clauses,
-)
+from pytest_ragcheck.judging.offline.details.roles import agents, exchanged_partners, may_exchange, read_clauses
 from pytest_ragcheck.judging.offline.grounding.context_index import ContextIndex
 from pytest_ragcheck.judging.offline.grounding.contradictions import Contradictions
 from pytest_ragcheck.judging.offline.grounding.read_context import ReadContext
@@ -116,7 +110,7 @@ class Evidence:
             return ChangedDetail(terms=[date])
         if (item := added_item(claim, self.known)) and item[0] in self._wanted:
             return ChangedDetail(terms=item, is_list=True)
-        if has_agent(claim) and (terms := self._other_agent(claim, content)):
+        if terms := self._other_agent(claim, content):
             return ChangedDetail(terms=terms)
         if not near_copy:
             return None
@@ -169,9 +163,7 @@ class Evidence:
     @lazy
     def _calendar(self) -> frozenset[str]:
         """The weekdays and months in the contexts and the question."""
-        return frozenset(term for passage in self._passages for term in passage.distinct if term in DATES) | (
-            DATES & self._asked
-        )
+        return DATES & self._asked.union(*(passage.distinct for passage in self._passages))
 
     def joins_two(self, plain: frozenset[str]) -> bool:
         """True if the contexts join two of *plain* by "and": two items of a list."""

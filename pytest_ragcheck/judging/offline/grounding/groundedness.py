@@ -136,8 +136,8 @@ def groundedness(
         asked=asked,
     )
     measure(claims, evidence, Computation(question_terms, passages, accepted, terms))
-    size = sum([claim.size for claim in claims])
-    raw = sum([claim.raw * claim.size for claim in claims]) / size
+    size = sum([len(claim.content) for claim in claims])
+    raw = sum([claim.raw * len(claim.content) for claim in claims]) / size
     raw -= _ABSENCE_WEIGHT * math.log1p(sum([claim.absence for claim in claims]))
     line = _LINE_OF_A_PHRASE if asked and size <= _MOST_TERMS_OF_A_PHRASE else _LINE
     for claim in claims:
@@ -148,7 +148,7 @@ def groundedness(
             is_changed=claim.is_changed,
         )
     is_long = size > MOST_TERMS_OF_A_SHORT_ANSWER
-    n_changed = sum([claim.size for claim in claims if claim.is_changed])
+    n_changed = sum([len(claim.content) for claim in claims if claim.is_changed])
     return Groundedness(
         score=_score(
             raw,

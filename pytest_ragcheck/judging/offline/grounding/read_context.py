@@ -22,8 +22,6 @@ _CHARACTERS_OF_A_PASSAGE = 100  # the fixed cost of a context
 class ContextSentence:
     """A sentence of a context."""
 
-    __slots__ = ("_foci", "is_long", "is_signed", "terms")
-
     def __init__(self, terms: list[str]) -> None:
         self.is_long = len(terms) > _LONGEST_SENTENCE
         if terms[-1:] == [END]:
@@ -31,14 +29,11 @@ class ContextSentence:
         self.terms = terms
         self.is_signed = not SIGNED.isdisjoint(terms)
         """True if it has a negation or another word of polarity."""
-        self._foci: frozenset[str] | None = None
 
-    @property
+    @lazy
     def foci(self) -> frozenset[str]:
-        """The terms beside a word of polarity; computed once."""
-        if self._foci is None:
-            self._foci = polarity(self.terms, WITHOUT_POLARITY).foci
-        return self._foci
+        """The terms beside a word of polarity."""
+        return polarity(self.terms, WITHOUT_POLARITY).foci
 
 
 class ReadContext:

@@ -107,10 +107,6 @@ class Support:
     """0..1, the score of an answer that is only this sentence."""
 
     @property
-    def size(self) -> int:
-        return len(self.content)
-
-    @property
     def is_changed(self) -> bool:
         return self.is_opposed or self.changed is not None
 
@@ -185,7 +181,7 @@ def _claim(sentence: str, asked: frozenset[str], terms: TermDictionary, cache: S
 
 def measure(claims: Sequence[Support], evidence: Evidence, computation: Computation) -> None:
     """Writes into each of *claims* how far the contexts support it."""
-    size = sum([claim.size for claim in claims])
+    size = sum([len(claim.content) for claim in claims])
     is_short = size <= MOST_TERMS_OF_A_SHORT_ANSWER
     for claim in claims:
         if not claim.is_refusal:

@@ -55,7 +55,7 @@ class _WordTable(dict[str, str]):
     """
     The term of each word: its stem, or the canonical spelling of its number.
 
-    Terms are computed on first use and kept for all texts, which share most of their words.
+    Terms are computed on first use and kept for all texts, which share most words.
     """
 
     special: set[str]
@@ -69,7 +69,7 @@ class _WordTable(dict[str, str]):
         self.reset()
 
     def reset(self) -> None:
-        """Forget all words but those with a fixed term."""
+        """Forget all but the fixed terms."""
         self.clear()
         self.update(_FIXED)
         self.special = {*AMBIGUOUS, *READ_TOGETHER, "no"}
