@@ -192,7 +192,7 @@ _LIMITED = listed(WORDS["words that limit"])
 _ENCLOSED = re.compile(r'[(][^()]{0,100}[)]|"[^"]{0,100}"')
 _COMPOUND = re.compile(r"n(?<!\w.)(?:on|ot?)-\w+(?:-\w+)*")
 # A condition up to its comma. French and Spanish "si" is left out, because "se" and "si" are mostly pronouns elsewhere.
-# Its first letters come first, so that the search can skip to them, in half the time.
+# Its first letters come first, so the search can skip to them, in half the time.
 _CONDITION = re.compile(
     r"(?:i(?<!\w.)f|u(?<!\w.)nless|w(?<!\w.)enn|f(?<!\w.)alls|s(?<!\w.)ofern|е(?<!\w.)сли)\b[^,.;:!?\n]{1,100},(?!\d)"
 )
