@@ -75,7 +75,10 @@ class World:
 
     n: int
     gold: str = "none"
-    """Gold passages of the questions: `none`, `own`, `shared` (all in one document), or `tens` (10 a document)."""
+    """
+    Gold passages of the questions: `none`, `own`, `id` (the same without their texts), `shared` (all in one document),
+    or `tens` (10 a document).
+    """
 
     answers: dict[int, str] = field(default_factory=dict)
     """Answers by number of the question, in place of the right one."""
@@ -84,6 +87,9 @@ class World:
     ids: str = "doc"
     lost: tuple[int, ...] = ()
     """Numbers of questions whose contexts come from another document."""
+
+    moved: int = 0
+    """Each question gets the contexts of the one that comes so many later."""
 
     latency: float = 0.1
     shift: float = 0.0
@@ -105,13 +111,14 @@ class World:
             if self.thresholds:
                 asked["thresholds"] = self.thresholds
             asked["expected_answer"] = f"{self.expected} {name}"
-            text = f"Passage of {self.document(number)}."
+            document, found = self.document(number), self.document((number + self.moved) % self.n)
             if self.gold != "none":
-                asked["gold_passages"] = [{"text": text, "doc_id": f"doc-{self.document(number)}"}]
+                text = {} if self.gold == "id" else {"text": f"Passage of {document}."}
+                asked["gold_passages"] = [{"doc_id": f"doc-{document}", **text}]
             questions.append(asked)
-            contexts = [text, *(f"Further passage {i} of {name}." for i in range(1, self.n_contexts))]
+            contexts = [f"Passage of {found}.", *(f"Further passage {i} of {name}." for i in range(1, self.n_contexts))]
             ids = [
-                f"{self.ids}-{self.document(number)}",
+                f"{self.ids}-{found}",
                 *(f"{self.ids}-{name}-{i}" for i in range(1, self.n_contexts)),
             ]
             if number in self.lost:
@@ -360,6 +367,27 @@ def test_renamed_document_ids_are_named(project: Project) -> None:
     run = today(project, replace(before, ids="page", seed=4), "--rag-gate=regression")
     assert run.exit_status == 0, run.text
     assert any("document ids have changed" in line for line in run.lines)
+
+
+@two_ways
+def test_gold_documents_are_found_under_renamed_ids_by_their_texts(project: Project) -> None:
+    before = World(n=12, gold="id", thresholds={"recall_at_5": 1.0})
+    saved(project, before)
+    renamed = replace(before, ids="page", seed=4)
+    run = today(project, renamed, "--rag-gate=confirmed")
+    assert (run.exit_status, run.outcomes) == (0, {"xfailed": 12})
+    wrong = today(project, replace(renamed, answers={3: "A wrong answer to q3."}), "--rag-gate=confirmed")
+    assert wrong.junit["gate"][1].startswith("1 confirmed as failing")
+
+
+@two_ways
+@pytest.mark.parametrize("gold", ["own", "id"])
+def test_renamed_document_ids_hide_no_retrieval_of_the_wrong_documents(project: Project, gold: str) -> None:
+    before = World(n=12, gold=gold, thresholds={"recall_at_5": 1.0})
+    saved(project, before)
+    run = today(project, replace(before, ids="page", moved=1, seed=4), "--rag-gate=regression")
+    assert run.exit_status == pytest.ExitCode.TESTS_FAILED
+    assert run.junit["gate"][1].startswith("12 confirmed as failing")
 
 
 @two_ways

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 from pytest_ragcheck.check import NO_LIMIT
 from pytest_ragcheck.engine.budget import OverBudget
 from pytest_ragcheck.metrics.cost import summed
+from pytest_ragcheck.metrics.metric import measure
 from pytest_ragcheck.scores.catalogue import PROHIBITIONS, RETRIEVAL
 from pytest_ragcheck.scores.score import measured_values
 from pytest_ragcheck.summary.gate.comparability import other_settings
 from pytest_ragcheck.summary.gate.gate_replies import GateReplies
-from pytest_ragcheck.summary.gate.procedure.candidate import asks_again, examine
+from pytest_ragcheck.summary.gate.procedure.candidate import examine
 from pytest_ragcheck.summary.gate.procedure.compared_question import ComparedQuestion, KnownRun, Look, Scores
 from pytest_ragcheck.summary.gate.procedure.gate_requests import AskAgain, Reply
 from pytest_ragcheck.summary.gate.procedure.mean_test import can_be_judged
@@ -69,21 +70,20 @@ class _Examination:
     """True if a request was not made because the run has reached its cost limit."""
 
     async def run(self) -> Record:
-        renamed = self.baseline.has_renamed_ids(self.record)
-        thresholds = {m: t for m, t in self.record.thresholds.items() if not (renamed and m in RETRIEVAL)}
+        thresholds = self.record.thresholds
         known = await self._known(thresholds)
         recorded = {metric for look in self.row.answers for metric in look.scores}
         if not known and (common := {m: t for m, t in thresholds.items() if m in recorded}):
             # A metric that is asserted for the first time must not hide a collapse of the others.
             thresholds, known = common, await self._known(common)
-        now = self._look(self.record, thresholds)
+        now = await self._look(self.record, thresholds)
         evidence = GateReplies(
             gate=self.baseline.gate,
             thresholds=thresholds,
             now=now,
             known=known,
             apart="" if known else OTHERWISE,
-            ids_renamed=renamed,
+            ids_renamed=self.baseline.recorded_ids(self.record) is not None,
             saved_runs=self.baseline.baseline.runs,
         )
         if known:
@@ -119,11 +119,17 @@ class _Examination:
                 found.append(KnownRun(looks=tuple(look for look in looks if look is not None)))
         return tuple(found)
 
-    def _look(self, record: Record, thresholds: Mapping[str, float]) -> Look:
-        contexts = [text_digest(text) for text in record.contexts]
-        digest = answer_digest(record.answer or "", contexts, record.source_ids, record.question)
-        self.answers.setdefault(digest, record.reply)
+    async def _look(self, record: Record, thresholds: Mapping[str, float]) -> Look:
+        contexts, reply = [text_digest(text) for text in record.contexts], record.reply
         scores = measured_values(record.scores)
+        if ids := self.baseline.recorded_ids(record):
+            # Under the new ids a gold passage without a text would be missing.
+            reply = replace(reply, source_ids=ids)
+            for metric in self.checker.metrics_of(self.backends):
+                if metric.names == RETRIEVAL:
+                    scores |= measured_values(await measure(metric, record.question, reply, NO_LIMIT))
+        digest = answer_digest(reply.text, contexts, reply.source_ids, record.question)
+        self.answers.setdefault(digest, reply)
         return Look(
             answer=digest,
             scores=scores,
@@ -148,8 +154,6 @@ class _Examination:
             pass
         evidence = replace(evidence, replies=tuple(replies))
         if evidence.gate == "regression":
-            if not compared.now.passed and not compared.is_candidate:
-                evidence = replace(evidence, replies=await self._looks_to_save(compared, evidence.thresholds))
             evidence = await self._judged_for_means(evidence, compared, deterministic=deterministic)
         digest, judge, question = compared.now.answer, self.record.judge, self.record.question
         same = any(look.digest(question) == digest and look.judge == judge for look in self.row.answers)
@@ -165,23 +169,7 @@ class _Examination:
             self.over_budget = True
             return None
         self.again.append(record)
-        return None if record.verdict is Verdict.ERROR else self._look(record, thresholds)
-
-    async def _looks_to_save(self, compared: ComparedQuestion, thresholds: Mapping[str, float]) -> tuple[Look, ...]:
-        """
-        Ask a known failure again until it passes, for the baseline that this run may be saved into.
-
-        A later run counts a question as improved only if it failed every look of a saved run.
-        """
-        looks: list[Look] = []
-        for _ in range(asks_again(compared, "regression")):
-            look = await self._ask_again(thresholds)
-            if look is None:
-                break
-            looks.append(look)
-            if look.passed:
-                break
-        return tuple(looks)
+        return None if record.verdict is Verdict.ERROR else await self._look(record, thresholds)
 
     async def _judge(self, answers: Sequence[str]) -> tuple[Scores, ...] | None:
         """Return new scores of the answers, begun in their order; None if one of them could not be measured."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.judging.judged_material import digest_of
@@ -16,10 +17,13 @@ from pytest_ragcheck.summary.gate_rules import COMPARING, GateRules
 from pytest_ragcheck.verdict.verdict import Verdict
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     import pytest
 
     from pytest_ragcheck.questions.question import Question
     from pytest_ragcheck.summary.gate.baseline_reader import Baseline, BaselineRow
+    from pytest_ragcheck.summary.gate.recorded.saved_answer import SavedAnswer
     from pytest_ragcheck.verdict.record import Record
 
 DRIFT_SAMPLE = 20
@@ -56,12 +60,12 @@ class RunBaseline:
             return None
         return row
 
-    def has_renamed_ids(self, record: Record) -> bool:
-        """Return True if most contexts are known texts under unknown document ids."""
-        if not record.source_ids or not record.contexts or not self._known_ids:
-            return False
-        known = [text_digest(text) in self._known_texts for text in record.contexts]
-        return 2 * sum(known) >= len(known) and self._known_ids.isdisjoint(record.source_ids)
+    def recorded_ids(self, record: Record) -> tuple[str, ...] | None:
+        """Return the baseline's ids of the contexts if most are known texts under unknown ids; None otherwise."""
+        ids, known = record.source_ids or (), [self._ids_by_text.get(text_digest(text)) for text in record.contexts]
+        if not ids or not self._known_ids.isdisjoint(ids) or 2 * known.count(None) > len(known):
+            return None
+        return tuple(recorded or id_ for recorded, id_ in zip(known, ids, strict=False))
 
     def compares(self, question: Question) -> bool:
         """Return True if a FAIL of the question today can count against a saved run."""
@@ -92,10 +96,13 @@ class RunBaseline:
 
     @cached_property
     def _known_ids(self) -> frozenset[str]:
-        rows = self.baseline.rows.values()
-        return frozenset(source_id for row in rows for look in row.answers for source_id in look.source_ids or ())
+        return frozenset(source_id for look in self._looks for source_id in look.source_ids or ())
 
     @cached_property
-    def _known_texts(self) -> frozenset[str]:
-        rows = self.baseline.rows.values()
-        return frozenset(digest for row in rows for look in row.answers for digest in look.context_digests)
+    def _ids_by_text(self) -> dict[str, str]:
+        pairs = (zip(look.context_digests, look.source_ids or (), strict=False) for look in self._looks)
+        return dict(chain.from_iterable(pairs))
+
+    @property
+    def _looks(self) -> Iterator[SavedAnswer]:
+        return (look for row in self.baseline.rows.values() for look in row.answers)
