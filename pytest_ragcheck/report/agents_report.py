@@ -36,15 +36,24 @@ def agents_markdown(compared: Agents, *, most_shown: int) -> Iterator[str]:
 
 def _parts(compared: Agents, most_shown: int) -> Iterator[str | list[list[str]]]:
     """Yield the lines and the tables of the comparison."""
-    yield _questions_words(compared)
-    yield from _warnings(compared)
+    line = f"{len(compared.agents)} agents, {counted(compared.n_common, 'question')} in common"
+    more = [f"{agent.name} {agent.n_only}" for agent in compared.agents if agent.n_only]
+    yield f"{line}; further ones: {', '.join(more)}" if more else line
+    if compared.judges_differ:
+        yield "the answers were judged by several versions of prompts or rules: the scores may not mean the same"
+    if compared.reworded:
+        ids = ", ".join(key[1] for key in compared.reworded[:5])
+        yield f"{counted(len(compared.reworded), 'question')} with another text in some of the files: {ids}"
     yield ""
     yield _table(compared)
     yield ""
     differences = (each for agent in compared.agents for each in (*agent.differences.values(), agent.pass_rate))
     if any(each is not None and each.significant for each in differences):
         yield "* more than noise, by the tests of the gate"
-    yield from _flip_lines(compared)
+    first, *others = compared.agents
+    for agent in others:
+        flips = f"newly passing {len(agent.gained)}, newly failing {len(agent.lost)}"
+        yield f"{agent.name} against {first.name}: {flips}{_weight(agent)}"
     differing = [question for question in compared.questions if question.differs]
     if differing and most_shown:
         yield ""
@@ -116,20 +125,6 @@ def _identity(key: tuple[str, str]) -> dict[str, str]:
     return {"dataset_name": key[0], "question_id": key[1]}
 
 
-def _questions_words(compared: Agents) -> str:
-    line = f"{len(compared.agents)} agents, {counted(compared.n_common, 'question')} in common"
-    more = [f"{agent.name} {agent.n_only}" for agent in compared.agents if agent.n_only]
-    return f"{line}; further ones: {', '.join(more)}" if more else line
-
-
-def _warnings(compared: Agents) -> Iterator[str]:
-    if compared.judges_differ:
-        yield "the answers were judged by several versions of prompts or rules: the scores may not mean the same"
-    if compared.reworded:
-        ids = ", ".join(key[1] for key in compared.reworded[:5])
-        yield f"{counted(len(compared.reworded), 'question')} with another text in some of the files: {ids}"
-
-
 def _table(compared: Agents) -> list[list[str]]:
     """Return the rows of all agents; those after the first have their difference from the first."""
     first, *others = compared.agents
@@ -164,13 +159,6 @@ def _difference_cells(difference: Difference | None) -> list[str]:
     mark = "*" if difference.significant else ""
     interval = f"{difference.low:+.3f} to {difference.high:+.3f}" if difference.n > 1 else "-"
     return [f"{difference.value:+.3f}{mark}", interval, str(difference.n)]
-
-
-def _flip_lines(compared: Agents) -> Iterator[str]:
-    first, *others = compared.agents
-    for agent in others:
-        flips = f"newly passing {len(agent.gained)}, newly failing {len(agent.lost)}"
-        yield f"{agent.name} against {first.name}: {flips}{_weight(agent)}"
 
 
 def _weight(agent: Agent) -> str:
