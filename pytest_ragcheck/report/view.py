@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from pytest_ragcheck.report.counted import counted
 from pytest_ragcheck.report.files.results_reader import Document, Results, all_rows
+from pytest_ragcheck.report.terminal.run_lines import judge_tokens
 from pytest_ragcheck.report.upshot import Upshot, upshot_of
 from pytest_ragcheck.scores.catalogue import ABSTAINED
 from pytest_ragcheck.summary.predictions_reader import key_of
@@ -151,15 +152,13 @@ def _figures(performance: Mapping[str, float]) -> Iterable[Figure]:
         if f"{key}_p50_seconds" in performance:
             median, late = (performance[f"{key}_p{p}_seconds"] for p in (50, 95))
             yield Figure(name=name, value=_seconds(median), note=f"median; {_seconds(late)} p95")
-    tokens = ""
-    if {"judge_input_tokens", "judge_output_tokens"} <= performance.keys():
-        read, written = performance["judge_input_tokens"], performance["judge_output_tokens"]
-        tokens = f"{read:,.0f} tokens in, {written:,.0f} out"
+    tokens = judge_tokens(performance)
     if "cost_usd" in performance:
-        note = f"all that is known; judge {tokens}" if tokens else "all that is known"
+        note = "; ".join(filter(None, ("all that is known", tokens)))
         yield Figure(name="cost", value=f"${performance['cost_usd']:.4f}", note=note)
     elif tokens:
-        yield Figure(name="judge tokens", value=f"{read + written:,.0f}", note=f"judge: {tokens}")
+        count = performance["judge_input_tokens"] + performance["judge_output_tokens"]
+        yield Figure(name="judge tokens", value=f"{count:,.0f}", note=tokens)
 
 
 def _seconds(value: float) -> str:

@@ -72,8 +72,8 @@ class _Examination:
     async def run(self) -> Record:
         thresholds = self.record.thresholds
         known = await self._known(thresholds)
-        recorded = {metric for look in self.row.answers for metric in look.scores}
-        if not known and (common := {m: t for m, t in thresholds.items() if m in recorded}):
+        common = {m: t for m, t in thresholds.items() if any(m in look.scores for look in self.row.answers)}
+        if not known and common:
             # A metric that is asserted for the first time must not hide a collapse of the others.
             thresholds, known = common, await self._known(common)
         now = await self._look(self.record, thresholds)

@@ -26,7 +26,7 @@ AS_EXPECTED = "failing as expected"
 _SHOWN = 10
 """Questions of one group that are shown."""
 
-TEXT_LIMIT = 160
+_TEXT_LIMIT = 160
 """Characters of a reason, a question or an answer that are shown."""
 
 
@@ -131,7 +131,7 @@ class Writer:
     def missing(self) -> Iterator[str]:
         missing = self._comparison.missing
         yield from _group(
-            "missing", [f"{self.name(row.key)}: {row.verdict.value} before: {_cut(row.question)}" for row in missing]
+            "missing", [f"{self.name(row.key)}: {row.verdict.value} before: {short(row.question)}" for row in missing]
         )
 
     def others(self) -> Iterator[str]:
@@ -187,12 +187,12 @@ def _worse(change: Change) -> str:
     )
     if change.before.verdict is Verdict.ERROR:
         words = f"{_error_before(change)}, now {words}"
-    return f"{words}: {_cut(change.now.reason)}" if change.now.reason else words
+    return f"{words}: {short(change.now.reason)}" if change.now.reason else words
 
 
 def _cause(change: Change) -> str:
     """Return the first line of an ERROR; the failure above has its remedy."""
-    return _cut(change.now.reason.partition("\n")[0])
+    return short(change.now.reason.partition("\n")[0])
 
 
 def _otherwise(change: Change) -> str:
@@ -240,5 +240,5 @@ def _counted(counts: dict[str, int]) -> str:
     return ", ".join(f"{count} {title}" for title, count in counts.items() if count) or "nothing was compared"
 
 
-def _cut(text: str) -> str:
-    return cut(text, TEXT_LIMIT)
+def short(text: str) -> str:
+    return cut(text, _TEXT_LIMIT)

@@ -64,5 +64,5 @@ def _latency(middle: BeforeAndNow | None, p95: BeforeAndNow | None) -> Iterator[
 
 
 def _differs(pair: BeforeAndNow) -> bool:
-    high, low = max(pair.now, pair.before), min(pair.now, pair.before)
+    low, high = sorted((pair.before, pair.now))
     return high > _SLOWER * low and high - low > 0.05

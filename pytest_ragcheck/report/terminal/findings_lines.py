@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from pytest_ragcheck.redaction.printable import printable
 from pytest_ragcheck.report.counted import counted
-from pytest_ragcheck.report.terminal.comparison_lines import AS_EXPECTED, TEXT_LIMIT, Writer, accept_advice
+from pytest_ragcheck.report.terminal.comparison_lines import AS_EXPECTED, Writer, accept_advice, short
 from pytest_ragcheck.report.terminal.drift_lines import drift_lines
 from pytest_ragcheck.summary.gate.gate_decision import is_newly_forbidden
 from pytest_ragcheck.summary.gate.gate_replies import evidence_of
@@ -21,7 +21,6 @@ from pytest_ragcheck.summary.gate.procedure.gate_findings import (
     Outcome,
 )
 from pytest_ragcheck.summary.gate.procedure.gate_session import FEWEST_QUESTIONS
-from pytest_ragcheck.verdict.failure_text import cut
 from pytest_ragcheck.verdict.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -91,11 +90,10 @@ def findings_headline(comparison: Comparison, findings: GateFindings, decision: 
 
 def held_lines(comparison: Comparison, findings: GateFindings) -> Iterator[str]:
     """Yield the questions and the means that turn the gate red."""
-    groups = examined_groups(comparison, findings)
     held = {
-        title: [(change, "\n".join((words, *_texts(change)))) for change, words in groups[title]]
-        for title in _HELD
-        if title in groups
+        title: [(change, "\n".join((words, *_texts(change)))) for change, words in group]
+        for title, group in examined_groups(comparison, findings).items()
+        if title in _HELD
     }
     yield from Writer(comparison).examined(held)
     if findings.count is not None:
@@ -183,7 +181,7 @@ def _judging(judging: Judging) -> Iterator[str]:
 def _texts(change: Change) -> Iterator[str]:
     """Yield the question, the recorded answer and the new one, as far as there are answers."""
     texts = {"question": change.before.question, "recorded": change.before.answer, "answer": change.now.answer}
-    return (f"{label:<9} {cut(text, TEXT_LIMIT)}" for label, text in texts.items() if text is not None)
+    return (f"{label:<9} {short(text)}" for label, text in texts.items() if text is not None)
 
 
 def _mean_shift(examined: Sequence[Examined]) -> float:

@@ -224,15 +224,17 @@ def _agreement_words(agreement: Agreement | None) -> str:
     return f"  agrees with people on {agreement.accuracy:.0%} of {counted(agreement.n, 'answer')}"
 
 
+def judge_tokens(performance: Mapping[str, float]) -> str:
+    """Return the tokens of the judge's model in words; empty if they are unknown."""
+    if not {"judge_input_tokens", "judge_output_tokens"} <= performance.keys():
+        return ""
+    return "judge {judge_input_tokens:,.0f} tokens in, {judge_output_tokens:,.0f} out".format_map(performance)
+
+
 def _cost_lines(performance: Mapping[str, float]) -> Iterator[str]:
-    parts = []
-    if {"judge_input_tokens", "judge_output_tokens"} <= performance.keys():
-        read, written = performance["judge_input_tokens"], performance["judge_output_tokens"]
-        parts.append(f"judge {read:,} tokens in, {written:,} out")
-    if "cost_usd" in performance:
-        parts.append(f"${performance['cost_usd']:.4f} in all that is known")
-    if parts:
-        yield f"cost: {'; '.join(parts)}"
+    money = f"${performance['cost_usd']:.4f} in all that is known" if "cost_usd" in performance else ""
+    if said := "; ".join(filter(None, (judge_tokens(performance), money))):
+        yield f"cost: {said}"
 
 
 def _repeat_lines(repeats: Repeats) -> Iterator[str]:
