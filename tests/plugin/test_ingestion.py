@@ -398,6 +398,29 @@ def test_a_system_of_the_same_name_in_every_worker_has_its_documents_in_each(pro
     assert run.summary["documents"] == {"deleted": 6, "kept": 0, "left": []}
 
 
+ENDING = """
+
+@pytest.fixture(scope="session", autouse=True)
+def worker_that_is_at_its_end(pytestconfig):
+    from pytest_ragcheck.plugin.workers.worker_info import part_of
+    from pytest_ragcheck.rag.documents.ledger import Ledger, folder_of_documents
+
+    folder = folder_of_documents(pytestconfig.rootpath / "ragcheck-results")
+    ledger = Ledger(folder / f"{part_of(pytestconfig).run_id}-other")
+    ledger.write(base=URL)
+    ledger.write(document="old", file_name="shop_terms.txt")
+"""
+
+
+def test_a_worker_leaves_the_documents_that_another_one_deletes_at_its_end(project: Project) -> None:
+    with DocumentServer(there=BEFORE) as server:
+        run = run_many(
+            project, OWN_CLIENT.format(url=server.url) + ENDING.replace("URL", repr(server.url.removesuffix("/query")))
+        )
+        assert server.documents == BEFORE
+    assert run.summary["documents"] == {"deleted": 3, "kept": 0, "left": []}
+
+
 WAKES = """
 
 import signal

@@ -199,7 +199,9 @@ class RunDocuments:
     async def _put_in(self, uploads: list[Upload], routes: DocumentRoutes, ledger: Ledger) -> Ingested:
         for old in abandoned(self._settings.run.output):
             entries = old.read()
-            if entries.base == routes.shown and not entries.kept:
+            # No process holds the ledger that another worker is about to remove at its end.
+            is_own = old.folder.name.startswith(self._part.run_id)
+            if entries.base == routes.shown and not entries.kept and not is_own:
                 # Documents of an identity that the settings no longer have stay in their ledger.
                 with suppress(EndpointError):
                     note(self._config, await clean_up(old, routes.of_identity(entries.identity), self._limiter))
