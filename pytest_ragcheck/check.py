@@ -280,10 +280,10 @@ def _bounded(record: Record, settings: Settings) -> Record:
     maximums = {**settings.gate.maximums, **own}
     is_empty = record.answer is not None and not record.answer.strip()
     free = record.cost.usd is None and not record.cost.asked_judge and (record.verdict_cached or is_empty)
-    inapplicable = {_COST: "the judge was not asked"} if free else {}
+    dropped = {_COST: "the judge was not asked"} if free else {}
     if not record.question.is_answered:
-        inapplicable[_FIRST_PIECE] = NO_ANSWER
-    dropped = {metric: why for metric, why in inapplicable.items() if maximums.pop(metric, None) is not None}
+        dropped[_FIRST_PIECE] = NO_ANSWER
+    dropped = {metric: why for metric, why in dropped.items() if maximums.pop(metric, None) is not None}
     record = replace(record, maximums=maximums, dropped={**record.dropped, **dropped})
     if record.verdict is Verdict.ERROR:
         return record

@@ -83,7 +83,7 @@ class _Examination:
             now=now,
             known=known,
             apart="" if known else OTHERWISE,
-            ids_renamed=self.baseline.recorded_ids(self.record) is not None,
+            ids_renamed=bool(self.baseline.recorded_ids(self.record)),
             saved_runs=self.baseline.baseline.runs,
         )
         if known:

@@ -60,11 +60,13 @@ class RunBaseline:
             return None
         return row
 
-    def recorded_ids(self, record: Record) -> tuple[str, ...] | None:
-        """Return the baseline's ids of the contexts if most are known texts under unknown ids; None otherwise."""
-        ids, known = record.source_ids or (), [self._ids_by_text.get(text_digest(text)) for text in record.contexts]
-        if not ids or not self._known_ids.isdisjoint(ids) or 2 * known.count(None) > len(known):
-            return None
+    def recorded_ids(self, record: Record) -> tuple[str, ...]:
+        """Return the baseline's ids of the contexts if most are known texts under unknown ids; empty otherwise."""
+        # A forbidden document may have any other id.
+        ids = () if record.question.must_not_retrieve else record.source_ids or ()
+        known = [self._ids_by_text.get(text_digest(text)) for text in record.contexts]
+        if not self._known_ids.isdisjoint(ids) or 2 * known.count(None) > len(known):
+            return ()
         return tuple(recorded or id_ for recorded, id_ in zip(known, ids, strict=False))
 
     def compares(self, question: Question) -> bool:
