@@ -27,7 +27,7 @@ _SHOWN = 10
 """Questions of one group that are shown."""
 
 _TEXT_LIMIT = 160
-"""Characters of a reason, a question or an answer that are shown."""
+"""Longest shown text, in characters."""
 
 
 def accept_command(*, results: Path, baseline: Path, start: Path) -> str:

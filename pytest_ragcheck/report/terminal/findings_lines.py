@@ -179,7 +179,7 @@ def _judging(judging: Judging) -> Iterator[str]:
 
 
 def _texts(change: Change) -> Iterator[str]:
-    """Yield the question, the recorded answer and the new one, as far as there are answers."""
+    """Yield the question and both answers, as far as there are any."""
     texts = {"question": change.before.question, "recorded": change.before.answer, "answer": change.now.answer}
     return (f"{label:<9} {short(text)}" for label, text in texts.items() if text is not None)
 

@@ -225,7 +225,7 @@ def _agreement_words(agreement: Agreement | None) -> str:
 
 
 def judge_tokens(performance: Mapping[str, float]) -> str:
-    """Return the tokens of the judge's model in words; empty if they are unknown."""
+    """Return the tokens of the judge's model in words; empty if unknown."""
     if not {"judge_input_tokens", "judge_output_tokens"} <= performance.keys():
         return ""
     return "judge {judge_input_tokens:,.0f} tokens in, {judge_output_tokens:,.0f} out".format_map(performance)
