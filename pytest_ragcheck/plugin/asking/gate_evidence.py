@@ -15,7 +15,7 @@ from pytest_ragcheck.scores.catalogue import PROHIBITIONS, RETRIEVAL
 from pytest_ragcheck.scores.score import measured_values
 from pytest_ragcheck.summary.gate.comparability import other_settings
 from pytest_ragcheck.summary.gate.gate_replies import GateReplies
-from pytest_ragcheck.summary.gate.procedure.candidate import examine
+from pytest_ragcheck.summary.gate.procedure.candidate import asks_again, examine
 from pytest_ragcheck.summary.gate.procedure.compared_question import ComparedQuestion, KnownRun, Look, Scores
 from pytest_ragcheck.summary.gate.procedure.gate_requests import AskAgain, Reply
 from pytest_ragcheck.summary.gate.procedure.mean_test import can_be_judged
@@ -154,6 +154,8 @@ class _Examination:
             pass
         evidence = replace(evidence, replies=tuple(replies))
         if evidence.gate == "regression":
+            if not compared.now.passed and not compared.is_candidate:
+                evidence = replace(evidence, replies=await self._looks_to_save(compared, evidence.thresholds))
             evidence = await self._judged_for_means(evidence, compared, deterministic=deterministic)
         digest, judge, question = compared.now.answer, self.record.judge, self.record.question
         same = any(look.digest(question) == digest and look.judge == judge for look in self.row.answers)
@@ -170,6 +172,22 @@ class _Examination:
             return None
         self.again.append(record)
         return None if record.verdict is Verdict.ERROR else await self._look(record, thresholds)
+
+    async def _looks_to_save(self, compared: ComparedQuestion, thresholds: Mapping[str, float]) -> tuple[Look, ...]:
+        """
+        Ask a known failure again until it passes, for the baseline that this run may be saved into.
+
+        A later run counts a question as improved only if it failed every look of a saved run.
+        """
+        looks: list[Look] = []
+        for _ in range(asks_again(compared, "regression")):
+            look = await self._ask_again(thresholds)
+            if look is None:
+                break
+            looks.append(look)
+            if look.passed:
+                break
+        return tuple(looks)
 
     async def _judge(self, answers: Sequence[str]) -> tuple[Scores, ...] | None:
         """Return new scores of the answers, begun in their order; None if one of them could not be measured."""

@@ -30,13 +30,7 @@ def examine(question: ComparedQuestion, *, gate: str, deterministic_judge: bool 
     """
     if question.is_candidate:
         return (yield from _candidate(question, gate, deterministic_judge))
-    if gate == "regression" and not question.now.passed:
-        # For a baseline that this run is saved into: a question counts as improved only if it failed every look.
-        for _ in range(asks_again(question, gate)):
-            look = yield AskAgain(key=question.key)
-            if not isinstance(look, Look) or look.passed:
-                break
-    elif gate == "regression" and (run := _failed_run(question)) is not None:
+    if gate == "regression" and (run := _failed_run(question)) is not None:
         return (yield from _improvement(question, run, deterministic_judge))
     return Examined(question=question)
 
@@ -68,10 +62,10 @@ def _outcome(found: SideBySide | None) -> Outcome:
 
 
 def _failed_run(question: ComparedQuestion) -> KnownRun | None:
-    """Return the only saved run that failed in all looks, if the others passed; else None."""
+    """Return the only saved run that failed in all looks, if the others and today passed; else None."""
     failed = [run for run in question.known if run.failed]
     others = sum(run.passed for run in question.known)
-    return failed[0] if len(failed) == 1 and others == len(question.known) - 1 else None
+    return failed[0] if question.now.passed and len(failed) == 1 and others == len(question.known) - 1 else None
 
 
 def _improvement(question: ComparedQuestion, run: KnownRun, deterministic: bool) -> Steps[Examined]:
