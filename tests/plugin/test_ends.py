@@ -274,8 +274,9 @@ def test_what_a_run_put_in_is_gone_or_known(project: Project, name: str) -> None
         texts = [run.communicate(timeout=60)[0] for run in runs]
         server.end()
         going_down.join()
-    assert [run.returncode for run in runs] == [end.status] * len(places), texts
-    assert (server.most, len(server.documents), ledgers(folders)) == (during, after, ledgers_after), texts
+    shown = "\n".join(texts)  # pytest would shorten a list
+    assert [run.returncode for run in runs] == [end.status] * len(places), shown
+    assert (server.most, len(server.documents), ledgers(folders)) == (during, after, ledgers_after), shown
     if ledgers_after:
         # Workers outlive their controller by a moment.
         for _ in range(600):

@@ -128,7 +128,7 @@ class ContextIndex:
         return reduce(or_, self._windows, 0)
 
     def nearest(self, sought: int, size: int, *, share: float = NEAR_COPY, apart: float = _AS_NEAR) -> list[list[str]]:
-        """The sentences with at least *share* of *size* terms, of which those *sought* are wanted; or empty."""
+        """The nearest sentences with at least *share* of a claim's *size* terms; *sought* has the bits of these."""
         enough = share * size
         if not sought or (sought & self._present).bit_count() < enough:
             return []

@@ -104,7 +104,7 @@ class Evidence:
         """
         The detail in which a sentence with the terms *claim* differs from the contexts; None if there is none.
 
-        It is a near copy if a window of the contexts has most of its *content*, of which *held* are the bits.
+        It is a near copy if a window of the contexts has most of its *content* terms; *held* has their bits.
         """
         if not DATES.isdisjoint(claim) and (date := foreign_date(claim, self._calendar)):
             return ChangedDetail(terms=[date])
