@@ -125,6 +125,7 @@ def unequal(value: float, limit: float, sign: Literal["<", ">"]) -> str:
 
 def distinct(*numbers: float) -> list[str]:
     """Return the numbers with 2 to 6 decimals: all of the last number, and enough to distinguish unequal ones."""
+    shown: list[str] = []
     for digits in range(2, 7):
         shown = [f"{number:.{digits}f}" for number in numbers]
         if len(set(shown)) == len(set(numbers)) and float(shown[-1]) == round(numbers[-1], 6):
