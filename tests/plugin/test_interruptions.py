@@ -343,6 +343,32 @@ def test_after():
     assert "!!! _pytest.outcomes.Exit: ended by SIGTERM !!!" in run.text
 
 
+@three_ways
+def test_sigterm_ends_a_run_whose_main_loop_raises_another_exception_for_it(project: Project) -> None:
+    project.ask(good("terms"))
+    project.conftest(
+        JUDGE
+        + """
+import os, signal, time
+
+@pytest.fixture(scope="session")
+def rag_client():
+    return CannedRag()
+
+def pytest_runtest_logreport(report):
+    if report.when == "call" and "PYTEST_XDIST_WORKER" not in os.environ:
+        try:
+            os.kill(os.getpid(), signal.SIGTERM)
+            time.sleep(10)
+        except BaseException:
+            raise RuntimeError("an assertion about a state that the signal left half made")
+"""
+    )
+    run = project.run(subprocess=True)
+    assert run.exit_status == 128 + signal.SIGTERM
+    assert (project.folder / "ragcheck-results" / "rag.partial_summary.json").is_file()
+
+
 def test_a_quick_second_sigterm_loses_no_file(project: Project) -> None:
     project.ask(good("terms"))
     # `timeout` signals the process and then its group.

@@ -186,6 +186,11 @@ class Recorder:
     def pytest_runtestloop(self, session: pytest.Session) -> Generator[None, object, object]:
         try:
             result = yield
+        except Exception:
+            from pytest_ragcheck.plugin.guests.interruption import end_if_signalled
+
+            end_if_signalled(self._config)
+            raise
         finally:
             run = self._run
             if run is not None and run.judge_problem:

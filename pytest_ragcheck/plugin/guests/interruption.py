@@ -10,16 +10,24 @@ from typing import Any
 
 import pytest
 
+ENDED = "ragcheck-ended"
+
 
 def end_in_order_on_sigterm(config: pytest.Config) -> None:
     """End the run at SIGTERM as at Ctrl-C, unless another handler is installed; a third SIGTERM ends the process."""
 
     def end() -> None:
-        config.pluginmanager.register(_EndAfterItem())
+        config.pluginmanager.register(_EndAfterItem(), ENDED)
         _end()
 
     # `timeout 600 pytest` signals the process and then its group, so the second one comes at once.
     _handle(config, signal.SIGTERM, signal.SIG_DFL, end, _ignore)
+
+
+def end_if_signalled(config: pytest.Config) -> None:
+    """End the run at an exception that interrupted code raised in place of the signal's."""
+    if config.pluginmanager.has_plugin(ENDED):
+        _end()
 
 
 class _EndAfterItem:
