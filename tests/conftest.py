@@ -26,13 +26,17 @@ sys.dont_write_bytecode = False
 
 # No test asserts how long something takes: the machine may be busy.
 hypothesis.settings.register_profile("quick", deadline=None, max_examples=25)
-hypothesis.settings.register_profile("exhaustive", deadline=None, max_examples=300)
+hypothesis.settings.register_profile("exhaustive", deadline=None, max_examples=100)
 hypothesis.settings.load_profile("quick")
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Iterator[None]:
     """Freezes the objects that live until the end: collecting them takes a tenth of the time of all tests."""
+    # The workers of xdist have been started. What tests start is not measured: it takes as long as the tests
+    # themselves, and would differ by the modules of coverage from what users start.
+    for name in [name for name in os.environ if name.startswith("COVERAGE_")]:
+        del os.environ[name]
     gc.disable()
     try:
         return (yield)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -25,12 +24,8 @@ FURTHER = {"offline_judge_of_all_it_reads", "offline_answer"}
 def test_long_hostile_text_is_read_to_the_end(reader: str) -> None:
     command = [sys.executable, "-m", "tests.hostile_text", reader]
     root = Path(__file__).parent.parent
-    # Measuring coverage takes three times as long as reading.
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("COVERAGE_")}
     try:
-        ended = subprocess.run(
-            command, cwd=root, env=environment, capture_output=True, timeout=KILLED_AFTER_SECONDS, check=False
-        )
+        ended = subprocess.run(command, cwd=root, capture_output=True, timeout=KILLED_AFTER_SECONDS, check=False)
     except subprocess.TimeoutExpired as hung:
         pytest.fail(f"{reader} hangs on {(hung.stdout or b'').decode().splitlines()[-1:]}")
     assert ended.returncode == 0, ended.stdout.decode().splitlines()[-1:] + ended.stderr.decode().splitlines()[-10:]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING
 
 import pytest
@@ -50,10 +49,7 @@ NO_ANYIO = ("-p", "no:anyio")
 
 
 @three_ways
-def test_nothing_is_printed_written_or_imported(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    # Under coverage, the process would also have the modules of coverage.
-    for name in [name for name in os.environ if name.startswith("COVERAGE_")]:
-        monkeypatch.delenv(name)
+def test_nothing_is_printed_written_or_imported(project: Project) -> None:
     project.junit = False
     project.write("test_own.py", TEST)
     run = project.run(*NO_ANYIO, "-v", subprocess=True)
@@ -76,11 +72,7 @@ def pytest_runtest_setup():
 """
 
 
-def test_what_the_first_question_does_not_need_is_imported_after_it(
-    project: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for name in [name for name in os.environ if name.startswith("COVERAGE_")]:
-        monkeypatch.delenv(name)
+def test_what_the_first_question_does_not_need_is_imported_after_it(project: Project) -> None:
     project.write("conftest.py", LATER)
     project.ask(good("terms"))
     with FakeEndpoint(json_reply({"answer": "a", "contexts": ["a"]})) as endpoint:

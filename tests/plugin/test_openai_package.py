@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING
 
 import pytest
@@ -35,13 +34,6 @@ def rag_judge(rag_settings):
     client = openai.AsyncOpenAI(api_key="k", base_url=rag_settings.judge.url)
     return OpenAIJudge(model="m", api_key="", client=client)
 """
-
-
-@pytest.fixture(autouse=True)
-def unmeasured(monkeypatch: pytest.MonkeyPatch) -> None:
-    # Under coverage, the process would also have the modules of coverage.
-    for name in [name for name in os.environ if name.startswith("COVERAGE_")]:
-        monkeypatch.delenv(name)
 
 
 @pytest.mark.parametrize(("judge", "imported"), [("", False), (OWN, True)], ids=["the run's", "a client of the user's"])

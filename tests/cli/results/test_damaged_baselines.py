@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     Ragcheck = Callable[..., tuple[int, str, str]]
 
 FORMS = ("full", "compact")
-MUTATIONS = [12, pytest.param(300, marks=pytest.mark.exhaustive)]
+MUTATIONS = [12, pytest.param(100, marks=pytest.mark.exhaustive)]
 NOW = Look(answer="0" * 16, scores={"f1": 0.5}, passed=False, fresh=True)
 EXAMINED = GateReplies(
     gate="regression", thresholds={"f1": 0.5}, now=NOW, known=(KnownRun(looks=(NOW,)),),

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     Ragcheck = Callable[..., tuple[int, str, str]]
 
-MUTATIONS = [20, pytest.param(400, marks=pytest.mark.exhaustive)]
+MUTATIONS = [20, pytest.param(100, marks=pytest.mark.exhaustive)]
 VALUES: tuple[Any, ...] = (
     *(None, True, -1, 1e308, float("nan"), float("inf"), 10**400, 0.5),
     *("", "a", "\ud800", "../../x", [], [1], [[]], {}, {"a": []}),

@@ -87,7 +87,6 @@ for record in records:
     rows.add(record)
 print({rows.row_of(record) for record in records})
 rows.close()
-resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))  # for coverage's data
 """
 
 
