@@ -21,7 +21,7 @@ from pytest_ragcheck.questions.wire import question_to_wire
 from pytest_ragcheck.rag.ask import endpoint_name
 from pytest_ragcheck.redaction import REDACTED, is_secret_header, shown_url
 
-OF_NO_ACCOUNT = frozenset(
+IGNORED_SETTINGS = frozenset(
     {
         "rag_agent", "rag_baseline", "rag_calibration", "rag_concurrency", "rag_delay",
         "rag_judge_concurrency", "rag_output", "rag_disable", "rag_max_cost", "rag_question_files",
@@ -30,7 +30,7 @@ OF_NO_ACCOUNT = frozenset(
 )  # fmt: skip
 """Settings that do not change a verdict. Any other setting, and so each new one, is part of the fingerprint."""
 
-_NO_MATTER = ("path", "line", "tags", "skip", "xfail", "history")
+_IGNORED_KEYS = ("path", "line", "tags", "skip", "xfail", "history")
 """Keys of a question that neither the answer nor the judgement depends on, or that the run fills."""
 
 _LOOPBACK = re.compile(r"localhost|127\.[\d.]+|::1")
@@ -43,7 +43,7 @@ def fingerprint(settings: Settings) -> dict[str, str]:
     The port of a server on this machine is left out, because test suites start their server on any free port.
     """
     values = settings.values()
-    found = {each.name: values[each.becomes] for each in TABLE if each.name not in OF_NO_ACCOUNT}
+    found = {each.name: values[each.becomes] for each in TABLE if each.name not in IGNORED_SETTINGS}
     found["own_metrics"] = settings.run.own_metrics
     for name in ("rag_headers", "rag_judge_headers"):
         found[name] = {
@@ -73,19 +73,19 @@ def differences(before: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
 def question_digest(question: Question) -> str:
     """Return a digest of all values that affect the answer or the judgement, not of the place in the file."""
     wire = question_to_wire(question) | {"earlier": [turn.question for turn in question.earlier]}
-    return _digest({name: value for name, value in wire.items() if name not in _NO_MATTER})
+    return _digest({name: value for name, value in wire.items() if name not in _IGNORED_KEYS})
 
 
-def means_digest(client: Any, judge: Judge | None, settings: Settings) -> str:
+def backends_digest(client: Any, judge: Judge | None, settings: Settings) -> str:
     """Return a digest that is equal if the same system answers and the same judge judges in the same way."""
     identity = judge_identity(judge)
     judged_by = {**asdict(identity), "url": _without_port(identity.url)} if identity else None
     return _digest([_without_port(endpoint_name(client)), judged_by, fingerprint(settings)])
 
 
-def store_key(question: Question, means: str) -> str:
-    """Return the key of a question in the store of a run; it begins with the question's digest."""
-    return f"{question_digest(question)}.{means}"
+def store_key(question: Question, backends: str) -> str:
+    """Return the key of a question in the store of a run: its digest, and that of its *backends*."""
+    return f"{question_digest(question)}.{backends}"
 
 
 def _digest(value: Any) -> str:

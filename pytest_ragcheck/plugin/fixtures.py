@@ -118,10 +118,10 @@ def _result(
     from pytest_ragcheck.plugin.asking.question_session import question_session_of
     from pytest_ragcheck.plugin.asking.rag_check import kept
 
-    means = _backends(client, judge, settings)
+    backends = _backends(client, judge, settings)
     with _usage_errors_as_failures():
-        ahead = question_session_of(request.session)
-    record = kept(request.node, question, settings, partial(ahead.record, request.node, question, means))
+        questions = question_session_of(request.session)
+    record = kept(request.node, question, settings, partial(questions.record, request.node, question, backends))
     record.assert_measured()
     return record
 

@@ -13,10 +13,10 @@ from pytest_ragcheck import __version__
 from pytest_ragcheck.config.settings import Settings
 from pytest_ragcheck.config.table import TABLE
 from pytest_ragcheck.engine.fingerprint import (
-    OF_NO_ACCOUNT,
+    IGNORED_SETTINGS,
+    backends_digest,
     differences,
     fingerprint,
-    means_digest,
     question_digest,
     store_key,
 )
@@ -79,7 +79,7 @@ def test_what_changes_how_a_run_goes_does_not() -> None:
 
 
 def test_a_setting_that_is_named_as_of_no_account_is_one() -> None:
-    assert {setting.name for setting in TABLE} >= OF_NO_ACCOUNT
+    assert {setting.name for setting in TABLE} >= IGNORED_SETTINGS
 
 
 def test_the_version_of_the_plugin_counts() -> None:
@@ -119,26 +119,26 @@ def test_a_changed_question_is_another(changes: dict[str, Any]) -> None:
     assert store_key(question, "m") != store_key(replace(question, **changes), "m")
 
 
-def test_the_same_means_have_the_same_digest_and_others_do_not() -> None:
-    means = means_digest(system("http://rag/q"), judge(), BASE)
-    assert means == means_digest(system("http://rag/q"), judge(), BASE)
+def test_the_same_backends_have_the_same_digest_and_others_do_not() -> None:
+    digest = backends_digest(system("http://rag/q"), judge(), BASE)
+    assert digest == backends_digest(system("http://rag/q"), judge(), BASE)
     others = [
-        means_digest(system("http://rag:81/q"), judge(), BASE),
-        means_digest(system("http://rag/q"), judge(model="n"), BASE),
-        means_digest(system("http://rag/q"), judge(prompt_version="2"), BASE),
-        means_digest(system("http://rag/q"), None, BASE),
-        means_digest(system("http://rag/q"), judge(), BASE.replace(threshold=0.1)),
+        backends_digest(system("http://rag:81/q"), judge(), BASE),
+        backends_digest(system("http://rag/q"), judge(model="n"), BASE),
+        backends_digest(system("http://rag/q"), judge(prompt_version="2"), BASE),
+        backends_digest(system("http://rag/q"), None, BASE),
+        backends_digest(system("http://rag/q"), judge(), BASE.replace(threshold=0.1)),
     ]
-    assert len({means, *others}) == 6
+    assert len({digest, *others}) == 6
 
 
 @pytest.mark.parametrize(("one", "other"), [("127.0.0.1:1", "127.0.0.1:2"), ("localhost:1", "localhost:2")])
 def test_the_port_of_a_server_on_this_machine_is_of_no_account(one: str, other: str) -> None:
-    pair = [means_digest(system(f"http://{host}/q"), judge(url=f"http://{host}/v1"), BASE) for host in (one, other)]
+    pair = [backends_digest(system(f"http://{host}/q"), judge(url=f"http://{host}/v1"), BASE) for host in (one, other)]
     assert pair[0] == pair[1]
     assert fingerprint(BASE.replace(url=f"http://{one}/q")) == fingerprint(BASE.replace(url=f"http://{other}/q"))
 
 
 def test_clients_and_judges_that_do_not_say_who_they_are_are_known_by_their_class() -> None:
-    assert means_digest(Answers(None), Judges(), BASE) == means_digest(Answers("x"), Judges(), BASE)
-    assert means_digest(system("http://[half/q"), None, BASE) != means_digest(system("a function"), None, BASE)
+    assert backends_digest(Answers(None), Judges(), BASE) == backends_digest(Answers("x"), Judges(), BASE)
+    assert backends_digest(system("http://[half/q"), None, BASE) != backends_digest(system("a function"), None, BASE)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.engine.conversation import by_conversation, conversation_of
-from pytest_ragcheck.engine.fingerprint import means_digest, store_key
+from pytest_ragcheck.engine.fingerprint import backends_digest, store_key
 from pytest_ragcheck.plugin.asking.plan import AGAIN, NARROW, OTHER_BACKENDS, Backends, FixtureHome, Plan
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ class Schedule:
             return Step(on_demand=self._on_demand.get(item.nodeid, AGAIN))
         begin: tuple[tuple[str, Question], ...] = ()
         if planned.home not in self._begun and backends.are_lasting(self._fixtures.values, judged=question.is_answered):
-            digest = means_digest(backends.client, backends.judge, backends.settings)
+            digest = backends_digest(backends.client, backends.judge, backends.settings)
             self._begun[planned.home] = (backends, digest)
             same = [planned, *(each for each in self._ahead.values() if each.home == planned.home)]
             if self._fixtures.in_last_item:
