@@ -116,12 +116,12 @@ def _result(
 ) -> Record:
     __tracebackhide__ = True
     from pytest_ragcheck.plugin.asking.question_session import question_session_of
-    from pytest_ragcheck.plugin.asking.rag_check import kept
+    from pytest_ragcheck.plugin.asking.rag_check import record_for
 
     backends = _backends(client, judge, settings)
     with _usage_errors_as_failures():
         questions = question_session_of(request.session)
-    record = kept(request.node, question, settings, partial(questions.record, request.node, question, backends))
+    record = record_for(request.node, question, settings, partial(questions.record, request.node, question, backends))
     record.assert_measured()
     return record
 

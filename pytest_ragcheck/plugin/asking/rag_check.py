@@ -114,10 +114,10 @@ class RagCheck:
         # The tier retrieval needs no judge, and so no preflight of one.
         backends = self._backends if question.is_answered else replace(self._backends, judge=None)
         evaluate = partial(question_session_of(self._request.session).called, question, backends)
-        return kept(self._request.node, question, self._backends.settings, evaluate)
+        return record_for(self._request.node, question, self._backends.settings, evaluate)
 
 
-def kept(item: pytest.Item, question: Question, settings: Settings, evaluate: Callable[[], Evaluated]) -> Record:
+def record_for(item: pytest.Item, question: Question, settings: Settings, evaluate: Callable[[], Evaluated]) -> Record:
     """Return the record of the question, and keep it for the item's next report."""
     __tracebackhide__ = True
     try:

@@ -15,7 +15,7 @@ from pytest_ragcheck.plugin.guests.junit_properties import add_properties
 from pytest_ragcheck.plugin.guests.traceback_texts import failure_repr, set_crash
 from pytest_ragcheck.plugin.item_records import Evaluated, forget_records, taken_records
 from pytest_ragcheck.plugin.run_state import OVER_BUDGET, RUN, Run, run_of
-from pytest_ragcheck.plugin.workers.transport import TOLERATED, put_on, take_off
+from pytest_ragcheck.plugin.workers.transport import TOLERATED, put_payload, take_payload
 from pytest_ragcheck.plugin.workers.worker_info import place_of
 from pytest_ragcheck.summary.gate.gate_decision import why_tolerated
 from pytest_ragcheck.summary.gate_rules import COMPARING
@@ -28,29 +28,29 @@ if TYPE_CHECKING:
 
 def complete_report(item: pytest.Item, call: pytest.CallInfo[None], report: pytest.TestReport) -> None:
     """Put the new records of the item on the report, and make the text of a FAIL or an ERROR readable."""
-    luggage: dict[str, object] = {}
+    payload: dict[str, object] = {}
     run, is_worker = item.config.stash.get(RUN, None), hasattr(item.config, "workerinput")
     if run is not None and not run.sent and is_worker:
-        luggage["collected"] = run.to_json()
+        payload["collected"] = run.to_json()
     evaluated = taken_records(item)
     is_sent = is_worker or is_fork(item.config)
     if evaluated:
-        luggage["records"] = evaluated
+        payload["records"] = evaluated
         if is_sent:
-            luggage["records"] = [(one.record.to_json(), one.on_demand, one.resumed) for one in evaluated]
+            payload["records"] = [(one.record.to_json(), one.on_demand, one.resumed) for one in evaluated]
     if run is not None and run.queued_notes:
-        luggage["notes"] = run.queued_notes.copy()
+        payload["notes"] = run.queued_notes.copy()
         run.queued_notes.clear()
     if call.excinfo is not None and is_own_failure(call.excinfo.value):
-        luggage["own_failure"] = True
+        payload["own_failure"] = True
     if run is not None and run.judge_problem:
-        luggage["judge_problem"] = run.judge_problem
+        payload["judge_problem"] = run.judge_problem
     records = add_properties(item, report, [one.record for one in evaluated])
     if report.when == "teardown":
         attach(item.config, records)
         forget_records(item)
-    if luggage:
-        put_on(report, luggage, is_sent=is_sent)
+    if payload:
+        put_payload(report, payload, is_sent=is_sent)
     if call.excinfo is not None and isinstance(call.excinfo.value, QuestionErrored | QuestionFailed):
         _make_readable(call.excinfo, report, call.excinfo.value.record)
         _tolerate(item, call.excinfo.value, report)
@@ -58,18 +58,18 @@ def complete_report(item: pytest.Item, call: pytest.CallInfo[None], report: pyte
 
 def records_of(report: pytest.TestReport, config: pytest.Config) -> list[Record]:
     """Take the records off the report, add them to the run, and return them."""
-    luggage = take_off(report)
-    if luggage is None:
+    payload = take_payload(report)
+    if payload is None:
         return []
     run = run_of(config)
-    if "collected" in luggage:
-        run.merge(luggage["collected"])
-    run.add_notes(luggage.get("notes", ()))
-    run.judge_problem = run.judge_problem or luggage.get("judge_problem", "")
+    if "collected" in payload:
+        run.merge(payload["collected"])
+    run.add_notes(payload.get("notes", ()))
+    run.judge_problem = run.judge_problem or payload.get("judge_problem", "")
     records, place = [], place_of(report, config)
-    if "own_failure" in luggage:
+    if "own_failure" in payload:
         run.results.own_failures.add(place)
-    for one in luggage.get("records", ()):
+    for one in payload.get("records", ()):
         evaluated = one if isinstance(one, Evaluated) else _received(*one)
         records.append(record := run.results.with_known_turns(evaluated.record))
         question = run.questions.selected.get(place)

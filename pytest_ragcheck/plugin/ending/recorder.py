@@ -17,7 +17,7 @@ from pytest_ragcheck.plugin.workers.transport import (
     REFUSAL,
     STOPPED,
     USELESS_JUDGE,
-    carries_luggage,
+    has_payload,
     has_workers,
     received,
 )
@@ -127,7 +127,7 @@ class Recorder:
 
     def _take_records(self, report: pytest.TestReport) -> None:
         """Add the records of the report to the run, and keep those of failures for the end."""
-        if carries_luggage(report):
+        if has_payload(report):
             from pytest_ragcheck.plugin.ending.item_report import records_of
             from pytest_ragcheck.report.terminal.run_lines import score_words
             from pytest_ragcheck.verdict.failure_text import cause_of

@@ -38,7 +38,7 @@ LINE = "ragcheck_line"
 REFUSAL = "ragcheck_refusal"
 """Name of a usage error, which ends the run; in a worker it would look like a crash of the worker."""
 
-_LUGGAGE = "ragcheck"
+_PAYLOAD = "ragcheck"
 
 
 def has_workers(config: pytest.Config) -> bool:
@@ -46,20 +46,20 @@ def has_workers(config: pytest.Config) -> bool:
     return config.stash.get(HAS_WORKERS, False)
 
 
-def put_on(report: pytest.TestReport, luggage: Mapping[str, object], *, is_sent: bool) -> None:
-    """Put the luggage on the report; one that is sent to another process holds only builtin types, so it gets JSON."""
-    setattr(report, _LUGGAGE, json.dumps(luggage) if is_sent else luggage)
+def put_payload(report: pytest.TestReport, payload: Mapping[str, object], *, is_sent: bool) -> None:
+    """Put the payload on the report; one that is sent to another process holds only builtin types, so it gets JSON."""
+    setattr(report, _PAYLOAD, json.dumps(payload) if is_sent else payload)
 
 
-def carries_luggage(report: pytest.TestReport) -> bool:
-    """Return True if `put_on` put anything on the report."""
-    return hasattr(report, _LUGGAGE)
+def has_payload(report: pytest.TestReport) -> bool:
+    """Return True if `put_payload` put anything on the report."""
+    return hasattr(report, _PAYLOAD)
 
 
-def take_off(report: pytest.TestReport) -> dict[str, Any] | None:
-    """Remove and return the luggage of the report, so that no other plugin sees the attribute."""
-    luggage: dict[str, Any] | str | None = report.__dict__.pop(_LUGGAGE, None)
-    return json.loads(luggage) if isinstance(luggage, str) else luggage
+def take_payload(report: pytest.TestReport) -> dict[str, Any] | None:
+    """Remove and return the payload of the report, so that no other plugin sees the attribute."""
+    payload: dict[str, Any] | str | None = report.__dict__.pop(_PAYLOAD, None)
+    return json.loads(payload) if isinstance(payload, str) else payload
 
 
 def end_worker(session: pytest.Session, reason: str) -> NoReturn:
