@@ -402,11 +402,11 @@ ENDING = """
 
 @pytest.fixture(scope="session", autouse=True)
 def worker_that_is_at_its_end(pytestconfig):
-    from pytest_ragcheck.plugin.workers.worker_info import part_of
+    from pytest_ragcheck.plugin.workers.worker_info import worker_info
     from pytest_ragcheck.rag.documents.ledger import Ledger, folder_of_documents
 
     folder = folder_of_documents(pytestconfig.rootpath / "ragcheck-results")
-    ledger = Ledger(folder / f"{part_of(pytestconfig).run_id}-other")
+    ledger = Ledger(folder / f"{worker_info(pytestconfig).run_id}-other")
     ledger.write(base=URL)
     ledger.write(document="old", file_name="shop_terms.txt")
 """

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_ragcheck.engine.store.caching_judge import CachingJudge, Fingerprinted
 from pytest_ragcheck.engine.store.verdict_cache import VerdictCache
 from pytest_ragcheck.plugin.run_state import run_of
-from pytest_ragcheck.plugin.workers.worker_info import part_of
+from pytest_ragcheck.plugin.workers.worker_info import worker_info
 
 if TYPE_CHECKING:
     import pytest
@@ -29,7 +29,7 @@ def with_cache(
     if folder is None:
         yield judge
         return
-    cache = VerdictCache(folder, run=part_of(config).run_id, redactor=settings.redactor)
+    cache = VerdictCache(folder, run=worker_info(config).run_id, redactor=settings.redactor)
     run = run_of(config)
     if cache.problem:
         run.queue_note(cache.problem)

@@ -13,7 +13,7 @@ from pytest_ragcheck.engine.limits.request_limiter import RequestLimiter
 from pytest_ragcheck.plugin.asking.session_loop import loop_of
 from pytest_ragcheck.plugin.configuration import settings_of
 from pytest_ragcheck.plugin.run_state import run_of
-from pytest_ragcheck.plugin.workers.worker_info import part_of, run_id
+from pytest_ragcheck.plugin.workers.worker_info import run_id, worker_info
 from pytest_ragcheck.rag.client import RagClient
 from pytest_ragcheck.rag.documents.deletion import clean_up, give_up
 from pytest_ragcheck.rag.documents.documents_outcome import Documents
@@ -46,8 +46,8 @@ def note(config: pytest.Config, done: Documents) -> None:
     """Add the outcome to the summary of the run, from any process."""
     run = run_of(config)
     run.documents = done if run.documents is None else run.documents + done
-    part = part_of(config)
-    if part.is_worker and part.shares_disk:
+    worker = worker_info(config)
+    if worker.is_worker and worker.shares_disk:
         folder = _folder(config)
         folder.mkdir(parents=True, exist_ok=True)
         (folder / f"{os.getpid()}.json").write_text(json.dumps(asdict(run.documents)), encoding="utf-8")
@@ -82,4 +82,4 @@ async def _delete(config: pytest.Config, ledgers: list[Ledger], failed: bool) ->
 
 def _folder(config: pytest.Config) -> Path:
     """Return the folder with one file for each worker; it is not in the run folder, which the next run may remove."""
-    return folder_of_documents(settings_of(config).run.output) / f"outcome-{part_of(config).run_id}"
+    return folder_of_documents(settings_of(config).run.output) / f"outcome-{worker_info(config).run_id}"

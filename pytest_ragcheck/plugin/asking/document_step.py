@@ -18,7 +18,7 @@ from pytest_ragcheck.plugin.asking.shared_run import limits_of
 from pytest_ragcheck.plugin.configuration import settings_of
 from pytest_ragcheck.plugin.run_state import run_of
 from pytest_ragcheck.plugin.workers.shared_folder import home_of
-from pytest_ragcheck.plugin.workers.worker_info import part_of
+from pytest_ragcheck.plugin.workers.worker_info import worker_info
 from pytest_ragcheck.rag.ask import endpoint_name
 from pytest_ragcheck.rag.client import RagClient
 from pytest_ragcheck.rag.documents.asking_ingested import AsksIngested
@@ -51,9 +51,9 @@ class RunDocuments:
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
         self._settings = settings_of(config)
-        self._part = part_of(config)
+        self._worker = worker_info(config)
         self._put: dict[str, asyncio.Task[Ingested]] = {}
-        self._once = Once(home_of(self._settings) / self._part.run_id, self._settings.redactor)
+        self._once = Once(home_of(self._settings) / self._worker.run_id, self._settings.redactor)
         self._own: list[tuple[Ledger, DocumentRoutes]] = []
         self._shared: dict[str, tuple[Ledger, DocumentRoutes]] = {}
         self._held: list[Ledger] = []
@@ -141,7 +141,7 @@ class RunDocuments:
             return refused(uploads, self._no_ledger(error))
 
     async def _ingest_into(self, uploads: list[Upload], client: Asks, routes: DocumentRoutes, name: str) -> Ingested:
-        if self._part.is_worker and self._part.shares_disk:
+        if self._worker.is_worker and self._worker.shares_disk:
             ingested = await self._ingest_once(uploads, client, routes, name)
             if ingested is not None:
                 return ingested
@@ -194,13 +194,13 @@ class RunDocuments:
         )
 
     def _ledger(self, name: str) -> Ledger:
-        return Ledger(folder_of_documents(self._settings.run.output) / f"{self._part.run_id}-{name}")
+        return Ledger(folder_of_documents(self._settings.run.output) / f"{self._worker.run_id}-{name}")
 
     async def _put_in(self, uploads: list[Upload], routes: DocumentRoutes, ledger: Ledger) -> Ingested:
         for old in abandoned(self._settings.run.output):
             entries = old.read()
             # No process holds the ledger that another worker is about to remove at its end.
-            is_own = old.folder.name.startswith(self._part.run_id)
+            is_own = old.folder.name.startswith(self._worker.run_id)
             if entries.base == routes.shown and not entries.kept and not is_own:
                 # Documents of an identity that the settings no longer have stay in their ledger.
                 with suppress(EndpointError):

@@ -31,7 +31,7 @@ from pytest_ragcheck.plugin.guests.interruption import end_in_order_on_sigterm, 
 from pytest_ragcheck.plugin.run_state import begin_run
 from pytest_ragcheck.plugin.workers.shared_folder import run_folder
 from pytest_ragcheck.plugin.workers.transport import NO_DOCUMENTS, NOT_STARTED, STOPPED
-from pytest_ragcheck.plugin.workers.worker_info import Part, part_of
+from pytest_ragcheck.plugin.workers.worker_info import WorkerInfo, worker_info
 
 if TYPE_CHECKING:
     from pytest_ragcheck.check import PreparedQuestion
@@ -69,10 +69,10 @@ class QuestionSession:
         self.pid = os.getpid()
         self._session = session
         self._config = config
-        self._part = part = part_of(config)
+        self._worker = worker = worker_info(config)
         self._loop = loop_of(config)
         # The store comes first, because it makes the folder of the run.
-        store = None if forked else opened_store(config, part)
+        store = None if forked else opened_store(config)
         self._checker = checker = Checker(config)
         self._waiting = Waiting(session, checker.evaluator.progress)
         self._asker = self._new_asker(store)
@@ -82,18 +82,18 @@ class QuestionSession:
         """The record of the question that ended the run, for its reruns."""
 
         begin_run(config)
-        if not part.is_worker:
+        if not worker.is_worker:
             end_in_order_on_sigterm(config)
         switched_off = SWITCHED_OFF if "prefetch" in settings_of(config).run.disabled else ""
-        alone = FORKED if forked else switched_off or _why_alone(part, store)
+        alone = FORKED if forked else switched_off or _why_alone(worker, store)
         fixtures = live_fixtures(config)
         self._schedule = Schedule(plan(session, switched_off=alone), fixtures)
         self._fixtures = fixtures
         self._key_of_last_item = ""
         """The key of the last item of a worker, if its question was prefetched."""
-        if part.is_worker:
+        if worker.is_worker:
             fixtures.before_last_item = self._finish
-        with_others = store is not None and part.is_worker
+        with_others = store is not None and worker.is_worker
         folder = run_folder(config) if with_others else None
         self._preflight = Preflight(session, limits_of(config).judging, checker.budget, folder)
 
@@ -136,7 +136,7 @@ class QuestionSession:
             if step.key:
                 self._loop.run(self._asker.prefetcher.drop, step.key)
             return self._asked_now(question, backends, step.on_demand)
-        if self._part.is_worker and self._fixtures.in_last_item:
+        if self._worker.is_worker and self._fixtures.in_last_item:
             self._key_of_last_item = step.key
         taken = self._waiting.run(self._asker.take, step.key, question=question, to_go=self._schedule.to_go)
         if taken is None:
@@ -177,13 +177,13 @@ class QuestionSession:
         self._end_documents()
 
     def _new_asker(self, store: SharedStore | None) -> Asker:
-        limits, part = limits_of(self._config), self._part
+        limits, worker = limits_of(self._config), self._worker
         prefetcher = Prefetcher(
             store=store,
-            room=partial(limits.room, processes=part.share),
+            room=partial(limits.room, processes=worker.share),
             ahead=2 * (limits.asking.most + limits.judging.most) if self._config.getoption("maxfail", 0) else None,
             # Only this process can stop a run without workers.
-            stopped=self._waiting.is_stopped if part.is_worker else None,
+            stopped=self._waiting.is_stopped if worker.is_worker else None,
         )
         return Asker(self._checker.evaluator, prefetcher, store)
 
@@ -203,7 +203,7 @@ class QuestionSession:
         """
         client, name, conversation = self._on_demand
         if client is not backends.client or name != conversation_of(question):
-            if not (self._part.is_worker and self._config.getoption("reruns", 0)):
+            if not (self._worker.is_worker and self._config.getoption("reruns", 0)):
                 return None
         elif conversation.stopped_by() is not None:
             return None
@@ -286,11 +286,11 @@ def question_session_of(session: pytest.Session) -> QuestionSession:
     return found
 
 
-def _why_alone(part: Part, store: SharedStore | None) -> str:
+def _why_alone(worker: WorkerInfo, store: SharedStore | None) -> str:
     """Return why a worker must not prefetch, since others would ask the same questions; empty if it may."""
-    if not part.is_worker or part.runs_everything or store is not None:
+    if not worker.is_worker or worker.runs_everything or store is not None:
         return ""
-    return NO_STORE if part.shares_disk else NOT_SHARED
+    return NO_STORE if worker.shares_disk else NOT_SHARED
 
 
 def _import_later(judge: Judge | None) -> None:

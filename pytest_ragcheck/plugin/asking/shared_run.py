@@ -20,7 +20,7 @@ from pytest_ragcheck.errors import StoreError, UsageError
 from pytest_ragcheck.plugin.configuration import settings_of
 from pytest_ragcheck.plugin.run_state import run_of
 from pytest_ragcheck.plugin.workers.shared_folder import home_of, run_folder
-from pytest_ragcheck.plugin.workers.worker_info import Part, part_of
+from pytest_ragcheck.plugin.workers.worker_info import worker_info
 
 if TYPE_CHECKING:
     from pytest_ragcheck.engine.store.shared_store import SharedStore
@@ -28,24 +28,25 @@ if TYPE_CHECKING:
 _WITHOUT = "Nothing is shared between processes, and --rag-resume cannot resume this run."
 
 
-def opened_store(config: pytest.Config, part: Part) -> SharedStore | None:
+def opened_store(config: pytest.Config) -> SharedStore | None:
     """
     Return the store of the run; None if there is none, and the run's notes give an error of the store.
 
     Raises:
         pytest.fail.Exception: The run cannot resume the last one.
     """
-    if part.runs_everything or not part.shares_disk:
+    worker = worker_info(config)
+    if worker.runs_everything or not worker.shares_disk:
         return None
     settings, run = settings_of(config), run_of(config)
     try:
         store = open_store(
             home_of(settings),
-            part.run_id,
+            worker.run_id,
             fingerprint=fingerprint(settings),
             redactor=settings.redactor,
             resume=settings.run.resume,
-            alone=not part.is_worker,
+            alone=not worker.is_worker,
             on_failure=lambda error: run.queue_note(f"the store cannot be used: {error}. {_WITHOUT}"),
         )
     except StoreError as error:
@@ -92,26 +93,28 @@ def forget_limits(config: pytest.Config) -> None:
 
 def budget_of(config: pytest.Config) -> Budget | None:
     """Return the cost limit, which all processes of the run count against; None without a limit."""
-    settings, part = settings_of(config), part_of(config)
+    settings, worker = settings_of(config), worker_info(config)
     limit_usd, own = settings.run.max_cost_usd, settings.judge.own_prices
     if limit_usd is None:
         return None
-    if not part.is_worker:
+    if not worker.is_worker:
         return Budget(limit_usd, own)
     table = _shared_table(config, "budget")
-    return Budget(limit_usd / part.share if table is None else limit_usd, own, table=table)
+    return Budget(limit_usd / worker.share if table is None else limit_usd, own, table=table)
 
 
 def _slots(config: pytest.Config, name: str, number: int) -> Slots:
-    part = part_of(config)
+    worker = worker_info(config)
     if (most := _most_connections()) < number:
         run_of(config).queue_note(f"at most {most} of {number} requests run at once, by the limit of open files")
         number = most
-    if not part.is_worker:
+    if not worker.is_worker:
         return Slots(number)
     table = _shared_table(config, name)
-    # A process that cannot share the limit gets an equal part of it.
-    return Slots(max(1, number // part.share)) if table is None else Slots(number, processes=part.share, table=table)
+    if table is None:
+        # A process that cannot share the limit gets an equal part of it.
+        return Slots(max(1, number // worker.share))
+    return Slots(number, processes=worker.share, table=table)
 
 
 def _most_connections() -> int:
@@ -128,7 +131,7 @@ def _most_connections() -> int:
 
 def _shared_table(config: pytest.Config, name: str) -> SharedTable | None:
     """Return a table that all workers share; None if they share no disk, or the folder cannot be written."""
-    if not part_of(config).shares_disk:
+    if not worker_info(config).shares_disk:
         return None
     try:
         make_home(home_of(settings_of(config)))

@@ -14,7 +14,7 @@ from pytest_ragcheck.engine.store.run_folder import stop, stop_reason
 from pytest_ragcheck.plugin.asking.session_loop import loop_of, seconds_between_lines, write_line
 from pytest_ragcheck.plugin.workers.shared_folder import run_folder
 from pytest_ragcheck.plugin.workers.transport import STOPPED, end_worker
-from pytest_ragcheck.plugin.workers.worker_info import part_of
+from pytest_ragcheck.plugin.workers.worker_info import worker_info
 
 if TYPE_CHECKING:
     from pytest_ragcheck.engine.question_progress import ProgressBoard
@@ -33,7 +33,7 @@ class Waiting:
         self._session = session
         self._progress = progress
         self._loop = loop_of(session.config)
-        self._is_worker = part_of(session.config).is_worker
+        self._is_worker = worker_info(session.config).is_worker
         self._folder = run_folder(session.config)
         self._parent = os.getppid()
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from pytest_ragcheck.engine.store.run_folder import FOLDER
 from pytest_ragcheck.plugin.configuration import settings_of
-from pytest_ragcheck.plugin.workers.worker_info import part_of
+from pytest_ragcheck.plugin.workers.worker_info import worker_info
 from pytest_ragcheck.report.files.file_names import safe_name
 
 if TYPE_CHECKING:
@@ -23,4 +23,4 @@ def home_of(settings: Settings) -> Path:
 
 def run_folder(config: pytest.Config) -> Path:
     """Return the folder of this run, which may not exist."""
-    return home_of(settings_of(config)) / part_of(config).run_id
+    return home_of(settings_of(config)) / worker_info(config).run_id

@@ -20,8 +20,8 @@ _BOOT = Path("/proc/sys/kernel/random/boot_id")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
-    """The role of one process in the run."""
+class WorkerInfo:
+    """The place of one process, a worker of xdist or not, in the run."""
 
     run_id: str
     """Equal in all processes of the run."""
@@ -37,12 +37,12 @@ class Part:
     """True if the other processes see the files that this one writes below its root."""
 
 
-def part_of(config: pytest.Config) -> Part:
+def worker_info(config: pytest.Config) -> WorkerInfo:
     worker: dict[str, Any] | None = getattr(config, "workerinput", None)
     if worker is None:
-        return Part(run_id=run_id(config))
+        return WorkerInfo(run_id=run_id(config))
     told = json.loads(worker[_INPUT])
-    return Part(
+    return WorkerInfo(
         run_id=told["run_id"],
         share=int(worker["workercount"]),
         is_worker=True,
@@ -52,7 +52,7 @@ def part_of(config: pytest.Config) -> Part:
 
 
 def tell_worker(node: Any) -> None:
-    """Send a worker of xdist the values that `part_of` reads."""
+    """Send a worker of xdist the values that `worker_info` reads."""
     config: pytest.Config = node.config
     config.stash[HAS_WORKERS] = True
     told = {"run_id": run_id(config), "each": runs_everything(config), "disk": _disk(config.rootpath)}
@@ -73,7 +73,7 @@ def runs_everything(config: pytest.Config) -> bool:
 def own_suffix(config: pytest.Config) -> str:
     """Return the suffix of this process's datasets if every worker runs every question; otherwise empty."""
     worker: dict[str, Any] = getattr(config, "workerinput", {})
-    return _suffix(worker["workerid"]) if worker and json.loads(worker[_INPUT])["each"] else ""
+    return _suffix(worker["workerid"]) if worker_info(config).runs_everything else ""
 
 
 def place_of(report: pytest.TestReport, config: pytest.Config) -> str:
