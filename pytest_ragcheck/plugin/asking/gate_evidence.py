@@ -110,7 +110,6 @@ class _Examination:
                     thresholds,
                     metrics=self.checker.metrics_of(self.backends),
                     weights=self.backends.settings.run.weights,
-                    limiter=NO_LIMIT,
                 )
                 if look is not None and look.answer is not None and each.answer is not None:
                     self.answers.setdefault(look.answer, each.answer)

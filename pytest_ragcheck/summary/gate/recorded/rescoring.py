@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from pytest_ragcheck.check import NO_LIMIT
 from pytest_ragcheck.metrics.metric import Metric, measure
 from pytest_ragcheck.scores.catalogue import OVERALL
 from pytest_ragcheck.scores.score import Score, measured_values, weighted
@@ -12,7 +13,6 @@ from pytest_ragcheck.summary.gate.procedure.compared_question import Look
 from pytest_ragcheck.summary.gate.recorded.saved_answer import EXPECTED, SavedAnswer, label_digests
 
 if TYPE_CHECKING:
-    from pytest_ragcheck.concurrency.limiter import Limiter
     from pytest_ragcheck.questions.question import Question
 
 
@@ -23,7 +23,6 @@ async def look_of_today(
     *,
     metrics: Sequence[Metric],
     weights: Mapping[str, float],
-    limiter: Limiter,
 ) -> Look | None:
     """
     Return the recorded answer with its scores under today's labels and its verdict under today's thresholds.
@@ -34,7 +33,7 @@ async def look_of_today(
     """
     scores = dict(saved.scores)
     if saved.labels not in (None, label_digests(question)) or not thresholds.keys() <= scores.keys():
-        scores = await _measured(saved, question, metrics=metrics, weights=weights, limiter=limiter)
+        scores = await _measured(saved, question, metrics=metrics, weights=weights)
     if not thresholds.keys() <= scores.keys():
         return None
     return Look(
@@ -45,12 +44,7 @@ async def look_of_today(
 
 
 async def _measured(
-    saved: SavedAnswer,
-    question: Question,
-    *,
-    metrics: Sequence[Metric],
-    weights: Mapping[str, float],
-    limiter: Limiter,
+    saved: SavedAnswer, question: Question, *, metrics: Sequence[Metric], weights: Mapping[str, float]
 ) -> dict[str, float]:
     local = [metric for metric in metrics if metric.local]
     scores: dict[str, Score] = {}
@@ -60,7 +54,7 @@ async def _measured(
     answer = saved.answer
     if answer is not None:
         for metric in local:
-            scores |= await measure(metric, question, answer, limiter)
+            scores |= await measure(metric, question, answer, NO_LIMIT)
     overall = weighted(scores, weights)
     if overall is not None:
         scores[OVERALL] = overall.score
