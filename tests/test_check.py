@@ -49,7 +49,7 @@ def checked(
     by = Judges(judge) if isinstance(judge, Judgement | BaseException) else judge
     client = Answers(answer) if isinstance(answer, RagAnswer | BaseException) else answer
     settings = settings or Settings.of()
-    metrics = choose_metrics(settings, by, read_own(own))
+    metrics = (*choose_metrics(settings, by), *read_own(own))
     prepared = PreparedQuestion(question=question, client=client, judge=by, metrics=metrics, settings=settings)
     return asyncio.run(check_question(prepared))
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, cast
 
@@ -20,12 +19,12 @@ if TYPE_CHECKING:
     from pytest_ragcheck.metrics.metric import Metric
 
 
-def choose_metrics(settings: Settings, judge: Judge | None = None, own: Iterable[Metric] = ()) -> tuple[Metric, ...]:
+def choose_metrics(settings: Settings, judge: Judge | None = None) -> tuple[Metric, ...]:
     """
     Returns the metrics of the chosen groups, and those that every run measures.
 
     The judge measures the groups `judge` and `abstention`; the group `performance` belongs to the whole run. The groups
-    `ragas` and `citations` ask the judge's model, if it has one. *own* are the user's metrics.
+    `ragas` and `citations` ask the judge's model, if it has one.
 
     Raises:
         UsageError: A group needs a package that is not installed.
@@ -61,7 +60,7 @@ def choose_metrics(settings: Settings, judge: Judge | None = None, own: Iterable
         from pytest_ragcheck.metrics.retrieval import Retrieval
 
         metrics.append(Retrieval(settings.endpoint.top_k))
-    return (*metrics, Mentions(), Leaks(), Citations(), *own)
+    return (*metrics, Mentions(), Leaks(), Citations())
 
 
 def check_installed(settings: Settings) -> None:

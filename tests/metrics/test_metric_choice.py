@@ -8,7 +8,6 @@ import pytest
 from pytest_ragcheck.config.settings import Settings
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.metrics.metric_choice import choose_metrics
-from pytest_ragcheck.metrics.user_metric import read_own
 from pytest_ragcheck.scores.catalogue import (
     CITATION_VALIDITY,
     DEFAULT_GROUPS,
@@ -31,11 +30,6 @@ def test_the_groups_bring_their_metrics_and_some_come_with_every_run() -> None:
     assert names("performance") == list(OF_EVERY_RUN)
     assert names("retrieval") == [*RETRIEVAL, *OF_EVERY_RUN]
     assert names(*DEFAULT_GROUPS) == [*OVERLAP, *RETRIEVAL, *OF_EVERY_RUN]
-
-
-def test_the_users_own_come_last() -> None:
-    own = read_own([len_of])
-    assert choose_metrics(Settings.of(), own=own)[-1] is own[0]
 
 
 def len_of(question: object, answer: object) -> float:
