@@ -96,6 +96,13 @@ def names_of_own_metrics(config: pytest.Config) -> tuple[str, ...]:
     return tuple(name for metric in own_metrics(config) for name in metric.names)
 
 
+def known_metrics(config: pytest.Config) -> tuple[str, ...]:
+    """Return the names of the metrics that thresholds can name."""
+    from pytest_ragcheck.scores.catalogue import ASSERTABLE
+
+    return (*ASSERTABLE, *names_of_own_metrics(config))
+
+
 def given_options(config: pytest.Config, leave_out: frozenset[str] | set[str] = frozenset()) -> dict[str, Given]:
     """Return the values from the command line, or else from the ini file, by option name."""
     found = {setting.name: _given(config, setting) for setting in TABLE if setting.name not in leave_out}

@@ -15,13 +15,12 @@ from pytest_ragcheck.engine.budget import OverBudget
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.metrics.gold import has_short_gold, short_gold_note
 from pytest_ragcheck.plugin.asking.question_session import question_session_of
-from pytest_ragcheck.plugin.configuration import names_of_own_metrics
+from pytest_ragcheck.plugin.configuration import known_metrics
 from pytest_ragcheck.plugin.item_records import Evaluated, keep_record
 from pytest_ragcheck.plugin.run_state import run_of
 from pytest_ragcheck.plugin.workers.worker_info import own_suffix
 from pytest_ragcheck.questions.call import id_of_call, question_of_call
 from pytest_ragcheck.questions.question import END_TO_END, GoldPassage, Question
-from pytest_ragcheck.scores.catalogue import ASSERTABLE
 from pytest_ragcheck.verdict.record import Record
 from pytest_ragcheck.verdict.verdict import Verdict
 
@@ -97,7 +96,7 @@ class RagCheck:
                 gold_passages=gold_passages,
                 tier=tier,
                 identity=identity,
-                known_metrics=(*ASSERTABLE, *names_of_own_metrics(self._request.config)),
+                known_metrics=known_metrics(self._request.config),
             )
         except UsageError as error:
             # A new error, so that its traceback ends in the user's own line.

@@ -12,7 +12,7 @@ import pytest
 
 from pytest_ragcheck.errors import DatasetError, QuestionFileError, UsageError
 from pytest_ragcheck.plugin.collecting.question_items import QuestionFile, register_tags
-from pytest_ragcheck.plugin.configuration import names_of_own_metrics, settings_of
+from pytest_ragcheck.plugin.configuration import known_metrics, settings_of
 from pytest_ragcheck.plugin.run_state import run_of
 from pytest_ragcheck.plugin.workers.transport import has_workers
 from pytest_ragcheck.questions.datasets.dataset_names import DatasetChoice
@@ -22,7 +22,6 @@ from pytest_ragcheck.questions.datasets.sampling import would_be_taken
 from pytest_ragcheck.questions.datasets.standard_dataset import Dataset
 from pytest_ragcheck.questions.question import QuestionSet
 from pytest_ragcheck.questions.tiers import asked_in
-from pytest_ragcheck.scores.catalogue import ASSERTABLE
 
 _ALONE = "ragcheck_datasets_alone"
 """Key of the worker input; in a worker, pytest takes every path as given on the command line."""
@@ -170,8 +169,9 @@ class DatasetCollector(QuestionFile):
         try:
             sample = settings.run.samples
             size, seed = (sample.size, sample.seed) if sample else (None, 0)
-            known = (*ASSERTABLE, *names_of_own_metrics(self.config))
-            loaded = load_questions(self.choice, self.dataset, samples=size, seed=seed, known_metrics=known)
+            loaded = load_questions(
+                self.choice, self.dataset, samples=size, seed=seed, known_metrics=known_metrics(self.config)
+            )
             questions = asked_in(
                 replace(loaded, path=self.path),
                 tier=settings.run.tier,

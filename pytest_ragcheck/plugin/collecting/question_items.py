@@ -14,7 +14,7 @@ import pytest
 
 from pytest_ragcheck.errors import QuestionFileError, UsageError
 from pytest_ragcheck.metrics.gold import has_short_gold, short_gold_note
-from pytest_ragcheck.plugin.configuration import names_of_own_metrics, settings_of
+from pytest_ragcheck.plugin.configuration import known_metrics, settings_of
 from pytest_ragcheck.plugin.guests.traceback_texts import PYTEST_RICH, failure_repr
 from pytest_ragcheck.plugin.run_state import run_of
 from pytest_ragcheck.questions.collected_questions import renamed
@@ -22,7 +22,6 @@ from pytest_ragcheck.questions.question import Question, QuestionSet
 from pytest_ragcheck.questions.reader import read_question_file
 from pytest_ragcheck.questions.tiers import asked_in
 from pytest_ragcheck.redaction.printable import printable
-from pytest_ragcheck.scores.catalogue import ASSERTABLE
 from pytest_ragcheck.verdict.record import QuestionFailed, Record
 
 if TYPE_CHECKING:
@@ -166,7 +165,7 @@ def questions_of_file(config: pytest.Config, path: Path, *, test: str = "") -> Q
     """
     try:
         run = settings_of(config).run
-        known = (*ASSERTABLE, *names_of_own_metrics(config))
+        known = known_metrics(config)
     except pytest.UsageError as error:
         raise pytest.Collector.CollectError(str(error)) from None
     collected = run_of(config).questions
