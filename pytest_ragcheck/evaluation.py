@@ -107,7 +107,8 @@ async def evaluate(
     folder = _output_folder(output, settings)
     made: list[Any] = []
     if judge is None or isinstance(judge, str):
-        settings = settings.replace(judge=judge or _judge_name(settings))
+        name = judge or settings.judge.name or ("openai" if settings.judge.model else "none")
+        settings = settings.replace(judge=name)
         used = choose_judge(settings)
         made.append(used)
     else:
@@ -155,10 +156,6 @@ def _output_folder(output: str | PathLike[str] | None, settings: Settings) -> Pa
     if output is None and settings.run.output != Settings.of().run.output:
         return settings.run.output
     return None if output is None else Path(output)
-
-
-def _judge_name(settings: Settings) -> str:
-    return settings.judge.name or ("openai" if settings.judge.model else "none")
 
 
 def _client(client: GivenClient | None, settings: Settings) -> Asks:
