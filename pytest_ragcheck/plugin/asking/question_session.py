@@ -143,8 +143,7 @@ class QuestionSession:
             return self._asked_now(question, backends, AGAIN)
         if taken.record.error_kind == EARLIER_TURN:
             return self._after_reruns(question, backends) or taken
-        record = with_question(taken.record, question)
-        return self._with_evidence(taken if record is taken.record else replace(taken, record=record), backends)
+        return self._with_evidence(replace(taken, record=with_question(taken.record, question)), backends)
 
     def called(self, question: Question, backends: Backends) -> Evaluated:
         """Return the record of a question that no item runs."""
