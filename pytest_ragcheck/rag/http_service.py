@@ -45,7 +45,7 @@ class HttpService:
         identities: Mapping[str, Mapping[str, str]],
     ) -> None:
         self._route = self._first_route = route
-        self._base_url = base_of(route.url) if base_url is None else read_address(base_url, {}, also_secret={}).url
+        self._base_url = base_of(route.url) if base_url is None else read_address(base_url, {}).url
         self._shape, self._request, self._response = shape, request, response
         self._own_shape = read_shape(shape or CONTRACT, request, response)
         self._stream = stream

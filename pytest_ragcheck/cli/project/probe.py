@@ -137,7 +137,7 @@ def _fitting(target: Target, redactor: Redactor) -> Fit | None:
     fit = asyncio.run(fitting_settings(target))
     if fit is None:
         return None
-    of_target = read_address(target.url, target.headers, also_secret={}).redactor
+    of_target = read_address(target.url, target.headers).redactor
     shown = {"settings": {"rag_url": shown_url(target.url), **fit.settings}, "found": fit.found}
     return replace(fit, **of_target.document(redactor.document(shown)))
 

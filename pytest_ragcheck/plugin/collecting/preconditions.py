@@ -45,7 +45,7 @@ def check_preconditions(config: pytest.Config, *, collected: bool) -> None:
         elif settings.endpoint.url is not None and not own_client:
             from pytest_ragcheck.rag.http.endpoint_address import read_address
 
-            read_address(settings.endpoint.url, settings.endpoint.headers, also_secret={})
+            read_address(settings.endpoint.url, settings.endpoint.headers)
         from pytest_ragcheck.metrics.metric_choice import check_installed
 
         check_installed(settings)

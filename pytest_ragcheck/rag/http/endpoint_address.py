@@ -40,7 +40,7 @@ class Address:
         return urlsplit(self.shown).hostname or ""
 
 
-def read_address(url: str, headers: Mapping[str, str], *, also_secret: Mapping[str, str]) -> Address:
+def read_address(url: str, headers: Mapping[str, str], *, also_secret: Mapping[str, str] | None = None) -> Address:
     """
     The address of *url*, with the secrets of both sets of headers; *also_secret* is not checked.
 
@@ -52,7 +52,7 @@ def read_address(url: str, headers: Mapping[str, str], *, also_secret: Mapping[s
         check_header(name, value)
     check_one_authorization(url, headers)
     secrets = url_secrets(url)
-    for name, value in {**also_secret, **headers}.items():
+    for name, value in {**(also_secret or {}), **headers}.items():
         if not _PLAIN_HEADERS.fullmatch(name):
             secrets += (value, value.rpartition(" ")[2])  # the token of "Bearer TOKEN"
     return Address(url=url, shown=shown_url(url), secrets=tuple(secrets))

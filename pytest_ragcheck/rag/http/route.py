@@ -93,7 +93,7 @@ class HttpRoute:
 
     def _lead_to(self, url: str, headers: Mapping[str, str]) -> None:
         self._headers = headers
-        self._address = read_address(url, headers, also_secret={} if self._http is None else self._http.headers)
+        self._address = read_address(url, headers, also_secret=getattr(self._http, "headers", None))
         # The library resolves redirects against this text, so it is a URL for an app too.
         self._unlogged = unlogged(self._library, self._address.shown)
         if self._app is not None:

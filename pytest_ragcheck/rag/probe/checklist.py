@@ -40,7 +40,7 @@ async def probe_endpoint(target: Target, *, redactor: Redactor, report: Callable
     Raises:
         UsageError: The URL, a header or the environment is invalid.
     """
-    of_target = read_address(target.url, target.headers, also_secret={}).redactor
+    of_target = read_address(target.url, target.headers).redactor
     points: list[Point] = []
 
     def clean(value: Any) -> Any:
