@@ -210,7 +210,7 @@ class RunDocuments:
         progress = _Progress(self._config, len(uploads), routes.shown)
         limit = self._settings.endpoint.timeout_seconds
         return await ingest(
-            uploads, routes, ledger=ledger, limiter=self._limiter, tell=progress.tell, timeout_seconds=limit
+            uploads, routes, ledger=ledger, limiter=self._limiter, on_progress=progress.update, timeout_seconds=limit
         )
 
 
@@ -221,15 +221,15 @@ class _Progress:
         self._config = config
         self._total = total
         self._where = where
-        self._say(f"putting {counted(total, 'document')} into {where}")
+        self._print(f"putting {counted(total, 'document')} into {where}")
 
-    def tell(self, done: int) -> None:
+    def update(self, done: int) -> None:
         """Note the number of uploaded documents, and print it if the last line is a few seconds old."""
-        if done == self._total or time.monotonic() - self._said >= _PROGRESS_SECONDS:
-            self._say(f"{done:,} of {self._total:,} documents are in {self._where}")
+        if done == self._total or time.monotonic() - self._printed_at >= _PROGRESS_SECONDS:
+            self._print(f"{done:,} of {self._total:,} documents are in {self._where}")
 
-    def _say(self, text: str) -> None:
-        self._said = time.monotonic()
+    def _print(self, text: str) -> None:
+        self._printed_at = time.monotonic()
         if self._config.get_verbosity() >= 0:
             write_line(self._config, text)
 

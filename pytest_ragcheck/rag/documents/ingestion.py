@@ -68,7 +68,7 @@ async def ingest(
     *,
     ledger: Ledger,
     limiter: Limiter,
-    tell: Callable[[int], None] = lambda _: None,
+    on_progress: Callable[[int], None] = lambda _: None,
     timeout_seconds: float = 60.0,
 ) -> Ingested:
     """
@@ -83,24 +83,24 @@ async def ingest(
         routes: The routes of the server.
         ledger: Records each upload before it begins.
         limiter: Limits the requests to the server.
-        tell: Called with the number of finished documents each time it grows.
+        on_progress: Called with the number of finished documents each time it grows.
         timeout_seconds: Time limit of a request. The server has stopped reading if no document progresses for twice as
             long, or for five times as long once it has begun one.
     """
     try:
         listed = await limiter.run(routes.listed)
         before = _by_name(listed)
-        watch = _Watch(routes=routes, limiter=limiter, listed=_ids(listed), timeout_seconds=timeout_seconds)
-        batch = _Batch(routes=routes, ledger=ledger, limiter=limiter, tell=tell, watch=watch)
+        watch = _ProgressWatch(routes=routes, limiter=limiter, listed=_ids(listed), timeout_seconds=timeout_seconds)
+        uploader = _Uploader(routes=routes, ledger=ledger, limiter=limiter, on_progress=on_progress, watch=watch)
         ledger.write(base=routes.shown, identity=routes.identity)
         reasons: list[str | None] = []
         # Uploads run alone until the server does not fail: one that takes none gets a few requests, not a thousand.
-        while not reasons or (batch.failed_in_row and len(reasons) < len(uploads)):
-            failure = await batch.upload(uploads[len(reasons)], before)
-            if failure is not None and batch.is_refused:
+        while not reasons or (uploader.failed_in_row and len(reasons) < len(uploads)):
+            failure = await uploader.upload(uploads[len(reasons)], before)
+            if failure is not None and uploader.is_refused:
                 return refused(uploads, failure)
             reasons.append(failure)
-        reasons += await asyncio.gather(*(batch.upload(upload, before) for upload in uploads[len(reasons) :]))
+        reasons += await asyncio.gather(*(uploader.upload(upload, before) for upload in uploads[len(reasons) :]))
         after = _by_name(await limiter.run(routes.listed))
     except EndpointError as error:
         return refused(uploads, str(error))
@@ -118,7 +118,7 @@ async def ingest(
         if failure is not None:
             failures[upload.file_name] = failure
     # A single unread document may be too hard to read.
-    is_refused = reasons.count(batch.stalled) > 1 or batch.failed_in_row == len(reasons) > 1
+    is_refused = reasons.count(uploader.stalled) > 1 or uploader.failed_in_row == len(reasons) > 1
     return Ingested(ids=ids, failures=failures, is_refused=is_refused)
 
 
@@ -137,7 +137,7 @@ async def has(routes: DocumentRoutes, ids: Collection[str], limiter: Limiter) ->
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
-class _Watch:
+class _ProgressWatch:
     """
     Finds out whether the server still reads documents, from all their statuses and from its list.
 
@@ -173,14 +173,14 @@ class _Watch:
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
-class _Batch:
-    """The concurrent uploads of an ingestion."""
+class _Uploader:
+    """Uploads the documents of an ingestion concurrently."""
 
     routes: DocumentRoutes
     ledger: Ledger
     limiter: Limiter
-    tell: Callable[[int], None]
-    watch: _Watch
+    on_progress: Callable[[int], None]
+    watch: _ProgressWatch
     done: int = 0
     is_refused: bool = False
     """Whether the server has no route for uploads, has stopped reading documents, or fails with each of them."""
@@ -210,7 +210,7 @@ class _Batch:
         self.failed_in_row = 0
         if status.done or status.failures:
             self.done += 1
-            self.tell(self.done)
+            self.on_progress(self.done)
         if status.failures:
             return (
                 f"{self.routes.shown}: {shown} was uploaded, and the server could not read it: "
