@@ -102,7 +102,9 @@ def open_store(
             resumes = False
             if not folder.exists():
                 resumes = _begin(folder, last_run(home) if resume else None, fingerprint)
-                _take_away(home, run_id)
+                for other in _runs(home):
+                    if other != folder and not is_in_use(other):
+                        shutil.rmtree(other, ignore_errors=True)
             return _intact(folder, opened, resumes=resumes)
     except OSError as error:
         raise StoreError(f"{home}: {error.strerror or error}", path=home) from error
@@ -138,12 +140,6 @@ def _intact(folder: Path, opened: partial[SharedStore], *, resumes: bool) -> Sha
         for name in FILES[1:]:
             (folder / name).unlink(missing_ok=True)
         return opened(folder, damaged=f"{error}. It was moved to {aside.name}.")
-
-
-def _take_away(home: Path, run_id: str) -> None:
-    for folder in _runs(home):
-        if folder.name != run_id and not is_in_use(folder):
-            shutil.rmtree(folder, ignore_errors=True)
 
 
 def _runs(home: Path) -> list[Path]:

@@ -80,7 +80,7 @@ class VerdictCache:
     async def aclose(self) -> None:
         """Drop the least recently used entries above the size limit, and close the file."""
         await self._try(lambda connection: connection.execute(_TRIM, (self._most_bytes,)))
-        self._let_go()
+        self._close()
 
     def _open(self) -> None:
         try:
@@ -103,7 +103,7 @@ class VerdictCache:
 
     def _is_off(self, error: sqlite3.Error) -> bool:
         """Close the file; return False if it was damaged and therefore removed."""
-        self._let_go()
+        self._close()
         if isinstance(error, sqlite3.OperationalError) or self.problem:
             self.problem = (
                 f"{self._path}: the verdict cache is off: {error}. The judge is asked about every answer. "
@@ -116,7 +116,7 @@ class VerdictCache:
                 self._path.with_name(FILE + ending).unlink()
         return False
 
-    def _let_go(self) -> None:
+    def _close(self) -> None:
         if self._connection is not None:
             with suppress(sqlite3.Error):
                 self._connection.close()

@@ -91,8 +91,8 @@ def write_results(
         with suppress(OSError):
             mark.unlink()
     if not why_partial:
-        _take_away_partial(outcomes, folder / f"{agent}.partial_summary.json", would_collect)
-        _take_away_questions(folder, before, kept=questions)
+        _delete_partial(outcomes, folder / f"{agent}.partial_summary.json", would_collect)
+        _delete_questions(folder, before, kept=questions)
     return written
 
 
@@ -145,7 +145,7 @@ def _lacking(outcomes: Outcomes, datasets: set[str], would_collect: Callable[[st
     return sorted(name for name in absent if not would_collect(name))
 
 
-def _take_away_partial(outcomes: Outcomes, summary: Path, would_collect: Callable[[str], bool]) -> None:
+def _delete_partial(outcomes: Outcomes, summary: Path, would_collect: Callable[[str], bool]) -> None:
     """Delete the files of an earlier partial run if the full run has all of its datasets that still exist."""
     datasets = _datasets_in(summary)
     if datasets and not _lacking(outcomes, datasets, would_collect):
@@ -155,7 +155,7 @@ def _take_away_partial(outcomes: Outcomes, summary: Path, would_collect: Callabl
                 path.unlink()
 
 
-def _take_away_questions(folder: Path, before: set[str], *, kept: Collection[Path]) -> None:
+def _delete_questions(folder: Path, before: set[str], *, kept: Collection[Path]) -> None:
     """Delete the question files of the last full run for which the folder has no summary any more."""
     known = set[str]().union(*map(_datasets_in, folder.glob("*_summary.json")))
     for dataset, name in zip(before, unique_names(before), strict=True):
