@@ -140,9 +140,9 @@ def pytest_report_collectionfinish(config: pytest.Config) -> list[str]:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_configure_node(node: Any) -> None:
-    from pytest_ragcheck.plugin.workers.worker_info import tell_worker
+    from pytest_ragcheck.plugin.workers.worker_info import send_worker_info
 
-    tell_worker(node)
+    send_worker_info(node)
 
 
 @pytest.hookimpl(optionalhook=True)

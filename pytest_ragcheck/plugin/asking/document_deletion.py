@@ -60,7 +60,7 @@ def delete_for_all(config: pytest.Config, *, failed: bool) -> None:
         note(config, Documents.from_row(json.loads(path.read_bytes())))
     shutil.rmtree(folder, ignore_errors=True)
     settings = settings_of(config)
-    ledgers = [each for each in ledgers_of(settings.run.output, run_id(config)) if not each.read().seen_to]
+    ledgers = [each for each in ledgers_of(settings.run.output, run_id(config)) if not each.read().is_settled]
     if ledgers:
         loop_of(config).run(_delete, config, ledgers, failed)
 

@@ -41,22 +41,22 @@ def worker_info(config: pytest.Config) -> WorkerInfo:
     worker: dict[str, Any] | None = getattr(config, "workerinput", None)
     if worker is None:
         return WorkerInfo(run_id=run_id(config))
-    told = json.loads(worker[_INPUT])
+    sent = json.loads(worker[_INPUT])
     return WorkerInfo(
-        run_id=told["run_id"],
+        run_id=sent["run_id"],
         share=int(worker["workercount"]),
         is_worker=True,
-        runs_everything=told["each"],
-        shares_disk=told["disk"] == _disk(config.rootpath),
+        runs_everything=sent["each"],
+        shares_disk=sent["disk"] == _disk(config.rootpath),
     )
 
 
-def tell_worker(node: Any) -> None:
+def send_worker_info(node: Any) -> None:
     """Send a worker of xdist the values that `worker_info` reads."""
     config: pytest.Config = node.config
     config.stash[HAS_WORKERS] = True
-    told = {"run_id": run_id(config), "each": runs_everything(config), "disk": _disk(config.rootpath)}
-    node.workerinput[_INPUT] = json.dumps(told)
+    sent = {"run_id": run_id(config), "each": runs_everything(config), "disk": _disk(config.rootpath)}
+    node.workerinput[_INPUT] = json.dumps(sent)
 
 
 def run_id(config: pytest.Config) -> str:

@@ -58,7 +58,7 @@ class Entries:
     """Whether a cleanup has reported the documents that it could not delete."""
 
     @property
-    def seen_to(self) -> bool:
+    def is_settled(self) -> bool:
         """Whether the run is done with its documents."""
         return self.kept or self.told
 

@@ -46,13 +46,13 @@ async def probe_endpoint(target: Target, *, redactor: Redactor, report: Callable
     def clean(value: Any) -> Any:
         return of_target.document(redactor.document(value))
 
-    def tell(point: Point) -> None:
+    def add(point: Point) -> None:
         points.append(replace(point, seen=clean(point.seen), mend=clean(point.mend)))
         report(points[-1])
 
     route = route_to(target)
     try:
-        await _Probing(route, target, tell, clean).run()
+        await _Probing(route, target, add, clean).run()
     finally:
         await route.aclose()
     return points
@@ -62,7 +62,7 @@ async def probe_endpoint(target: Target, *, redactor: Redactor, report: Callable
 class _Probing:
     route: HttpRoute
     target: Target
-    tell: Callable[[Point], None]
+    add: Callable[[Point], None]
     clean: Clean
     valid: list[Exchange] = field(default_factory=list)
     """Exchanges whose request kept the contract."""
@@ -72,21 +72,21 @@ class _Probing:
         known = {point.check: point for point in points_of_first_reply(first, self.clean)}
         if first.answer is None:
             for check in Check:
-                self.tell(known.get(check) or check.skipped("the first reply could not be used"))
+                self.add(known.get(check) or check.skipped("the first reply could not be used"))
             return
         for point in known.values():
-            self.tell(point)
+            self.add(point)
         second = await self._ask(self.target.question, 1)
-        self.tell(_top_k(first, second))
-        self.tell(_unicode(await self._ask(_ANY_SCRIPT, self.target.top_k)))
-        self.tell(await self._concurrent())
-        self.tell(_time(self.valid, self.target.timeout_seconds))
-        self.tell(await self._top_k_optional())
+        self.add(_top_k(first, second))
+        self.add(_unicode(await self._ask(_ANY_SCRIPT, self.target.top_k)))
+        self.add(await self._concurrent())
+        self.add(_time(self.valid, self.target.timeout_seconds))
+        self.add(await self._top_k_optional())
         empty = await self._post({"query": "", "top_k": self.target.top_k})
-        self.tell(_empty_query(empty, self.clean))
-        self.tell(_get(await get_status(self.route)))
-        self.tell(_short_contexts(first))
-        self.tell(_keep_alive(first, second))
+        self.add(_empty_query(empty, self.clean))
+        self.add(_get(await get_status(self.route)))
+        self.add(_short_contexts(first))
+        self.add(_keep_alive(first, second))
 
     async def _post(self, body: dict[str, Any]) -> Exchange:
         return await exchange_over(self.route, body, read_shape())
