@@ -81,11 +81,12 @@ class Dialogue:
 
     def add(self, question: Question, given: RagAnswer, answer: RagAnswer) -> None:
         """Add an answered turn; *answer* is *given* without secrets."""
-        self.history = (*self.history, _turn(question, given))
-        self.recorded = (*self.recorded, _turn(question, answer))
+        self.history = (*self.history, earlier_turn(question, given))
+        self.recorded = (*self.recorded, earlier_turn(question, answer))
         self.session = self.session if given.session is None else given.session
 
 
-def _turn(question: Question, answer: RagAnswer) -> EarlierTurn:
+def earlier_turn(question: Question, answer: RagAnswer) -> EarlierTurn:
+    """Return an answered turn as the turns after it have it."""
     text = answer.text if question.is_answered else None
     return EarlierTurn(question=question.question, answer=text, contexts=answer.contexts)

@@ -416,6 +416,43 @@ def test_a_baseline_compares_turn_by_turn_and_asks_the_conversation_again(projec
     assert row["verdict"] == "FAIL"
 
 
+SEARCHES_ONCE = """
+import os, pytest
+from pytest_ragcheck import RagClient
+
+PASSAGE = "A lamp can be sent back within 14 days."
+
+def answer(question, history):
+    if history:
+        return {"answer": os.environ["BEGINS"] + "within 14 days.", "contexts": []}
+    return {"answer": "Hello.", "contexts": [PASSAGE] if os.environ["FOUND"] else []}
+
+@pytest.fixture(scope="session")
+def rag_client():
+    return RagClient.from_callable(answer)
+"""
+
+
+@pytest.mark.parametrize("begins", ["Send it back ", "You can send it back "])
+def test_a_turn_that_loses_the_contexts_of_an_earlier_turn_is_confirmed(
+    project: Project, monkeypatch: pytest.MonkeyPatch, begins: str
+) -> None:
+    turns = [{"question": "I bought a lamp.", "thresholds": 0}, {"question": "When?", "expected_answer": "14 days"}]
+    project.write("talks.rag.json", json.dumps([{"id": "lamp", "turns": turns}]))
+    project.write("conftest.py", SEARCHES_ONCE)
+    monkeypatch.setenv("BEGINS", "Send it back ")
+    monkeypatch.setenv("FOUND", "yes")
+    assert project.run("--rag-judge=offline").exit_status == 0
+    assert main(["baseline", "save"]) == 0
+    assert "2 of 2 answers are recorded ones, whose verdicts stand" in project.run("--rag-judge=offline").lines
+    monkeypatch.setenv("BEGINS", begins)
+    monkeypatch.setenv("FOUND", "")
+    ended = project.run("--rag-judge=offline")
+    assert ended.exit_status == pytest.ExitCode.TESTS_FAILED
+    assert "baseline ragcheck-baseline.json: 1 confirmed as failing, 1 as before" in ended.lines
+    assert "none of 2 answers has a recorded verdict that stands" in ended.lines
+
+
 JUDGE = (
     CLIENT
     + """

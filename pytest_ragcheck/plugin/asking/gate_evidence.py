@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from pytest_ragcheck.plugin.asking.checker import Checker
     from pytest_ragcheck.plugin.asking.plan import Backends
     from pytest_ragcheck.plugin.collecting.run_baseline import RunBaseline
+    from pytest_ragcheck.questions.question import Question
     from pytest_ragcheck.rag.answer import RagAnswer
     from pytest_ragcheck.summary.gate.baseline_reader import BaselineRow
     from pytest_ragcheck.verdict.record import Record
@@ -61,8 +62,11 @@ class _Examination:
     checker: Checker
     baseline: RunBaseline
     row: BaselineRow
-    answers: dict[str, RagAnswer] = field(default_factory=dict)
-    """Recorded answers and those of this run, by digest."""
+    answers: dict[str, tuple[Question, RagAnswer]] = field(default_factory=dict)
+    """Recorded answers and those of this run, by digest, each with its question and the turns before it."""
+
+    recorded: set[str] = field(default_factory=set)
+    """Digests of the recorded answers that the judge of today judged."""
 
     again: list[Record] = field(default_factory=list)
     judged: list[Record] = field(default_factory=list)
@@ -101,18 +105,21 @@ class _Examination:
 
     async def _known(self, thresholds: Mapping[str, float]) -> tuple[KnownRun, ...]:
         found = []
-        for saved in self.row.saved:
+        for run, saved in enumerate(self.row.saved, -len(self.row.saved)):
+            question = self.baseline.as_asked(self.record.question, run)
             looks = []
             for each in saved:
+                if each.judge == self.record.judge and (digest := each.digest(question)) is not None:
+                    self.recorded.add(digest)
                 look = await look_of_today(
                     each,
-                    self.record.question,
+                    question,
                     thresholds,
                     metrics=self.checker.metrics_of(self.backends),
                     weights=self.backends.settings.run.weights,
                 )
                 if look is not None and look.answer is not None and each.answer is not None:
-                    self.answers.setdefault(look.answer, each.answer)
+                    self.answers.setdefault(look.answer, (question, each.answer))
                 looks.append(look)
             if looks[0] is not None:
                 found.append(KnownRun(looks=tuple(look for look in looks if look is not None)))
@@ -128,7 +135,7 @@ class _Examination:
                 if metric.names == RETRIEVAL:
                     scores |= measured_values(await measure(metric, record.question, reply, NO_LIMIT))
         digest = answer_digest(reply.text, contexts, reply.source_ids, record.question)
-        self.answers.setdefault(digest, reply)
+        self.answers.setdefault(digest, (record.question, reply))
         return Look(
             answer=digest,
             scores=scores,
@@ -156,8 +163,7 @@ class _Examination:
             if not compared.now.passed and not compared.is_candidate:
                 evidence = replace(evidence, replies=await self._looks_to_save(compared, evidence.thresholds))
             evidence = await self._judged_for_means(evidence, compared, deterministic=deterministic)
-        digest, judge, question = compared.now.answer, self.record.judge, self.record.question
-        same = any(look.digest(question) == digest and look.judge == judge for look in self.row.answers)
+        same = compared.now.answer in self.recorded
         drift = None
         if same and not deterministic and self.row.key in self.baseline.drift_sample:
             drift = await self._drift(compared)
@@ -190,9 +196,8 @@ class _Examination:
 
     async def _judge(self, answers: Sequence[str]) -> tuple[Scores, ...] | None:
         """Return new scores of the answers, begun in their order; None if one of them could not be measured."""
-        question = self.record.question
         done = await asyncio.gather(
-            *(self.checker.judge_anew(question, self.answers[digest], self.backends) for digest in answers),
+            *(self.checker.judge_anew(*self.answers[digest], self.backends) for digest in answers),
             return_exceptions=True,
         )
         for raised in done:

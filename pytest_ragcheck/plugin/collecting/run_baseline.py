@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING
@@ -11,6 +12,7 @@ from pytest_ragcheck.plugin.collecting.gate_baseline import baseline_of, terms_o
 from pytest_ragcheck.plugin.configuration import settings_of
 from pytest_ragcheck.plugin.run_state import run_of
 from pytest_ragcheck.questions.call import id_of_caller
+from pytest_ragcheck.rag.conversation_state import earlier_turn
 from pytest_ragcheck.summary.gate.procedure.gate_session import procedure_for
 from pytest_ragcheck.summary.gate.recorded.saved_answer import EXPECTED, label_digests, text_digest
 from pytest_ragcheck.summary.gate_rules import COMPARING, GateRules
@@ -59,6 +61,21 @@ class RunBaseline:
         if row is None or row.verdict is Verdict.ERROR or row.question != clean(question.question):
             return None
         return row
+
+    def as_asked(self, question: Question, run: int) -> Question:
+        """
+        Return the question with the turns before it as a saved run has them, -1 for the latest run.
+
+        The question is returned as it is if the baseline lacks one of the turns.
+        """
+        history = []
+        for turn in question.earlier:
+            row = self.row(turn)
+            answer = row.saved[run][0].answer if row is not None and len(row.saved) >= -run else None
+            if answer is None:
+                return question
+            history.append(earlier_turn(turn, answer))
+        return replace(question, history=tuple(history))
 
     def recorded_ids(self, record: Record) -> tuple[str, ...]:
         """Return the baseline's ids of the contexts if most are known texts under unknown ids; empty otherwise."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 from typing import Any
 
 from pytest_ragcheck.judging.judged_material import digest_of
@@ -68,8 +68,14 @@ def text_digest(text: str) -> str:
 def answer_digest(
     text: str, context_digests: Sequence[str], source_ids: Sequence[str] | None, question: Question
 ) -> str:
-    """Return 16 hex digits over an answer and its contexts, and over their ids if the question forbids documents."""
-    return digest_of([text, list(context_digests), source_ids if question.must_not_retrieve else None])[:_DIGITS]
+    """
+    Return 16 hex digits over an answer, its contexts and the earlier turns.
+
+    If the question forbids documents, the digits are over the ids of the contexts too.
+    """
+    answer = [text, list(context_digests), source_ids if question.must_not_retrieve else None]
+    # The judge reads the earlier turns, and their contexts may be what supports the answer.
+    return digest_of([*answer, *map(astuple, question.history)])[:_DIGITS]
 
 
 def label_digests(question: Question) -> dict[str, str]:
