@@ -345,6 +345,23 @@ def test_an_answer_that_leaks_only_once_is_red_until_it_is_recorded(
     assert project.run(*options).outcomes == {"xfailed": 1, "passed": 10}
 
 
+@pytest.mark.parametrize("answers", [["FIRST and SECOND"], ["FIRST", "FIRST and SECOND"]])
+def test_a_leak_that_is_recorded_excuses_no_larger_one(project: Project, answers: list[str]) -> None:
+    questions = [{"id": "a", "question": "When?", "must_not_mention": ["FIRST", "SECOND", "THIRD"]}]
+    questions += [{"id": f"b{n}", "question": f"When, {n}?", "must_mention": "9"} for n in range(10)]
+    project.write("all.rag.json", json.dumps(questions))
+    project.write("conftest.py", LEAKS_ONCE.replace("ANSWERS", "['FIRST']"))
+    assert project.run("--rag-judge=none").outcomes == {"failed": 1, "passed": 10}
+    assert main(["baseline", "save"]) == 0
+    options = ("--rag-judge=none", "--rag-gate=regression")
+    assert project.run(*options).outcomes == {"xfailed": 1, "passed": 10}
+
+    project.write("conftest.py", LEAKS_ONCE.replace("ANSWERS", str(answers)))
+    leaking = project.run(*options)
+    assert leaking.outcomes == {"failed": 1, "passed": 10}
+    assert "the answer mentions 'FIRST', 'SECOND'" in leaking.text
+
+
 def test_a_new_prohibition_that_the_recorded_answer_would_break_too_is_red(project: Project) -> None:
     question = {"id": "a", "question": "When?", "expected_answer": "9"}
     project.write("conftest.py", LEAKS_ONCE.replace("ANSWERS", "['It is 9. CANARY']"))

@@ -97,11 +97,10 @@ class _Examination:
         return replace(self._leaking(), evidence=evidence.to_document(), asked_again=verdicts, cost=cost)
 
     def _leaking(self) -> Record:
-        """Return the first record of today that breaks a prohibition, which no later PASS excuses; else the first."""
-        return max(
-            (self.record, *self.again),
-            key=lambda each: len(each.shortfalls.keys() & PROHIBITIONS) if each.verdict is Verdict.FAIL else 0,
-        )
+        """Return the record of today that breaks most of a prohibition, which no later PASS excuses; else the first."""
+        failed = [each for each in (self.record, *self.again) if each.verdict is Verdict.FAIL]
+        kept = [sum(each.shortfalls.get(metric, 1.0) for metric in PROHIBITIONS) for each in failed]
+        return failed[kept.index(min(kept))] if failed else self.record
 
     async def _known(self, thresholds: Mapping[str, float]) -> tuple[KnownRun, ...]:
         found = []

@@ -143,10 +143,12 @@ def why_tolerated(record: Record, terms: GateRules, before: BaselineRow | None, 
 
 
 def is_newly_forbidden(record: Record, before: BaselineRow) -> bool:
-    """Return True if the answer breaks a prohibition, and no recorded answer was known to break it."""
+    """Return True if the answer breaks more of a prohibition than any recorded answer did."""
     return any(
-        all(look.scores.get(metric, 1.0) >= record.thresholds[metric] for look in before.answers)
-        for metric in record.shortfalls.keys() & PROHIBITIONS
+        # A recorded score is rounded.
+        all(look.scores.get(metric, 1.0) > value + 1e-6 for look in before.answers)
+        for metric, value in record.shortfalls.items()
+        if metric in PROHIBITIONS
     )
 
 
