@@ -251,6 +251,14 @@ def test_a_baseline_that_was_made_otherwise_is_refused_at_no_cost(project: Proje
     assert allowed.asked.count("What about prices?") == 5
 
 
+def test_a_refused_baseline_is_for_information_under_a_rate(project: Project) -> None:
+    project.ask(good("terms"), good("prices"))
+    write_baseline(project, *(passed(name, top_k=3) for name in ("terms", "prices")))
+    run = project.run("--rag-baseline=baseline.json", "--rag-gate=rate:0.9")
+    assert (run.exit_status, run.outcomes) == (0, {"passed": 2})
+    assert "baseline baseline.json: refused: top_k: 3 then, 5 now" in run.lines
+
+
 def test_a_baseline_is_read_from_git(project: Project) -> None:
     project.ask(good("terms"))
     path = write_baseline(project, passed("terms"), passed("prices"))

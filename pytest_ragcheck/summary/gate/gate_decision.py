@@ -68,14 +68,14 @@ class Decision:
     @property
     def baseline_red(self) -> bool:
         """True if the comparison with the baseline turns the run red."""
-        if self.comparison is None:
+        if self.comparison is None or self.rate is not None:
+            # With the gate `rate`, the comparison is only shown.
             return False
         if self.findings is not None:
             # A gate that could not examine a question is not green.
             unexamined = self.findings.not_measured or (self.judging is not None and self.judging.n_not_judged)
             return self.findings.red or bool(unexamined) or bool(self.comparison.lost)
-        # With the gate `rate`, the comparison is only shown.
-        return bool(self.otherwise) or (self.terms.gate == "each" and self.comparison.worse)
+        return bool(self.otherwise) or self.comparison.worse
 
     @property
     def held(self) -> frozenset[Key]:
