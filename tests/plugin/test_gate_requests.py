@@ -345,6 +345,21 @@ def test_an_answer_that_leaks_only_once_is_red_until_it_is_recorded(
     assert project.run(*options).outcomes == {"xfailed": 1, "passed": 10}
 
 
+@pytest.mark.parametrize("baseline", ["ragcheck-baseline.json", "first.json"])
+def test_a_question_whose_repeats_differed_is_asked_four_times_again(project: Project, baseline: str) -> None:
+    questions = [{"id": f"q{n}", "question": f"When, {n}?", "must_mention": "9"} for n in range(10)]
+    project.write("all.rag.json", json.dumps([{"id": "a", "question": "When?", "must_mention": "9"}, *questions]))
+    project.write("conftest.py", LEAKS_ONCE.replace("ANSWERS", "['It is 9.', 'It is 8.']"))
+    first = project.run("--rag-judge=none", "-orag_repeats=3")
+    assert first.outcomes == {"passed": 11}
+    assert main(["baseline", "save"]) == 0
+    project.write("first.json", json.dumps(first.predictions))
+    project.write("conftest.py", LEAKS_ONCE.replace("ANSWERS", "['It is 8.'] * 5"))
+    run = project.run("--rag-judge=none", "--rag-gate=regression", f"--rag-baseline={baseline}")
+    (row,) = [row for row in run.predictions["predictions"] if row["question_id"] == "a"]
+    assert row["asked_again"] == ["FAIL"] * 4
+
+
 @pytest.mark.parametrize("answers", [["FIRST and SECOND"], ["FIRST", "FIRST and SECOND"]])
 def test_a_leak_that_is_recorded_excuses_no_larger_one(project: Project, answers: list[str]) -> None:
     questions = [{"id": "a", "question": "When?", "must_not_mention": ["FIRST", "SECOND", "THIRD"]}]

@@ -9,7 +9,6 @@ from pytest_ragcheck.scores.catalogue import DEMANDED
 from pytest_ragcheck.summary.gate.recorded.saved_answer import text_digest
 from pytest_ragcheck.summary.gate.recorded.saved_runs import OF_THE_LATEST_ANSWER
 from pytest_ragcheck.summary.predictions_reader import Key, judge_name, key_of
-from pytest_ragcheck.verdict.verdict import Verdict
 
 if TYPE_CHECKING:
     from pytest_ragcheck.summary.gate.baseline_reader import Baseline, BaselineRow
@@ -107,7 +106,7 @@ def _by_key(rows: Iterable[Mapping[str, Any]]) -> dict[Key, Mapping[str, Any]]:
 
 def _row(given: Mapping[str, Any], now: BaselineRow, known: Mapping[str, Any], texts: dict[str, str]) -> dict[str, Any]:
     answers, runs = _answers_and_runs(known)
-    looks = [_full_answer(given, texts), *_further_looks(given, now)]
+    looks = [_full_answer(given, texts), *_further_looks(now)]
     runs.append([_place(answer, answers) for answer in looks])
     latest, history = answers[runs[-1][0]], known.get("history") or {}
     return {
@@ -162,19 +161,15 @@ def _full_answer(given: Mapping[str, Any], texts: dict[str, str]) -> dict[str, A
     return {**{name: given[name] for name in _OF_AN_ANSWER if given.get(name) is not None}, "contexts": digests}
 
 
-def _further_looks(given: Mapping[str, Any], row: BaselineRow) -> list[dict[str, Any]]:
+def _further_looks(row: BaselineRow) -> list[dict[str, Any]]:
     """Return the further looks of the run without their answers: requests of the gate, and deviating repeats."""
-    again = [reply for reply in given.get("gate", {}).get("replies", ()) if isinstance(reply, dict)]
-    looks = [
+    return [
         {
-            "verdict": "PASS" if look["passed"] else "FAIL",
-            "metrics": {metric: value for metric, value in look["scores"].items() if metric in given["thresholds"]},
+            "verdict": "PASS" if look.passed else "FAIL",
+            "metrics": {metric: value for metric, value in look.scores.items() if metric in row.thresholds},
         }
-        for look in again
+        for look in row.answers[1:]
     ]
-    if not looks and row.passes and row.fails:
-        looks = [{"verdict": "FAIL" if row.verdict is Verdict.PASS else "PASS", "metrics": given["metrics"]}]
-    return looks
 
 
 def _place(answer: dict[str, Any], answers: list[dict[str, Any]]) -> int:

@@ -6,11 +6,15 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.errors import UsageError
-from pytest_ragcheck.summary.gate.recorded.saved_runs import read_contexts, saved_runs, with_latest_answer
+from pytest_ragcheck.summary.gate.recorded.saved_runs import (
+    read_contexts,
+    repeated_answers,
+    saved_runs,
+    with_latest_answer,
+)
 from pytest_ragcheck.summary.predictions_reader import (
     AS_WRITTEN,
     Fields,
@@ -199,8 +203,7 @@ def _prediction(fields: Fields, contexts: Mapping[str, str]) -> BaselineRow:
     passes, fails = looks(row.verdict, fields.row.get("repeated", {}), row.thresholds)
     if history := fields.object_or_null("history"):
         passes, fails = (history.whole_or_null(name) or 0 for name in ("passes", "fails"))
-    saved = saved_runs(fields, contexts, flaky=bool(passes and fails))
-    return replace(row, passes=passes, fails=fails, saved=saved)
+    return replace(row, passes=passes, fails=fails, saved=saved_runs(fields, contexts))
 
 
 def measured_row(given: Fields) -> BaselineRow:
@@ -246,12 +249,8 @@ def looks(
     verdict: Verdict, repeated: Mapping[str, Sequence[Sequence[float]]], thresholds: Mapping[str, float]
 ) -> tuple[int, int]:
     """Return the number of passes and of failures of a question over all its answers in one run."""
-    asserted = {metric: values for metric, values in repeated.items() if metric in thresholds}
-    answers = max((len(values) for values in asserted.values()), default=1)
-    if answers == 1:
+    answers = repeated_answers(repeated, thresholds)
+    if not answers:
         return int(verdict is Verdict.PASS), int(verdict is Verdict.FAIL)
-    passed = sum(
-        all(median(values[i]) >= thresholds[metric] for metric, values in asserted.items() if i < len(values))
-        for i in range(answers)
-    )
-    return passed, answers - passed
+    passed = sum(each.passed for each in answers)
+    return passed, len(answers) - passed

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 from pytest_ragcheck.judging.judgement import Judgement
@@ -69,12 +70,26 @@ def with_latest_answer(fields: Fields) -> Mapping[str, Any]:
     return {"prompt_version": prompt, "judgement": latest.row.get("judgement"), **of_answer, **fields.row}
 
 
-def saved_runs(fields: Fields, contexts: Mapping[str, str], *, flaky: bool) -> tuple[tuple[SavedAnswer, ...], ...]:
+def repeated_answers(
+    repeated: Mapping[str, Sequence[Sequence[float]]], thresholds: Mapping[str, float]
+) -> list[SavedAnswer]:
+    """Return the asserted scores of each answer of one run, without texts; empty if the system was asked once."""
+    asserted = {metric: values for metric, values in repeated.items() if metric in thresholds}
+    n = max(map(len, asserted.values()), default=1)
+    answers = [{m: median(values[i]) for m, values in asserted.items() if i < len(values)} for i in range(n)]
+    return [
+        SavedAnswer(scores=scores, passed=all(value >= thresholds[metric] for metric, value in scores.items()))
+        for scores in answers
+        if n > 1
+    ]
+
+
+def saved_runs(fields: Fields, contexts: Mapping[str, str]) -> tuple[tuple[SavedAnswer, ...], ...]:
     """
     Return the looks of each saved run at the question, oldest run first.
 
     *fields* is the row of a full predictions file, or of a compact baseline with or without answers. *contexts* has
-    texts by digest. *flaky* is True if the question both passed and failed, for files that keep no further answers.
+    texts by digest.
     """
     if "answers" in fields.row:
         found = [
@@ -82,10 +97,12 @@ def saved_runs(fields: Fields, contexts: Mapping[str, str], *, flaky: bool) -> t
             for number, each in enumerate(fields.row["answers"])
         ]
         return tuple(tuple(found[place] for place in run) for run in fields.row["runs"])
-    first = _known_text(_of_predictions(fields), fields)
-    if not flaky:
-        return ((first,),)
-    return ((first, SavedAnswer(passed=not first.passed, scores=first.scores)),)
+    replies = fields.row.get("gate", {}).get("replies", ())
+    further = [SavedAnswer(passed=each["passed"], scores=each["scores"]) for each in replies if isinstance(each, dict)]
+    repeated = repeated_answers(fields.row.get("repeated", {}), fields.numbers("thresholds"))
+    if not further and len({each.passed for each in repeated}) > 1:
+        further = repeated
+    return ((_known_text(_of_predictions(fields), fields), *further),)
 
 
 def _compact_answer(fields: Fields, contexts: Mapping[str, str]) -> SavedAnswer:
