@@ -105,8 +105,8 @@ def _saved(chosen: argparse.Namespace, now: _File, earlier: _File | None) -> lis
     path: Path = chosen.output
     if earlier is not None and now.runs.timestamp in earlier.runs.runs:
         raise UsageError(f"{chosen.results}: this run was saved into {path} before. Save each run once.")
-    known = earlier.document if earlier is not None else None
-    _write(path, *baseline_documents(now.document, now.runs, known, read_contexts(path)))
+    known, recorded = (earlier.document, earlier.runs.rows) if earlier is not None else (None, {})
+    _write(path, *baseline_documents(now.document, now.runs, known, recorded, read_contexts(path)))
     saved = read_baseline(path, name=str(path), advice=_ADVICE)
     return [
         f"{path}: {counted(len(saved.rows), 'question')}, {counted(len(saved.runs), 'saved run')}",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence, Set
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.scores.catalogue import DEMANDED
@@ -19,7 +19,11 @@ _OF_AN_ANSWER = ("verdict", "prediction", "source_ids", "metrics", "judgement", 
 
 
 def baseline_documents(
-    document: Mapping[str, Any], now: Baseline, earlier: Mapping[str, Any] | None, contexts: Mapping[str, str]
+    document: Mapping[str, Any],
+    now: Baseline,
+    earlier: Mapping[str, Any] | None,
+    recorded: Mapping[Key, BaselineRow],
+    contexts: Mapping[str, str],
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """
     Return the document of the baseline with the run added, and the document of its contexts.
@@ -27,14 +31,15 @@ def baseline_documents(
     A question that is an ERROR in the run keeps the runs that the baseline has.
 
     *document* is the predictions file of the run, and *now* the same file, read. *earlier* is the baseline that is
-    extended; its runs stay for each question with the same text. *contexts* has the texts of its contexts by digest.
+    extended, and *recorded* its rows; the runs stay for each question with the same text and settings. *contexts* has
+    the texts of its contexts by digest.
     """
     before = _by_key((earlier or {}).get("predictions", ()))
     texts = dict(contexts)
     rows: list[Mapping[str, Any]] = []
     for key, given in _by_key(document["predictions"]).items():
         known = before.get(key, {})
-        same = known.get("question") == given["question"]
+        same = known.get("question") == given["question"] and _has_same_settings(now.rows[key], recorded[key])
         rows.append(_row(given, now.rows[key], known if same else {}, texts))
     rows += [before[key] for key in _by_key(document["errors"]) if key in before]
     return _documents(document, earlier, rows, texts)
@@ -75,7 +80,8 @@ def differing(document: Mapping[str, Any], now: Baseline, earlier: Mapping[str, 
             for key, given in measured.items()
             if key not in before
             or not _is_recorded(given, before[key])
-            or not _is_comparable(now.rows[key], recorded.rows[key], metrics)
+            or not _has_same_settings(now.rows[key], recorded.rows[key])
+            or not recorded.rows[key].metrics.keys() <= metrics
         ),
         *(key for key in before if key not in now.rows),
     ]
@@ -89,14 +95,13 @@ def _is_recorded(given: Mapping[str, Any], known: Mapping[str, Any]) -> bool:
     )
 
 
-def _is_comparable(row: BaselineRow, recorded: BaselineRow, metrics: Set[str]) -> bool:
-    """Return whether the gate would compare them, so that accepting a refused run ends the refusal."""
+def _has_same_settings(row: BaselineRow, recorded: BaselineRow) -> bool:
+    """Return whether the gate would compare them, so that recording a refused run ends the refusal."""
     return (
         judge_name(row.judge) == judge_name(recorded.judge)
         and row.prompt_version == recorded.prompt_version
         and recorded.tier in {None, row.tier}
         and recorded.top_k in {None, row.top_k}
-        and recorded.metrics.keys() <= metrics
     )
 
 

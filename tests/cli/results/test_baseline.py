@@ -84,6 +84,25 @@ def test_a_question_that_passed_and_failed_is_named_as_flaky(
     assert [(row.passes, row.fails) for row in rows.values()] == [(3, 0), (2, 1), (0, 2)]
 
 
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"judge": {"kind": "own", "model": None, "url": None, "prompt_version": None}, "prompt_version": None},
+        {"prompt_version": "canned-2"},
+        {"tier": "generation"},
+        {"top_k": 3},
+    ],
+)
+def test_another_judge_prompt_tier_or_top_k_starts_a_new_history(
+    save: Save, tmp_path: Path, other: dict[str, Any]
+) -> None:
+    save(failed("terms"), failed("prices"))
+    status, printed, _ = save(passed("terms", **other), failed("prices"), timestamp="2126-11-06T00:00:00+00:00")
+    assert (status, printed) == (0, "ragcheck-baseline.json: 2 questions, 2 saved runs\n")
+    rows = read_baseline(tmp_path / "ragcheck-baseline.json", name="b").rows
+    assert [(row.passes, row.fails, len(row.saved)) for row in rows.values()] == [(1, 0, 1), (0, 2, 2)]
+
+
 def test_an_error_keeps_the_recorded_answers_of_its_question(save: Save, tmp_path: Path) -> None:
     save(passed("terms"), passed("hours"))
     status, printed, _ = save(passed("terms"), errored("hours"), timestamp="2126-11-06T00:00:00+00:00")
