@@ -11,7 +11,8 @@ from pytest_ragcheck.judging.offline.grounding.groundedness import PASS_LINE, gr
 from pytest_ragcheck.judging.offline.grounding.read_context import ContextCache
 from pytest_ragcheck.judging.offline.words.terms import TermDictionary
 from pytest_ragcheck.judging.prompts.fence import Nonces
-from pytest_ragcheck.metrics.citations import MOST_FINDINGS, NO_IDS, CitedSentence, cited_sentences, quoted, shown
+from pytest_ragcheck.metrics.citations import MOST_FINDINGS, NO_IDS, CitedSentence, cited_sentences, shown
+from pytest_ragcheck.rag.body.excerpt import quoted_text
 from pytest_ragcheck.rag.cited_answer import cited_answer
 from pytest_ragcheck.scores.catalogue import CITATION_SUPPORT
 from pytest_ragcheck.scores.score import Score
@@ -152,14 +153,14 @@ def _support_by_rules(
 
 def _unjudged(sentence: CitedSentence) -> JudgedSentence:
     """A sentence without citations, or with an invented one."""
-    text = quoted(sentence.text)
+    text = quoted_text(sentence.text)
     invented = [shown(citation) for citation in sentence.citations if not citation.contexts]
     finding = f"{text} cites {', '.join(invented)}, which is no context" if invented else f"{text} cites nothing"
     return JudgedSentence(supported=False, precise=(), findings=(finding,))
 
 
 def _judged(sentence: CitedSentence, cites: Sequence[int], support: SentenceSupport) -> JudgedSentence:
-    text = quoted(sentence.text)
+    text = quoted_text(sentence.text)
     markers = [shown(citation) for citation in sentence.citations]
     if not support.supported:
         does = "does not" if len(markers) == 1 else "do not together"

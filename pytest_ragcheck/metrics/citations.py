@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from pytest_ragcheck.rag.body.excerpt import quoted_text
 from pytest_ragcheck.scores.catalogue import CITATION_VALIDITY, MUST_CITE
 from pytest_ragcheck.scores.score import Score
 
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 
 NO_IDS = "the answer cites by name, and the endpoint gives its contexts no ids"
 MOST_FINDINGS = 3
-_LONGEST_QUOTED = 120
 _WORD = re.compile(r"[^\W_]")
 _HEADING = re.compile(r"^[^\S\n]*(?P<text>#[^\n]*)", re.MULTILINE)
 _TABLE_RULE = re.compile(r"^[ \t|:-]+\r?$", re.MULTILINE)
@@ -83,8 +83,9 @@ def citation_validity(answer: RagAnswer, cited: CitedAnswer) -> Score:
     invalid = [citation for citation in cited.citations if not citation.contexts]
     n_contexts = len(answer.contexts)
     none_of = f"which is none of the {n_contexts} contexts" if n_contexts > 1 else "but there is only 1 context"
+    lacking = none_of if n_contexts else "and there are no contexts"
     findings = (
-        f"{quoted(sentence.text)} cites {shown(citation)}, {none_of if n_contexts else 'and there are no contexts'}"
+        f"{quoted_text(sentence.text)} cites {shown(citation)}, {lacking}"
         for sentence in (cited_sentences(answer, cited) if invalid else ())
         for citation in sentence.citations
         if not citation.contexts
@@ -142,12 +143,6 @@ def _table_heads(text: str) -> Iterator[tuple[int, int]]:
         end = rule.start() - 1
         if end > 0 and "|" in rule[0] and "-" in rule[0]:
             yield text.rfind("\n", 0, end), end
-
-
-def quoted(text: str) -> str:
-    """Return the text on one line, in quotes, shortened if it is long."""
-    line = " ".join(text.split())
-    return f'"{line}"' if len(line) <= _LONGEST_QUOTED else f'"{line[: _LONGEST_QUOTED - 1].rstrip()}…"'
 
 
 def shown(citation: Citation) -> str:

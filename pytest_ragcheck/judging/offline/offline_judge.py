@@ -21,6 +21,7 @@ from pytest_ragcheck.judging.offline.words.normalized_text import beginning
 from pytest_ragcheck.judging.offline.words.terms import STOP_WORDS, TermDictionary
 from pytest_ragcheck.questions.question import Question
 from pytest_ragcheck.rag.answer import RagAnswer
+from pytest_ragcheck.rag.body.excerpt import quoted_text
 from pytest_ragcheck.rag.citation_markers import MAY_CITE
 from pytest_ragcheck.rag.cited_answer import cited_answer
 
@@ -34,7 +35,6 @@ _HIGHEST_OF_ANOTHER = 0.5
 # Characters read of an answer and of its contexts, because the time grows with the product of both.
 _ANSWER_READ = 20_000
 _CONTEXTS_READ = 500_000
-_LONGEST_QUOTED = 200
 _LONGEST_NAMED_WHOLE = 60
 _MOST_WORDS_NAMED = 5
 _LEAST_OF_A_WORD = 4  # letters; many shorter ones are function words
@@ -246,7 +246,7 @@ def _incorrect(recall: Recall, terms: TermDictionary) -> str:
     """The weakness of an answer with this recall; empty if there is none."""
     if recall.score >= 1.0:
         return ""
-    expected = _quoted(recall.expected)
+    expected = quoted_text(recall.expected)
     if recall.is_opposed:
         return f"the answer says the opposite of {expected}"
     if recall.is_late and not recall.missing:
@@ -256,7 +256,7 @@ def _incorrect(recall: Recall, terms: TermDictionary) -> str:
     if len(recall.expected) <= _LONGEST_NAMED_WHOLE:
         return f"the answer does not have {expected}"
     missing = recall.missing_as_written(terms)
-    named = ", ".join(map(_quoted, missing[:_MOST_WORDS_NAMED]))
+    named = ", ".join(map(quoted_text, missing[:_MOST_WORDS_NAMED]))
     more = f" and {len(missing) - _MOST_WORDS_NAMED} more words" if len(missing) > _MOST_WORDS_NAMED else ""
     return f"the answer does not have {named}{more} of the expected {expected}"
 
@@ -266,7 +266,7 @@ def _ungrounded(grounded: Groundedness) -> str:
     worst = grounded.worst
     if worst is None or grounded.score >= 1.0:
         return ""
-    sentence = _quoted(worst.sentence)
+    sentence = quoted_text(worst.sentence)
     if worst.number_instead is not None:
         return f"the contexts have {worst.number_instead} and not {worst.number} in {sentence}"
     if worst.number is not None:
@@ -276,9 +276,3 @@ def _ungrounded(grounded: Groundedness) -> str:
     if worst.score < PASS_LINE:
         return f"the contexts do not support {sentence}"
     return f"the contexts support only in part {sentence}"
-
-
-def _quoted(text: str) -> str:
-    """*text* on one line, in quotes, shortened if it is long."""
-    line = " ".join(text.split())
-    return f'"{line}"' if len(line) <= _LONGEST_QUOTED else f'"{line[: _LONGEST_QUOTED - 1].rstrip()}…"'

@@ -1,4 +1,4 @@
-"""Shortens a reply's body to one line of a terminal."""
+"""Shortens a text, such as the body of a reply, to one line of a terminal."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from pytest_ragcheck.redaction.printable import printable
 
 LONGEST = 300
 """Characters of an excerpt, at most."""
+
+_LONGEST_QUOTED = 200
 
 _SEARCHED = 100_000
 """Maximum number of characters that are searched for HTML."""
@@ -26,6 +28,12 @@ def excerpt(text: str, longest: int = LONGEST) -> str:
     line = " ".join(text[: longest * 4].split())
     line = "".join(character if character.isprintable() else "\N{REPLACEMENT CHARACTER}" for character in line)
     return printable(line if len(line) <= longest else line[: longest - 1].rstrip() + "…")
+
+
+def quoted_text(text: str) -> str:
+    """Return the text on one line, in quotes, shortened if it is long."""
+    line = " ".join(text.split())
+    return f'"{line}"' if len(line) <= _LONGEST_QUOTED else f'"{line[: _LONGEST_QUOTED - 1].rstrip()}…"'
 
 
 def shown_error(error: BaseException) -> str:

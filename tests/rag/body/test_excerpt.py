@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_ragcheck.rag.body.excerpt import excerpt, is_html, quoted
+from pytest_ragcheck.rag.body.excerpt import excerpt, is_html, quoted, quoted_text
 
 
 def test_an_excerpt_is_one_line_without_control_characters():
@@ -43,3 +43,9 @@ def test_text_about_html_is_no_html():
 )
 def test_an_excerpt_holds_no_command_of_a_ci_runner(text, shown):
     assert excerpt(text) == shown
+
+
+def test_a_quoted_text_is_one_line_of_at_most_200_characters() -> None:
+    assert quoted_text("30 days\n at  once. ") == '"30 days at once."'
+    assert quoted_text("x" * 200) == f'"{"x" * 200}"'
+    assert quoted_text("x" * 198 + " xx") == f'"{"x" * 198}…"'
