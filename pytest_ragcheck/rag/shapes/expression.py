@@ -13,6 +13,7 @@ from pytest_ragcheck.rag.body.excerpt import excerpt
 from pytest_ragcheck.rag.body.vocabulary import keys_of, named, named_error
 
 _KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_UNFINISHED = {"length": "the token limit was reached", "content_filter": "a filter blocked it"}
 _SYNTAX = frozenset(" \t\r\n.,:[]{}()*|&!<>=?@'\"`\\")
 
 
@@ -50,13 +51,23 @@ class Expression:
 
         Beside a text, where an error may be no more than a warning, it counts if the status is "failed".
         """
-        for place in (reply, *([] if self.is_key else _read_objects(self._compiled.parsed, reply))):
-            if not isinstance(place, Mapping) or (beside_text and place.get("status") != "failed"):
-                continue
-            # The second is of an unfinished answer in OpenAI's Responses API.
-            if error := place.get("error") or place.get("incomplete_details"):
+        for place in self._objects(reply):
+            if (error := place.get("error")) and (not beside_text or place.get("status") == "failed"):
                 return named_error(error)
         return ""
+
+    def unfinished_in(self, reply: object) -> str:
+        """Return the reason why the same objects call the answer unfinished; empty without one."""
+        for place in self._objects(reply):
+            if details := place.get("incomplete_details"):  # of OpenAI's Responses API
+                return named_error(details)
+            if why := _UNFINISHED.get(str(reason := place.get("finish_reason"))):
+                return f'finish_reason "{reason}" ({why})'
+        return ""
+
+    def _objects(self, reply: object) -> list[Mapping[str, Any]]:
+        path = [] if self.is_key else _read_objects(self._compiled.parsed, reply)
+        return [place for place in (reply, *path) if isinstance(place, Mapping)]
 
     def dead_end(self, reply: object) -> str:
         """

@@ -21,6 +21,8 @@ _DONE = b"[DONE]"
 """The payload of the last event, by the convention of OpenAI's API."""
 
 _SEE_THE_LOG = "See the endpoint's log."
+_FIX_THE_CAUSE = "Fix its cause in the RAG system."
+_UNFINISHED = re.compile(rb'"(?:length|content_filter|incomplete_details)"')
 
 _EVENT_LINE = re.compile(rb"(?:^|[\r\n]|\xef\xbb\xbf)(?:data|event|id|retry)?:")
 
@@ -48,6 +50,9 @@ class StreamedReply:
         """True if a payload was plain text, so that brackets and quotes are text too."""
 
         self._has_ended = False
+        self._unfinished = ""
+        """The reason why an event calls the answer unfinished; it counts only if the answer has no text."""
+
         self._problem: ReplyMismatch | None = None
         self.is_done = False
         """True after the event that ends the stream by its payload, and after one that reports an error."""
@@ -109,6 +114,7 @@ class StreamedReply:
         if self._reading.leaves_out_contexts:
             self._found.setdefault("contexts", [])
         parts = self._reading.parts
+        text = self._text()
         wanted = ("contexts",) if parts.answer is None else ("answer", "contexts")
         if missing := [field for field in wanted if field not in self._found]:
             from pytest_ragcheck.rag.shapes.variants import fitting_events
@@ -119,7 +125,13 @@ class StreamedReply:
             raise ReplyMismatch(found, f"Set rag_response {fitting}")
         if self._gap:
             raise ReplyMismatch(self._gap, f"Correct contexts={parts.contexts.text}, or fix the event.")
-        return parts.assemble(self._found | {"answer": _whole(self._pieces)}, self._extra)
+        return parts.assemble(self._found | {"answer": text}, self._extra)
+
+    def _text(self) -> str:
+        text = _whole(self._pieces)
+        if self._unfinished and self._reading.parts.answer is not None and not text.strip():
+            raise ReplyMismatch(f"the stream has no answer but an error: {self._unfinished}", _FIX_THE_CAUSE)
+        return text
 
     def _take(self, event: StreamEvent) -> None:
         if event.data.strip() == _DONE:
@@ -198,9 +210,12 @@ class StreamedReply:
             error = expression.error_in(keys.get("response")) or named_error(value)
         if not error and self._reading.error is not None and (found := self._reading.error.find(value)):
             error = named_error(found)
+        if not self._unfinished and _UNFINISHED.search(event.data):
+            # The second is of an event response.incomplete of the same API.
+            self._unfinished = expression.unfinished_in(value) or expression.unfinished_in(keys.get("response"))
         if error:
             found = f"event {self._events} of the stream reports an error: {error}"
-            raise ReplyMismatch(found, "Fix its cause in the RAG system.")
+            raise ReplyMismatch(found, _FIX_THE_CAUSE)
 
 
 def _whole(pieces: list[str]) -> str:

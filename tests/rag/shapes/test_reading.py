@@ -179,6 +179,23 @@ def test_an_error_where_an_answer_has_no_text_is_reported(reply, answer):
     assert error.found == f'the reply has no answer in answer={answer} but an error: "no index"'
 
 
+@pytest.mark.parametrize("content", ["", " ", None])
+@pytest.mark.parametrize(
+    ("reason", "why"), [("length", "the token limit was reached"), ("content_filter", "a filter blocked it")]
+)
+def test_a_completion_that_ends_before_its_text_is_no_abstention(reason, why, content):
+    reply = {"choices": [{"message": {"content": content}, "finish_reason": reason}]}
+    error = mismatch(reply, "`[]`", "choices[0].message.content")
+    assert error.found.endswith(f' error: finish_reason "{reason}" ({why})')
+    assert error.to_do.startswith("Fix its cause")
+
+
+@pytest.mark.parametrize(("content", "reason"), [("Within 3", "length"), ("", "stop"), ("", None)])
+def test_a_completion_with_a_text_or_another_end_is_an_answer(content, reason):
+    reply = {"choices": [{"message": {"content": content}, "finish_reason": reason}]}
+    assert read(reply, "`[]`", "choices[0].message.content").text == content
+
+
 def test_an_error_beside_a_text_counts_only_if_the_answer_failed():
     failed = {"status": "failed", "error": {"code": "server_error", "message": "no index"}, "output": CUT}
     found = f'the reply has no answer in answer={OUTPUT_TEXT} but an error: "no index"'

@@ -57,6 +57,8 @@ def fail(behaviour: Behaviour, **options: Any) -> EndpointError:
 WHOLE = b"".join([*pieces("30", " dä", "ys"), sse(END)])
 LINES = b'{"answer": "30"}\n{"answer": " d\xc3\xa4ys"}\r\n\n{"contexts": ["Refunds: 30 days."]}'
 OPENAI = {"shape": "openai-chat"}
+CUT_OFF = {"status": "incomplete", "error": None, "incomplete_details": {"reason": "max_output_tokens"}}
+"""The `response` in the last event of the Responses API, if the answer reached its limit."""
 
 
 def delta(text: str | None = None, **more: Any) -> dict[str, Any]:
@@ -87,6 +89,16 @@ def delta(text: str | None = None, **more: Any) -> dict[str, Any]:
             streamed(itertools.chain([WHOLE, sse("[DONE]")], itertools.repeat(b": ping\n\n")), pause_seconds=0.01),
             {},
             id="a connection that stays open after [DONE]",
+        ),
+        pytest.param(
+            streamed([sse({"answer": "30 däys"} | END, {"finish_reason": "length", "error": None})]),
+            {},
+            id="a text that is cut off",
+        ),
+        pytest.param(
+            streamed([sse({"delta": "30 däys"}, {"type": "response.incomplete", "response": CUT_OFF} | END)]),
+            {"response": "answer=delta contexts=contexts"},
+            id="a text of the Responses API that is cut off",
         ),
         pytest.param(streamed([sse("", {}), WHOLE]), {}, id="events without any part"),
         pytest.param(streamed([sse({"answer": None, "contexts": None}), WHOLE]), {}, id="nulls"),
@@ -328,6 +340,27 @@ def test_the_ids_of_replaced_contexts_are_not_those_of_the_last_ones(
             "endpoint_stream",
             'event 3 of the stream reports an error: "server overloaded"',
             id="an error of the Responses API",
+        ),
+        pytest.param(
+            streamed([sse({"type": "response.incomplete", "response": CUT_OFF} | END)]),
+            {"response": "answer=delta contexts=contexts"},
+            "endpoint_stream",
+            'the stream has no answer but an error: "max_output_tokens"',
+            id="an answer of the Responses API that is cut off before its text",
+        ),
+        pytest.param(
+            streamed([sse(delta(""), delta(" "), {**delta(finish_reason="length"), **END}, {"choices": []}, "[DONE]")]),
+            OPENAI,
+            "endpoint_stream",
+            'the stream has no answer but an error: finish_reason "length" (the token limit was reached)',
+            id="an answer that is cut off before its text",
+        ),
+        pytest.param(
+            streamed([sse(delta(finish_reason="content_filter") | END)]),
+            {"response": "answer=choices[0].delta.content contexts=contexts"},
+            "endpoint_stream",
+            'the stream has no answer but an error: finish_reason "content_filter" (a filter blocked it)',
+            id="an answer that a filter blocks",
         ),
         pytest.param(
             streamed([sse({"data": {"text": "30"}}, {"data": {"text": None, "error": "no quota"}}, END)]),
