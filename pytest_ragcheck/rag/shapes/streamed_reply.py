@@ -208,6 +208,7 @@ class StreamedReply:
         if not error and ("error" in kinds or "response.failed" in kinds):
             # The second is of OpenAI's Responses API, and has the error in its response.
             error = expression.error_in(keys.get("response")) or named_error(value)
+            error = error if event.data.strip() else "an error event without data"
         if not error and self._reading.error is not None and (found := self._reading.error.find(value)):
             error = named_error(found)
         if not self._unfinished and _UNFINISHED.search(event.data):

@@ -297,14 +297,14 @@ def test_the_ids_of_replaced_contexts_are_not_those_of_the_last_ones(
             streamed([WHOLE, b"event: error\ndata\n\n"]),
             {},
             "endpoint_stream",
-            'event 5 of the stream reports an error: ""',
+            "event 5 of the stream reports an error: an error event without data",
             id="an event of the type error without data",
         ),
         pytest.param(
             streamed([WHOLE, b"event: error\n\n"]),
             {},
             "endpoint_stream",
-            'event 5 of the stream reports an error: ""',
+            "event 5 of the stream reports an error: an error event without data",
             id="an event of the type error without a line of data",
         ),
         pytest.param(
