@@ -28,7 +28,8 @@ def outcomes_of(predictions: Document, summary: Document, asked: Mapping[Key, Do
     """
     measured = [(row, Verdict(row["verdict"])) for row in predictions["predictions"]]
     rows = [*measured, *((row, Verdict.ERROR) for row in predictions["errors"])]
-    records = tuple(_record(row, verdict, asked.get(key_of(row), {})) for row, verdict in rows)
+    dropped = dict.fromkeys(summary["dropped"], "")
+    records = tuple(_record(row, verdict, asked.get(key_of(row), {}), dropped) for row, verdict in rows)
     sets: dict[str, list[Question]] = {}
     for (dataset_name, name), row in asked.items():
         sets.setdefault(dataset_name, []).append(_question(dataset_name, name, row, {}))
@@ -58,7 +59,7 @@ def terms_of_summary(summary: Document) -> GateRules:
     return GateRules(**{name: gate[name] for name in GateRules.__slots__ if name in gate})
 
 
-def _record(row: Document, verdict: Verdict, asked: Document) -> Record:
+def _record(row: Document, verdict: Verdict, asked: Document, dropped: Mapping[str, str]) -> Record:
     judge = row.get("judge")
     repeated = row.get("repeated") or {}
     scores = {metric: Score(value) for metric, value in row.get("metrics", {}).items()}
@@ -69,6 +70,7 @@ def _record(row: Document, verdict: Verdict, asked: Document) -> Record:
         scores=scores,
         thresholds=row.get("thresholds", {}),
         maximums=row.get("maximums", {}),
+        dropped=dropped,
         reason=row.get("reason", row.get("message", "")),
         error_kind=row.get("kind", ""),
         asked_again=tuple(row.get("asked_again", ())),

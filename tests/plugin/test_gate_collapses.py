@@ -431,6 +431,27 @@ def test_fewer_refusals_are_named(project: Project) -> None:
 
 
 @two_ways
+@pytest.mark.parametrize("gate", ["confirmed", "regression"])
+def test_questions_that_lose_an_asserted_score_are_named_and_red_if_none_has_one(project: Project, gate: str) -> None:
+    plain = World(n=12, thresholds={"citation_validity": 1})
+    cited = replace(plain, answers={number: f"Answer q{number} [1]." for number in range(12)})
+    saved(project, cited)
+    less = replace(cited, answers={number: cited.answers[number] for number in range(5)})
+    report = f"--rag-report={project.folder / 'report.md'}"
+    run = today(project, less, f"--rag-gate={gate}", report)
+    assert run.exit_status == 0, run.text
+    lost = "7 of 12 questions (q5, q6, q7, q8, q9, 2 more)"
+    named = f"citation_validity had a score in the baseline and has none now: {lost}"
+    assert named in run.lines
+    assert named in (project.folder / "report.md").read_text(encoding="utf-8")
+    assert main(["report", "ragcheck-results", "--baseline=ragcheck-baseline.json", "-o", "later.md"]) == 0
+    assert named in (project.folder / "later.md").read_text(encoding="utf-8")
+    run = today(project, plain, f"--rag-gate={gate}")
+    assert run.exit_status == pytest.ExitCode.TESTS_FAILED
+    assert "metrics: citation_validity then, not measured now" in run.junit["gate"][1]
+
+
+@two_ways
 def test_an_unchanged_world_has_no_line_of_drift(project: Project) -> None:
     before = World(n=20, gold="own", n_contexts=3)
     saved(project, before)
@@ -443,5 +464,6 @@ def test_an_unchanged_world_has_no_line_of_drift(project: Project) -> None:
         "abstain:",
         "more than noise",
         "not asserted,",
+        "has none now",
     )
     assert [line for line in run.lines if any(word in line for word in words)] == []

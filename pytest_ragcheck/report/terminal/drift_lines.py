@@ -1,14 +1,15 @@
-"""The lines about changed contexts, ids, latency, refusals and unasserted metrics."""
+"""The lines about changed contexts, ids, latency, refusals and metrics."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.verdict.failure_text import some
 
 if TYPE_CHECKING:
     from pytest_ragcheck.summary.gate.world_drift import BeforeAndNow, WorldDrift
+    from pytest_ragcheck.summary.predictions_reader import Key
 
 _SHOWN = 5
 _FEWER_CONTEXTS = 0.95
@@ -22,8 +23,8 @@ _MORE_REFUSALS, _LEAST = 0.05, 2
 """The least difference of refusals that is shown, as a share of the questions and as a number."""
 
 
-def drift_lines(drift: WorldDrift) -> Iterator[str]:
-    """Yield a line for each change; none without changes."""
+def drift_lines(drift: WorldDrift, name: Callable[[Key], str]) -> Iterator[str]:
+    """Yield a line for each change, with questions by *name*; none without changes."""
     if drift.judge_models:
         yield (
             f"the judge's server has another model behind the same name: {', '.join(drift.judge_models[:_SHOWN])}, "
@@ -45,6 +46,9 @@ def drift_lines(drift: WorldDrift) -> Iterator[str]:
     refusals = drift.refusals
     if refusals is not None and abs(refusals.now - refusals.before) >= max(_LEAST, _MORE_REFUSALS * drift.n):
         yield f"answers that abstain: {refusals.now:.0f} of {drift.n}, {refusals.before:.0f} in the baseline"
+    for metric, keys in drift.no_longer_scored.items():
+        questions = f"{len(keys)} of {drift.n} questions ({some(map(name, keys), _SHOWN)})"
+        yield f"{metric} had a score in the baseline and has none now: {questions}"
     moved = {
         metric: pair for metric, pair in drift.unasserted.items() if round(abs(pair.now - pair.before), 6) >= _MOVED
     }

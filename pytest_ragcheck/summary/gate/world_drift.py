@@ -1,4 +1,4 @@
-"""Compares contexts, ids, latency, refusals and unasserted metrics of a run with those of the latest saved run."""
+"""Compares contexts, ids, latency, refusals and metrics of a run with those of the latest saved run."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from pytest_ragcheck.summary.metric_statistics import percentile
 
 if TYPE_CHECKING:
     from pytest_ragcheck.summary.gate.baseline_comparison import Change
+    from pytest_ragcheck.summary.predictions_reader import Key
     from pytest_ragcheck.verdict.record import Record
 
 _RENAMED_IDS, _KNOWN_TEXTS = 0.1, 0.5
@@ -63,6 +64,9 @@ class WorldDrift:
     unasserted: Mapping[str, BeforeAndNow]
     """Means of the metrics that no question asserts, without the refusals, over the answers that both runs measured."""
 
+    no_longer_scored: Mapping[str, Sequence[Key]]
+    """By asserted metric, the questions that the latest saved run scored and this run does not."""
+
     judge_models: tuple[str, ...]
     """Models that the judge's server names in this run; empty if the saved runs had one of them, or none."""
 
@@ -87,7 +91,11 @@ def world_drift(changes: Sequence[Change]) -> WorldDrift:
     answered = [(saved, record) for saved, record in pairs if saved.text is not None]
     contexts = [(len(saved.context_digests), len(record.contexts)) for saved, record in answered]
     values = _values(pairs)
-    asserted = {ABSTAINED, *(metric for _, record in pairs for metric in record.thresholds)}
+    asserted = {ABSTAINED, *(metric for _, record in pairs for metric in (*record.thresholds, *record.dropped))}
+    lost: dict[str, list[Key]] = {}
+    for saved, record in pairs:
+        for metric in sorted(asserted & (saved.scores.keys() - record.scores.keys())):
+            lost.setdefault(metric, []).append(record.question.key)
     return WorldDrift(
         n=len(pairs),
         n_ids=len(ids) if known_ids else 0,
@@ -100,6 +108,7 @@ def world_drift(changes: Sequence[Change]) -> WorldDrift:
         latency_p95=_latency(answered, 95),
         refusals=BeforeAndNow.of(abstained, sum) if (abstained := values.get(ABSTAINED)) else None,
         unasserted={metric: BeforeAndNow.of(both, fmean) for metric, both in values.items() if metric not in asserted},
+        no_longer_scored=lost,
         judge_models=models,
         former_judge_models=former,
     )
