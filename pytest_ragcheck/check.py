@@ -136,7 +136,8 @@ async def _checked_once(
     # The system gets its own answers back unchanged.
     asked = question if dialogue is None else dialogue.next_turn(question)
     try:
-        given = await asking.run(partial(ask, asked, prepared.client))
+        known = () if prepared.is_recorded else prepared.settings.endpoint.identities
+        given = await asking.run(partial(ask, asked, prepared.client, known))
     except (IngestionError, ReplayError) as error:  # no request was made
         return replace(record, error_kind=error.kind, reason=clean.text(str(error)))
     except MeasurementError as error:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import math
+from collections.abc import Collection
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -13,14 +14,16 @@ from pytest_ragcheck.questions.question import Question
 from pytest_ragcheck.rag.answer import Asks, RagAnswer
 
 
-async def ask(question: Question, client: Asks) -> RagAnswer:
+async def ask(question: Question, client: Asks, identities: Collection[str] = ()) -> RagAnswer:
     """
-    The client's answer, checked field by field.
+    The client's answer, checked field by field; *identities* are those of the settings, if there are any.
 
     Raises:
-        EndpointError: The endpoint gave no answer that can be judged.
+        EndpointError: The endpoint gave no answer that can be judged, or the identity of the question is unknown.
     """
     name = endpoint_name(client)
+    if identities:
+        check_identity(question.identity, identities, endpoint=name)
     if not hasattr(client, "ask"):
         raise EndpointError(
             f"{name}: the rag_client has no method ask(question)\n"
@@ -46,6 +49,19 @@ async def ask(question: Question, client: Asks) -> RagAnswer:
         latency_seconds=None if answer.latency_seconds is None else float(answer.latency_seconds),
         first_token_seconds=None if answer.first_token_seconds is None else float(answer.first_token_seconds),
     )
+
+
+def check_identity(name: str, known: Collection[str], *, endpoint: str) -> None:
+    """Raise an `EndpointError` if the identity is not one of the *known* ones; nobody's name is empty."""
+    if name and name not in known:
+        names = ", ".join(sorted(known)) or "none"
+        raise EndpointError(
+            f"{endpoint}: the identity {name!r} is not in rag_identities (known: {names})\n"
+            f"Add a line such as '{name}: Authorization: Bearer {{env:TOKEN}}', or correct the question's 'as'. "
+            "A RagClient of your own takes them from RagClient.from_settings, or as identities=; "
+            "ragcheck cleanup takes them as --identity.",
+            url=endpoint,
+        )
 
 
 def endpoint_name(client: Asks) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from copy import copy
 from typing import TYPE_CHECKING, Any
 
-from pytest_ragcheck.errors import EndpointError
+from pytest_ragcheck.rag.ask import check_identity
 from pytest_ragcheck.rag.http.endpoint_address import base_of, joined, read_address
 from pytest_ragcheck.rag.http_endpoint import HttpEndpoint
 from pytest_ragcheck.rag.shapes.named_shapes import CONTRACT
@@ -65,15 +65,7 @@ class HttpService:
         """
         if name == self._identity:
             return self
-        if name and name not in self._identities:
-            known = ", ".join(sorted(self._identities)) or "none"
-            raise EndpointError(
-                f"{self.name}: the identity {name!r} is not in rag_identities (known: {known})\n"
-                f"Add a line such as '{name}: Authorization: Bearer {{env:TOKEN}}', or correct the question's 'as'. "
-                "A RagClient of your own takes them from RagClient.from_settings, or as identities=; "
-                "ragcheck cleanup takes them as --identity.",
-                url=self.name,
-            )
+        check_identity(name, self._identities, endpoint=self.name)
         service = copy(self)
         service._identity = name
         service._route = self._first_route.with_headers(self._identities.get(name, {}))

@@ -198,6 +198,30 @@ def test_a_function_gets_the_name_of_the_identity(
         assert "the answer leaks 'salaries (its text is in context 1)'" in run.text
 
 
+OWN_CLIENT = """
+import pytest
+from pytest_ragcheck import RagAnswer
+
+class System:
+    async def ask(self, question):
+        return RagAnswer(text="He earns 90000 EUR.", contexts=(question.identity,))
+
+@pytest.fixture(scope="session")
+def rag_client():
+    return System()
+"""
+
+
+@pytest.mark.parametrize("client", [FUNCTION.format(parameter=", identity", condition="True"), OWN_CLIENT])
+def test_an_unknown_identity_is_an_error_of_a_client_of_ones_own_too(tenants: Project, client: str) -> None:
+    tenants.write("conftest.py", client)
+    rows = ("id: a, as: carol", "id: b, as: bob", "id: c")
+    tenants.write("shop.rag.yaml", "".join(f"- {{{row}, question: Wage?, must_mention: 90000 EUR}}\n" for row in rows))
+    run = tenants.run("--rag-judge=none")
+    assert run.verdicts == {"a": "ERROR", "b": "PASS", "c": "PASS"}, run.text
+    assert "the identity 'carol' is not in rag_identities (known: alice, bob)" in run.text
+
+
 PASSAGES: tuple[dict[str, Any], ...] = (
     {
         "page_content": "The founder of Globex earns 90000 EUR. Code BOB-7Q2.",
