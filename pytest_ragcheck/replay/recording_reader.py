@@ -16,7 +16,15 @@ from pytest_ragcheck.rag.answer import RagAnswer
 from pytest_ragcheck.replay.recorded_run import Recorded, Recording
 from pytest_ragcheck.scores.score import Score
 from pytest_ragcheck.summary.gate.recorded.saved_answer import MENTIONS, label_digests
-from pytest_ragcheck.summary.predictions_reader import AS_WRITTEN, Fields, Unusable, judge_of, read_document, rows
+from pytest_ragcheck.summary.predictions_reader import (
+    AS_WRITTEN,
+    Fields,
+    Unusable,
+    judge_of,
+    read_document,
+    refuse_older,
+    rows,
+)
 from pytest_ragcheck.verdict.record import Record
 from pytest_ragcheck.verdict.verdict import Verdict
 
@@ -44,6 +52,7 @@ def read_recording(path: Path, *, name: str) -> Recording:
 
 
 def _by_identity(path: Path) -> dict[tuple[str, str], Recorded]:
+    refuse_older(path)
     document = read_document(
         path.read_bytes, wrong_kind=_GIVE, wrong_version="Record again: run once without --rag-replay."
     )

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
+from pytest_ragcheck.engine.store.run_folder import unwritten
 from pytest_ragcheck.judging.judgement import JudgeIdentity
 from pytest_ragcheck.scores.score import LARGEST
 from pytest_ragcheck.verdict.verdict import Verdict
 
 SCHEMA_VERSION = "1"
 """The version of readable predictions files."""
+
+ENDING = "_predictions.json"
+"""The end of a predictions file's name."""
 
 Key = tuple[str, str]
 """Dataset name and id of a question."""
@@ -27,6 +32,15 @@ _OTHER_FILES = {"overall_metrics": "a summary", "questions": "a questions file"}
 
 class Unusable(Exception):
     """The file cannot be used; the message has the reason and the remedy, and the caller adds the name."""
+
+
+def refuse_older(path: Path) -> None:
+    """Raise `Unusable` if a later run of the same agent has not written its results."""
+    for mark in unwritten(path.parent, path.name.removesuffix(ENDING).removesuffix(".partial")):
+        raise Unusable(
+            "a later run was killed, or is not over yet, so the results here are of an earlier one. "
+            f"Run again (--rag-resume continues it), or delete {mark} to use the earlier results."
+        )
 
 
 def read_document(read: Callable[[], bytes], *, wrong_kind: str, wrong_version: str) -> dict[str, Any]:

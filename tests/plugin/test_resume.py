@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_ragcheck.cli import main
 from pytest_ragcheck.engine.store.store_file import FILE, rows
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.report.files.results_reader import predictions_path
@@ -110,8 +111,16 @@ def test_a_killed_run_is_resumed_and_its_files_are_those_of_an_undisturbed_one(p
     assert without_times(project.folder / "ragcheck-results") == without_times(project.folder / "undisturbed")
 
 
+REFUSED = (
+    "a later run was killed, or is not over yet, so the results here are of an earlier one. "
+    "Run again (--rag-resume continues it), or delete"
+)
+
+
 @two_ways
-def test_the_results_before_a_killed_run_are_not_taken_for_its_own(project: Project, way: str) -> None:
+def test_the_results_before_a_killed_run_are_not_taken_for_its_own(
+    project: Project, way: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     questions(project, 1)
     folder = project.folder / "ragcheck-results"
     with FakeEndpoint(system := Pausing(answers=3)) as endpoint:
@@ -125,10 +134,13 @@ def test_the_results_before_a_killed_run_are_not_taken_for_its_own(project: Proj
         for name in ("", "rag", "rag_predictions.json"):
             with pytest.raises(UsageError) as caught:
                 predictions_path(folder / name)
-            assert str(caught.value) == (
-                f"{folder / name}: a later run was killed, or is not over yet, so the results here are of an earlier "
-                f"one. Run again (--rag-resume continues it), or delete {mark} to use the earlier results."
-            )
+            assert str(caught.value) == f"{folder / name}: {REFUSED} {mark} to use the earlier results."
+        older = folder / "rag_predictions.json"
+        replayed = run(project, endpoint, f"--rag-replay={older}", "--rag-agent=again")
+        assert replayed.exit_status == pytest.ExitCode.USAGE_ERROR
+        assert f"rag_predictions.json: {REFUSED} {mark}" in replayed.stderr
+        assert main(["rejudge", str(older), "--rag-agent=again", "--rag-judge=offline"]) == 2
+        assert f"rag_predictions.json: {REFUSED} {mark}" in capsys.readouterr().err
         system.goes_on.set()
         run(project, endpoint, "--rag-resume", "-k", "q1")
     assert predictions_path(folder).name == "rag_predictions.json"

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 from pytest_ragcheck.cli.printing import json_text, write_output
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.redaction.printable import printable
-from pytest_ragcheck.report.files.results_reader import ENDING, predictions_path
+from pytest_ragcheck.report.files.results_reader import predictions_path
 from pytest_ragcheck.summary.gate.baseline_reader import read_baseline
+from pytest_ragcheck.summary.predictions_reader import ENDING
 
 if TYPE_CHECKING:
     from pytest_ragcheck.summary.agent_comparison import Agents

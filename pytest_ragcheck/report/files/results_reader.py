@@ -8,20 +8,24 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pytest_ragcheck.engine.store.run_folder import unwritten
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.report.terminal.gate_lines import flaky_lines
 from pytest_ragcheck.summary.flaky import Flaky
-from pytest_ragcheck.summary.predictions_reader import AS_WRITTEN, Key, Unusable, key_of, read_document
+from pytest_ragcheck.summary.predictions_reader import (
+    AS_WRITTEN,
+    ENDING,
+    Key,
+    Unusable,
+    key_of,
+    read_document,
+    refuse_older,
+)
 
 if TYPE_CHECKING:
     from pytest_ragcheck.report.terminal.findings_lines import NewlyFailing
     from pytest_ragcheck.summary.gate.baseline_reader import Baseline
 
 Document = dict[str, Any]
-
-ENDING = "_predictions.json"
-"""The end of a predictions file's name."""
 
 _GIVE = "Give the {agent}_predictions.json of a run."
 _ANEW = "Run the questions once more to have such a file."
@@ -105,11 +109,10 @@ def predictions_path(path: Path, *, partial: bool = False) -> Path:
         UsageError: The folder has predictions files of several agents, or those of a run before an unfinished one.
     """
     found = _predictions_path(path, partial=partial)
-    for mark in unwritten(found.parent, found.name.removesuffix(ENDING).removesuffix(".partial")):
-        raise UsageError(
-            f"{path}: a later run was killed, or is not over yet, so the results here are of an earlier one. "
-            f"Run again (--rag-resume continues it), or delete {mark} to use the earlier results."
-        )
+    try:
+        refuse_older(found)
+    except Unusable as error:
+        raise UsageError(f"{path}: {error}") from None
     return found
 
 
