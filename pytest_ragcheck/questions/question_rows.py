@@ -34,7 +34,8 @@ def questions_document(
 
 
 def write_questions(path: Path, dataset_name: str, questions: Sequence[Question]) -> None:
-    """Write a question file, as YAML or JSON by the suffix."""
+    """Write a question file, as YAML or JSON by the suffix; a missing folder is created."""
+    path.parent.mkdir(parents=True, exist_ok=True)
     document = questions_document(dataset_name, questions)
     if path.suffix == ".json":
         path.write_text(json.dumps(document, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")

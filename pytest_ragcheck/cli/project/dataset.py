@@ -82,7 +82,7 @@ def _write(chosen: argparse.Namespace) -> str:
     choice = _choice(chosen)
     known = known_datasets()
     check_choice(choice, known)
-    output = _output(chosen, choice.dataset_name.replace(":", "-") + _ENDINGS[0])
+    output = _output(chosen, choice.path, choice.dataset_name.replace(":", "-") + _ENDINGS[0])
     samples = None if chosen.samples is None else _number("--samples", chosen.samples, read_count)
     seed = _number("--seed", chosen.seed, read_number)
     questions = load_questions(choice, known[choice.name], samples=samples, seed=seed)
@@ -104,7 +104,7 @@ def _plant(chosen: argparse.Namespace) -> str:
         raise UsageError("name the question file: ragcheck dataset injection shop.rag.yaml -o planted.rag.yaml.")
     if chosen.samples is not None:
         raise UsageError("injection takes every question of the file. Leave out --samples.")
-    output = _output(chosen, "planted.rag.yaml")
+    output = _output(chosen, path, "planted.rag.yaml")
     read = read_question_file(path, root=Path(), known_metrics=ASSERTABLE)
     planted = tuple(
         with_plants(
@@ -125,10 +125,12 @@ def _plant(chosen: argparse.Namespace) -> str:
     return f"{output}: {questions} of {path}, each with {len(ATTACKS)} attacks in 4 planted documents"
 
 
-def _output(chosen: argparse.Namespace, example: str) -> Path:
+def _output(chosen: argparse.Namespace, source: Path | None, example: str) -> Path:
     output: Path | None = chosen.output
     if output is None or not output.name.endswith(_ENDINGS):
         raise UsageError(f"give -o a name that pytest collects as a question file, such as -o {example}.")
+    if source and source.resolve() == output.resolve():
+        raise UsageError(f"-o: {source} holds the questions. Choose another file.")
     return output
 
 

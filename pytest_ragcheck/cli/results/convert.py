@@ -118,7 +118,6 @@ def _write(folder: Path, dataset_name: str, questions: Sequence[Question]) -> Pa
     written = folder / f"{dataset_name}.rag.json"
     if written.exists():
         raise UsageError(f"{written}: exists already. Delete it, or name another folder with --output.")
-    folder.mkdir(parents=True, exist_ok=True)
     write_questions(written, dataset_name, questions)
     return written
 

@@ -87,11 +87,37 @@ def test_wrong_usage_says_what_to_write(arguments: list[str], problem: str, ragc
     assert ragcheck("dataset", *arguments) == (2, "", f"ragcheck dataset: {problem}\n")
 
 
-def test_a_foreign_file_and_a_folder_that_is_not_there_end_with_status_1(tmp_path: Path, ragcheck: Command) -> None:
+def test_a_foreign_file_and_a_folder_that_is_a_file_end_with_status_1(tmp_path: Path, ragcheck: Command) -> None:
+    (tmp_path / "no").touch()
     output = tmp_path / "no" / "golden_questions.json"
     status, printed, errors = ragcheck("dataset", "golden", str(OWN["qasper"]), "-o", str(output))
     assert (status, printed) == (1, "")
     assert errors.startswith("ragcheck dataset: qasper.json: expected 'question', found '2401.00001'.\ngolden is read ")
     status, _, errors = ragcheck("dataset", "golden", str(OWN["golden"]), "-o", str(output))
     assert status == 1
-    assert str(output) in errors
+    assert str(output.parent) in errors
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("injection", '[{"id": "a", "question": "When?"}]'),
+        ("golden", '[{"question": "Q", "answer": "A", "context": "A"}]'),
+    ],
+)
+def test_the_file_with_the_questions_is_never_overwritten(
+    name: str, text: str, tmp_path: Path, ragcheck: Command
+) -> None:
+    path = tmp_path / "own.rag.json"
+    path.write_text(text)
+    again = tmp_path / "." / ".." / tmp_path.name / path.name
+    assert ragcheck("dataset", name, str(path), "-o", str(again)) == (
+        2, "", f"ragcheck dataset: -o: {path} holds the questions. Choose another file.\n",
+    )  # fmt: skip
+    assert path.read_text() == text
+
+
+def test_a_missing_folder_of_the_output_is_created(tmp_path: Path, ragcheck: Command) -> None:
+    output = tmp_path / "new" / "sub" / "golden_questions.json"
+    status, _, errors = ragcheck("dataset", "golden", str(OWN["golden"]), "-o", str(output))
+    assert (status, errors, output.is_file()) == (0, "", True)
