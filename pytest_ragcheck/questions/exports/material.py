@@ -193,7 +193,7 @@ def _plain(node: Node | None) -> Any:
         return None
     if not node.quoted:
         with suppress(ValueError):  # a text, or a whole number with too many digits
-            return _json(node.text.lower())
+            return _json(re.sub(r"^(-?)\.", r"\g<1>0.", node.text.lower()))
     return node.text
 
 

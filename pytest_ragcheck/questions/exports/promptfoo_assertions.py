@@ -113,7 +113,7 @@ def of_cell(cell: str) -> dict[str, Any]:
     if (
         found is None
         or found["type"].removeprefix("not-") not in _KINDS
-        or (found["value"] is None and found["type"] not in _VALUELESS)
+        or (found["value"] is None and not found["threshold"] and found["type"] not in _VALUELESS)
     ):
         return {"type": "equals", "value": cell}
     kind = _CSV_TYPES.get(found["type"], found["type"])

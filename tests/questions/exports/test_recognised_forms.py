@@ -422,11 +422,21 @@ def test_promptfoo_may_have_a_question_mark_in_a_flow_mapping(
 
 
 def test_plain_values_of_promptfoo_are_those_of_yaml_1_2(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    values = ["=", "<<", "12:30", "007", "no", "2024-01-01", "1e3", "9" * 5000]
+    values = ["=", "<<", "12:30", "007", "no", "2024-01-01", "1e3", "9" * 5000, "-.5"]
     asserted = "".join(f"  - {{type: contains, value: {value}}}\n" for value in values)
     [question] = of_text("a.yaml", f"tests:\n- vars: {{question: When?}}\n  assert:\n{asserted}", tmp_path, capsys)
-    values[values.index("1e3")] = r"1000\.0"
+    values[values.index("1e3")], values[-1] = r"1000\.0", r"-0\.5"
     assert question["must_mention"] == [f"/{value}/" for value in values]
+
+
+def test_a_cell_of_promptfoo_may_have_a_threshold_without_a_value(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    header = "question,__expected1,__expected2,__expected3,__expected4\n"
+    cells = "When?,latency(3000),cost(0.01),context-faithfulness(0.9),30 days\n"
+    [question] = of_text("a.csv", header + cells, tmp_path, capsys)
+    assert question["thresholds"] == {"latency_seconds": 3.0, "cost_usd": 0.01, "groundedness": 0.9}
+    assert (question["expected_answer"], question["must_mention"]) == ("30 days", [r"/\A\s*30 days\s*\Z/"])
 
 
 @pytest.mark.parametrize(
