@@ -232,6 +232,25 @@ def test_gold_passages_by_id_alone_need_an_endpoint_that_gives_ids(project: Proj
     assert "question 'refund' has a passage without 'text', which ingestion uploads. Write its text." in run.text
 
 
+@pytest.mark.parametrize(
+    ("search", "setting"),
+    [
+        ({"total": 1, "results": [{"id": "terms", "text": FOUND}]}, "contexts=results[].text source_ids=results[].id"),
+        ([{"id": "terms", "text": FOUND}], "contexts=[].text source_ids=[].id"),
+        ([FOUND, LOST], "contexts=[]"),
+    ],
+)
+def test_the_error_names_the_setting_that_reads_contexts_without_an_answer(
+    search: object, setting: str, project: Project
+) -> None:
+    project.write("shop.rag.yaml", f"tier: retrieval\nquestions: [{{id: a, question: Q, gold_passages: ['{FOUND}']}}]")
+    with FakeEndpoint(json_reply(search)) as endpoint:
+        run = project.run(f"--rag-url={endpoint.url}")
+        assert f"set rag_response = {setting}\n" in run.predictions["errors"][0]["message"] + "\n", run.text
+        run = project.run(f"--rag-url={endpoint.url}", "-o", f"rag_response={setting}")
+    assert run.verdicts == {"a": "PASS"}, run.text
+
+
 def test_a_gold_text_of_two_words_is_named_at_the_end_of_the_run(project: Project) -> None:
     project.write(
         "shop.rag.yaml", "tier: retrieval\nquestions: [{id: refund, question: How long?, gold_passages: 30 days}]"

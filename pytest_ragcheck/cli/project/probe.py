@@ -89,7 +89,8 @@ def _run(chosen: argparse.Namespace) -> int:
         if fit is None:
             print(_OTHER_BODY)
         else:
-            print(f"Settings are found only for a reply with contexts: {_ANOTHER_QUESTION}.")
+            print(f"Settings are found only for an answer with contexts: {_ANOTHER_QUESTION}.")
+            print("For contexts alone, pytest --rag-tier=retrieval names the setting.")
     return 1 if broken else 0
 
 

@@ -39,7 +39,7 @@ def with_the_setting(mismatch: ReplyMismatch, reply: object, shape: Shape) -> Re
     """Return the mismatch with a setting that fits the reply, if there is one."""
     if isinstance(mismatch, SessionMismatch):
         return mismatch
-    setting = fitting_response(reply)
+    setting = fitting_response(reply, answers=shape.reading.answer is not None)
     if shape.reads_the_contract:
         return _beside_the_contract(mismatch, reply, setting)
     if setting and isinstance(mismatch, IdsMismatch) and "source_ids=" not in setting:
@@ -81,13 +81,22 @@ def _is_of_a_server(reply: object) -> bool:
     )
 
 
-def fitting_response(reply: object) -> str | None:
-    """Return a `rag_response` that reads answer, contexts and ids, if any; None if no known form fits the reply."""
-    answer = _answer(reply)
-    contexts = _contexts(reply, answer.place) if answer else None
-    if answer is None or contexts is None:
+def fitting_response(reply: object, *, answers: bool = True) -> str | None:
+    """
+    Return a `rag_response` that reads answer, contexts and ids, if any; None if no known form fits the reply.
+
+    Without *answers*, as in the tier `retrieval`, the reply needs none.
+    """
+    passages = reply if not answers and isinstance(reply, list) else None
+    answer = None if passages else _answer(reply)
+    if answers and answer is None:
         return None
-    setting = f"answer={answer.expression} contexts={contexts.expression}"
+    contexts = _contexts(reply, answer.place if answer else _Place("", {}))
+    if passages and contexts is None:
+        contexts = _texts("[]", passages, _DEEPEST)
+    if contexts is None:
+        return None
+    setting = f"{f'answer={answer.expression} ' if answer else ''}contexts={contexts.expression}"
     with_ids = f"{setting} source_ids={contexts.ids}"
     if contexts.ids and _reads(with_ids, reply):
         return with_ids
@@ -256,24 +265,16 @@ def _texts(path: str, values: Sequence[Any], deeper: int) -> _Texts | None:
     if deeper and all(isinstance(value, list) for value in values):
         return _texts(f"{path}[]", _flat(values), deeper - 1)
     if deeper and all(isinstance(value, Mapping) for value in values):
+        ids = _id_of_each(path, values)
         for key in keys_among(values[0], TEXT_NAMES):
-            if all(key in value for value in values):
-                found = _texts(f"{path}.{written(key)}", [value[key] for value in values], deeper - 1)
-                if joined := _joined(path, key, values):
-                    return joined
-                if found:
-                    # An id of an object with several texts would be too few.
-                    is_one = "[]" not in found.expression.removeprefix(path)
-                    return found if found.ids or not is_one else _Texts(found.expression, _id_of_each(path, values))
+            inner = [value.get(key) for value in values]
+            if ids and all(isinstance(each, list) and _is_of_texts(each) for each in inner):
+                return _Texts(f"{path}.join(' ', {written(key)})", ids)
+            if found := _texts(f"{path}.{written(key)}", inner, deeper - 1):
+                # An id of an object with several texts would be too few.
+                is_one = "[]" not in found.expression.removeprefix(path)
+                return _Texts(found.expression, found.ids or (ids if is_one else ""))
     return None
-
-
-def _joined(path: str, key: str, values: Sequence[Mapping[str, Any]]) -> _Texts | None:
-    """Return the expressions for one text and one id of each object with several texts; None without ids."""
-    if not all(isinstance(value[key], list) and _is_of_texts(value[key]) for value in values):
-        return None
-    ids = _id_of_each(path, values)
-    return _Texts(f"{path}.join(' ', {written(key)})", ids) if ids else None
 
 
 def _flat(values: Sequence[Any]) -> list[Any]:

@@ -711,6 +711,15 @@ def test_a_request_whose_reply_has_unknown_keys_is_shown_with_the_keys(ragcheck)
     assert json.loads(as_json)["settings"] is None
 
 
+def test_contexts_without_an_answer_lead_to_the_tier_retrieval(ragcheck) -> None:
+    with endpoint(always(json_reply({"results": [{"id": "a", "text": PASSAGES[0]}]}))) as server:
+        _, printed, _ = ragcheck("probe", server.url)
+    assert printed.endswith(
+        "Settings are found only for an answer with contexts: give --question TEXT that your documents answer.\n"
+        "For contexts alone, pytest --rag-tier=retrieval names the setting.\n"
+    )
+
+
 def test_a_wrong_path_does_not_ask_for_another_question(ragcheck) -> None:
     with endpoint(always(reply("Not Found", 404))) as server:
         _, printed, _ = ragcheck("probe", server.url)
