@@ -194,7 +194,7 @@ def test_workers_examine_what_fails_and_the_controller_decides(project: Project)
     run = today(project, replace(before.wrong([1, 5]), shift=-0.2), "--rag-gate=confirmed")
     assert run.junit["gate"] == ("failure", "2 confirmed as failing against ragcheck-baseline.json")
     assert count(project, "asked") - asked == 12 + 2 * 4
-    assert "10 of 12 answers are recorded ones, whose verdicts stand; 10 of them were judged again" in run.lines
+    assert "10 of 12 answers are in the baseline and keep their verdicts; 10 of them were judged again" in run.lines
 
 
 def test_a_question_that_turns_the_gate_red_is_shown_with_both_answers(project: Project) -> None:
@@ -274,7 +274,7 @@ def test_unchanged_answers_keep_their_verdicts_under_a_noisy_judge(project: Proj
     run = today(project, replace(before, sd=0.3, seed=7), "--rag-gate=regression")
     assert (run.exit_status, run.outcomes) == (0, {"passed": 30})
     assert count(project, "judged") - judged == 20
-    assert "30 of 30 answers are recorded ones, whose verdicts stand; 20 of them were judged again" in run.lines
+    assert "30 of 30 answers are in the baseline and keep their verdicts; 20 of them were judged again" in run.lines
 
 
 def test_a_verdict_stands_if_only_the_gold_passages_are_edited(project: Project) -> None:
@@ -287,7 +287,7 @@ def test_a_verdict_stands_if_only_the_gold_passages_are_edited(project: Project)
     assert run.exit_status == 0, run.text
     # The drift sample alone is judged.
     assert count(project, "judged") - judged == 20
-    assert "30 of 30 answers are recorded ones, whose verdicts stand; 20 of them were judged again" in run.lines
+    assert "30 of 30 answers are in the baseline and keep their verdicts; 20 of them were judged again" in run.lines
 
 
 @two_ways
@@ -337,7 +337,7 @@ def test_edited_labels_are_listed_apart(project: Project) -> None:
     saved(project, before)
     run = today(project, replace(before.wrong([1]), expected="The answer"), "--rag-gate=regression")
     assert run.exit_status == 0, run.text
-    assert "asked otherwise, and not compared:" in run.lines
+    assert "edited, and not compared:" in run.lines
 
 
 @two_ways

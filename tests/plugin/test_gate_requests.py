@@ -441,6 +441,6 @@ def test_maximums_of_requests_disturb_neither_recorded_verdicts_nor_the_gate(pro
         empty = servers.run(*bounds)
     assert (same.exit_status, same.outcomes) == (0, {"passed": 3})
     assert "cost_usd not asserted on 3: the judge was not asked" in same.lines
-    assert "3 of 3 answers are recorded ones, whose verdicts stand; 3 of them were judged again" in same.lines
+    assert "3 of 3 answers are in the baseline and keep their verdicts; 3 of them were judged again" in same.lines
     for run in wrong, empty:
         assert run.junit["gate"][1].startswith("3 confirmed as failing")

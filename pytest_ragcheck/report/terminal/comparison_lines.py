@@ -88,7 +88,7 @@ def _lines(comparison: Comparison, examined: Examined | None) -> Iterator[str]:
         "missing": comparison.missing,
         AS_EXPECTED: comparison.expected_failing,
         "not measured": comparison.not_measured,
-        "asked otherwise": comparison.apart,
+        "edited": comparison.apart,
         "still failing": comparison.still_failing,
         "newly passing": comparison.newly_passing,
         "new": comparison.new,
@@ -138,7 +138,7 @@ class Writer:
         """Yield the groups that do not turn the gate red."""
         yield from self.changes(AS_EXPECTED, self._comparison.expected_failing, _worse)
         yield from self.changes("not measured", self._comparison.not_measured, _cause)
-        yield from self.changes("asked otherwise, and not compared", self._comparison.apart, _otherwise)
+        yield from self.changes("edited, and not compared", self._comparison.apart, _otherwise)
         yield from self.changes("still failing", self._comparison.still_failing, _worse)
         yield from self.changes("newly passing", self._comparison.newly_passing, _better)
         new = self._comparison.new

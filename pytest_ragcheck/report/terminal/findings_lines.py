@@ -167,9 +167,9 @@ def _judging(judging: Judging) -> Iterator[str]:
         return
     anew = f"; {judging.n_drift} of them were judged again" if judging.n_drift else ""
     if judging.n_same:
-        yield f"{judging.n_same} of {n} answers are recorded ones, whose verdicts stand{anew}"
+        yield f"{judging.n_same} of {n} answers are in the baseline and keep their verdicts{anew}"
     else:
-        yield f"none of {n} answers has a recorded verdict that stands"
+        yield f"none of {n} answers is in the baseline"
     if judging.drift:
         drift = ", ".join(f"{metric} {by:+.3f}" for metric, by in judging.drift.items())
         noise = "more than noise: another model may answer under its name" if judging.drift_is_real else "may be noise"
