@@ -144,6 +144,16 @@ def test_the_gitlab_jobs_do_the_same(maintainer: Reader) -> None:
     assert sum(not canary_of(request) for request in judge.requests) == 3
 
 
+def test_the_steps_that_comment_run_outside_of_a_pull_request_too(maintainer: Reader) -> None:
+    permissions, step, after = (yaml.safe_load(block.text) for block in page(PAGE, "Comment on the pull request"))
+    assert permissions["permissions"]["pull-requests"] == "write"
+    assert step[0]["env"]["GITHUB_TOKEN"] == action_step("Comment")["env"]["GITHUB_TOKEN"]
+    maintainer.follow(page(PAGE, "", "On GitHub", "The gate"))
+    for command in (step[0]["run"], *after["after_script"]):
+        said = maintainer.run(command)
+        assert (said.status, "nothing written" in said.output) == (0, True), said.output
+
+
 def test_the_action_tests_summarises_and_keeps_a_report(maintainer: Reader) -> None:
     maintainer.follow([*page(PAGE, "", "On GitHub", "The gate"), *page(ACTION)])
     merge(maintainer)
