@@ -356,7 +356,7 @@ def test_a_judge_that_cannot_tell_good_from_bad_ends_it_before_the_system_is_ask
         "answers from bad ones"
     )
     assert last == (
-        "No question was asked. Choose another judge model or rag_judge_prompt, or run with this one by "
+        "No question was asked. Choose another judge model or rag_judge_prompt, or keep this one with "
         'Settings.of(disable="preflight"). See ragcheck docs reference/judge-preflight.'
     )
 

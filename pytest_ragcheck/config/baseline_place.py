@@ -31,7 +31,7 @@ class BaselinePlace:
             return cls(path=Path(text))
         rev, _, path = text.removeprefix(_IN_GIT).partition(":")
         if not rev.strip() or rev.startswith("-") or not path.strip():
-            raise ValueError("is not git:REV:PATH; write it such as git:origin/main:tests/baseline.json")
+            raise ValueError("is not git:REV:PATH; write, for example, git:origin/main:tests/baseline.json")
         return cls(path=Path(path), rev=rev)
 
     def seen_from(self, folder: Path) -> BaselinePlace:

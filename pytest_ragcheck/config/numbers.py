@@ -41,7 +41,7 @@ def read_price(text: str) -> tuple[float, float]:
     except ValueError:
         read = written = nan
     if not (0 <= read < inf and 0 <= written < inf):
-        raise ValueError("is not two amounts of US dollars from 0; write them such as 0.25 2.00")
+        raise ValueError("is not two amounts of US dollars from 0; write, for example, 0.25 2.00")
     return read, written
 
 
@@ -61,7 +61,7 @@ def read_shard(text: str) -> tuple[int, int]:
     """Return the shard of `I/N`: part I of N, I from 1."""
     match = re.fullmatch(r"([1-9][0-9]{0,3})/([1-9][0-9]{0,3})", text)
     if match is None or int(match[1]) > int(match[2]):
-        raise ValueError("is not part I of N; write it such as 1/4, 2/4, 3/4, 4/4")
+        raise ValueError("is not part I of N; write, for example, 1/4, 2/4, 3/4, 4/4")
     return int(match[1]), int(match[2])
 
 

@@ -106,7 +106,7 @@ def read_sample(text: str) -> Sample:
 
     match = re.fullmatch(r"([1-9][0-9]{0,8})(?:@([0-9]{1,9}))?", text)
     if match is None:
-        raise ValueError("is not of the form NUMBER or NUMBER@SEED; write it such as 200 or 200@7")
+        raise ValueError("is not of the form NUMBER or NUMBER@SEED; write, for example, 200 or 200@7")
     return Sample(size=int(match[1]), seed=int(match[2] or 0))
 
 
@@ -145,14 +145,14 @@ def read_minimum(text: str, own: Collection[str] = ()) -> tuple[str, float]:
     """Return the pair of `METRIC=VALUE`, for a metric that can be asserted or one of the users' *own*."""
     known = (*ASSERTABLE, *own)
     metric, value = _metric_and_value(
-        text, "METRIC=VALUE; write it such as f1=0.5", known, "that can be asserted", _OWN
+        text, "METRIC=VALUE; write, for example, f1=0.5", known, "that can be asserted", _OWN
     )
     return metric, read_fraction(value)
 
 
 def read_maximum(text: str) -> tuple[str, float]:
     """Return the pair of `METRIC=VALUE`, for a measurement that may have a maximum."""
-    example = "; write it such as latency_seconds=2"
+    example = "; write, for example, latency_seconds=2"
     metric, value = _metric_and_value(text, f"METRIC=VALUE{example}", BOUNDED, "with a maximum")
     if not 0 < (maximum := number_in(value)) < float("inf"):
         raise ValueError(f"has no maximum above 0{example}")
@@ -163,10 +163,10 @@ def read_weight(text: str, own: Collection[str] = ()) -> tuple[str, float]:
     """Return the pair of `METRIC=WEIGHT`, for any metric but the weighted one itself, or one of the users' *own*."""
     known = tuple(name for name in (*METRICS, *own) if name != OVERALL)
     metric, value = _metric_and_value(
-        text, "METRIC=WEIGHT; write it such as f1=2", known, "that can have a weight", _OWN
+        text, "METRIC=WEIGHT; write, for example, f1=2", known, "that can have a weight", _OWN
     )
     if not 0 < (weight := number_in(value)) < float("inf"):
-        raise ValueError("has no weight above 0; write it such as f1=2")
+        raise ValueError("has no weight above 0; write, for example, f1=2")
     return metric, weight
 
 
@@ -230,13 +230,13 @@ def read_embedding_model(text: str) -> str:
     name = read_name(text)
     local = name.removeprefix(LOCAL).strip()
     if not local:
-        raise ValueError("names no model; write it such as local:sentence-transformers/all-MiniLM-L6-v2")
+        raise ValueError("names no model; write, for example, local:sentence-transformers/all-MiniLM-L6-v2")
     if name.startswith(LOCAL):
         return LOCAL + local
     if "://" in name:
         model, url = model_and_url(name)
         if not model or url is None:
-            raise ValueError("is not MODEL@URL; write it such as bge-m3@http://localhost:8000/v1")
+            raise ValueError("is not MODEL@URL; write, for example, bge-m3@http://localhost:8000/v1")
         return f"{model}@{read_base_url(url)}"
     return name
 
@@ -251,7 +251,9 @@ def read_header(text: str) -> tuple[str, str]:
     """Return the name and value of `Name: value`."""
     match = re.fullmatch(r"([!#$%&'*+.^_`|~0-9A-Za-z-]+)\s*:\s*(\S.*)", text)
     if match is None:
-        raise ValueError("is not of the form 'Name: value'; write it such as 'Authorization: Bearer {env:RAG_TOKEN}'")
+        raise ValueError(
+            "is not of the form 'Name: value'; write, for example, 'Authorization: Bearer {env:RAG_TOKEN}'"
+        )
     return match[1], match[2]
 
 
@@ -262,7 +264,7 @@ def read_identity(text: str) -> tuple[str, tuple[str, str]]:
         return re.fullmatch(r"[\w.@-]+", name.strip())[0], read_header(header.strip())  # type: ignore[index]
     except (TypeError, ValueError):
         raise ValueError(
-            "is not of the form 'identity: Name: value'; write it such as "
+            "is not of the form 'identity: Name: value'; write, for example, "
             "'alice: Authorization: Bearer {env:ALICE_TOKEN}'"
         ) from None
 
@@ -284,7 +286,7 @@ def _refuse_constant(name: str) -> None:
 
 def read_parameters(text: str) -> Mapping[str, Any]:
     """Return the parameters of a JSON object; those in its `extra_body` are added to the others."""
-    example = 'write it such as {"max_tokens": 4096}'
+    example = 'write, for example, {"max_tokens": 4096}'
     try:
         given = json.loads(text, parse_constant=_refuse_constant)
     except (ValueError, RecursionError):

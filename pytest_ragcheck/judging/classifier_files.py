@@ -80,7 +80,7 @@ def _config(transformers: Any, folder: Path) -> Any:
     kinds = [str(kind) for kind in (kinds if isinstance(kinds, list) else [kinds])]
     if not any(kind.endswith("ForTokenClassification") for kind in kinds):
         raise ValueError(
-            f"it is no token classifier (its architectures: {', '.join(kinds)}). "
+            f"it is not a token classifier (its architectures: {', '.join(kinds)}). "
             f"Choose one that marks unsupported words, such as {EXAMPLE}"
         )
     if written.get("quantization_config"):

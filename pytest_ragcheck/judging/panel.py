@@ -44,7 +44,7 @@ class Panel:
 
     def __init__(self, judges: Sequence[GivenJudge], rule: Rule = "mean") -> None:
         if not isinstance(judges, Iterable):
-            raise UsageError(f"Panel: {judges!r:.80} is no list of judges. Write Panel([first, second]).")
+            raise UsageError(f"Panel: {judges!r:.80} is not a list of judges. Write Panel([first, second]).")
         self.judges = tuple(map(as_judge, judges))
         if len(self.judges) < 2:
             raise UsageError(f"Panel: a panel needs at least two judges, not {len(self.judges)}.")

@@ -89,7 +89,7 @@ def must_not_retrieve_score(question: Question, answer: RagAnswer) -> Score:
     for document in question.must_not_retrieve:
         passages = tuple(each for each in (*question.gold_passages, *question.distractors) if each.doc_id == document)
         if where := _leak(question, passages, document, answer):
-            leaks.append(f"{document} ({where})")
+            leaks.append(f"{document!r} ({where})")
         elif lacks_ids and not any(passage.text for passage in passages):
             unknown = f"contexts have no ids, and no passage of the question has the text of {document!r}"
     if unknown and not leaks:

@@ -65,7 +65,7 @@ def _decoded(content: bytes) -> str:
         what = f"is not UTF-8: byte 0x{content[offset]:02x} at offset {offset}. Save it as UTF-8."
         raise Unreadable(line, what) from error
     if (offset := text.find("\0")) >= 0:
-        raise Unreadable(_line_at(text, offset), "has a NUL character, so it is no text. Save it as UTF-8 text.")
+        raise Unreadable(_line_at(text, offset), "has a NUL character, so it is not text. Save it as UTF-8 text.")
     return text
 
 

@@ -183,7 +183,7 @@ class FunctionEndpoint:
 
     def _read_object(self, returned: object, reading: Reading, *, answers: bool) -> RagAnswer:
         if answers and reading.answer is None:
-            to_do = f"Write it such as {EXAMPLE}, or ask in the tier retrieval."
+            to_do = f"Write, for example, {EXAMPLE}, or ask in the tier retrieval."
             raise ReplyMismatch("response= does not say where the answer is", to_do)
         if isinstance(returned, Iterator | AsyncIterator):
             raise ReplyMismatch(
@@ -202,7 +202,7 @@ class FunctionEndpoint:
         )
 
     def _raised(self, error: Exception) -> EndpointError:
-        to_do = 'Mend the function; where the system declines to answer, return "" as its answer.'
+        to_do = 'Fix the function; where the system declines to answer, return "" as its answer.'
         return self._error(f"raised {shown_error(error)}", to_do)
 
     def _error(self, found: str, to_do: str, error_type: type[EndpointError] = EndpointError) -> EndpointError:

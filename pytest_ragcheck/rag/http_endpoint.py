@@ -47,12 +47,12 @@ class HttpEndpoint:
         """
         The answer to a request that is filled in; raises an `EndpointError` if there is none.
 
-        The *question* is the JSON value of the body, or the query-string.
+        The *question* is the JSON value of the body, or the query string.
         """
         if self._reads_answers and self._shape.reading.answer is None:
             raise EndpointError(
                 f"{self._route.name}: rag_response does not say where the answer is\n"
-                f"Write it such as {EXAMPLE}, or choose rag_tier = retrieval.",
+                f"Write, for example, {EXAMPLE}, or choose rag_tier = retrieval.",
                 url=self._route.name,
             )
         template = self._shape.request

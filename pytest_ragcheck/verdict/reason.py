@@ -41,7 +41,8 @@ def reason_for(
         reasons += _judged_reasons(question, answer, judgement, short)
     for metric, text in zip(DEMANDED, ("does not mention", "mentions", "leaks", "does not cite"), strict=True):
         if metric in scores and (findings := scores[metric].findings):
-            reasons.append(f"the answer {text} {', '.join(map(repr, findings))}")
+            shown = findings if text == "leaks" else map(repr, findings)
+            reasons.append(f"the answer {text} {', '.join(shown)}")
     wrong = (scores[metric].findings for metric in (CITATION_VALIDITY, *CITATION_SUPPORT) if metric in short)
     reasons += dict.fromkeys(chain.from_iterable(wrong))
     if short.keys() & {*OVERLAP, *LEXICAL} and question.expected_answer is not None:

@@ -107,27 +107,27 @@ REFUSED: dict[Callable[[str], object], tuple[str, str]] = {
     ),
     read_parameters: (
         "max_tokens=4096",
-        "'max_tokens=4096' is not a JSON object; write it such as {\"max_tokens\": 4096}",
+        "'max_tokens=4096' is not a JSON object; write, for example, {\"max_tokens\": 4096}",
     ),
     read_group: ("+raga", "'+raga' is not a group of metrics; did you mean 'ragas'?"),
-    read_weight: ("f1", "'f1' is not of the form METRIC=WEIGHT; write it such as f1=2"),
+    read_weight: ("f1", "'f1' is not of the form METRIC=WEIGHT; write, for example, f1=2"),
     read_name: (" ", "' ' is blank; write a name, or leave it out"),
     read_path: (" ", "' ' is blank; write a path, or leave it out"),
     read_report: ("report.pdf", "'report.pdf' ends in neither .html nor .md; name the report such as report.html"),
     read_identity: (
         "secret-token",
         (
-            "a line is not of the form 'identity: Name: value'; write it such as "
+            "a line is not of the form 'identity: Name: value'; write, for example, "
             "'alice: Authorization: Bearer {env:ALICE_TOKEN}'"
         ),
     ),
     read_header: (
         "Bearer abc",
-        "a line is not of the form 'Name: value'; write it such as 'Authorization: Bearer {env:RAG_TOKEN}'",
+        "a line is not of the form 'Name: value'; write, for example, 'Authorization: Bearer {env:RAG_TOKEN}'",
     ),
     read_embedding_model: (
         "local:",
-        "'local:' names no model; write it such as local:sentence-transformers/all-MiniLM-L6-v2",
+        "'local:' names no model; write, for example, local:sentence-transformers/all-MiniLM-L6-v2",
     ),
     read_shape: (
         "chat",
@@ -153,7 +153,7 @@ REFUSED: dict[Callable[[str], object], tuple[str, str]] = {
     read_seconds: ("60 s", "'60 s' is not a number of seconds above 0; write one such as 60"),
     read_delay: ("-1", "'-1' is not a number of seconds from 0; write one such as 0.1"),
     read_number: ("two", "'two' is not a whole number from 0; write one such as 2"),
-    read_sample: ("200@x", "'200@x' is not of the form NUMBER or NUMBER@SEED; write it such as 200 or 200@7"),
+    read_sample: ("200@x", "'200@x' is not of the form NUMBER or NUMBER@SEED; write, for example, 200 or 200@7"),
     read_step: (
         "judge",
         (
@@ -161,9 +161,9 @@ REFUSED: dict[Callable[[str], object], tuple[str, str]] = {
             "cleanup-on-failure"
         ),
     ),
-    read_price: ("0.25", "'0.25' is not two amounts of US dollars from 0; write them such as 0.25 2.00"),
+    read_price: ("0.25", "'0.25' is not two amounts of US dollars from 0; write, for example, 0.25 2.00"),
     read_usd: ("free", "'free' is not an amount of US dollars above 0; write one such as 0.50"),
-    read_shard: ("5/4", "'5/4' is not part I of N; write it such as 1/4, 2/4, 3/4, 4/4"),
+    read_shard: ("5/4", "'5/4' is not part I of N; write, for example, 1/4, 2/4, 3/4, 4/4"),
     read_gate: (
         "rate:2",
         (
@@ -173,13 +173,13 @@ REFUSED: dict[Callable[[str], object], tuple[str, str]] = {
     ),
     read_baseline_place: (
         "git:main",
-        "'git:main' is not git:REV:PATH; write it such as git:origin/main:tests/baseline.json",
+        "'git:main' is not git:REV:PATH; write, for example, git:origin/main:tests/baseline.json",
     ),
     read_difference: ("judge", "'judge' cannot be allowed; choose from missing-questions, other-settings"),
     read_dataset: (
         "ragbench covidqa",
         (
-            "'ragbench covidqa' is not of the form NAME[:SUBSET][@SPLIT][=PATH]; write it such as "
+            "'ragbench covidqa' is not of the form NAME[:SUBSET][@SPLIT][=PATH]; write, for example, "
             "squad_v2=dev-v2.0.json or ragbench:covidqa@test"
         ),
     ),
@@ -317,7 +317,7 @@ def test_a_text_is_read_as_its_value(option: str, given: str, value: object) -> 
         ("rag_base_url", "h", "is not a URL; write it whole, such as http://localhost:8000/v1"),
         ("rag_judge_url", "h", "is not a URL; write it whole, such as http://localhost:8000/v1"),
         ("rag_embedding_model", "m@http://", "is not a URL; write it whole, such as http://localhost:8000/v1"),
-        ("rag_embedding_model", "http://h/v1", "is not MODEL@URL; write it such as bge-m3@http://localhost:8000/v1"),
+        ("rag_embedding_model", "http://h/v1", "is not MODEL@URL; write, for example, bge-m3@http://localhost:8000/v1"),
         ("rag_url", "ftp://h/q", "is not a URL; write it whole, such as http://localhost:8000/query"),
         ("rag_url", "http://", "is not a URL; write it whole, such as http://localhost:8000/query"),
         ("rag_url", "http://bob@", "is not a URL; write it whole, such as http://localhost:8000/query"),
@@ -328,7 +328,7 @@ def test_a_text_is_read_as_its_value(option: str, given: str, value: object) -> 
         ("rag_threshold", "nan", "is not a number from 0 to 1; write one such as 0.7"),
         ("rag_threshold", "70", "is not a number from 0 to 1; write one such as 0.7"),
         ("rag_threshold", "-0.1", "is not a number from 0 to 1; write one such as 0.7"),
-        ("rag_min", "0.5", "is not of the form METRIC=VALUE; write it such as f1=0.5"),
+        ("rag_min", "0.5", "is not of the form METRIC=VALUE; write, for example, f1=0.5"),
         ("rag_min", "f1=inf", "is not a number from 0 to 1; write one such as 0.7"),
         ("rag_min", "grounded=1", "names no metric that can be asserted; did you mean 'groundedness'?"),
         (
@@ -337,10 +337,10 @@ def test_a_text_is_read_as_its_value(option: str, given: str, value: object) -> 
             f"names no metric that can be asserted; choose one of {listed(ASSERTABLE)}{OWN}",
         ),
         ("rag_metrics", "+overlapp", "is not a group of metrics; did you mean 'overlap'?"),
-        ("rag_weights", "0.5", "is not of the form METRIC=WEIGHT; write it such as f1=2"),
-        ("rag_weights", "f1=", "has no weight above 0; write it such as f1=2"),
-        ("rag_weights", "f1=0", "has no weight above 0; write it such as f1=2"),
-        ("rag_weights", "f1=inf", "has no weight above 0; write it such as f1=2"),
+        ("rag_weights", "0.5", "is not of the form METRIC=WEIGHT; write, for example, f1=2"),
+        ("rag_weights", "f1=", "has no weight above 0; write, for example, f1=2"),
+        ("rag_weights", "f1=0", "has no weight above 0; write, for example, f1=2"),
+        ("rag_weights", "f1=inf", "has no weight above 0; write, for example, f1=2"),
         ("rag_weights", "grounded=1", "names no metric that can have a weight; did you mean 'groundedness'?"),
         (
             "rag_weights",
@@ -360,29 +360,29 @@ def test_a_text_is_read_as_its_value(option: str, given: str, value: object) -> 
         (
             "rag_embedding_model",
             " local: ",
-            "names no model; write it such as local:sentence-transformers/all-MiniLM-L6-v2",
+            "names no model; write, for example, local:sentence-transformers/all-MiniLM-L6-v2",
         ),
         ("rag_metrics", "+bertscore", f"does not {MODEL_AND_LAYER}"),
         ("rag_metrics", "+bertscore=m@0", f"does not {MODEL_AND_LAYER}"),
         ("rag_metrics", "overlap=m", "is not a group of metrics; did you mean 'overlap'?"),
-        ("rag_judge_parameters", "[1]", 'is not a JSON object; write it such as {"max_tokens": 4096}'),
-        ("rag_judge_parameters", '{"a": NaN}', 'is not a JSON object; write it such as {"max_tokens": 4096}'),
+        ("rag_judge_parameters", "[1]", 'is not a JSON object; write, for example, {"max_tokens": 4096}'),
+        ("rag_judge_parameters", '{"a": NaN}', 'is not a JSON object; write, for example, {"max_tokens": 4096}'),
         ("rag_judge_parameters", '{"model": "m"}', "has 'model', which the judge sets itself; leave it out"),
         ("rag_judge_parameters", '{"extra_headers": {}}', "has 'extra_headers'; set rag_judge_headers instead"),
-        ("rag_max", "2", "is not of the form METRIC=VALUE; write it such as latency_seconds=2"),
+        ("rag_max", "2", "is not of the form METRIC=VALUE; write, for example, latency_seconds=2"),
         ("rag_max", "latency=2", "names no metric with a maximum; did you mean 'latency_seconds'?"),
-        ("rag_max", "cost_usd=0", "has no maximum above 0; write it such as latency_seconds=2"),
+        ("rag_max", "cost_usd=0", "has no maximum above 0; write, for example, latency_seconds=2"),
         ("rag_report", "report.pdf", "ends in neither .html nor .md; name the report such as report.html"),
         ("rag_agent", "\t", "is blank; write a name, or leave it out"),
         (
             "rag_headers",
             "X Y: z",
-            "is not of the form 'Name: value'; write it such as 'Authorization: Bearer {env:RAG_TOKEN}'",
+            "is not of the form 'Name: value'; write, for example, 'Authorization: Bearer {env:RAG_TOKEN}'",
         ),
         (
             "rag_headers",
             "Authorization:",
-            "is not of the form 'Name: value'; write it such as 'Authorization: Bearer {env:RAG_TOKEN}'",
+            "is not of the form 'Name: value'; write, for example, 'Authorization: Bearer {env:RAG_TOKEN}'",
         ),
     ],
 )

@@ -81,12 +81,12 @@ def test_the_command_line_wins_over_the_environment_and_that_over_the_ini_file(
         (
             {},
             {"rag_min": typed(["f1=0.5", "f1"], "--rag-min")},
-            "--rag-min: 'f1' is not of the form METRIC=VALUE; write it such as ",
+            "--rag-min: 'f1' is not of the form METRIC=VALUE; write, for example, ",
         ),
         (
             {},
             {"rag_headers": headers("Authorization Bearer abc")},
-            "rag_headers in pytest.ini: a line is not of the form 'Name: value'; write it such as ",
+            "rag_headers in pytest.ini: a line is not of the form 'Name: value'; write, for example, ",
         ),
     ],
 )
@@ -346,7 +346,7 @@ def test_one_text_is_one_secret_or_one_metric():
 @pytest.mark.parametrize(
     ("change", "problem"),
     [
-        ({"min": 3}, "Settings: min: '3' is not of the form METRIC=VALUE; write it such as f1=0.5"),
+        ({"min": 3}, "Settings: min: '3' is not of the form METRIC=VALUE; write, for example, f1=0.5"),
         ({"threshold": math.nan}, "Settings: threshold: 'nan' is not a number from 0 to 1; write one such as 0.7"),
         ({"threshold": 70}, "Settings: threshold: '70' is not a number from 0 to 1; write one such as 0.7"),
         ({"threshold": True}, "Settings: threshold: 'True' is not a number from 0 to 1; write one such as 0.7"),
@@ -451,5 +451,7 @@ def test_a_minimum_of_a_weighted_score_that_nothing_measures_is_refused() -> Non
 
 
 def test_weights_are_checked_when_settings_are_made() -> None:
-    with pytest.raises(UsageError, match=r"^Settings: weights: 'f1=0' has no weight above 0; write it such as f1=2$"):
+    with pytest.raises(
+        UsageError, match=r"^Settings: weights: 'f1=0' has no weight above 0; write, for example, f1=2$"
+    ):
         Settings.of(weights={"f1": 0})

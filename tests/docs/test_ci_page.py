@@ -195,7 +195,7 @@ def test_the_action_tests_summarises_and_keeps_a_report(maintainer: Reader) -> N
     (maintainer.folder / "comment.sh").write_text(comment["run"], encoding="utf-8")
     said = maintainer.run(f"PATH={Path(sys.executable).parent}:$PATH OUTPUT={inputs['output']} bash -e comment.sh")
     assert said.status == 0
-    assert "nothing written: this is no job of GitHub Actions or GitLab CI" in said.output
+    assert "nothing written: this is not a job of GitHub Actions or GitLab CI" in said.output
 
 
 def action_step(name: str) -> Any:

@@ -72,7 +72,7 @@ FAULTS = {
         says=("blame: retrieval 2, generation 0, grounding 0 (of 2 FAIL with gold passages; 2 FAIL in all)"),
     ),
     "invent": Shown(fails={"founder": None}, says="abstained 0.00 < 1.00: the system"),
-    "slow=1": Shown(errors=dict.fromkeys(EACH, "endpoint_timeout"), says="no whole reply within 0.5 s"),
+    "slow=1": Shown(errors=dict.fromkeys(EACH, "endpoint_timeout"), says="no complete reply within 0.5 s"),
     "error": Shown(errors=dict.fromkeys(EACH, "endpoint_status"), says="the server is broken, on purpose"),
     "cut": Shown(
         errors=dict.fromkeys(EACH, "endpoint_stream"), says="breaks off in the middle of event", route="/query/stream"

@@ -28,7 +28,7 @@ QUESTION = Question(dataset_name="d", id="q", question="Why?")
 ANSWER = RagAnswer(text="So.", contexts=("So.",))
 JUDGE = "the judge at URL (model 'm-1')"
 NO_COMPLETION = (
-    "with status 200, and no chat completion. Check that rag_judge_url is the API's base, often ending in /v1."
+    "instead of a chat completion (status 200). Check that rag_judge_url is the API's base, often ending in /v1."
 )
 
 
@@ -231,26 +231,26 @@ def test_credentials_in_the_url_are_shown_nowhere():
         (json_reply({"error": "boo"}), f'{JUDGE} sent an error {NO_COMPLETION}\nIt sent: "boo"'),
         (
             json_reply({"choices": None}),
-            f'{JUDGE} sent JSON that holds no message {NO_COMPLETION}\nIt sent: {{"choices": null}}',
+            f'{JUDGE} sent JSON without a message {NO_COMPLETION}\nIt sent: {{"choices": null}}',
         ),
         (
             json_reply({"choices": []}),
-            f'{JUDGE} sent JSON that holds no message {NO_COMPLETION}\nIt sent: {{"choices": []}}',
+            f'{JUDGE} sent JSON without a message {NO_COMPLETION}\nIt sent: {{"choices": []}}',
         ),
         (
             json_reply({"choices": [{}]}),
-            f'{JUDGE} sent JSON that holds no message {NO_COMPLETION}\nIt sent: {{"choices": [{{}}]}}',
+            f'{JUDGE} sent JSON without a message {NO_COMPLETION}\nIt sent: {{"choices": [{{}}]}}',
         ),
         (
             json_reply({"choices": ["a"]}),
-            f'{JUDGE} sent JSON that holds no message {NO_COMPLETION}\nIt sent: {{"choices": ["a"]}}',
+            f'{JUDGE} sent JSON without a message {NO_COMPLETION}\nIt sent: {{"choices": ["a"]}}',
         ),
         (
             json_reply({"choices": {"a": 1}}),
-            f'{JUDGE} sent JSON that holds no message {NO_COMPLETION}\nIt sent: {{"choices": {{"a": 1}}}}',
+            f'{JUDGE} sent JSON without a message {NO_COMPLETION}\nIt sent: {{"choices": {{"a": 1}}}}',
         ),
-        (json_reply([1]), f"{JUDGE} sent JSON that holds no message {NO_COMPLETION}\nIt sent: [1]"),
-        (json_reply(None), f'{JUDGE} sent JSON that holds no message {NO_COMPLETION}\nIt sent: "null"'),
+        (json_reply([1]), f"{JUDGE} sent JSON without a message {NO_COMPLETION}\nIt sent: [1]"),
+        (json_reply(None), f'{JUDGE} sent JSON without a message {NO_COMPLETION}\nIt sent: "null"'),
         (
             Reply(body=b'{"choices": ['),
             f'{JUDGE} sent a body that is not JSON {NO_COMPLETION}\nIt sent: {{"choices": [',
@@ -336,7 +336,7 @@ def test_a_certificate_of_an_unknown_authority_is_named_with_what_makes_it_known
         (
             "http",
             (
-                "the proxy in front of the judge at http://judge.example/v1 wants other credentials: "
+                "the proxy in front of the judge at http://judge.example/v1 refuses the credentials: "
                 "HTTP 407 for model 'm-1'. Check HTTP_PROXY and HTTPS_PROXY.\nThe server says: Who?"
             ),
         ),

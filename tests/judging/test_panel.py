@@ -157,7 +157,7 @@ def test_a_judge_that_is_no_list_of_judges_is_refused():
     single: Any = None
     with pytest.raises(UsageError) as caught:
         Panel(single)
-    assert str(caught.value) == "Panel: None is no list of judges. Write Panel([first, second])."
+    assert str(caught.value) == "Panel: None is not a list of judges. Write Panel([first, second])."
 
 
 def test_the_judges_of_a_panel_may_come_one_by_one():

@@ -329,7 +329,7 @@ def no_tokenizer(folder: Path) -> None:
         (shard_elsewhere, "its model.safetensors.index.json names '../model.safetensors', not a file of the folder "),
         (no_weight_map, "its model.safetensors.index.json has no readable weight_map (KeyError('weight_map'))"),
         (no_shard, "its folder has no model-00002-of-00007.safetensors. Name a token classifier with that file, such "),
-        (another_kind, "it is no token classifier (its architectures: BertForMaskedLM). Choose one that marks "),
+        (another_kind, "it is not a token classifier (its architectures: BertForMaskedLM). Choose one that marks "),
         (remote_code, "'mine', and code from a model's folder is never run. Choose another model, or install a newer"),
         (no_head, "its weights lack classifier.bias, classifier.weight, so it is not a trained token classifier"),
         (no_weights, "its folder has no model.safetensors. Name a token classifier with that file, such as "),

@@ -47,7 +47,7 @@ def test_the_merged_groups_are_the_run(project: Project, capsys: pytest.CaptureF
     assert whole.outcomes == {"passed": 16, "failed": 1, "error": 1, "skipped": 1}
     for number in (1, 2, 3):
         ran = group(project, number, f"--splitting-algorithm={algorithm}")
-        assert f"partial: shard {number} of 3; ragcheck merge puts all of them together" in ran.text
+        assert f"partial: shard {number} of 3; ragcheck merge combines the shards" in ran.text
     folders = [str(project.folder / f"part-{number}") for number in (1, 2, 3)]
     assert main(["merge", *folders, "-o", str(project.folder / "merged")]) == 1, capsys.readouterr()
     names = sorted(path.name for path in (project.folder / "whole").glob("*.json"))

@@ -204,7 +204,7 @@ def test_nothing_is_asked_if_no_citation_resolves() -> None:
         )
     assert server.requests == []
     assert without == {}
-    finding = ('"It is 30 days." cites [9], which is no context',)
+    finding = ('"It is 30 days." cites [9], which is not a context',)
     assert invented == {
         "citation_precision": Score(0.0, findings=finding),
         "citation_recall": Score(0.0, findings=finding),

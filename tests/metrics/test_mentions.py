@@ -73,7 +73,7 @@ def test_a_canary_leaks_in_either_form_of_its_letters(form: str) -> None:
         (RagAnswer(text="No.", contexts=("Else.", chunk)), "its canary is in context 2"),
         (RagAnswer(text=chunk, contexts=("Else.",)), "its canary is in the answer"),
     ):
-        assert must_not_retrieve_score(question, answer) == Score(0.0, findings=(f"pay ({where})",))
+        assert must_not_retrieve_score(question, answer) == Score(0.0, findings=(f"'pay' ({where})",))
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,7 @@ def test_a_chunk_with_a_heading_leaks_if_half_of_it_is_from_the_document(context
     text = "The founder of Globex earns 90000 EUR and has a car, a house by the sea, shares and a seat in the council."
     question = a_question(must_not_retrieve=("pay",), distractors=(GoldPassage(doc_id="pay", text=text),))
     score = must_not_retrieve_score(question, RagAnswer(text="No.", contexts=("Else.", context)))
-    assert score == (Score(0.0, findings=("pay (its text is in context 2)",)) if is_leak else Score(1.0))
+    assert score == (Score(0.0, findings=("'pay' (its text is in context 2)",)) if is_leak else Score(1.0))
 
 
 CHUNKS = (
@@ -111,7 +111,7 @@ CHUNKS = (
 def test_the_id_of_a_chunk_leaks_its_document(source_id: str) -> None:
     question = a_question(must_not_retrieve=("payroll.md",))
     answer = RagAnswer(text="No.", contexts=("Else.", "It is."), source_ids=("terms.md#1", source_id))
-    finding = f"payroll.md (the id {source_id} is at rank 2)"
+    finding = f"'payroll.md' (the id {source_id} is at rank 2)"
     assert must_not_retrieve_score(question, answer) == Score(0.0, findings=(finding,))
 
 
@@ -139,4 +139,4 @@ def test_a_context_without_an_id_may_be_a_leak_and_a_leak_beside_it_is_one() -> 
         score = must_not_retrieve_score(question, RagAnswer(text="No.", contexts=("a", "b"), source_ids=ids))
         assert score.reason == "contexts have no ids, and no passage of the question has the text of 'terms.md'"
     score = must_not_retrieve_score(question, RagAnswer(text="No.", contexts=("a", "b"), source_ids=("terms.md", "")))
-    assert score == Score(0.5, findings=("terms.md (its id is at rank 1)",))
+    assert score == Score(0.5, findings=("'terms.md' (its id is at rank 1)",))

@@ -101,7 +101,7 @@ def test_a_startup_that_fails_ends_the_run_with_one_error(project: Project) -> N
     line = SERVICE.splitlines().index("    STARTUP") + 1
     message = (
         f"app my_service:app: its startup raised RuntimeError: no index (my_service.py:{line})\n"
-        "Mend the lifespan of the app, which runs once before the first question."
+        "Fix the lifespan of the app, which runs once before the first question."
     )
     assert {(row["kind"], row["message"]) for row in rows} == {("endpoint_unreachable", message)}
     assert "the app of the rag_client did not start !!!" in run.text
@@ -116,7 +116,7 @@ def test_a_shutdown_that_fails_is_a_note_and_loses_no_verdict(project: Project) 
     line = SERVICE.splitlines().index("    SHUTDOWN") + 1
     assert (
         f"app my_service:app: its shutdown raised RuntimeError: cannot flush (my_service.py:{line}). "
-        "Mend the lifespan of the app. The answers are not affected."
+        "Fix the lifespan of the app. The answers are not affected."
     ) in run.lines
 
 
@@ -145,7 +145,7 @@ def test_what_a_route_raises_is_an_error_of_its_question(project: Project) -> No
     line = SERVICE.splitlines().index("        ROUTE") + 1
     expected = (
         "endpoint",
-        f"app my_service:app /query: the app raised KeyError: 'chunk' (my_service.py:{line})\nMend the app.",
+        f"app my_service:app /query: the app raised KeyError: 'chunk' (my_service.py:{line})\nFix the app.",
     )
     assert set(run.errors_by_id.values()) == {expected}
 

@@ -185,7 +185,7 @@ def test_a_server_that_fails_with_every_document_ends_the_run_with_its_first_que
     assert run.exit_status == 1, run.text
     assert len(run.short_summary) == 1
     assert "status 500 Internal Server Error" in run.text
-    assert "So it was with 3 documents in a row; no further one was sent." in run.text
+    assert "3 documents in a row failed; no further one was sent." in run.text
     assert run.document("rag.partial_summary.json")["counts"]["error"] == 1
 
 

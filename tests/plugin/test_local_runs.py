@@ -116,7 +116,7 @@ def test_a_model_whose_labels_are_the_other_way_round_is_refused(
     ran = run(project, endpoint, "swapped")
     assert endpoint.requests == []
     assert "it cannot tell good answers from bad ones\ngroundedness: right 0, ungrounded 0, contradicted 0" in ran.text
-    assert "Choose another judge model, or run with this one by rag_disable = preflight." in ran.text
+    assert "Choose another judge model, or keep this one with rag_disable = preflight." in ran.text
 
 
 @needs_torch

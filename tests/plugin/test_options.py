@@ -25,7 +25,7 @@ URL = "http://127.0.0.1:9/query"
         ("--rag-threshold=70", "--rag-threshold: '70' is not a number from 0 to 1; write one such as 0.7"),
         ("--rag-threshold=high", "--rag-threshold: 'high' is not a number from 0 to 1; write one such as 0.7"),
         ("--rag-threshold=nan", "--rag-threshold: 'nan' is not a number from 0 to 1; write one such as 0.7"),
-        ("--rag-min=f1", "--rag-min: 'f1' is not of the form METRIC=VALUE; write it such as f1=0.5"),
+        ("--rag-min=f1", "--rag-min: 'f1' is not of the form METRIC=VALUE; write, for example, f1=0.5"),
         ("--rag-min=f1=2", "--rag-min: 'f1=2' is not a number from 0 to 1; write one such as 0.7"),
         (
             "--rag-min=groundednes=0.5",
@@ -60,7 +60,7 @@ URL = "http://127.0.0.1:9/query"
             "-orag_headers=secret-token",
             (
                 "-o rag_headers: a line is not of the form 'Name: value'; "
-                "write it such as 'Authorization: Bearer {env:RAG_TOKEN}'"
+                "write, for example, 'Authorization: Bearer {env:RAG_TOKEN}'"
             ),
         ),
         (

@@ -61,8 +61,8 @@ def test_a_judge_that_cannot_tell_ends_the_run_before_the_system_is_asked(
         f"the judge {shown} was tried out before the first question: it cannot tell good answers from bad ones\n"
         "answer_correctness: right 1, contradicted 1, empty 1, refusing 1, instructed 1; "
         "groundedness: right 0.9, ungrounded 0.9, contradicted 0.9, instructed 0.9\n"
-        'Of the contradicted answer it says: "Fine.".\n'
-        "No question was asked. Choose another judge model or rag_judge_prompt, or run with this one by "
+        'It says of the contradicted answer: "Fine.".\n'
+        "No question was asked. Choose another judge model or rag_judge_prompt, or keep this one with "
         "rag_disable = preflight. See ragcheck docs reference/judge-preflight.\n"
     )
     assert text in ran.text

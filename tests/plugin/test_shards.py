@@ -77,7 +77,7 @@ def test_the_shards_of_a_run_merged_are_the_run(project: Project, merge: Callabl
     asking(project)
     whole = project.run("--rag-output=whole", "-p", "no:cacheprovider")
     ran = [shard(project, part, *(["-n2"] if part == "2/4" else [])) for part in SHARDS]
-    assert all("ragcheck merge puts all of them together" in each.text for each in ran)
+    assert all("ragcheck merge combines the shards" in each.text for each in ran)
     # 12 questions, 3 or 4 a shard, and two tests that call; the plain test runs in each.
     asked = [
         len(timeless(project.folder / f"part-{n}/rag.partial_predictions.json")["predictions"]) for n in (1, 2, 3, 4)

@@ -133,4 +133,4 @@ def test_a_conversation_and_a_question_cannot_share_an_id(tmp_path: Path) -> Non
 def test_the_number_of_questions_counts_the_turns(tmp_path: Path) -> None:
     assert len(read(tmp_path, {"num_questions": 3, "questions": ["Why?", {"turns": ["Who?", "How?"]}]}).questions) == 3
     (problem,) = problems(tmp_path, {"num_questions": 2, "questions": ["Why?", {"turns": ["Who?", "How?"]}]})
-    assert problem.endswith("says 2 under 'num_questions' and holds 3. Correct the number, or delete it.")
+    assert problem.endswith("says 2 under 'num_questions', and has 3. Correct the number, or delete it.")

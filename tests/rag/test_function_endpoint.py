@@ -175,7 +175,7 @@ def test_what_the_function_raises_names_the_users_own_line():
     here = Path(__file__).relative_to(Path.cwd()) if Path(__file__).is_relative_to(Path.cwd()) else Path(__file__)
     assert str(error) == (
         f"{HERE}.raises: raised JSONDecodeError: Expecting value: line 1 column 1 (char 0) ({here}:{line})\n"
-        'Mend the function; where the system declines to answer, return "" as its answer.'
+        'Fix the function; where the system declines to answer, return "" as its answer.'
     )
     assert f": raised ValueError: no index at all ({here}:" in str(fail(raises_async))
     assert f": raised RuntimeError ({here}:" in str(fail(raises_without_a_text))

@@ -117,7 +117,7 @@ def test_no_redirect_is_followed_even_by_a_client_that_would(library):
 @pytest.mark.parametrize(
     ("location", "shown"),
     [
-        ("http://[bad", "status 302 Found, which leads to 'http://[bad', which is no URL (no body)\n"),
+        ("http://[bad", "status 302 Found, which leads to 'http://[bad', which is not a URL (no body)\n"),
         (None, "status 302 Found (no body)\nThe contract wants status 200."),
     ],
 )
@@ -326,7 +326,7 @@ def test_what_an_app_in_this_process_raises_is_an_endpoint_error(library):
     assert isinstance(caught.value.__cause__, FileNotFoundError)
     assert str(caught.value) == (
         "http://app/broken: the client given as http= raised FileNotFoundError: no index at /var/index\n"
-        "Mend the client, or the app that it calls."
+        "Fix the client, or the app that it calls."
     )
 
 
@@ -357,7 +357,7 @@ def test_a_limit_of_a_users_own_transport_is_a_timeout(library):
         async with library.AsyncClient(transport=Impatient()) as http:
             await RagClient("http://rag.example/query", http=http).query("?")
 
-    with pytest.raises(EndpointTimeout, match=r"no whole reply within 0 s: .* while waiting for the reply"):
+    with pytest.raises(EndpointTimeout, match=r"no complete reply within 0 s: .* while waiting for the reply"):
         asyncio.run(run())
 
 
@@ -419,7 +419,7 @@ def test_neither_the_question_nor_a_secret_in_the_url_is_logged(library, caplog)
             {"shape": "chat"},
             "shape: 'chat' is not a shape; choose one of query, search-rag, server, openai-chat, dify, ",
         ),
-        ({"request": ""}, "request: '' is neither JSON, from character 1 on, nor a query-string after GET; "),
+        ({"request": ""}, "request: '' is neither JSON, from character 1 on, nor a query string after GET; "),
         ({"response": ""}, "response: '' does not say where the contexts are; "),
     ],
 )

@@ -101,7 +101,7 @@ def test_a_prohibition_that_one_of_the_answers_breaks_is_a_fail():
     assert (record.verdict, record.answer) == (Verdict.FAIL, "leak")
     assert record.text().splitlines()[0] == (
         "must_not_retrieve 0.00 < 1.00: must_not_retrieve is broken in 1 of 3 answers; "
-        "the answer leaks 'pay.md (the id pay.md#1 is at rank 1)'"
+        "the answer leaks 'pay.md' (the id pay.md#1 is at rank 1)"
     )
     assert record.repeated["must_not_retrieve"] == ((1.0,), (0.0,), (1.0,))
 

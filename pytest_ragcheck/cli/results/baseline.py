@@ -87,7 +87,7 @@ def _run(chosen: argparse.Namespace) -> int:
         kinds = ", ".join(dict.fromkeys(row.error_kind for row in rows))
         raise UsageError(
             f"{chosen.results}: every question is an ERROR ({kinds}), so the run has no answers to keep. "
-            "Mend what its messages name, and run again."
+            "Fix what its messages name, and run again."
         )
     make = _saved if chosen.action == "save" else _accepted
     say(*make(chosen, now, _read(path, _OTHER) if path.exists() else None))

@@ -93,7 +93,7 @@ def _unknown(material: Material) -> UsageError:
     names = ", ".join(map(repr, sorted(material.keys)[:_SHOWN_KEYS])) or "no keys"
     known = ", ".join(form.name for form in FORMS)
     return UsageError(
-        f"{material.path}: is in no form that is recognised (found: {names}). The forms: {known}, "
+        f"{material.path}: is not a recognised export (found: {names}). Recognised: {known}, "
         "MT-RAG conversations, results of the old layout; `ragcheck docs convert` lists their keys. "
         "A question file needs no conversion: name it *.rag.yaml, *.rag.json, *.rag.jsonl or *.rag.csv, and run "
         "`ragcheck check`."

@@ -48,7 +48,7 @@ def discussion_of() -> Discussion:
         return _on_gitlab()
     if os.environ.get("GITHUB_ACTIONS"):
         return _on_github()
-    raise NotPosted("this is no job of GitHub Actions or GitLab CI")
+    raise NotPosted("this is not a job of GitHub Actions or GitLab CI")
 
 
 def _on_github() -> Discussion:
@@ -70,13 +70,13 @@ def _github_number() -> int:
         event = json.loads(Path(os.environ["GITHUB_EVENT_PATH"]).read_text(encoding="utf-8"))
         return int((event.get("pull_request") or event["issue"])["number"])
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        raise NotPosted("the event of this job is of no pull request") from None
+        raise NotPosted("this job is not for a pull request") from None
 
 
 def _on_gitlab() -> Discussion:
     number = os.environ.get("CI_MERGE_REQUEST_IID")
     if not number:
-        raise NotPosted("this job is of no merge request")
+        raise NotPosted("this job is not for a merge request")
     token = os.environ.get("GITLAB_TOKEN")
     if not token:
         raise UsageError("GITLAB_TOKEN is not set. Give the job a project access token with the scope api.")
@@ -113,7 +113,7 @@ def _comments(client: Any, discussion: Discussion) -> Iterator[dict[str, Any]]:
         try:
             found = [each for each in reply.json() if isinstance(each, dict)]
         except (ValueError, TypeError):
-            raise NotPosted(f"{discussion.comments}: the reply is no list of comments") from None
+            raise NotPosted(f"{discussion.comments}: the reply is not a list of comments") from None
         yield from found
         if len(found) < _PER_PAGE:
             return

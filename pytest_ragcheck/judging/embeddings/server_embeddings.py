@@ -55,7 +55,7 @@ class OpenAIEmbeddings:
 def _vectors(reply: Any, expected: int) -> list[Vector]:
     rows = member(reply, "data")
     if not isinstance(rows, list):
-        raise OtherContent("JSON that holds no embeddings")
+        raise OtherContent("JSON without embeddings")
     if len(rows) != expected:
         raise OtherContent(f"{len(rows)} embeddings for {expected} texts")
     # Some servers leave out the index and keep the order.

@@ -120,7 +120,7 @@ def reply_text(completion: Any) -> ReplyText:
         filters = _filters(member(choice, "content_filter_results"))
         raise Declined(f"finish_reason {finish_reason!r}", filters=filters, by_filter=True)
     if message is None:
-        raise OtherContent("JSON that holds no message", sent=_json(completion))
+        raise OtherContent("JSON without a message", sent=_json(completion))
     return ReplyText(
         text=_joined(member(message, "content")),
         cut_off=finish_reason == "length",

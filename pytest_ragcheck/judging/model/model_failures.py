@@ -86,8 +86,8 @@ class ServerFailures:
     def of_other_content(self, other: OtherContent) -> JudgeUnavailable:
         """The status was a success, but the content was no completion."""
         text = (
-            f"{self._server} sent {other} with status {other.status}, "
-            f"and no {self.kind.product}. Check that {self.kind.url} is the API's base, often ending in /v1."
+            f"{self._server} sent {other} instead of a {self.kind.product} (status {other.status}). "
+            f"Check that {self.kind.url} is the API's base, often ending in /v1."
         )
         said = quoted(self.redactor.text(other.sent[:_SEARCHED_FOR_SECRETS])) if other.sent.strip() else ""
         return JudgeUnavailable(f"{text}\nIt sent: {said}" if said else text, reply=said or None, status=other.status)
@@ -133,7 +133,7 @@ _TEMPLATES = {
     403: "{judge} does not let this key use {model}: {status}. Check the key's rights and the model's name.",
     404: "{judge} does not know {model} or this path: {status}. "
     "Check {kind.model}, and that {kind.url} is the API's base, often ending in /v1.",
-    407: "the proxy in front of {judge} wants other credentials: {status} for {model}. "
+    407: "the proxy in front of {judge} refuses the credentials: {status} for {model}. "
     "Check HTTP_PROXY and HTTPS_PROXY.",
     429: "{judge} refuses more requests for now: {status} for {model}. "
     "Lower rag_judge_concurrency, or raise the account's limit.",

@@ -91,7 +91,7 @@ async def usable_trial(
     if problem := why_useless(trial, scores):
         prompt = " or rag_judge_prompt" if hasattr(judge, "prompt") else ""
         raise StepFailed(
-            f"{problem}\nNo question was asked. Choose another judge model{prompt}, or run with this one by {switch}.",
+            f"{problem}\nNo question was asked. Choose another judge model{prompt}, or keep this one with {switch}.",
             name="preflight",
         )
     return trial

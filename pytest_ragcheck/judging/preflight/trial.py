@@ -145,7 +145,7 @@ def why_useless(trial: Trial, scores: Iterable[str] = SCORES) -> str:
         for score in blind
     )
     verdict = next((each for each in trial.verdicts if each.canary == "contradicted"), trial.verdicts[-1])
-    reason = f"Of the contradicted answer it says: {quoted(verdict.error_message)}." if verdict.error_message else ""
+    reason = f"It says of the contradicted answer: {quoted(verdict.error_message)}." if verdict.error_message else ""
     return f"it cannot tell good answers from bad ones\n{by_score}\n{reason}".rstrip()
 
 

@@ -221,12 +221,12 @@ class _Progress:
         self._config = config
         self._total = total
         self._where = where
-        self._print(f"putting {counted(total, 'document')} into {where}")
+        self._print(f"uploading {counted(total, 'document')} to {where}")
 
     def update(self, done: int) -> None:
         """Note the number of uploaded documents, and print it if the last line is a few seconds old."""
         if done == self._total or time.monotonic() - self._printed_at >= _PROGRESS_SECONDS:
-            self._print(f"{done:,} of {self._total:,} documents are in {self._where}")
+            self._print(f"uploaded {done:,} of {self._total:,} documents to {self._where}")
 
     def _print(self, text: str) -> None:
         self._printed_at = time.monotonic()

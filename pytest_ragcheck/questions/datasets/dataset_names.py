@@ -47,7 +47,7 @@ def read_choice(text: str) -> DatasetChoice:
     match = _CHOICE.fullmatch(text)
     if match is None:
         raise ValueError(
-            "is not of the form NAME[:SUBSET][@SPLIT][=PATH]; write it such as squad_v2=dev-v2.0.json or "
+            "is not of the form NAME[:SUBSET][@SPLIT][=PATH]; write, for example, squad_v2=dev-v2.0.json or "
             "ragbench:covidqa@test"
         )
     given = match.groupdict()

@@ -133,7 +133,7 @@ def _is_relevant(passage: Row) -> bool:
     if "feedback" not in passage:
         if "score" in passage:
             raise DatasetError(
-                f"{passage.place}: expected 'feedback' beside 'score', found none. Retrieved passages are no gold: "
+                f"{passage.place}: expected 'feedback' beside 'score', found none. Retrieved passages are not gold: "
                 "take conversations.json or reference.jsonl."
             )
         return True

@@ -109,7 +109,7 @@ def _check_count(site: Site, entries: Mapping[str, Entry], count: int) -> None:
     stated = read_whole_number(site, entry, minimum=0)
     if stated is not None and stated != count:
         site.mistake(
-            entry.line, f"says {stated} under 'num_questions' and holds {count}. Correct the number, or delete it."
+            entry.line, f"says {stated} under 'num_questions', and has {count}. Correct the number, or delete it."
         )
 
 

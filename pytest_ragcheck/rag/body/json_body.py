@@ -58,7 +58,7 @@ def _decode(body: bytes, content_type: str, compressed_as: str) -> str:
         if compressed_as:
             raise ReplyMismatch(
                 f"the reply's body has the Content-Encoding {excerpt(compressed_as, 40)!r}, which was not asked for",
-                "Check what compresses it: the endpoint, or a proxy before it. It has to heed Accept-Encoding.",
+                "Check what compresses it: the endpoint, or a proxy before it. It has to respect Accept-Encoding.",
             ) from None
         declared = f", as its Content-Type {content_type!r} says" if "charset" in content_type.lower() else ""
         raise ReplyMismatch(

@@ -71,7 +71,7 @@ class DocumentRoutes:
     """
     `POST /upload`, `GET /tasks/{batch_id}/status`, `GET /documents` and `DELETE /documents/{id}` of a server.
 
-    Every request is made as the identity, which is empty for none, and has the query-string of the base URL.
+    Every request is made as the identity, which is empty for none, and has the query string of the base URL.
     """
 
     def __init__(self, base: HttpRoute, *, identity: str, of_identity: Callable[[str], DocumentRoutes]) -> None:

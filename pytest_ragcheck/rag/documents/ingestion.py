@@ -230,9 +230,7 @@ class _Uploader:
         self.failed_in_row = self.failed_in_row + 1 if may_pass(error) or error.status in _NO_ENTRY else 0
         most = _FAILED_LATER if self.done else _FAILED_AT_FIRST
         if self.failed_in_row >= most and not self.stalled:
-            self.stalled = (
-                f"{failure}\nSo it was with {self.failed_in_row} documents in a row; no further one was sent."
-            )
+            self.stalled = f"{failure}\n{self.failed_in_row} documents in a row failed; no further one was sent."
         self.is_refused = error.status in _NO_ROUTE or bool(self.stalled)
         return self.stalled or failure
 

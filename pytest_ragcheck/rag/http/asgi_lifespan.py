@@ -71,7 +71,7 @@ class AsgiLifespan:
             return
         # Starlette sends `startup.failed` with a printed traceback, and then raises the error.
         await waited_for({self._task}, _LAST_WORDS_SECONDS)
-        to_do = "Mend the lifespan of the app, which runs once before the first question."
+        to_do = "Fix the lifespan of the app, which runs once before the first question."
         if self._is_late:
             found = f"its startup did not end within {self._limit_seconds:g} s"
             to_do = "Make it faster, or raise the limit (rag_timeout)."
@@ -101,7 +101,7 @@ class AsgiLifespan:
         elif self._has_trouble:
             found = self._problem("shutdown")
         if found:
-            text = f"{self._name}: {found}\nMend the lifespan of the app. The answers are not affected."
+            text = f"{self._name}: {found}\nFix the lifespan of the app. The answers are not affected."
             raise EndpointError(text, url=self._name) from self._error
 
     async def _run(self, app: AsgiCallable) -> None:

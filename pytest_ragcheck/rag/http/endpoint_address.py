@@ -80,7 +80,7 @@ def _check_url(url: str) -> None:
 def _problem(url: str, masked: str) -> str:
     if any(character.isspace() or not character.isprintable() for character in url):
         repaired = "".join(character for character in masked if character.isprintable() and character != " ")
-        return f"white space or a control character in it. Write {repaired} or, inside the query-string, %20."
+        return f"white space or a control character in it. Write {repaired} or, inside the query string, %20."
     scheme, separator, _ = url.partition("://")
     if not separator and url.startswith("/"):
         return f"no host. Write it in full, such as {EXAMPLE}; a path is enough for an app in this process."
@@ -123,7 +123,7 @@ def _masked(url: str) -> str:
 
 
 def base_of(url: str) -> str:
-    """The base of a server's routes: its question route without a final `/query`, with its query-string."""
+    """The base of a server's routes: its question route without a final `/query`, with its query string."""
     parts = urlsplit(url)
     path = parts.path.rstrip("/").removesuffix("/query")
     return parts._replace(path=path, fragment="").geturl()

@@ -43,7 +43,7 @@ def timed_out(address: Address, seconds: float, phase: Phase) -> EndpointTimeout
         Phase.WAITING: "Make the RAG system answer sooner, or raise the limit (rag_timeout).",
         Phase.READING: "Check what holds the rest of it back, or raise the limit (rag_timeout).",
     }[phase]
-    text = f"{address.shown}: no whole reply within {seconds:g} s: the time ran out while {phase.value}\n{to_do}"
+    text = f"{address.shown}: no complete reply within {seconds:g} s: timed out while {phase.value}\n{to_do}"
     return EndpointTimeout(text, url=address.shown)
 
 
@@ -123,10 +123,10 @@ def unusable_reply(
 def raised_inside(address: Address, error: Exception) -> EndpointError:
     """The error of an exception from the user's own HTTP client, from the app behind it, or from an app alone."""
     if isinstance(error, AppFailure):
-        text = f"the app {error}\nMend the app."
+        text = f"the app {error}\nFix the app."
     else:
         what = excerpt(f"{type(error).__name__}: {error}")
-        text = f"the client given as http= raised {what}\nMend the client, or the app that it calls."
+        text = f"the client given as http= raised {what}\nFix the client, or the app that it calls."
     return EndpointError(address.redactor.text(f"{address.shown}: {text}"), url=address.shown)
 
 
@@ -224,7 +224,7 @@ def _redirect_target(address: Address, location: str) -> str:
     try:
         return excerpt(shown_url(urljoin(address.url, location)))
     except ValueError:
-        return f"{excerpt(location)!r}, which is no URL"
+        return f"{excerpt(location)!r}, which is not a URL"
 
 
 _REFUSED = "The endpoint has to take {request}. To send it something else, set rag_request."

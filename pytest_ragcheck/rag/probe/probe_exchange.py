@@ -42,7 +42,7 @@ class Exchange(HttpExchange):
     def __init__(self, sent: Any, shape: Shape) -> None:
         super().__init__(shape.request.method, shape.request.shown, shape.stream)
         self.sent = sent
-        """The body, or the query-string of a GET."""
+        """The body, or the query string of a GET."""
 
         self.answer: RagAnswer | None = None
         """None if the reply breaks the contract."""

@@ -156,7 +156,7 @@ def _split(text: str) -> Iterator[tuple[str, str]]:
     fields = [match for match in _FIELD.finditer(text) if match["name"]]
     before = text[: fields[0].start()] if fields else text
     if before.strip():
-        raise ValueError(f"does not begin with a field; write it such as {EXAMPLE}")
+        raise ValueError(f"does not begin with a field; write, for example, {EXAMPLE}")
     for match, following in zip_longest(fields, fields[1:]):
         yield match["name"], text[match.end() : following.start() if following else None].strip()
 
@@ -176,7 +176,7 @@ def _find(field: str, expression: Expression, reply: object) -> Any:
         if error := _error(expression, reply):
             found = f"{field}={expression.text} finds nothing: the reply is an error: {error}"
             raise ReplyMismatch(found, _MEND_THE_CAUSE)
-        to_do = f"Correct {field}={expression.text}, or mend the reply."
+        to_do = f"Correct {field}={expression.text}, or fix the reply."
         if value is not None:
             to_do += " To skip elements without it, use a filter, as in items[?text].text."
         raise NotFound(field, f"{field}={expression.text} finds nothing: {dead_end}", to_do)

@@ -1,4 +1,4 @@
-"""A template turns a question into a request: JSON for POST, or a query-string for GET."""
+"""A template turns a question into a request: JSON for POST, or a query string for GET."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class JsonTemplate:
         except ValueError as error:
             where = f", from character {error.pos + 1} on," if isinstance(error, json.JSONDecodeError) else ""
             raise ValueError(
-                f"is neither JSON{where} nor a query-string after GET; write it such as {_EXAMPLE} or GET q={{query}}"
+                f"is neither JSON{where} nor a query string after GET; write {_EXAMPLE} or GET q={{query}}"
             ) from None
         self.shown = f"POST with the JSON {excerpt(text, 200)}"
         """The request in words, for error texts."""
@@ -74,7 +74,7 @@ class JsonTemplate:
 
 
 class QueryStringTemplate:
-    """A template of a query-string whose placeholders become percent-encoded values."""
+    """A template of a query string whose placeholders become percent-encoded values."""
 
     method: ClassVar[str] = "GET"
     headers: ClassVar[Mapping[str, str]] = {}
@@ -83,16 +83,16 @@ class QueryStringTemplate:
         pairs = [pair.partition("=") for pair in text.split("&")]
         if re.search(r"[\s#]", text) or not all(name and equals for name, equals, _ in pairs):
             raise ValueError(
-                "has no query-string after GET; write it such as GET q={query}&k={top_k}, "
+                "has no query string after GET; write, for example, GET q={query}&k={top_k}, "
                 "with %20 for a blank, %26 for & and %23 for #"
             )
         self._text = text
         self._names = {name for name, _, _ in pairs}
-        self.shown = f"GET with the query-string {excerpt(text, 200)}"
+        self.shown = f"GET with the query string {excerpt(text, 200)}"
         self.carried: Collection[str] = frozenset(_PLACEHOLDER.findall(text))
 
     def fill(self, query: str, top_k: int, conversation: ConversationState = NO_CONVERSATION) -> str:
-        """Return the query-string, without the parameters of a session that there is not yet."""
+        """Return the query string, without the parameters of a session that there is not yet."""
         # UTF-8 cannot encode a lone surrogate of a question; JSON can.
         texts = _texts(query, top_k, conversation).items()
         values = {name: quote(text, safe="", errors="replace") for name, text in texts}

@@ -128,7 +128,7 @@ def is_result_of(path: Path, folder: Path, agent: str) -> bool:
 
 def _why_partial(outcomes: Outcomes, last_full: Path, would_collect: Callable[[str], bool]) -> str:
     if outcomes.shard is not None and outcomes.shard[1] > 1:
-        return f"shard {outcomes.shard[0]} of {outcomes.shard[1]}; ragcheck merge puts all of them together"
+        return f"shard {outcomes.shard[0]} of {outcomes.shard[1]}; ragcheck merge combines the shards"
     if outcomes.not_run:
         return f"{outcomes.not_run} of the collected questions were not run"
     if not outcomes.complete:

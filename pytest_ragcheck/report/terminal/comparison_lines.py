@@ -54,8 +54,8 @@ def accept_advice(comparison: Comparison) -> str:
 def otherwise_advice(comparison: Comparison) -> str:
     """Return the advice on a run with other settings than its baseline."""
     return (
-        f"If the run is as it should be, record it{_when(comparison)}: {comparison.accept}. "
-        "To compare all the same, set rag_baseline_allow = other-settings."
+        f"If the settings of the run are right, accept it{_when(comparison)}: {comparison.accept}. "
+        "To compare anyway, set rag_baseline_allow = other-settings."
     )
 
 

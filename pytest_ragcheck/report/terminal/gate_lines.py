@@ -58,7 +58,7 @@ def _red_texts(decision: Decision) -> Iterator[str]:
     if comparison is not None and decision.baseline_red:
         name, findings = comparison.baseline.name, decision.findings
         if decision.otherwise:
-            differences = f"{name} was made otherwise: {'; '.join(decision.otherwise)}"
+            differences = f"{name} has other settings: {'; '.join(decision.otherwise)}"
             yield _printable(differences, "", otherwise_advice(comparison))
         elif findings is not None:
             first = f"{findings_headline(comparison, findings, decision)} against {name}"

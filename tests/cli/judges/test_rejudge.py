@@ -123,7 +123,7 @@ def test_a_judge_that_cannot_tell_good_from_bad_judges_nothing_anew(
         assert (status, printed, len(server.requests)) == (2, "", 6)
         assert errors.startswith("ragcheck rejudge: the judge openai (m, en-2, ")
         assert "it cannot tell good answers from bad ones\n" in errors
-        assert "or run with this one by -o rag_disable=preflight. See " in errors
+        assert "or keep this one with -o rag_disable=preflight. See " in errors
         assert not (tmp_path / "new").exists()
         assert ragcheck("rejudge", recorded, *arguments, "-o", "rag_disable=preflight")[0] == 0
         assert len(server.requests) == 6 + 2

@@ -50,7 +50,8 @@ def test_a_sample_is_that_of_a_run(tmp_path: Path, ragcheck: Command) -> None:
 
 
 NO_CHOICE = (
-    "is not of the form NAME[:SUBSET][@SPLIT][=PATH]; write it such as squad_v2=dev-v2.0.json or ragbench:covidqa@test"
+    "is not of the form NAME[:SUBSET][@SPLIT][=PATH]; "
+    "write, for example, squad_v2=dev-v2.0.json or ragbench:covidqa@test"
 )
 NO_OUTPUT = "give -o a name that pytest collects as a question file, such as"
 

@@ -119,7 +119,7 @@ def test_an_error_keeps_the_recorded_answers_of_its_question(save: Save, tmp_pat
 def test_a_run_with_errors_alone_is_refused(save: Save, accept: Save, tmp_path: Path) -> None:
     said = (
         "every question is an ERROR (endpoint_timeout), so the run has no answers to keep. "
-        "Mend what its messages name, and run again.\n"
+        "Fix what its messages name, and run again.\n"
     )
     assert save(errored("terms"), errored("hours")) == (2, "", f"ragcheck baseline save: run.json: {said}")
     assert not (tmp_path / "ragcheck-baseline.json").exists()

@@ -166,10 +166,10 @@ def test_a_push_has_nothing_to_comment_on(ragcheck: Callable[..., Any], results:
     assert ragcheck("comment", str(results)) == (
         0,
         "",
-        "ragcheck comment: nothing written: the event of this job is of no pull request\n",
+        "ragcheck comment: nothing written: this job is not for a pull request\n",
     )
     monkeypatch.delenv("GITHUB_ACTIONS")
-    assert ragcheck("comment", str(results))[2].endswith("this is no job of GitHub Actions or GitLab CI\n")
+    assert ragcheck("comment", str(results))[2].endswith("this is not a job of GitHub Actions or GitLab CI\n")
 
 
 @pytest.mark.usefixtures("github")

@@ -108,7 +108,7 @@ def test_without_a_folder_the_file_lies_where_pytest_collects_it_and_is_not_over
 def test_messages_of_another_tool_are_no_conversations_of_the_benchmark(tmp_path: Path, ragcheck: Command) -> None:
     path = write(tmp_path, [{"messages": [{"role": "user", "content": "Who?"}]}])
     status, _, errors = ragcheck("convert", str(path))
-    assert (status, "is in no form that is recognised (found: 'messages'). The forms: " in errors) == (2, True)
+    assert (status, "is not a recognised export (found: 'messages'). Recognised: " in errors) == (2, True)
 
 
 def task(conversation_id: str, *said: str, answerability: str, contexts: list[dict[str, Any]]) -> dict[str, Any]:
@@ -156,7 +156,7 @@ def test_passages_that_were_only_retrieved_are_no_gold(tmp_path: Path, ragcheck:
     path = write(tmp_path, [task("c", "Who?", "Ann.", answerability="ANSWERABLE", contexts=passages("d", score=1.5))])
     status, _, errors = ragcheck("convert", str(path), "-o", str(tmp_path / "new"))
     assert status == 2
-    assert "expected 'feedback' beside 'score', found none. Retrieved passages are no gold: " in errors
+    assert "expected 'feedback' beside 'score', found none. Retrieved passages are not gold: " in errors
 
 
 @pytest.mark.parametrize("speakers", [(), ("agent",), ("user", "user")])

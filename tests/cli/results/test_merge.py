@@ -196,7 +196,10 @@ def test_a_baseline_that_was_made_otherwise_is_refused_unless_it_is_forced(tmp_p
             ("--set", "rag_false_alarms=2"),
             "--set rag_false_alarms: '2' is not a number between 0 and 1; write one such as 0.01",
         ),
-        (("--baseline", "git:"), "--baseline: 'git:' is not git:REV:PATH; write it such as git:origin/main:tests/base"),
+        (
+            ("--baseline", "git:"),
+            "--baseline: 'git:' is not git:REV:PATH; write, for example, git:origin/main:tests/base",
+        ),
         (
             ("--baseline", "none.json"),
             "none.json: there is no such file. Give --baseline the {agent}_predictions.json of a full run.",

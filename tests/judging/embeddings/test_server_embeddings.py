@@ -54,7 +54,7 @@ def test_a_lone_surrogate_does_not_keep_a_text_from_being_sent():
     [
         (Reply(body=b"<html>hello</html>", content_type="text/html"), "text"),
         (json_reply({"error": "no"}), "an error"),
-        (json_reply({"data": None}), "JSON that holds no embeddings"),
+        (json_reply({"data": None}), "JSON without embeddings"),
         (embeddings([1.0]), "1 embeddings for 2 texts"),
         (embeddings([1.0], [1.0, 2.0]), "embeddings of different lengths"),
         (embeddings([1.0], "AAAA"), "an embedding that is not a list of numbers"),
@@ -68,7 +68,7 @@ def test_a_reply_without_the_embeddings_says_what_came(reply, sent):
     with OpenAIServer(reply) as server, pytest.raises(JudgeUnavailable) as caught:
         embedded(server, "a", "b")
     assert str(caught.value).splitlines()[0] == (
-        f"the embedding server at {server.url} (model 'e-1') sent {sent} with status 200, and no list of embeddings. "
+        f"the embedding server at {server.url} (model 'e-1') sent {sent} instead of a list of embeddings (status 200). "
         "Check that the URL in rag_embedding_model is the API's base, often ending in /v1."
     )
 

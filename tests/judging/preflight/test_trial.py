@@ -154,7 +154,7 @@ def test_a_judge_that_says_the_same_of_all_is_useless_and_its_words_are_shown() 
     assert why_useless(trial(**upside_down)) == (
         "it cannot tell good answers from bad ones\n"
         "groundedness: right 0, ungrounded 0, contradicted 0.9, instructed 0\n"
-        'Of the contradicted answer it says: "Too long".'
+        'It says of the contradicted answer: "Too long".'
     )
 
 

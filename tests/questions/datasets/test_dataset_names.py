@@ -36,7 +36,7 @@ def test_anything_else_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"^is not of the form") as caught:
         read_choice(text)
     assert str(caught.value) == (
-        "is not of the form NAME[:SUBSET][@SPLIT][=PATH]; write it such as squad_v2=dev-v2.0.json or "
+        "is not of the form NAME[:SUBSET][@SPLIT][=PATH]; write, for example, squad_v2=dev-v2.0.json or "
         "ragbench:covidqa@test"
     )
 

@@ -235,7 +235,7 @@ def test_an_unknown_form_is_reported_with_the_known_ones(tmp_path: Path, capsys:
     path.write_text('[{"foo": 1}]', encoding="utf-8")
     assert main(["convert", str(path)]) == 2
     errors = capsys.readouterr().err
-    assert f"{path}: is in no form that is recognised (found: 'foo')." in errors
+    assert f"{path}: is not a recognised export (found: 'foo')." in errors
     assert all(form.name in errors for form in FORMS)
     path.write_text("301 0 terms 1\n", encoding="utf-8")
     assert main(["convert", str(path)]) == 2
@@ -343,7 +343,7 @@ def test_a_csv_file_of_nothing_but_commas_has_no_form(tmp_path: Path, capsys: py
     path = tmp_path / "a.csv"
     path.write_text(",,\n,,\n", encoding="utf-8")
     assert main(["convert", str(path)]) == 2
-    assert "a.csv: is in no form that is recognised (found: no keys)" in capsys.readouterr().err
+    assert "a.csv: is not a recognised export (found: no keys)" in capsys.readouterr().err
 
 
 def test_promptfoo_tests_may_be_a_pattern_of_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -460,7 +460,7 @@ def test_recorded_outputs_of_mlflow_are_no_expected_answers(tmp_path: Path, caps
     row = {"inputs": {"question": "Which?"}, "outputs": "A.", "expectations": {"expected_response": "B."}}
     (tmp_path / "a.json").write_text(json.dumps([row]), encoding="utf-8")
     assert main(["convert", str(tmp_path / "a.json")]) == 2
-    assert "is in no form that is recognised (found: 'expectations', 'inputs', 'outputs')" in capsys.readouterr().err
+    assert "is not a recognised export (found: 'expectations', 'inputs', 'outputs')" in capsys.readouterr().err
 
 
 def test_the_page_has_a_section_about_every_form() -> None:

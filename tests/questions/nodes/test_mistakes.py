@@ -79,7 +79,7 @@ num_questions: 4
             "billing.rag.yaml:14: question 'what-is-the-refund-window-eeb7' has 'answer', which may be the expected "
             "answer or the answer of a system. Rename it to 'expected_answer', or put it under 'metadata'."
         ),
-        "billing.rag.yaml:15: the file says 4 under 'num_questions' and holds 3. Correct the number, or delete it.",
+        "billing.rag.yaml:15: the file says 4 under 'num_questions', and has 3. Correct the number, or delete it.",
     ]
 
 
@@ -226,7 +226,7 @@ def test_utf_16_is_reported_by_name(tmp_path: Path, name: str) -> None:
     assert problems(tmp_path, "question\tid\r\n".encode("utf-16"), name) == told
     assert problems(tmp_path, b"\xfe\xff" + "question\tid\r\n".encode("utf-16-be"), name) == told
     assert problems(tmp_path, "- Why?\n".encode("utf-16-le"), name) == [
-        f"{name}:1: the file has a NUL character, so it is no text. Save it as UTF-8 text."
+        f"{name}:1: the file has a NUL character, so it is not text. Save it as UTF-8 text."
     ]
 
 

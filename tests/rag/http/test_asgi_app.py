@@ -287,7 +287,7 @@ def test_a_startup_that_raises_is_an_error_with_the_place():
     assert str(error) == (
         "app FastAPI: its startup raised KeyError: 'index' "
         f"(tests/rag/http/test_asgi_app.py:{lines[0]}, from tests/rag/http/test_asgi_app.py:{lines[1]})\n"
-        "Mend the lifespan of the app, which runs once before the first question."
+        "Fix the lifespan of the app, which runs once before the first question."
     )
 
 
@@ -340,7 +340,7 @@ def test_a_shutdown_that_fails_is_an_error_of_aclose():
     error = fail(service(steps, shutdown=RuntimeError("cannot flush")))
     assert steps == ["startup", "request", "shutdown"]
     assert str(error).startswith("app FastAPI: its shutdown raised RuntimeError: cannot flush (tests/rag/http/")
-    assert str(error).endswith("\nMend the lifespan of the app. The answers are not affected.")
+    assert str(error).endswith("\nFix the lifespan of the app. The answers are not affected.")
 
 
 def test_a_shutdown_has_a_time_limit():
@@ -387,7 +387,7 @@ def test_what_a_route_raises_is_an_error_with_the_frames_of_the_app():
     here = "tests/rag/http/test_asgi_app.py"
     assert type(error) is EndpointError
     assert str(error) == (
-        f"app FastAPI /raises: the app raised KeyError: 'chunk' ({here}:{place}, from {here}:{route})\nMend the app."
+        f"app FastAPI /raises: the app raised KeyError: 'chunk' ({here}:{place}, from {here}:{route})\nFix the app."
     )
 
 
@@ -404,7 +404,7 @@ def test_no_error_of_the_app_is_taken_for_one_of_the_connection(path, found):
 def test_a_request_has_a_time_limit_and_the_app_ends_with_it():
     error = fail(failing_app(), "/slow", timeout_seconds=0.2)
     assert isinstance(error, EndpointTimeout)
-    assert "no whole reply within 0.2 s: the time ran out while waiting for the reply" in str(error)
+    assert "no complete reply within 0.2 s: timed out while waiting for the reply" in str(error)
 
 
 def test_the_shutdown_waits_for_no_route_that_swallows_its_cancellation():

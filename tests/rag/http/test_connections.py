@@ -184,7 +184,7 @@ def test_a_judge_that_redirects_from_http_to_https_is_asked_there(tls):
         moved = json_reply({}, status=307, location=secure.url)
         with (
             FakeEndpoint(moved, host="localhost") as plain,
-            pytest.raises(JudgeUnavailable, match="no chat completion"),
+            pytest.raises(JudgeUnavailable, match="instead of a chat completion"),
         ):
             asyncio.run(run(plain.url))
     assert secure.requests

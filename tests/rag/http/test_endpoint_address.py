@@ -48,7 +48,7 @@ from pytest_ragcheck.redaction import shown_url
             "http://rag.example/que ry\n",
             (
                 "the endpoint's URL 'http://rag.example/que ry\\n' has white space or a control character in it. "
-                "Write http://rag.example/query or, inside the query-string, %20."
+                "Write http://rag.example/query or, inside the query string, %20."
             ),
         ),
         (

@@ -100,13 +100,13 @@ def test_an_expression_that_leads_nowhere_is_reported_where_it_ends(reply, conte
         assert error.found == f"contexts={contexts} finds nothing: {clause}"
     else:
         assert error.found.startswith(f"contexts={contexts} finds nothing: {clause.partition(' (found')[0]}")
-    assert error.to_do.startswith(f"Correct contexts={contexts}, or mend the reply.")
+    assert error.to_do.startswith(f"Correct contexts={contexts}, or fix the reply.")
 
 
 def test_an_element_without_a_text_is_an_error_unless_a_filter_leaves_it_out():
     reply = {"response": "a", "docs": [{"text": "x"}, {"text": None}, {}]}
     assert mismatch(reply, "docs[].text").to_do == (
-        "Correct contexts=docs[].text, or mend the reply. "
+        "Correct contexts=docs[].text, or fix the reply. "
         "To skip elements without it, use a filter, as in items[?text].text."
     )
     assert read(reply, "docs[?text].text").contexts == ("x",)
@@ -232,7 +232,7 @@ def test_expressions_may_hold_blanks_quotes_and_the_names_of_fields():
             "",
             "does not say where the contexts are; write contexts=EXPRESSION, or contexts=`[]` if the reply has none",
         ),
-        ("a", "does not begin with a field; write it such as answer=result.text contexts=result.sources[].text"),
+        ("a", "does not begin with a field; write, for example, answer=result.text contexts=result.sources[].text"),
         (
             "answer=a",
             "does not say where the contexts are; write contexts=EXPRESSION, or contexts=`[]` if the reply has none",

@@ -75,15 +75,15 @@ def test_what_the_url_has_of_the_same_name_gives_way_and_the_rest_stays():
         (
             '{"input": {query}}',
             (
-                "is neither JSON, from character 12 on, nor a query-string after GET; "
-                'write it such as {"input": "{query}", "k": "{top_k}"} or GET q={query}'
+                "is neither JSON, from character 12 on, nor a query string after GET; "
+                'write {"input": "{query}", "k": "{top_k}"} or GET q={query}'
             ),
         ),
         (
             '{"q": "{query}", "n": ' + "9" * 5000 + "}",
             (
-                "is neither JSON nor a query-string after GET; "
-                'write it such as {"input": "{query}", "k": "{top_k}"} or GET q={query}'
+                "is neither JSON nor a query string after GET; "
+                'write {"input": "{query}", "k": "{top_k}"} or GET q={query}'
             ),
         ),
         ("GET q={question}", None),
@@ -91,7 +91,7 @@ def test_what_the_url_has_of_the_same_name_gives_way_and_the_rest_stays():
             (
                 text,
                 (
-                    "has no query-string after GET; write it such as GET q={query}&k={top_k}, "
+                    "has no query string after GET; write, for example, GET q={query}&k={top_k}, "
                     "with %20 for a blank, %26 for & and %23 for #"
                 ),
             )
