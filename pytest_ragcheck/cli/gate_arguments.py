@@ -37,7 +37,7 @@ def add_gate_options(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         dest="settings",
-        help=f"an ini value of the gate's: {', '.join(_SET)} (default: those of the run)",
+        help=f"a setting of the gate: {', '.join(_SET)} (default: those of the run)",
     )
 
 

@@ -38,7 +38,7 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     for name in _LIKE_PYTEST:
         option = _BY_NAME[name]
         action = "append" if option.kind == "words" else "store"
-        parser.add_argument(option.option, metavar=option.metavar, action=action, dest=name, help="as of pytest")
+        parser.add_argument(option.option, metavar=option.metavar, action=action, dest=name, help="as in pytest")
     parser.add_argument(
         "-o", metavar="NAME=VALUE", action="append", default=[], dest="settings", help="an ini value, as in pytest"
     )

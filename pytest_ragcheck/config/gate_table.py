@@ -54,10 +54,10 @@ GATE: tuple[Setting, ...] = (
         becomes="gate.rule",
         default="each",
         default_text="confirmed with a baseline, each without",
-        help="When the run fails. each: any FAIL. confirmed: a question that passed in the baseline, fails each "
-        "time it is asked again, and is worse side by side. regression: more of these than chance explains, or a mean "
-        "that drops by more than chance and by more than 0.01, or by more than D with regression:D. rate:R: a share of "
-        "passing questions below R.",
+        help="Rule that makes the run fail. each: any FAIL. confirmed: a question that passed in the baseline now "
+        "fails each time it is asked, and its answer is judged worse than the recorded one. regression: more such "
+        "questions than chance explains, or a mean that drops by more than chance and by more than 0.01, or by more "
+        "than D with regression:D. rate:R: a share of passing questions below R.",
         read=read_gate,
         metavar="GATE",
     ),

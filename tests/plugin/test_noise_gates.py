@@ -178,7 +178,7 @@ def test_many_flips_turn_the_gate_red_and_are_named(project: Project) -> None:
     assert (run.exit_status, run.outcomes) == (pytest.ExitCode.TESTS_FAILED, {"failed": 1, "xfailed": 12})
     assert run.junit["gate"] == ("failure", "12 confirmed as failing against baseline.json")
     text = run.section("ragcheck::gate")
-    assert "12 of 12 questions broke, 0 improved (p < 0.001); the gate is red from 6 with 1 saved run" in text
+    assert "12 of 12 questions broke, 0 improved (p < 0.001); the gate turns red at 6 with 1 saved run" in text
     assert text[text.index("confirmed as failing:") + 2] == "    failed 3 of 3 times"
 
 

@@ -18,7 +18,7 @@ from pytest_ragcheck.errors import UsageError
 FAULTS = {
     "number": "wrong numbers in the answers",
     "best": "the best passage is not found",
-    "invent": "questions are answered that the documents do not answer",
+    "invent": "answers to questions that the documents do not answer",
 }
 
 _CONFTEST = '''\

@@ -20,7 +20,7 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
         help="print a page of the documentation, such as one that an error text names",
         description="Prints a page of the documentation of this version, or without NAME the names of all pages.",
     )
-    parser.add_argument("name", nargs="?", metavar="NAME", help="the page, by the end of its name: errors/endpoint")
+    parser.add_argument("name", nargs="?", metavar="NAME", help="the end of the page's name, such as errors/endpoint")
     parser.set_defaults(run=_run)
 
 

@@ -16,7 +16,7 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
         help="show the results as a comment of the pull request",
         description="Writes one comment on the pull request of a job of GitHub Actions or GitLab CI, and updates it in "
         "later runs. The token comes from GITHUB_TOKEN or GITLAB_TOKEN. Exit status: 0 also if the comment cannot be "
-        "written, as in a pull request of a fork, which one line reports; 2 wrong usage.",
+        "written, such as for a pull request from a fork; a line then gives the reason. 2 wrong usage.",
     )
     parser.add_argument(
         "results",

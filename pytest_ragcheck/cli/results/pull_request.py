@@ -123,5 +123,7 @@ def _accepted(reply: Any) -> Any:
     if reply.is_success:
         return reply
     if reply.status_code in {401, 403, 404}:
-        raise NotPosted(f"the token may not comment here (status {reply.status_code}), as in a pull request of a fork")
+        raise NotPosted(
+            f"the token may not comment here (status {reply.status_code}), as for a pull request from a fork"
+        )
     raise NotPosted(f"{reply.request.method} {reply.url}: status {reply.status_code}")

@@ -33,7 +33,7 @@ def drift_lines(drift: WorldDrift, name: Callable[[Key], str]) -> Iterator[str]:
     if drift.ids_renamed:
         yield (
             f"the system's document ids have changed: {drift.n_known_ids} of {drift.n_ids} occur in the baseline, "
-            f"{100 * drift.known_texts:.0f} % of the texts do; metrics by id say nothing here"
+            f"{100 * drift.known_texts:.0f} % of the texts do; metrics by id cannot be compared"
         )
     elif drift.lost_gold_ids:
         lost = some(drift.lost_gold_ids, _SHOWN, joint=" and ")

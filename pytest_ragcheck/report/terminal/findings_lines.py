@@ -223,10 +223,10 @@ def _count(count: CountFinding) -> str:
     chance = f" ({_p(count.p)})" if count.broken else ""
     found = f"{count.broken} of {count.n_units} {count.unit}s broke, {count.improved} improved{chance}; "
     if count.needed is None:
-        red = f"red from {count.floor} questions, by their share alone," if count.floor else "red for no number of them"
-        return f"{found}the gate is {red} with {runs}. Ask more questions, or save more runs."
-    floor = ", and for their share alone" if count.floor_red and not count.red else ""
-    return f"{found}the gate is red from {count.needed} with {runs}{floor}"
+        at = f"at {count.floor} questions, by their share alone," if count.floor else "at no number of questions"
+        return f"{found}the gate turns red {at} with {runs}. Ask more questions, or save more runs."
+    floor = ", and here by their share alone" if count.floor_red and not count.red else ""
+    return f"{found}the gate turns red at {count.needed} with {runs}{floor}"
 
 
 def _mean(mean: MeanFinding) -> str:

@@ -166,7 +166,7 @@ def _against(record: Record, before: BaselineRow, baseline: str) -> str:
     elif evidence.apart:
         why = f"not comparable with {baseline}: {evidence.apart}"
     elif evidence.now.passed and evidence.ids_renamed:
-        why = f"document ids are others than in {baseline}, and metrics by id say nothing"
+        why = f"document ids differ from {baseline}, so metrics by id cannot be compared"
     elif evidence.now.passed:
         why = f"{baseline} has no {', '.join(m for m in record.thresholds if m not in evidence.thresholds)}"
     elif not evidence.known[-1].passed:

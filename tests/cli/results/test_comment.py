@@ -134,7 +134,7 @@ def test_a_merge_request_of_gitlab_has_one_too(
 @pytest.mark.parametrize(
     ("status", "said"),
     [
-        (403, "the token may not comment here (status 403), as in a pull request of a fork"),
+        (403, "the token may not comment here (status 403), as for a pull request from a fork"),
         (502, "/repos/acme/shop/issues/7/comments?per_page=100&page=1: status 502"),
     ],
 )

@@ -70,14 +70,14 @@ def test_a_gate_that_cannot_turn_red_says_so() -> None:
     )
 
 
-@pytest.mark.parametrize(("first", "red"), [(0.9, "red from 4"), (0.3, "red from 9 questions, by their share alone,")])
+@pytest.mark.parametrize(("first", "red"), [(0.9, "red at 4"), (0.3, "red at 9 questions, by their share alone,")])
 def test_questions_that_failed_in_an_earlier_run_count_for_the_share_alone(first: float, red: str) -> None:
     earlier = SavedAnswer(passed=first > 0.5, scores={"groundedness": first})
     rows = [before(f"q{i}") for i in range(20)]
     rows = [replace(row, saved=((earlier,), *row.saved)) for row in rows]
     counted = [line for line in decision_lines(decided(rows, [now(f"q{i}") for i in range(20)])) if "broke" in line]
     assert len(counted) == 1
-    assert f"; the gate is {red} with 2 saved runs" in counted[0]
+    assert f"; the gate turns {red} with 2 saved runs" in counted[0]
 
 
 def test_a_green_gate_has_no_text_and_a_red_one_says_it_in_its_first_line() -> None:
