@@ -19,7 +19,7 @@ READING = REFERENCE / "judge-offline-reading.md"
 
 
 def shown_rows() -> list[list[str]]:
-    section = PAGE.read_text(encoding="utf-8").partition("## What it says\n")[2].partition("\n## ")[0]
+    section = PAGE.read_text(encoding="utf-8").partition("## Example verdicts\n")[2].partition("\n## ")[0]
     lines = [line for line in section.splitlines() if line.startswith("|")]
     return [[cell.strip() for cell in line[1:-1].split("|")] for line in lines[2:]]
 
