@@ -24,7 +24,7 @@ def tables(results: Results) -> Iterator[str]:
     nothing, confirmed = parts["nothing"], dict(_added_up(parts["confirmed"], 1))
     models = _by_model(nothing, confirmed)
     yield from ("## Nothing changed", "", *sum_lines(nothing), "", *models, "", t_line(nothing), "")
-    yield from ("## Outside of the promise", "", *_with_warnings(parts["outside"], confirmed), "")
+    yield from ("## Where the promise does not hold", "", *_with_warnings(parts["outside"], confirmed), "")
     yield from ("## Something changed", "", *_beside_the_t_test(parts["changed"]), "")
     yield from ("## The stated changes are found", "", *_stated(parts["stated"]))
 

@@ -15,7 +15,7 @@ NO_ENDPOINT = (
 )
 NO_JUDGE = (
     "no judge was chosen: give --rag-judge=offline (no model, no key), or --rag-judge=openai with --rag-judge-model "
-    "and OPENAI_API_KEY or --rag-judge-url, or --rag-judge=none (keyless metrics only), or override the rag_judge "
+    "and OPENAI_API_KEY or --rag-judge-url, or --rag-judge=none (metrics without a judge), or override the rag_judge "
     "fixture"
 )
 
