@@ -206,8 +206,8 @@ def test_an_overridden_client_needs_no_endpoint(project: Project) -> None:
 
 NO_JUDGE = (
     "ERROR: ragcheck: no judge was chosen: give --rag-judge=offline (no model, no key), or --rag-judge=openai with "
-    "--rag-judge-model and OPENAI_API_KEY or --rag-judge-url, or --rag-judge=none (metrics without a judge), or override "
-    "the rag_judge fixture."
+    "--rag-judge-model and OPENAI_API_KEY or --rag-judge-url, or --rag-judge=none (metrics without a judge), or "
+    "override the rag_judge fixture."
 )
 NO_MODEL = "ERROR: ragcheck: the openai judge needs a model: set rag_judge_model or RAGCHECK_JUDGE_MODEL."
 NO_KEY = (
