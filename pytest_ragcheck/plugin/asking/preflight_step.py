@@ -80,7 +80,7 @@ class Preflight:
         if trial is None:
             try:
                 progress = QuestionProgress()
-                told = loop_of(self._session.config).run(
+                text = loop_of(self._session.config).run(
                     partial(self._shared, progress.room(self._limiter, Stage.JUDGED)),
                     judge,
                     key,
@@ -91,9 +91,9 @@ class Preflight:
                 )
             except StepFailed as failed:
                 return refusal(judge, str(failed), backends.settings)
-            trial = Trial.from_json(told)
+            trial = Trial.from_json(text)
             if self._cache is not None and key:
-                kept = with_trial(self._kept(), key, backends.settings.redactor.text(told))
+                kept = with_trial(self._kept(), key, backends.settings.redactor.text(text))
                 self._cache.set(KEPT_TRIALS, kept)
         if note := weak_note(judge, trial, backends.settings):
             run_of(self._session.config).queue_note(note)

@@ -27,13 +27,13 @@ class Mistakes:
 
         Of more than three mistakes of one kind only the first is shown, with the number of the others.
         """
-        told = dict.fromkeys(sorted(self.found, key=lambda mistake: mistake[0]))
+        ordered = dict.fromkeys(sorted(self.found, key=lambda mistake: mistake[0]))
         lines: dict[str, list[int]] = {}
-        for line, _, kind in told:
+        for line, _, kind in ordered:
             lines.setdefault(kind, []).append(line)
         texts: dict[str, None] = {}
         folded: set[str] = set()
-        for line, text, kind in told:
+        for line, text, kind in ordered:
             is_folded = len(lines[kind]) > _SHOWN_ALL
             if not (is_folded and kind in folded):
                 more = _more(lines[kind][1:]) if is_folded else ""

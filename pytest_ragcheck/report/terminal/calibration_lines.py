@@ -71,10 +71,10 @@ class Measured:
 
 def calibration_lines(measured: Measured, *, most_shown: int) -> Iterator[str]:
     """Yield the rates, the confusion, the best threshold, the curve and the widest disagreements."""
-    told = measured.calibration
+    result = measured.calibration
     good, bad = _WORDS[measured.score]
-    groups = f" in {counted(told.n_groups, 'group')}" if told.n_groups < told.n else ""
-    counts = f"{counted(told.n, 'answer')}{groups}, {told.n_good} {good}, {told.n - told.n_good} {bad}"
+    groups = f" in {counted(result.n_groups, 'group')}" if result.n_groups < result.n else ""
+    counts = f"{counted(result.n, 'answer')}{groups}, {result.n_good} {good}, {result.n - result.n_good} {bad}"
     yield f"judge: {measured.judge.words}"
     yield f"{measured.score} against {measured.label} of {measured.file}: {counts}"
     if measured.n_unscored:
@@ -84,19 +84,19 @@ def calibration_lines(measured: Measured, *, most_shown: int) -> Iterator[str]:
         yield f"{counted(len(measured.errors), 'further answer')} could not be judged, the first: {measured.errors[0]}"
     yield ""
     yield f"{'':<18} value  95 % interval"
-    for name, estimate in told.estimates.items():
+    for name, estimate in result.estimates.items():
         yield f"{name:<18} {estimate.value:5.3f}  {estimate.low:5.3f} to {estimate.high:5.3f}"
     yield ""
-    yield from _confusion_lines(told.confusion, told.threshold, good, bad)
-    if told.best_threshold is not None and told.at_best is not None:
-        best = told.at_best
+    yield from _confusion_lines(result.confusion, result.threshold, good, bad)
+    if result.best_threshold is not None and result.at_best is not None:
+        best = result.at_best
         yield (
-            f"best threshold here: {told.best_threshold:.3f} (balanced accuracy {best.balanced_accuracy or 0:.3f}, "
+            f"best threshold here: {result.best_threshold:.3f} (balanced accuracy {best.balanced_accuracy or 0:.3f}, "
             f"tpr {best.tpr or 0:.3f}, tnr {best.tnr or 0:.3f}); chosen on these very answers, so expect a little less"
         )
-    if told.curve:
+    if result.curve:
         yield ""
-        yield from _curve_lines(told)
+        yield from _curve_lines(result)
     if measured.disagreements:
         yield ""
         shown = measured.disagreements[:most_shown]
@@ -107,7 +107,7 @@ def calibration_lines(measured: Measured, *, most_shown: int) -> Iterator[str]:
 
 def calibration_document(measured: Measured, *, most_shown: int) -> dict[str, Any]:
     """Return the JSON document: every number by its name, with intervals."""
-    told = measured.calibration
+    result = measured.calibration
     return {
         "schema_version": "1",
         "timestamp": measured.timestamp.astimezone(timezone.utc).isoformat(),
@@ -117,19 +117,19 @@ def calibration_document(measured: Measured, *, most_shown: int) -> dict[str, An
         "label": measured.label,
         "score": measured.score,
         "judge": asdict(measured.judge),
-        "n": told.n,
-        "n_good": told.n_good,
-        "n_bad": told.n - told.n_good,
-        "n_groups": told.n_groups,
+        "n": result.n,
+        "n_good": result.n_good,
+        "n_bad": result.n - result.n_good,
+        "n_groups": result.n_groups,
         "n_unscored": measured.n_unscored,
         "n_errors": len(measured.errors),
-        "threshold": told.threshold,
-        **{name: estimate.value for name, estimate in told.estimates.items()},
-        "intervals": {name: [estimate.low, estimate.high] for name, estimate in told.estimates.items()},
-        "confusion": asdict(told.confusion),
-        "best_threshold": told.best_threshold,
-        "at_best_threshold": told.at_best and {**told.at_best.rates, **asdict(told.at_best)},
-        "curve": [asdict(point) for point in told.curve],
+        "threshold": result.threshold,
+        **{name: estimate.value for name, estimate in result.estimates.items()},
+        "intervals": {name: [estimate.low, estimate.high] for name, estimate in result.estimates.items()},
+        "confusion": asdict(result.confusion),
+        "best_threshold": result.best_threshold,
+        "at_best_threshold": result.at_best and {**result.at_best.rates, **asdict(result.at_best)},
+        "curve": [asdict(point) for point in result.curve],
         "disagreements": [asdict(row) for row in measured.disagreements[:most_shown]],
     }
 
@@ -137,15 +137,17 @@ def calibration_document(measured: Measured, *, most_shown: int) -> dict[str, An
 def curve_svg(measured: Measured) -> str:
     """Return the ROC curve as SVG, with a mark at the threshold."""
     side, margin = 320, 44
-    told = measured.calibration
+    result = measured.calibration
 
     def place(fpr: float, tpr: float) -> str:
         return f"{margin + fpr * side:.1f},{margin / 2 + (1 - tpr) * side:.1f}"
 
-    line = " ".join(place(point.fpr, point.tpr) for point in told.curve)
-    x, y = place(_fpr(told.confusion), told.confusion.tpr or 0.0).split(",")
-    area = told.estimates["roc_auc"]
-    title = f"{measured.score}: area {area.value:.3f} ({area.low:.3f} to {area.high:.3f}), {counted(told.n, 'answer')}"
+    line = " ".join(place(point.fpr, point.tpr) for point in result.curve)
+    x, y = place(_fpr(result.confusion), result.confusion.tpr or 0.0).split(",")
+    area = result.estimates["roc_auc"]
+    title = (
+        f"{measured.score}: area {area.value:.3f} ({area.low:.3f} to {area.high:.3f}), {counted(result.n, 'answer')}"
+    )
     width, height = side + 2 * margin, side + 2 * margin
     return f"""\
 <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" role="img" font-family="sans-serif" \
@@ -155,7 +157,7 @@ font-size="12">
 <rect x="{margin}" y="{margin / 2:g}" width="{side}" height="{side}" fill="none" stroke="#999"/>
 <polyline points="{place(0, 0)} {place(1, 1)}" fill="none" stroke="#bbb" stroke-dasharray="4 4"/>
 <polyline points="{line}" fill="none" stroke="#0b5cad" stroke-width="2"/>
-<circle cx="{x}" cy="{y}" r="5" fill="#b3261e"><title>threshold {told.threshold:g}</title></circle>
+<circle cx="{x}" cy="{y}" r="5" fill="#b3261e"><title>threshold {result.threshold:g}</title></circle>
 <text x="{margin + side / 2:g}" y="{side + margin * 1.2:g}" text-anchor="middle">share of bad answers that pass</text>
 <text transform="translate({margin * 0.6:g} {margin / 2 + side / 2:g}) rotate(-90)" text-anchor="middle">share of good \
 answers that pass</text>
@@ -164,18 +166,18 @@ answers that pass</text>
 """
 
 
-def _fpr(told: Confusion) -> float:
-    return 0.0 if told.tnr is None else 1 - told.tnr
+def _fpr(matrix: Confusion) -> float:
+    return 0.0 if matrix.tnr is None else 1 - matrix.tnr
 
 
-def _confusion_lines(told: Confusion, threshold: float, good: str, bad: str) -> Iterator[str]:
+def _confusion_lines(matrix: Confusion, threshold: float, good: str, bad: str) -> Iterator[str]:
     width = max(len(good), len(bad)) + 2
     yield f"{f'at threshold {threshold:g}':<20} {'pass':>6} {'fail':>6}"
-    yield f"  {good:<{width}} {told.good_passed:>{24 - width}} {told.good_failed:>6}"
-    yield f"  {bad:<{width}} {told.bad_passed:>{24 - width}} {told.bad_failed:>6}"
+    yield f"  {good:<{width}} {matrix.good_passed:>{24 - width}} {matrix.good_failed:>6}"
+    yield f"  {bad:<{width}} {matrix.bad_passed:>{24 - width}} {matrix.bad_failed:>6}"
 
 
-def _curve_lines(told: Calibration) -> Iterator[str]:
+def _curve_lines(result: Calibration) -> Iterator[str]:
     """Yield the ROC curve in characters: `o` the curve, `X` the threshold, `.` a random judge."""
     rows = [[" "] * (_WIDTH + 1) for _ in range(_HEIGHT + 1)]
 
@@ -184,11 +186,11 @@ def _curve_lines(told: Calibration) -> Iterator[str]:
 
     for step in range(_WIDTH + 1):
         mark(step / _WIDTH, step / _WIDTH, ".")
-    for before, after in pairwise(told.curve):
+    for before, after in pairwise(result.curve):
         for step in range(_WIDTH + 1):
             share = step / _WIDTH
             mark(before.fpr + share * (after.fpr - before.fpr), before.tpr + share * (after.tpr - before.tpr), "o")
-    mark(_fpr(told.confusion), told.confusion.tpr or 0.0, "X")
+    mark(_fpr(result.confusion), result.confusion.tpr or 0.0, "X")
     for number, row in enumerate(rows):
         label = {0: "1.0", _HEIGHT: "0.0"}.get(number, "")
         yield f"{label:>4} |{''.join(row).rstrip()}"

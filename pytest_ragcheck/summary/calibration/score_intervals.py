@@ -116,8 +116,8 @@ class RateSample:
 
     def _rates(self, *, without: int | None) -> dict[str, float]:
         parts = [part for block, part in enumerate(self._confusions) if block != without]
-        told = Confusion(**{count: sum(getattr(part, count) for part in parts) for count in Confusion.__slots__})
-        rates = {**told.rates, "roc_auc": self._roc_auc(without)}
+        whole = Confusion(**{count: sum(getattr(part, count) for part in parts) for count in Confusion.__slots__})
+        rates = {**whole.rates, "roc_auc": self._roc_auc(without)}
         return {name: value for name, value in rates.items() if value is not None}
 
     def _roc_auc(self, without: int | None) -> float | None:
