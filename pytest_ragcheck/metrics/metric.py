@@ -47,16 +47,18 @@ class Metric(Protocol):
         ...
 
 
-async def measure(metric: Metric, question: Question, answer: RagAnswer, limiter: Limiter) -> dict[str, Score]:
+async def measure(
+    metric: Metric, question: Question, answer: RagAnswer, limiter: Limiter | None = None
+) -> dict[str, Score]:
     """
     The scores of the metric; after a `MeasurementError` all its scores are unscored, with the reason.
 
-    In the tier `retrieval` a metric of answers has none.
+    In the tier `retrieval` a metric of answers has none. The *limiter* applies to a metric that is not local.
     """
     if not question.is_answered and not OF_ANSWERS.isdisjoint(metric.names):
         return {}
     try:
-        if metric.local:
+        if metric.local or limiter is None:
             return dict(await metric.score(question, answer))
         return dict(await limiter.run(partial(metric.score, question, answer)))
     except MeasurementError as error:

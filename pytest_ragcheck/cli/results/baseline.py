@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ from pytest_ragcheck.report.counted import counted
 from pytest_ragcheck.report.files.results_reader import ended_of, predictions_path
 from pytest_ragcheck.report.terminal.gate_lines import flaky_lines
 from pytest_ragcheck.summary.flaky import flaky_in_history
+from pytest_ragcheck.summary.gate.baseline_file import BaselineFile, baseline_documents, differing
 from pytest_ragcheck.summary.gate.baseline_reader import Baseline, read_baseline
 from pytest_ragcheck.summary.gate.recorded.saved_runs import contexts_path, read_contexts
 from pytest_ragcheck.summary.predictions_reader import read_document
@@ -66,14 +66,6 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _File:
-    """A predictions file or a baseline: its JSON document, and what it holds."""
-
-    document: Mapping[str, Any]
-    runs: Baseline
-
-
 def _run(chosen: argparse.Namespace) -> int:
     from pytest_ragcheck.report.files.output_folder import check_outside
 
@@ -94,19 +86,16 @@ def _run(chosen: argparse.Namespace) -> int:
     return 0
 
 
-def _read(path: Path, advice: str) -> _File:
+def _read(path: Path, advice: str) -> BaselineFile:
     runs = read_baseline(path, name=str(path), advice=advice)
-    return _File(document=read_document(path.read_bytes, wrong_kind=advice, wrong_version=_ADVICE), runs=runs)
+    return BaselineFile(document=read_document(path.read_bytes, wrong_kind=advice, wrong_version=_ADVICE), runs=runs)
 
 
-def _saved(chosen: argparse.Namespace, now: _File, earlier: _File | None) -> list[str]:
-    from pytest_ragcheck.summary.gate.baseline_file import baseline_documents
-
+def _saved(chosen: argparse.Namespace, now: BaselineFile, earlier: BaselineFile | None) -> list[str]:
     path: Path = chosen.output
     if earlier is not None and now.runs.timestamp in earlier.runs.runs:
         raise UsageError(f"{chosen.results}: this run was saved into {path} before. Save each run once.")
-    known, recorded = (earlier.document, earlier.runs.rows) if earlier is not None else (None, {})
-    _write(path, *baseline_documents(now.document, now.runs, known, recorded, read_contexts(path)))
+    _write(path, *baseline_documents(now, earlier, read_contexts(path)))
     saved = read_baseline(path, name=str(path), advice=_ADVICE)
     return [
         f"{path}: {counted(len(saved.rows), 'question')}, {counted(len(saved.runs), 'saved run')}",
@@ -115,20 +104,15 @@ def _saved(chosen: argparse.Namespace, now: _File, earlier: _File | None) -> lis
     ]
 
 
-def _accepted(chosen: argparse.Namespace, now: _File, earlier: _File | None) -> list[str]:
-    from pytest_ragcheck.summary.gate.baseline_file import accepted_documents, differing
-
+def _accepted(chosen: argparse.Namespace, now: BaselineFile, earlier: BaselineFile | None) -> list[str]:
     path: Path = chosen.output
     if earlier is None:
         raise UsageError(f"{path}: there is no such file. Make it with ragcheck baseline save.")
-    if chosen.ids:
-        keys = _named(chosen.ids, now.runs, earlier.runs)
-    else:
-        keys = differing(now.document, now.runs, earlier.document, earlier.runs)
+    keys = _named(chosen.ids, now.runs, earlier.runs) if chosen.ids else differing(now, earlier)
     notes = [*_left_out(now.runs, earlier.runs), *_later_partial(chosen.results, now.runs)]
     if not keys:
         return [f"{path}: no answer differs from the recorded ones", *notes]
-    compact, contexts = accepted_documents(now.document, now.runs, earlier.document, read_contexts(path), keys)
+    compact, contexts = baseline_documents(now, earlier, read_contexts(path), keys)
     if not compact["predictions"]:
         raise UsageError(f"{path}: no question would be left. Give the run of its questions.")
     _write(path, compact, contexts)

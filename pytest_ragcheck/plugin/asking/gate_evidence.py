@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from pytest_ragcheck.check import NO_LIMIT
 from pytest_ragcheck.engine.budget import OverBudget
 from pytest_ragcheck.metrics.cost import summed
 from pytest_ragcheck.metrics.metric import measure
@@ -132,7 +131,7 @@ class _Examination:
             reply = replace(reply, source_ids=ids)
             for metric in self.checker.metrics_of(self.backends):
                 if metric.names == RETRIEVAL:
-                    scores |= measured_values(await measure(metric, record.question, reply, NO_LIMIT))
+                    scores |= measured_values(await measure(metric, record.question, reply))
         digest = answer_digest(reply.text, contexts, reply.source_ids, record.question)
         self.answers.setdefault(digest, (record.question, reply))
         return Look(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.scores.catalogue import DEMANDED
@@ -18,95 +19,82 @@ _OF_A_ROW = ("question_id", "dataset_name", "question", "thresholds", "tier", "t
 _OF_AN_ANSWER = ("verdict", "prediction", "source_ids", "metrics", "judgement", "judge", "latency_seconds", "labels")
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BaselineFile:
+    """A predictions file or a baseline: its JSON document, and what it holds."""
+
+    document: Mapping[str, Any]
+    runs: Baseline
+
+
 def baseline_documents(
-    document: Mapping[str, Any],
-    now: Baseline,
-    earlier: Mapping[str, Any] | None,
-    recorded: Mapping[Key, BaselineRow],
+    now: BaselineFile,
+    earlier: BaselineFile | None,
     contexts: Mapping[str, str],
+    accepted: Collection[Key] | None = None,
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """
     Return the document of the baseline with the run added, and the document of its contexts.
 
-    A question that is an ERROR in the run keeps the runs that the baseline has.
+    The earlier runs of a question stay if its text and its settings are the same. A question that is an ERROR in the
+    run keeps them, and one that the run lacks is dropped.
 
-    *document* is the predictions file of the run, and *now* the same file, read. *earlier* is the baseline that is
-    extended, and *recorded* its rows; the runs stay for each question with the same text and settings. *contexts* has
-    the texts of its contexts by digest.
+    *now* is the predictions file of the run, *earlier* the baseline that is extended, and *contexts* has the texts of
+    its contexts by digest. With *accepted*, only these questions are taken from the run, without their earlier runs.
     """
-    before = _by_key((earlier or {}).get("predictions", ()))
+    measured, before = _by_key(now.document), _by_key(earlier.document if earlier else {})
+    recorded = earlier.runs.rows if earlier else {}
     texts = dict(contexts)
     rows: list[Mapping[str, Any]] = []
-    for key, given in _by_key(document["predictions"]).items():
-        known = before.get(key, {})
-        same = known.get("question") == given["question"] and _has_same_settings(now.rows[key], recorded[key])
-        rows.append(_row(given, now.rows[key], known if same else {}, texts))
-    rows += [before[key] for key in _by_key(document["errors"]) if key in before]
-    return _documents(document, earlier, rows, texts)
+    for key in {**before, **measured}:
+        if key in measured and (accepted is None or key in accepted):
+            row = now.runs.rows[key]
+            continues = accepted is None and key in before and _is_comparable(row, recorded[key])
+            rows.append(_row(measured[key], row, before[key] if continues else {}, texts))
+        elif key in before and (key in now.runs.rows if accepted is None else key not in accepted):
+            rows.append(before[key])
+    return _documents(now.document, earlier.document if earlier else {}, rows, texts)
 
 
-def accepted_documents(
-    document: Mapping[str, Any],
-    now: Baseline,
-    earlier: Mapping[str, Any],
-    contexts: Mapping[str, str],
-    accepted: Collection[Key],
-) -> tuple[dict[str, Any], dict[str, Any]]:
-    """
-    Return the document of the baseline with only the run's answers to the accepted questions, and its contexts.
-
-    The other rows of *earlier* stay; accepted questions that the run lacks are dropped. The arguments are otherwise
-    those of `baseline_documents`.
-    """
-    texts = dict(contexts)
-    measured = _by_key(document["predictions"])
-    known = _by_key(earlier["predictions"])
-    rows = []
-    for key in {**known, **measured}:
-        if key not in accepted:
-            rows += [known[key]] if key in known else []
-        elif key in measured:
-            rows.append(_row(measured[key], now.rows[key], {}, texts))
-    return _documents(document, earlier, rows, texts)
-
-
-def differing(document: Mapping[str, Any], now: Baseline, earlier: Mapping[str, Any], recorded: Baseline) -> list[Key]:
+def differing(now: BaselineFile, earlier: BaselineFile) -> list[Key]:
     """Return the questions that accepting the run would change in the baseline: new, gone or recorded otherwise."""
-    measured, before = _by_key(document["predictions"]), _by_key(earlier["predictions"])
-    metrics = {*DEMANDED, *(metric for row in now.rows.values() for metric in row.metrics)}
+    measured, before = _by_key(now.document), _by_key(earlier.document)
+    rows, recorded = now.runs.rows, earlier.runs.rows
+    metrics = {*DEMANDED, *(metric for row in rows.values() for metric in row.metrics)}
     return [
         *(
             key
             for key, given in measured.items()
             if key not in before
             or not _is_recorded(given, before[key])
-            or not _has_same_settings(now.rows[key], recorded.rows[key])
-            or not recorded.rows[key].metrics.keys() <= metrics
+            or not _is_comparable(rows[key], recorded[key])
+            or not recorded[key].metrics.keys() <= metrics
         ),
-        *(key for key in before if key not in now.rows),
+        *(key for key in before if key not in rows),
     ]
 
 
 def _is_recorded(given: Mapping[str, Any], known: Mapping[str, Any]) -> bool:
     answer = _full_answer(given, {})
-    return known["question"] == given["question"] and any(
+    return any(
         _identity(each) == _identity(answer) and each["verdict"] == answer["verdict"]
         for each in known.get("answers", ())
     )
 
 
-def _has_same_settings(row: BaselineRow, recorded: BaselineRow) -> bool:
+def _is_comparable(row: BaselineRow, recorded: BaselineRow) -> bool:
     """Return whether the gate would compare them, so that recording a refused run ends the refusal."""
     return (
-        judge_name(row.judge) == judge_name(recorded.judge)
+        row.question == recorded.question
+        and judge_name(row.judge) == judge_name(recorded.judge)
         and row.prompt_version == recorded.prompt_version
         and recorded.tier in {None, row.tier}
         and recorded.top_k in {None, row.top_k}
     )
 
 
-def _by_key(rows: Iterable[Mapping[str, Any]]) -> dict[Key, Mapping[str, Any]]:
-    return {key_of(row): row for row in rows}
+def _by_key(document: Mapping[str, Any]) -> dict[Key, Mapping[str, Any]]:
+    return {key_of(row): row for row in document.get("predictions", ())}
 
 
 def _row(given: Mapping[str, Any], now: BaselineRow, known: Mapping[str, Any], texts: dict[str, str]) -> dict[str, Any]:
@@ -131,12 +119,12 @@ def _prompt(given: Mapping[str, Any]) -> dict[str, Any]:
 
 def _documents(
     document: Mapping[str, Any],
-    earlier: Mapping[str, Any] | None,
+    earlier: Mapping[str, Any],
     rows: Sequence[Mapping[str, Any]],
     texts: Mapping[str, str],
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     ended = document.get("timestamp", "")
-    ends = [] if earlier is None else earlier.get("runs") or [earlier.get("timestamp", "")]
+    ends = earlier and (earlier.get("runs") or [earlier.get("timestamp", "")])
     compact = {
         **{name: document[name] for name in _KEPT if name in document},
         "num_examples": len(rows),

@@ -95,11 +95,6 @@ class BaselineRow:
         """All looks of all saved runs."""
         return [look for run in self.saved for look in run]
 
-    @property
-    def looks(self) -> int:
-        """Number of passes and failures over all saved runs, >= 0."""
-        return self.passes + self.fails
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Baseline:

@@ -106,7 +106,6 @@ def decide(outcomes: Outcomes, comparison: Comparison | None, terms: GateRules) 
             change
             for change in comparison.compared
             if change.before.verdict is not Verdict.ERROR
-            and not change.reworded
             # The run asks nothing again for a question that may fail.
             and change.now.question.quarantine is None
             and not change.now.question.xfail

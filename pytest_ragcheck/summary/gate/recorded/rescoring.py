@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from pytest_ragcheck.check import NO_LIMIT
 from pytest_ragcheck.metrics.metric import Metric, measure
 from pytest_ragcheck.scores.catalogue import OVERALL
 from pytest_ragcheck.scores.score import Score, measured_values, weighted
@@ -37,7 +36,7 @@ async def look_of_today(
     if not thresholds.keys() <= scores.keys():
         return None
     return Look(
-        answer=saved.digest(question) if saved.answer is not None else None,
+        answer=saved.digest(question) if answer is not None else None,
         scores=scores,
         passed=all(scores[metric] >= minimum for metric, minimum in thresholds.items()),
     )
@@ -54,7 +53,7 @@ async def _measured(
     answer = saved.answer
     if answer is not None:
         for metric in local:
-            scores |= await measure(metric, question, answer, NO_LIMIT)
+            scores |= await measure(metric, question, answer)
     overall = weighted(scores, weights)
     if overall is not None:
         scores[OVERALL] = overall.score
