@@ -12,7 +12,7 @@ from pytest_ragcheck.cli.gate_arguments import add_gate_options, gate_of
 from pytest_ragcheck.cli.printing import say
 from pytest_ragcheck.config.baseline_place import BaselinePlace
 from pytest_ragcheck.report.terminal.comparison_lines import accept_command
-from pytest_ragcheck.report.terminal.gate_lines import decision_headline, decision_lines, decision_text, flaky_lines
+from pytest_ragcheck.report.terminal.gate_lines import decision_lines, decision_text, flaky_lines, lines_beside
 from pytest_ragcheck.summary.flaky import flaky_in_run
 from pytest_ragcheck.verdict.failure_text import some
 
@@ -69,7 +69,8 @@ def _run(chosen: argparse.Namespace) -> int:
     flaky = flaky_in_run(outcomes.measured, baseline, clean=redactor.text)
     is_gated = comparison is not None or terms.gate != "each"
     summary = aggregate(outcomes, flaky=flaky, decision=decision if is_gated else None)
-    lines = [*summary_lines(outcomes, summary), *decision_lines(decision)]
+    text = decision_text(decision)
+    lines = [*summary_lines(outcomes, summary), *lines_beside(text, decision_lines(decision))]
     lines += [*flaky_lines(flaky), *filter(None, [gate.note])]
     written = write_results(
         outcomes,
@@ -80,9 +81,7 @@ def _run(chosen: argparse.Namespace) -> int:
     )
     say(*lines, *written.lines(Path.cwd()))
     if decision.red:
-        text = decision_text(decision)
-        # The other lines are printed already.
-        say(f"gate {terms.gate}: RED: {text if decision.findings is not None else decision_headline(decision)}")
+        say(f"gate {terms.gate}: RED: {text}")
     stopped = [shard for shard in shards if shard.outcomes.stopped]
     for shard in stopped:
         say(f"shard {shard.number} of {shard.count} is incomplete: {shard.outcomes.stopped}. Run it again, and merge.")

@@ -24,7 +24,7 @@ from pytest_ragcheck.redaction.printable import printable
 from pytest_ragcheck.report.counted import counted
 from pytest_ragcheck.report.files.result_files import write_results, write_shard
 from pytest_ragcheck.report.terminal.annotations import annotation_lines
-from pytest_ragcheck.report.terminal.gate_lines import decision_text, flaky_lines
+from pytest_ragcheck.report.terminal.gate_lines import decision_text, flaky_lines, lines_beside
 from pytest_ragcheck.report.terminal.run_lines import summary_lines
 from pytest_ragcheck.summary.aggregate import aggregate
 from pytest_ragcheck.summary.calibration.agreement import read_agreements
@@ -137,13 +137,7 @@ def _uncounted(outcomes: Outcomes, settings: Settings) -> Iterator[str]:
 
 
 def _gate_lines(config: pytest.Config, gate: GateOutcome) -> Iterator[str]:
-    """Yield the lines of the gate without those that its failure shows right above."""
+    """Return the lines of the gate without those that its failure shows right above."""
     shown_above = config.getoption("tbstyle", "auto") not in {"no", "line"}
     text = decision_text(gate.decision) if gate.decision is not None and shown_above else ""
-    above = set(text.splitlines())
-    dropped = False
-    for line in gate.lines:
-        # "... and 3 more" can also belong to another group.
-        dropped = line in above and (dropped or not line.startswith("  ..."))
-        if not dropped:
-            yield line
+    return lines_beside(text, gate.lines)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.redaction.printable import printable
@@ -41,6 +41,17 @@ def decision_lines(decision: Decision) -> Iterator[str]:
     if rate is not None:
         said = f"pass rate {_share(rate)}" if rate.n else "no question has a PASS or a FAIL"
         yield f"gate rate:{rate.lowest:g}: {said}"
+
+
+def lines_beside(text: str, lines: Iterable[str]) -> Iterator[str]:
+    """Yield the lines without those of a failure text that is shown too."""
+    shown = set(text.splitlines())
+    dropped = False
+    for line in lines:
+        # "... and 3 more" can also belong to another group.
+        dropped = line in shown and (dropped or not line.startswith("  ..."))
+        if not dropped:
+            yield line
 
 
 def decision_text(decision: Decision) -> str:
