@@ -138,6 +138,9 @@ def _question(row: Document) -> str:
         lines.append(f"  {cell(row['finding'])}")
     elif row["xfailed"]:
         lines.append(f"  tolerated: {cell(row['xfailed'])}")
+    if row["change"] == "newly failing":
+        answers = {"recorded": row["before"]["answer"], "answer": row["answer"]}
+        lines += [f"  {label}: {cell(text) or '(empty)'}" for label, text in answers.items() if text is not None]
     if row["blame"]:
         lines.append(f"  blame: {row['blame']}")
     return "  \n".join(lines) + "\n"

@@ -34,8 +34,10 @@ def test_regressions_come_first_then_failures_then_errors() -> None:
     ]
     assert (
         "- **billing::prices** What does it cost?  \n  groundedness 0.40 \\< 0.70: giraffes are nowhere in the "
-        "contexts  \n  blame: grounding\n"
+        "contexts  \n  recorded: What was said of prices.  \n  answer: It costs 40 euros, and giraffes are extra.  \n"
+        "  blame: grounding\n"
     ) in text
+    assert text.count("recorded: ") == 1
     assert "| groundedness | 0.600 | 0.7 | 2 | 0.800 | -0.200 |\n" in text
 
 
