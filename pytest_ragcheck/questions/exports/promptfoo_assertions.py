@@ -117,14 +117,11 @@ def of_cell(cell: str) -> dict[str, Any]:
     ):
         return {"type": "equals", "value": cell}
     kind = _CSV_TYPES.get(found["type"], found["type"])
-    assertion: dict[str, Any] = {"type": kind}
-    if found["value"]:
-        assertion["value"] = found["value"].strip()
-    if kind in {*_MAXIMA, "context-faithfulness"} and "value" in assertion and not found["threshold"]:
-        assertion["threshold"] = _number(assertion.pop("value"))
-    if found["threshold"]:
-        assertion["threshold"] = float(found["threshold"])
-    return assertion
+    limit, value = found["threshold"] or "", (found["value"] or "").strip()
+    if kind in {*_MAXIMA, "context-faithfulness"} and not limit:
+        limit, value = value, ""
+    given = {"type": kind, "value": value, "threshold": _number(limit)}
+    return {key: each for key, each in given.items() if each}
 
 
 _VALUELESS = frozenset({"is-json", "contains-json", "is-refusal", "not-is-refusal", "is-sql", "is-xml"})

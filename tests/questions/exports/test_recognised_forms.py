@@ -439,6 +439,14 @@ def test_a_cell_of_promptfoo_may_have_a_threshold_without_a_value(
     assert (question["expected_answer"], question["must_mention"]) == ("30 days", [r"/\A\s*30 days\s*\Z/"])
 
 
+def test_a_cell_of_promptfoo_whose_threshold_is_no_number_is_not_carried(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "a.csv").write_text("question,__expected\nWhen?,latency(1.2.3): soon\n", encoding="utf-8")
+    left, [question] = convert(tmp_path, capsys, "a.csv")
+    assert (left, question["expected_answer"]) == (["latency: 1"], None)
+
+
 @pytest.mark.parametrize(
     ("test", "problem"),
     [
