@@ -36,7 +36,7 @@ async def look_of_today(
     if not thresholds.keys() <= scores.keys():
         return None
     return Look(
-        answer=saved.digest(question) if answer is not None else None,
+        answer=saved.digest(question) if saved.answer is not None else None,
         scores=scores,
         passed=all(scores[metric] >= minimum for metric, minimum in thresholds.items()),
     )
