@@ -25,6 +25,9 @@ class SearchProcess:
     """
 
     def __init__(self) -> None:
+        self.stopped: set[str] = set()
+        """Expressions of users that took too long on an answer."""
+
         self._lock = threading.Lock()
         self._child: subprocess.Popen[bytes] | None = None
         self._pid = 0

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 SEARCH_SECONDS = 5.0
 """Time limit of one regular expression on one answer."""
 
+_SECONDS_LATER = 1.0
+"""The limit after the expression was once stopped, so that many answers do not take the whole time each."""
+
 FLAGS = "gimsuyx"
 """Flags of regular expressions in other languages; only `i` is valid here."""
 
@@ -46,9 +49,12 @@ def is_mentioned(mention: str, answer: str, search: SearchProcess, *, within_sec
     if not is_regex(mention):
         return pattern.search(searched(answer)) is not None
     text = unicodedata.normalize("NFC", answer)
+    if mention in search.stopped:
+        within_seconds = min(within_seconds, _SECONDS_LATER)
     try:
         return search.is_found(pattern.pattern, pattern.flags, text, within_seconds=within_seconds)
     except TimeoutError:
+        search.stopped.add(mention)
         raise MeasurementError(
             f"the regular expression {_shown(mention)} was stopped after {within_seconds:g} s "
             f"on an answer of {len(answer):,} characters. Write one in which no text can be matched in many ways, "

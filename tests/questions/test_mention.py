@@ -120,3 +120,12 @@ def test_a_regular_expression_that_takes_too_long_is_stopped(mention: str, searc
     with pytest.raises(MeasurementError, match=f"^{re.escape(text)}$"):
         is_mentioned(mention, answer, search, within_seconds=0.2)
     assert is_mentioned("/a+!/", answer, search)
+
+
+def test_a_regular_expression_that_was_stopped_gets_less_time_for_the_next_answers(search: SearchProcess) -> None:
+    answer = "a" * 5_000
+    with pytest.raises(MeasurementError, match=r"was stopped after 0\.2 s"):
+        is_mentioned("/(a+)+b/", answer, search, within_seconds=0.2)
+    with pytest.raises(MeasurementError, match="was stopped after 1 s"):
+        is_mentioned("/(a+)+b/", answer, search, within_seconds=60)
+    assert is_mentioned("/(a+)+b/", "aab", search)
