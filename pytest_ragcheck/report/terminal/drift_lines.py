@@ -1,15 +1,23 @@
-"""The lines about changed contexts, ids, latency, refusals and metrics."""
+"""The lines that compare contexts, ids, latency, refusals and metrics with those of the latest saved run."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from statistics import fmean
 from typing import TYPE_CHECKING
 
+from pytest_ragcheck.scores.catalogue import ABSTAINED
+from pytest_ragcheck.summary.gate.recorded.saved_answer import text_digest
+from pytest_ragcheck.summary.metric_statistics import percentile
 from pytest_ragcheck.verdict.failure_text import some
 
 if TYPE_CHECKING:
-    from pytest_ragcheck.summary.gate.world_drift import BeforeAndNow, WorldDrift
+    from pytest_ragcheck.summary.gate.baseline_comparison import Change
+    from pytest_ragcheck.summary.gate.recorded.saved_answer import SavedAnswer
     from pytest_ragcheck.summary.predictions_reader import Key
+    from pytest_ragcheck.verdict.record import Record
+
+    Pairs = Sequence[tuple[SavedAnswer, Record]]
 
 _SHOWN = 5
 _FEWER_CONTEXTS = 0.95
@@ -22,51 +30,112 @@ _MOVED = 0.05
 _MORE_REFUSALS, _LEAST = 0.05, 2
 """The least difference of refusals that is shown, as a share of the questions and as a number."""
 
+_RENAMED_IDS, _KNOWN_TEXTS = 0.1, 0.5
+"""Document ids are renamed if fewer of them are known than the first share, and more of the texts than the second."""
 
-def drift_lines(drift: WorldDrift, name: Callable[[Key], str]) -> Iterator[str]:
-    """Yield a line for each change, with questions by *name*; none without changes."""
-    if drift.judge_models:
+
+def drift_lines(changes: Sequence[Change], name: Callable[[Key], str]) -> Iterator[str]:
+    """Yield a line for each difference, with questions by *name*; none without differences."""
+    pairs = [(change.before.saved[-1][0], change.now) for change in changes if change.before.saved]
+    answered = [(saved, record) for saved, record in pairs if saved.text is not None]
+    yield from _judge_models(changes)
+    yield from _documents(changes)
+    if answered:
+        yield from _contexts(answered)
+        yield from _latency(answered)
+    yield from _scores(pairs, name)
+
+
+def _judge_models(changes: Sequence[Change]) -> Iterator[str]:
+    """Yield a line if no model behind the same judge is one of the saved runs."""
+    former: set[str] = set()
+    models: set[str] = set()
+    for change in changes:
+        judgement = change.now.judgement
+        if judgement is None or judgement.cached or not judgement.served_by:
+            continue
+        looks = [look for look in change.before.answers if look.judge == change.now.judge]
+        before = {look.judgement.served_by for look in looks if look.judgement is not None} - {""}
+        if before:
+            former |= before
+            models.add(judgement.served_by)
+    if models and not former & models:
         yield (
-            f"the judge's server has another model behind the same name: {', '.join(drift.judge_models[:_SHOWN])}, "
-            f"in the baseline {', '.join(drift.former_judge_models[:_SHOWN])}"
+            f"the judge's server has another model behind the same name: {', '.join(sorted(models)[:_SHOWN])}, "
+            f"in the baseline {', '.join(sorted(former)[:_SHOWN])}"
         )
-    if drift.ids_renamed:
+
+
+def _documents(changes: Sequence[Change]) -> Iterator[str]:
+    looks = [look for change in changes for look in change.before.answers]
+    known_ids = {source_id for look in looks for source_id in look.source_ids or ()}
+    ids = {source_id for change in changes for source_id in change.now.source_ids or ()}
+    if not (ids and known_ids):
+        return
+    known_texts = {digest for look in looks for digest in look.context_digests}
+    texts = [text_digest(text) in known_texts for change in changes for text in change.now.contexts]
+    known = sum(texts) / len(texts) if texts else 0.0
+    gold = {passage.doc_id for change in changes for passage in change.now.question.gold_passages if passage.doc_id}
+    if len(ids & known_ids) <= _RENAMED_IDS * len(ids) and known >= _KNOWN_TEXTS:
         yield (
-            f"the system's document ids have changed: {drift.n_known_ids} of {drift.n_ids} occur in the baseline, "
-            f"{100 * drift.known_texts:.0f} % of the texts do; metrics by id cannot be compared"
+            f"the system's document ids have changed: {len(ids & known_ids)} of {len(ids)} occur in the baseline, "
+            f"{100 * known:.0f} % of the texts do; metrics by id cannot be compared"
         )
-    elif drift.lost_gold_ids:
-        lost = some(drift.lost_gold_ids, _SHOWN, joint=" and ")
-        yield f"gold documents that the baseline's contexts had and no reply has: {lost}"
-    contexts = drift.contexts
-    if contexts is not None and contexts.now < _FEWER_CONTEXTS * contexts.before:
-        asked = f" of {drift.top_k:g} asked for" if drift.top_k is not None else ""
-        yield f"fewer contexts: {contexts.now:.1f} a question{asked}, {contexts.before:.1f} in the baseline"
-    yield from _latency(drift.latency_median, drift.latency_p95)
-    refusals = drift.refusals
-    if refusals is not None and abs(refusals.now - refusals.before) >= max(_LEAST, _MORE_REFUSALS * drift.n):
-        yield f"answers that abstain: {refusals.now:.0f} of {drift.n}, {refusals.before:.0f} in the baseline"
-    for metric, keys in drift.no_longer_scored.items():
-        questions = f"{len(keys)} of {drift.n} questions ({some(map(name, keys), _SHOWN)})"
+    elif lost := sorted((gold & known_ids) - ids):
+        lost_ids = some(lost, _SHOWN, joint=" and ")
+        yield f"gold documents that the baseline's contexts had and no reply has: {lost_ids}"
+
+
+def _contexts(answered: Pairs) -> Iterator[str]:
+    before = fmean(len(saved.context_digests) for saved, _ in answered)
+    now = fmean(len(record.contexts) for _, record in answered)
+    if now < _FEWER_CONTEXTS * before:
+        top_k = [record.top_k for _, record in answered if record.top_k]
+        asked = f" of {fmean(top_k):g} asked for" if top_k else ""
+        yield f"fewer contexts: {now:.1f} a question{asked}, {before:.1f} in the baseline"
+
+
+def _latency(answered: Pairs) -> Iterator[str]:
+    before = [saved.latency_seconds for saved, _ in answered if saved.latency_seconds is not None]
+    now = [record.latency_seconds for _, record in answered if record.latency_seconds is not None]
+    if not before or not now:
+        return
+    (median, late), (median_before, late_before) = [[percentile(each, p) for p in (50, 95)] for each in (now, before)]
+    if _differs(median, median_before) or _differs(late, late_before):
+        yield (
+            f"latency: median {median:.2f} s, p95 {late:.2f} s "
+            f"(in the baseline {median_before:.2f} s and {late_before:.2f} s)"
+        )
+
+
+def _differs(*seconds: float) -> bool:
+    low, high = sorted(seconds)
+    return high > _SLOWER * low and high - low > 0.05
+
+
+def _scores(pairs: Pairs, name: Callable[[Key], str]) -> Iterator[str]:
+    asserted = {ABSTAINED, *(metric for _, record in pairs for metric in (*record.thresholds, *record.dropped))}
+    values: dict[str, list[tuple[float, float]]] = {}
+    lost: dict[str, list[str]] = {}
+    for saved, record in pairs:
+        for metric, score in record.scores.items():
+            if metric in saved.scores and score.value is not None:
+                values.setdefault(metric, []).append((saved.scores[metric], score.value))
+        for metric in sorted(asserted & (saved.scores.keys() - record.scores.keys())):
+            lost.setdefault(metric, []).append(name(record.question.key))
+    before, now = map(sum, zip(*values.get(ABSTAINED, [(0.0, 0.0)]), strict=True))
+    if abs(now - before) >= max(_LEAST, _MORE_REFUSALS * len(pairs)):
+        yield f"answers that abstain: {now:.0f} of {len(pairs)}, {before:.0f} in the baseline"
+    for metric, names in lost.items():
+        questions = f"{len(names)} of {len(pairs)} questions ({some(names, _SHOWN)})"
         yield f"{metric} had a score in the baseline and has none now: {questions}"
+    means = {metric: tuple(map(fmean, zip(*both, strict=True))) for metric, both in values.items()}
     moved = {
-        metric: pair for metric, pair in drift.unasserted.items() if round(abs(pair.now - pair.before), 6) >= _MOVED
+        metric: (before, now)
+        for metric, (before, now) in means.items()
+        if metric not in asserted and round(abs(now - before), 6) >= _MOVED
     }
     if moved:
-        largest = sorted(moved, key=lambda metric: -abs(moved[metric].now - moved[metric].before))[:_SHOWN]
-        means = ", ".join(f"{metric} {moved[metric].before:.2f} -> {moved[metric].now:.2f}" for metric in largest)
-        yield f"not asserted, so the gate ignores them: {means}"
-
-
-def _latency(middle: BeforeAndNow | None, p95: BeforeAndNow | None) -> Iterator[str]:
-    if middle is None or p95 is None or not (_differs(middle) or _differs(p95)):
-        return
-    yield (
-        f"latency: median {middle.now:.2f} s, p95 {p95.now:.2f} s "
-        f"(in the baseline {middle.before:.2f} s and {p95.before:.2f} s)"
-    )
-
-
-def _differs(pair: BeforeAndNow) -> bool:
-    low, high = sorted((pair.before, pair.now))
-    return high > _SLOWER * low and high - low > 0.05
+        largest = sorted(moved.items(), key=lambda each: -abs(each[1][1] - each[1][0]))[:_SHOWN]
+        shown = ", ".join(f"{metric} {before:.2f} -> {now:.2f}" for metric, (before, now) in largest)
+        yield f"not asserted, so the gate ignores them: {shown}"

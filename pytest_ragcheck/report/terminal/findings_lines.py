@@ -116,8 +116,7 @@ def findings_lines(comparison: Comparison, findings: GateFindings, decision: Dec
             f"judge drift: the recorded answers of {counted(len(stricter), 'question')} fail today, scored "
             f"{abs(shift):.3f} {'lower' if shift < 0 else 'higher'} than before"
         )
-    if decision.drift is not None:
-        yield from drift_lines(decision.drift, Writer(comparison).name)
+    yield from drift_lines(decision.examined, Writer(comparison).name)
     yield from _not_examined(comparison, findings, decision)
     if findings.count is not None:
         yield _count(findings.count)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -10,12 +10,11 @@ from pytest_ragcheck.scores.catalogue import PROHIBITIONS
 from pytest_ragcheck.summary.gate.comparability import differences
 from pytest_ragcheck.summary.gate.gate_replies import evidence_of
 from pytest_ragcheck.summary.gate.run_findings import Judging, findings_of, judging_of
-from pytest_ragcheck.summary.gate.world_drift import WorldDrift, world_drift
 from pytest_ragcheck.summary.gate_rules import COMPARING, GateRules
 from pytest_ragcheck.verdict.verdict import Verdict
 
 if TYPE_CHECKING:
-    from pytest_ragcheck.summary.gate.baseline_comparison import Comparison
+    from pytest_ragcheck.summary.gate.baseline_comparison import Change, Comparison
     from pytest_ragcheck.summary.gate.baseline_reader import Baseline, BaselineRow
     from pytest_ragcheck.summary.gate.procedure.gate_findings import GateFindings
     from pytest_ragcheck.summary.predictions_reader import Key
@@ -59,8 +58,8 @@ class Decision:
     judging: Judging | None = None
     """The drift of the judge, for the same gates."""
 
-    drift: WorldDrift | None = None
-    """Other changes since the saved runs, for the same gates."""
+    examined: Sequence[Change] = ()
+    """The questions that the same gates examined."""
 
     rate: Rate | None = None
     """The share of passing questions, for the gate `rate`."""
@@ -97,7 +96,8 @@ class Decision:
 def decide(outcomes: Outcomes, comparison: Comparison | None, terms: GateRules) -> Decision:
     """Return the decision of the gate on the run; the gates `confirmed` and `regression` need a comparison."""
     otherwise: tuple[str, ...] = ()
-    findings = judging = drift = None
+    findings = judging = None
+    changes: list[Change] = []
     if comparison is not None and terms.other_baseline == "refuse":
         otherwise = differences(comparison)
     if comparison is not None and terms.gate in COMPARING and not otherwise:
@@ -112,14 +112,14 @@ def decide(outcomes: Outcomes, comparison: Comparison | None, terms: GateRules) 
             and change.before.key not in expected
         ]
         findings = findings_of(changes, terms, is_shard=outcomes.shard is not None)
-        judging, drift = judging_of(changes), world_drift(changes)
+        judging = judging_of(changes)
     return Decision(
         terms=terms,
         comparison=comparison,
         otherwise=otherwise,
         findings=findings,
         judging=judging,
-        drift=drift,
+        examined=changes,
         rate=_rate(outcomes, terms),
     )
 
