@@ -127,10 +127,6 @@ class RequestLimiter:
         """Return the operation's result; raise its last error if repeating did not help."""
         return await self._run(operation, self._retries)
 
-    def without_retries(self) -> WithoutRetries:
-        """Return a limiter with the same slots that repeats requests only after overloads."""
-        return WithoutRetries(self)
-
     async def _run(self, operation: Callable[[], Awaitable[T]], retries: int) -> T:
         tries = _Tries(most_failed=retries, began=_now())
         while True:
@@ -316,7 +312,11 @@ class RequestLimiter:
 
 
 class WithoutRetries:
-    """A limiter for requests that must not be sent twice, such as uploads; a refused request was not accepted."""
+    """
+    A limiter with the slots of another for requests that must not be sent twice, such as uploads.
+
+    It repeats requests only after overloads, because a refused request was not accepted.
+    """
 
     def __init__(self, limiter: RequestLimiter) -> None:
         self._limiter = limiter

@@ -10,6 +10,7 @@ from contextlib import suppress
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from pytest_ragcheck.engine.limits.request_limiter import WithoutRetries
 from pytest_ragcheck.engine.store.run_once import POLL_SECONDS, Once
 from pytest_ragcheck.errors import EndpointError, UsageError
 from pytest_ragcheck.plugin.asking.document_deletion import finished, note
@@ -61,7 +62,7 @@ class RunDocuments:
     @property
     def _limiter(self) -> Limiter:
         # An upload without a reply may have arrived.
-        return limits_of(self._config).asking.without_retries()
+        return WithoutRetries(limits_of(self._config).asking)
 
     async def asks(self, client: Asks) -> AsksIngested:
         """Return the client once the documents are in its system, or their upload has failed."""
