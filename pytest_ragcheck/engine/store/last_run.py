@@ -13,7 +13,7 @@ from pathlib import Path
 
 from pytest_ragcheck.concurrency.file_lock import FileLock
 from pytest_ragcheck.engine.fingerprint import differences
-from pytest_ragcheck.engine.store.run_folder import UNWRITTEN, make_home, take_back_stop
+from pytest_ragcheck.engine.store.run_folder import STOP_FILE, UNWRITTEN, make_home
 from pytest_ragcheck.engine.store.run_locks import is_in_use
 from pytest_ragcheck.engine.store.shared_store import SharedStore
 from pytest_ragcheck.engine.store.store_file import FILE, FILES, LAYOUT, layout_of
@@ -118,7 +118,7 @@ def _begin(folder: Path, last: LastRun | None, fingerprint: Mapping[str, str]) -
         # A run that is resumed several times still has answers from its first start.
         began = last.began
         last.folder.rename(folder)
-        take_back_stop(folder)
+        (folder / STOP_FILE).unlink(missing_ok=True)
         for name in ("steps", LIMITS):
             shutil.rmtree(folder / name, ignore_errors=True)
     else:

@@ -11,7 +11,8 @@ FOLDER = ".ragcheck"
 UNWRITTEN = "unwritten"
 """A file in the folder of a run, until its results are written."""
 
-_STOPPED = "stopped"
+STOP_FILE = "stopped"
+"""A file in the folder of a run that was stopped, with the reason."""
 
 
 def make_home(home: Path) -> None:
@@ -38,7 +39,7 @@ def stop(folder: Path, reason: str) -> bool:
         False if the run was stopped before, and keeps the earlier reason.
     """
     try:
-        with (folder / _STOPPED).open("x", encoding="utf-8") as file:
+        with (folder / STOP_FILE).open("x", encoding="utf-8") as file:
             file.write(reason)
     except FileExistsError:
         return False
@@ -50,10 +51,6 @@ def stop(folder: Path, reason: str) -> bool:
 def stop_reason(folder: Path) -> str | None:
     """Return why the run was stopped, which is empty on a full disk; None if it was not stopped."""
     try:
-        return (folder / _STOPPED).read_text(encoding="utf-8")
+        return (folder / STOP_FILE).read_text(encoding="utf-8")
     except OSError:
         return None
-
-
-def take_back_stop(folder: Path) -> None:
-    (folder / _STOPPED).unlink(missing_ok=True)
