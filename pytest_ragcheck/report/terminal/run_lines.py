@@ -41,10 +41,9 @@ _TIERS = {
 
 
 def header_lines(
-    settings: Settings, *, endpoint: str, judge: str, sets: Iterable[QuestionSet], folder: str
+    settings: Settings, *, endpoint: str, judge: str, sets: Sequence[QuestionSet], folder: str
 ) -> list[str]:
     """Return the header: endpoint, judge, assertions and output folder."""
-    sets = list(sets)
     asserted = ", ".join(
         (
             *(f"{metric} >= {minimum:g}" for metric, minimum in run_thresholds(settings, sets).items()),
