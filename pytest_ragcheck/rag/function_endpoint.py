@@ -170,7 +170,10 @@ class FunctionEndpoint:
             else:
                 answer = self._read_mapping(returned, answers=answers)
         except ReplyMismatch as mismatch:
-            raise self._error(mismatch.found, mismatch.to_do, EndpointReplyError) from None
+            to_do = mismatch.to_do
+            if self._reading is None and not isinstance(returned, RagAnswer | str | None):
+                to_do += f' Or give RagClient.from_callable the paths of its parts, such as response="{EXAMPLE}".'
+            raise self._error(mismatch.found, to_do, EndpointReplyError) from None
         # The function may have measured the latency itself.
         return answer if answer.latency_seconds is not None else replace(answer, latency_seconds=latency_seconds)
 

@@ -118,6 +118,12 @@ def test_a_list_of_contexts_in_a_rag_answer_becomes_a_tuple():
 def returns_none(query): ...
 
 
+PATHS = (
+    " Or give RagClient.from_callable the paths of its parts, such as "
+    'response="answer=result.text contexts=result.sources[].text".'
+)
+
+
 def returns_text(query: str) -> Any:
     return "30 days"
 
@@ -143,7 +149,9 @@ def test_anything_but_a_mapping_or_a_rag_answer_is_refused(function, found):
     error = fail(function)
     assert type(error) is EndpointReplyError
     assert str(error).startswith(f"{HERE}.{function.__name__}: returned {found}")
-    assert str(error).endswith('\nReturn {"answer": "...", "contexts": ["...", ...]}, or a RagAnswer.')
+    to_do = 'Return {"answer": "...", "contexts": ["...", ...]}, or a RagAnswer.'
+    # A text has no parts.
+    assert str(error).endswith(f"\n{to_do}" if function in (returns_none, returns_text) else f"\n{to_do}{PATHS}")
 
 
 def test_a_mapping_in_another_shape_is_refused_as_over_http():
@@ -151,7 +159,7 @@ def test_a_mapping_in_another_shape_is_refused_as_over_http():
         return {"response": "30 days"}
 
     assert str(fail(answer)).endswith(
-        'answer: the reply has no "answer" (found "response")\nRename "response" to "answer".'
+        f'answer: the reply has no "answer" (found "response")\nRename "response" to "answer".{PATHS}'
     )
 
 

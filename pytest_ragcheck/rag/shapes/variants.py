@@ -87,14 +87,12 @@ def fitting_response(reply: object, *, answers: bool = True) -> str | None:
 
     Without *answers*, as in the tier `retrieval`, the reply needs none.
     """
-    passages = reply if not answers and isinstance(reply, list) else None
-    answer = None if passages else _answer(reply)
-    if answers and answer is None:
-        return None
-    contexts = _contexts(reply, answer.place if answer else _Place("", {}))
-    if passages and contexts is None:
-        contexts = _texts("[]", passages, _DEEPEST)
-    if contexts is None:
+    if not answers and isinstance(reply, list):
+        answer, contexts = None, _texts("[]", reply, _DEEPEST)
+    else:
+        answer = _answer(reply)
+        contexts = _contexts(reply, answer.place if answer else _Place("", {}))
+    if contexts is None or (answers and answer is None):
         return None
     setting = f"{f'answer={answer.expression} ' if answer else ''}contexts={contexts.expression}"
     with_ids = f"{setting} source_ids={contexts.ids}"
