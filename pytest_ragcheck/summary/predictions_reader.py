@@ -21,7 +21,7 @@ ENDING = "_predictions.json"
 Key = tuple[str, str]
 """Dataset name and id of a question."""
 
-AS_WRITTEN = "Take the file as the run wrote it."
+AS_WRITTEN = "Restore the file as the run wrote it."
 _TAKE_ONE_SIDE = (
     "Take the file of one side with git checkout --ours or --theirs, run again, and accept what the other side changed "
     "with ragcheck baseline accept."

@@ -91,27 +91,27 @@ def test_rows_of_earlier_versions_have_answers_and_no_verdicts(tmp_path: Path) -
         ),
         (
             predictions(passed("a"), passed("a")),
-            "predictions[1] is a second row of question 'a' of 'billing'. Take the file as the run wrote it.",
+            "predictions[1] is a second row of question 'a' of 'billing'. Restore the file as the run wrote it.",
         ),
         (
             predictions(passed(contexts=[1])),
-            'predictions[0] has [1] under "contexts". Take the file as the run wrote it.',
+            'predictions[0] has [1] under "contexts". Restore the file as the run wrote it.',
         ),
         (
             predictions(passed(latency_seconds="slow")),
-            'predictions[0] has "slow" under "latency_seconds". Take the file as the run wrote it.',
+            'predictions[0] has "slow" under "latency_seconds". Restore the file as the run wrote it.',
         ),
         (
             predictions(passed(judge="me")),
-            'predictions[0] has "me" under "judge". Take the file as the run wrote it.',
+            'predictions[0] has "me" under "judge". Restore the file as the run wrote it.',
         ),
         (
             predictions(passed(judgement={**JUDGEMENT, "abstained": 1})),
-            'predictions[0], under "judgement", has 1 under "abstained". Take the file as the run wrote it.',
+            'predictions[0], under "judgement", has 1 under "abstained". Restore the file as the run wrote it.',
         ),
         (
             predictions(errored(prediction="30 days", contexts=None)),
-            'errors[0] has null under "contexts". Take the file as the run wrote it.',
+            'errors[0] has null under "contexts". Restore the file as the run wrote it.',
         ),
     ],
 )

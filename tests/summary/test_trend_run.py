@@ -74,7 +74,7 @@ def test_a_damaged_row_is_named(tmp_path: Path, row: dict[str, Any], found: str)
     with pytest.raises(UsageError) as caught:
         read_run(path)
     assert str(caught.value).startswith(f"{path}: predictions[0]")
-    assert f" has {found}. Take the file as the run wrote it." in str(caught.value)
+    assert f" has {found}. Restore the file as the run wrote it." in str(caught.value)
 
 
 def test_a_damaged_judge_is_named_where_it_is(tmp_path: Path) -> None:

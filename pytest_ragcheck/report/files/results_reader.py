@@ -176,5 +176,5 @@ def _json(path: Path) -> Document:
     except OSError as error:
         raise UsageError(f"{path}: it cannot be read ({error.strerror}). Keep the files of a run together.") from None
     except ValueError:
-        raise UsageError(f"{path}: it is not JSON. Take the files as the run wrote them.") from None
+        raise UsageError(f"{path}: it is not JSON. Restore the files as the run wrote them.") from None
     return document if isinstance(document, dict) else {}

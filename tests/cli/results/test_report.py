@@ -195,7 +195,7 @@ def test_wrong_usage_is_reported(results: Path, ragcheck: Ragcheck) -> None:
     )
     (results / "rag_summary.json").write_text("{", encoding="utf-8")
     assert complaint(str(results), *html) == (
-        "RESULTS/rag_summary.json: it is not JSON. Take the files as the run wrote them.\n"
+        "RESULTS/rag_summary.json: it is not JSON. Restore the files as the run wrote them.\n"
     )
     (results / "rag_summary.json").unlink()
     assert complaint(str(results), *html) == (

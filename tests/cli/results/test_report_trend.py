@@ -128,7 +128,9 @@ def test_wrong_usage_is_reported(folder: Path, history: Path, ragcheck: Ragcheck
         "a trend shows what the runs recorded. Give one run, or leave --baseline, --gate and --set out.\n"
     )
     assert complaint("today", "nowhere").startswith("nowhere: there is no such file. Give the {agent}_predictions.json")
-    assert complaint("git:HEAD", "-o", "t.html").startswith("RESULTS: 'git:HEAD' is not git:REV:PATH; write it such as")
+    assert complaint("git:HEAD", "-o", "t.html").startswith(
+        "RESULTS: 'git:HEAD' is not git:REV:PATH; write, for example, "
+    )
     assert complaint("git:HEAD:other.json") == (
         "other.json: no commit of HEAD has it. Give git:REV:PATH of a file that is committed there.\n"
     )

@@ -122,7 +122,7 @@ def test_a_byte_order_mark_and_keys_of_later_versions_are_no_mistake(tmp_path: P
 )
 def test_a_row_that_cannot_be_right_is_named(tmp_path: Path, change: dict[str, Any], text: str) -> None:
     assert refusal(tmp_path, predictions(passed("a"), passed("b", **change))) == (
-        f"main.json: predictions[1].{text}. Take the file as the run wrote it."
+        f"main.json: predictions[1].{text}. Restore the file as the run wrote it."
     )
 
 
@@ -152,13 +152,13 @@ ANSWERS: dict[str, Any] = {"answers": [{"verdict": "PASS", "metrics": {"f1": 1.0
 )
 def test_a_compact_row_that_cannot_be_right_is_named(tmp_path: Path, change: dict[str, Any], text: str) -> None:
     assert refusal(tmp_path, predictions(passed("a", **{**ANSWERS, **change}), runs=["then"])) == (
-        f"main.json: predictions[0]{text}. Take the file as the run wrote it."
+        f"main.json: predictions[0]{text}. Restore the file as the run wrote it."
     )
 
 
 def test_a_negative_count_of_a_row_without_answers_is_named(tmp_path: Path) -> None:
     assert refusal(tmp_path, predictions(passed("a", history={"passes": 1, "fails": -3}))) == (
-        "main.json: predictions[0].history.fails: found -3, expected at least 0. Take the file as the run wrote it."
+        "main.json: predictions[0].history.fails: found -3, expected at least 0. Restore the file as the run wrote it."
     )
 
 
@@ -174,7 +174,7 @@ def test_a_negative_count_of_a_row_without_answers_is_named(tmp_path: Path) -> N
 )
 def test_a_key_of_the_file_that_cannot_be_right_is_named(tmp_path: Path, top: dict[str, Any], text: str) -> None:
     assert refusal(tmp_path, predictions(passed("a", **ANSWERS), **top)) == (
-        f"main.json: {text}. Take the file as the run wrote it."
+        f"main.json: {text}. Restore the file as the run wrote it."
     )
 
 
@@ -198,7 +198,7 @@ def test_a_damaged_contexts_file_is_named(tmp_path: Path, content: str, text: st
 def test_a_row_of_an_error_that_lacks_something_is_named(tmp_path: Path, key: str) -> None:
     row = {name: value for name, value in errored().items() if name != key}
     assert refusal(tmp_path, predictions(passed(), row)) == (
-        f'main.json: errors[0] has nothing under "{key}". Take the file as the run wrote it.'
+        f'main.json: errors[0] has nothing under "{key}". Restore the file as the run wrote it.'
     )
 
 
