@@ -138,7 +138,7 @@ def test_wrong_usage_is_reported(folder: Path, history: Path, ragcheck: Ragcheck
     history.write_text('{"schema_version": "1", "predictions": []}', encoding="utf-8")
     git(folder, "commit", "-q", "-a", "-m", "damaged")
     told = complaint("git:HEAD~1..HEAD:tests/baseline.json")
-    assert re.match(r'baseline\.json in commit [0-9a-f]+: the file has nothing under "agent_name"\. Take the', told)
+    assert re.match(r'baseline\.json in commit [0-9a-f]+: the file has nothing under "agent_name"\. Restore the', told)
 
 
 def test_a_damaged_version_is_named_and_left_out_of_the_history(

@@ -38,7 +38,7 @@ LINE_VALIDATOR = Draft202012Validator({**SCHEMA["$defs"]["question"], "$defs": S
 
 BEYOND_A_SCHEMA = re.compile(
     r"has the id of the question on line |has no id, and the one made from its text"  # ids are unique
-    r"|under 'num_questions' and holds "
+    r"|under 'num_questions', and has "
     r"|the regular expression .* is (invalid|too large)"
     r"|which is the name of an existing pytest marker"
     r"|nests values more than 100 levels deep"
