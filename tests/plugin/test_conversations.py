@@ -444,13 +444,13 @@ def test_a_turn_that_loses_the_contexts_of_an_earlier_turn_is_confirmed(
     monkeypatch.setenv("FOUND", "yes")
     assert project.run("--rag-judge=offline").exit_status == 0
     assert main(["baseline", "save"]) == 0
-    assert "2 of 2 answers are recorded ones, whose verdicts stand" in project.run("--rag-judge=offline").lines
+    assert "2 of 2 answers are in the baseline and keep their verdicts" in project.run("--rag-judge=offline").lines
     monkeypatch.setenv("BEGINS", begins)
     monkeypatch.setenv("FOUND", "")
     ended = project.run("--rag-judge=offline")
     assert ended.exit_status == pytest.ExitCode.TESTS_FAILED
     assert "baseline ragcheck-baseline.json: 1 confirmed as failing, 1 as before" in ended.lines
-    assert "none of 2 answers has a recorded verdict that stands" in ended.lines
+    assert "none of 2 answers is in the baseline" in ended.lines
 
 
 JUDGE = (

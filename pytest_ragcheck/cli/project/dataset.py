@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from pytest_ragcheck.cli.printing import complain, say
 from pytest_ragcheck.config.numbers import read_count, read_number
 from pytest_ragcheck.errors import DatasetError, UsageError
-from pytest_ragcheck.questions.planted import ATTACKS, with_plants
+from pytest_ragcheck.questions.planted import ATTACKS, plants_of, with_plants
 from pytest_ragcheck.questions.question import END_TO_END, GENERATION
 from pytest_ragcheck.report.counted import counted
 from pytest_ragcheck.scores.catalogue import ASSERTABLE
@@ -82,7 +82,9 @@ def _write(chosen: argparse.Namespace) -> str:
     choice = _choice(chosen)
     known = known_datasets()
     check_choice(choice, known)
-    output = _output(chosen, choice.path, choice.dataset_name.replace(":", "-") + _ENDINGS[0])
+    output = _output(chosen, choice.dataset_name.replace(":", "-") + _ENDINGS[0])
+    if choice.path is not None:
+        _keep(choice.path, output)
     samples = None if chosen.samples is None else _number("--samples", chosen.samples, read_count)
     seed = _number("--seed", chosen.seed, read_number)
     questions = load_questions(choice, known[choice.name], samples=samples, seed=seed)
@@ -104,8 +106,10 @@ def _plant(chosen: argparse.Namespace) -> str:
         raise UsageError("name the question file: ragcheck dataset injection shop.rag.yaml -o planted.rag.yaml.")
     if chosen.samples is not None:
         raise UsageError("injection takes every question of the file. Leave out --samples.")
-    output = _output(chosen, path, "planted.rag.yaml")
+    output = _output(chosen, "planted.rag.yaml")
     read = read_question_file(path, root=Path(), known_metrics=ASSERTABLE)
+    if not all(map(plants_of, read.questions)):
+        _keep(path, output)
     planted = tuple(
         with_plants(
             # Ingestion needs texts, and the system may have these documents already.
@@ -125,13 +129,16 @@ def _plant(chosen: argparse.Namespace) -> str:
     return f"{output}: {questions} of {path}, each with {len(ATTACKS)} attacks in 4 planted documents"
 
 
-def _output(chosen: argparse.Namespace, source: Path | None, example: str) -> Path:
+def _output(chosen: argparse.Namespace, example: str) -> Path:
     output: Path | None = chosen.output
     if output is None or not output.name.endswith(_ENDINGS):
         raise UsageError(f"give -o a name that pytest collects as a question file, such as -o {example}.")
-    if source and source.resolve() == output.resolve():
-        raise UsageError(f"-o: {source} holds the questions. Choose another file.")
     return output
+
+
+def _keep(source: Path, output: Path) -> None:
+    if source.resolve() == output.resolve():
+        raise UsageError(f"-o: {source} holds the questions. Choose another file.")
 
 
 def _choice(chosen: argparse.Namespace) -> DatasetChoice:

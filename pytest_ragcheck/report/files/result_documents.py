@@ -18,6 +18,7 @@ from pytest_ragcheck.verdict.repeats import spread
 
 if TYPE_CHECKING:
     from pytest_ragcheck.judging.judgement import JudgeIdentity
+    from pytest_ragcheck.rag.documents.documents_outcome import Documents
     from pytest_ragcheck.summary.aggregate import Repeats, Summary, Totals
     from pytest_ragcheck.summary.calibration.agreement import Agreement
     from pytest_ragcheck.summary.gate.gate_decision import Decision
@@ -73,7 +74,7 @@ def summary_document(outcomes: Outcomes, summary: Summary) -> dict[str, Any]:
         "dropped": {metric: dict(reasons) for metric, reasons in summary.dropped.items()},
         "endpoint": ", ".join(summary.endpoints),
         "tier": tier_of(tuple(question for questions in outcomes.sets for question in questions.questions)),
-        **({"documents": asdict(outcomes.documents)} if outcomes.documents is not None else {}),
+        **({"documents": _documents(outcomes.documents)} if outcomes.documents is not None else {}),
         "plugin_version": __version__,
         "datasets": {
             name: {
@@ -101,6 +102,10 @@ def _head(outcomes: Outcomes) -> dict[str, Any]:
 def _unless_empty(**entries: Any) -> dict[str, Any]:
     """Return the entries without those that are empty or 0, which a document leaves out."""
     return {name: value for name, value in entries.items() if value}
+
+
+def _documents(documents: Documents) -> dict[str, Any]:
+    return {**asdict(documents), "left": [asdict(left) for left in documents.left]}
 
 
 def prediction_row(record: Record, *, tolerated: str = "") -> dict[str, Any]:
