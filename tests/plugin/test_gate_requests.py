@@ -426,6 +426,42 @@ def test_a_metric_that_is_asserted_for_the_first_time_does_not_hide_a_collapse(p
     assert wrong.junit["gate"][1].startswith("12 confirmed as failing")
 
 
+POLITE = """
+from pytest_ragcheck import Score
+
+class Politeness:
+    names = ("politeness",)
+    local = False
+
+    async def score(self, question, answer):
+        return {"politeness": Score(0.0 if "8" in answer.text else 1.0)}
+
+def pytest_ragcheck_metrics():
+    return [Politeness()]
+"""
+
+
+@pytest.mark.parametrize("action", ["save", "accept"])
+def test_a_recorded_answer_gets_the_score_of_a_new_metric(project: Project, action: str) -> None:
+    project.write("all.rag.json", json.dumps([{"id": "a", "question": "When?", "must_not_mention": "7"}]))
+    system = LEAKS_ONCE.replace("ANSWERS", "[]")
+    project.write("conftest.py", system)
+    assert project.run("--rag-judge=none").exit_status == 0
+    assert main(["baseline", "save"]) == 0
+    project.write("conftest.py", system + POLITE)
+    options = ("--rag-judge=none", "--rag-min=politeness=0.5")
+    ignored = (
+        "the gate ignores politeness, because recorded answers have no such score: "
+        "ragcheck baseline save adds those of this run"
+    )
+    assert ignored in project.run(*options).lines
+    assert main(["baseline", action]) == 0
+    assert ignored not in project.run(*options).lines
+    project.write("conftest.py", LEAKS_ONCE.replace("ANSWERS", "['It is 8.'] * 5") + POLITE)
+    run = project.run(*options)
+    assert run.section("ragcheck::gate")[0] == "1 confirmed as failing against ragcheck-baseline.json"
+
+
 def test_maximums_of_requests_disturb_neither_recorded_verdicts_nor_the_gate(project: Project) -> None:
     servers = Servers(project, 3)
     rows = json.loads((project.folder / "all.rag.json").read_text(encoding="utf-8"))

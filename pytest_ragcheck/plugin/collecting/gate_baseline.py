@@ -9,13 +9,12 @@ import pytest
 
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.plugin.configuration import given_options, settings_of
-from pytest_ragcheck.summary.gate.baseline_reader import Baseline, BaselineRow, read_baseline
+from pytest_ragcheck.summary.gate.baseline_reader import Baseline, read_baseline
 from pytest_ragcheck.summary.gate.git_revision import InGit
 from pytest_ragcheck.summary.gate_rules import COMPARING, GateRules
 
 if TYPE_CHECKING:
     from pytest_ragcheck.config.baseline_place import BaselinePlace
-    from pytest_ragcheck.verdict.record import Record
 
 _BASELINE: pytest.StashKey[Baseline] = pytest.StashKey()
 
@@ -65,13 +64,6 @@ def terms_of(config: pytest.Config) -> GateRules:
     """Return the rules of the gate; they are those of `each` if `-p no:ragcheck-gate` blocks the gate."""
     terms = GateRules.of(settings_of(config))
     return replace(terms, gate="each") if config.pluginmanager.is_blocked("ragcheck-gate") else terms
-
-
-def row_before(record: Record, config: pytest.Config) -> BaselineRow | None:
-    """Return the baseline's row of the question; None if the baseline has none."""
-    clean = settings_of(config).redactor.text
-    question = record.question
-    return baseline_of(config).rows.get((clean(question.dataset_name), clean(question.id)))
 
 
 def check_baseline(config: pytest.Config) -> None:

@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.concurrency.frames import is_own_failure
-from pytest_ragcheck.plugin.collecting.gate_baseline import baseline_name, row_before, terms_of
+from pytest_ragcheck.plugin.collecting.gate_baseline import baseline_of, terms_of
 from pytest_ragcheck.plugin.collecting.preconditions import NO_ENDPOINT
-from pytest_ragcheck.plugin.configuration import is_fork
+from pytest_ragcheck.plugin.configuration import is_fork, settings_of
 from pytest_ragcheck.plugin.guests.allure_report import attach
 from pytest_ragcheck.plugin.guests.junit_properties import add_properties
 from pytest_ragcheck.plugin.guests.traceback_texts import failure_repr, set_crash
@@ -142,6 +142,5 @@ def _tolerate(item: pytest.Item, raised: QuestionErrored | QuestionFailed, repor
 
 def _why_tolerated(record: Record, config: pytest.Config) -> str:
     terms = terms_of(config)
-    if terms.gate not in COMPARING:
-        return why_tolerated(record, terms, None, baseline="")
-    return why_tolerated(record, terms, row_before(record, config), baseline=baseline_name(config))
+    baseline = baseline_of(config) if terms.gate in COMPARING else None
+    return why_tolerated(record, terms, baseline, clean=settings_of(config).redactor.text)

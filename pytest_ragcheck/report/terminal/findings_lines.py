@@ -140,8 +140,15 @@ def _not_examined(comparison: Comparison, findings: GateFindings, decision: Deci
             f"{counted(lacking, 'recorded answer')} cannot be scored or judged again: the file of contexts beside "
             f"{comparison.baseline.name} lacks their texts. Commit both files of a baseline."
         )
-    examined = {each.question.key for each in findings.examined}
-    alone = [c for c in comparison.compared if c.before.key in examined and evidence_of(c.now) is None]
+    examined = {each.question.key: each.question.thresholds for each in findings.examined}
+    changes = [change for change in comparison.compared if change.before.key in examined]
+    ignored = {metric for c in changes for metric in c.now.thresholds.keys() - examined[c.before.key].keys()}
+    if ignored:
+        yield (
+            f"the gate ignores {', '.join(sorted(ignored))}, because recorded answers have no such score: "
+            "ragcheck baseline save adds those of this run"
+        )
+    alone = [change for change in changes if evidence_of(change.now) is None]
     if alone:
         yield (
             f"{counted(len(alone), 'question')} replayed or ran without this gate: nothing was scored or asked again, "

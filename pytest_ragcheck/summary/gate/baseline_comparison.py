@@ -13,7 +13,6 @@ from pytest_ragcheck.summary.run_outcomes import EXPECTED
 from pytest_ragcheck.verdict.verdict import Verdict
 
 if TYPE_CHECKING:
-    from pytest_ragcheck.judging.judgement import JudgeIdentity
     from pytest_ragcheck.summary.gate.baseline_reader import Baseline, BaselineRow
     from pytest_ragcheck.summary.run_outcomes import Outcomes
     from pytest_ragcheck.verdict.record import Record
@@ -107,7 +106,8 @@ class Comparison:
         return tuple(
             change
             for change in self.compared
-            if change.before.verdict is not Verdict.ERROR and change.before.prompt_version != _version(change.now.judge)
+            if change.before.verdict is not Verdict.ERROR
+            and change.before.prompt_version != (change.now.judge and change.now.judge.prompt_version)
         )
 
     @property
@@ -207,10 +207,6 @@ def _group(change: Change, *, expected: bool) -> str:
     if not passed:
         return "still_failing"
     return "expected_failing" if expected else "newly_failing"
-
-
-def _version(judge: JudgeIdentity | None) -> str | None:
-    return judge.prompt_version if judge else None
 
 
 def _as_written(thresholds: Mapping[str, float]) -> dict[str, float]:

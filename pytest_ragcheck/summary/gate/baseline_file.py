@@ -77,7 +77,9 @@ def differing(now: BaselineFile, earlier: BaselineFile) -> list[Key]:
 def _is_recorded(given: Mapping[str, Any], known: Mapping[str, Any]) -> bool:
     answer = _full_answer(given, {})
     return any(
-        _identity(each) == _identity(answer) and each["verdict"] == answer["verdict"]
+        _identity(each) == _identity(answer)
+        and each["verdict"] == answer["verdict"]
+        and given["thresholds"].keys() <= each["metrics"].keys()
         for each in known.get("answers", ())
     )
 
@@ -166,10 +168,11 @@ def _further_looks(row: BaselineRow) -> list[dict[str, Any]]:
 
 
 def _place(answer: dict[str, Any], answers: list[dict[str, Any]]) -> int:
-    """Return the index of the answer, which is added if it is new."""
+    """Return the index of the answer, which is added if it is new; a known answer gets scores that it lacks."""
     identity = _identity(answer)
     for place, known in enumerate(answers):
         if _identity(known) == identity:
+            answers[place] = {**known, "metrics": {**answer["metrics"], **known["metrics"]}}
             return place
     answers.append(answer)
     return len(answers) - 1

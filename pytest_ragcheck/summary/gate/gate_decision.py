@@ -124,21 +124,24 @@ def decide(outcomes: Outcomes, comparison: Comparison | None, terms: GateRules) 
     )
 
 
-def why_tolerated(record: Record, terms: GateRules, before: BaselineRow | None, *, baseline: str) -> str:
+def why_tolerated(record: Record, terms: GateRules, baseline: Baseline | None, *, clean: Callable[[str], str]) -> str:
     """
     Return the reason why the gate tolerates a FAIL; empty if it does not.
 
-    *before* is the question in the baseline; None if it is not there. *baseline* is the name of the baseline in
-    messages.
+    *clean* redacts a text, because the texts of the baseline are redacted.
     """
-    if record.question.quarantine is not None:
-        return f"in quarantine: {record.question.quarantine}"
+    question = record.question
+    if question.quarantine is not None:
+        return f"in quarantine: {question.quarantine}"
     if terms.lowest_rate is not None:
         return f"the gate is {terms.gate}"
     # The comparing gates allow for noise in scores; a maximum and a prohibition have none.
-    if terms.gate not in COMPARING or before is None or record.exceeded or is_newly_forbidden(record, before):
+    if terms.gate not in COMPARING or baseline is None or record.exceeded:
         return ""
-    return _against(record, before, baseline)
+    before = baseline.rows.get((clean(question.dataset_name), clean(question.id)))
+    if before is None or is_newly_forbidden(record, before):
+        return ""
+    return _against(record, before, baseline.name)
 
 
 def is_newly_forbidden(record: Record, before: BaselineRow) -> bool:
@@ -179,17 +182,14 @@ def tolerated(
     """
     Return, by dataset name and id, the reason of each FAIL that does not turn the run red by itself.
 
-    *clean* redacts a text, because the texts of the baseline are redacted.
+    *clean* is as for `why_tolerated`.
     """
     found = {}
     for record in outcomes.measured:
-        question = record.question
-        key = question.key
+        key = record.question.key
         if record.verdict is Verdict.PASS:
             continue
-        before = baseline.rows.get((clean(question.dataset_name), clean(question.id))) if baseline is not None else None
-        why = why_tolerated(record, terms, before, baseline=baseline.name if baseline is not None else "")
-        if why := outcomes.excused.get(key, why):
+        if why := outcomes.excused.get(key, why_tolerated(record, terms, baseline, clean=clean)):
             found[key] = why
     return found
 
