@@ -15,8 +15,8 @@ ANSWER_NAMES = (
     *("generation", "text", "content", "message", "completion", "reply", "replies", "answers", "generatedanswer"),
     *("summary", "textresponse", "parts", "data"),
 )
-PIECE_NAMES = (*ANSWER_NAMES, "token", "delta", "chunk", "piece")
-"""Keys of a piece of the answer, in an event of a stream."""
+PIECE_NAMES = ("token", "delta", "piece", *ANSWER_NAMES, "chunk")
+"""Keys of a piece of the answer, in an event of a stream; a `message` beside it tells the status."""
 
 CONTEXTS_NAMES = (
     *("contexts", "context", "chunks", "documents", "docs", "sources", "passages", "references", "snippets"),

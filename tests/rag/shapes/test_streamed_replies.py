@@ -525,6 +525,12 @@ def test_a_stream_of_another_shape_names_the_setting_that_reads_it() -> None:
     assert str(error).splitlines()[1] == "Set rag_response = answer=delta contexts=hits[].body source_ids=hits[].path"
 
 
+def test_a_status_message_is_not_taken_for_the_answer() -> None:
+    events = [{"message": "Searching"}, {"token": "30 "}, {"token": "days"}, {"sources": [{"text": "30 days."}]}]
+    error = fail(streamed([sse(event) for event in events]))
+    assert str(error).splitlines()[1] == "Set rag_response = answer=token contexts=sources[].text"
+
+
 def test_pieces_of_plain_text_may_have_brackets_and_quotes() -> None:
     stream = streamed([sse("The", ' "window"', " is", "[1]", '"', '"30"', " {", "days}", END)])
     answer = ask(stream, response="answer=[@][?type(@) == 'string'] | [0] contexts=contexts")
