@@ -66,6 +66,14 @@ def test_several_runs_become_a_trend_in_the_order_of_their_time(folder: Path, ra
     assert (bad["bad"], bad["good"], bad["badReason"]) == (1, 0, "giraffes are nowhere in the contexts")
 
 
+def test_runs_without_any_answer_have_a_trend_too(folder: Path, ragcheck: Ragcheck) -> None:
+    a_run(folder / "monday", 2, ERRORED)
+    a_run(folder / "tuesday", 3, ERRORED)
+    assert ragcheck("report", "monday", "tuesday", "-o", "trend.html") == (0, "written: trend.html\n", "")
+    assert outcomes_of(folder / "trend.html") == {"hours": "EE"}
+    assert "not measured" in (folder / "trend.html").read_text("utf-8")
+
+
 def test_a_partial_run_is_labelled(folder: Path, ragcheck: Ragcheck) -> None:
     a_run(folder / "monday", 2, PASSED)
     a_run(folder / "tuesday", 3, PASSED, complete=False, cut_short="the run was given single tests")
