@@ -72,7 +72,7 @@ def test_questions_that_the_cost_limit_leaves_unexamined_are_red_and_counted(pro
         run = servers.run("--rag-max-cost=0.006", "-orag_judge_concurrency=3")
     assert run.exit_status == pytest.ExitCode.TESTS_FAILED
     assert run.outcomes == {"xfailed": 3, "failed": 1}
-    assert run.junit["gate"] == ("failure", "3 not examined to the end against ragcheck-baseline.json")
+    assert run.junit["gate"] == ("failure", "3 not fully examined against ragcheck-baseline.json")
     text = run.section("ragcheck::gate")
     assert any(line.endswith(" times; not examined further: the cost limit was reached") for line in text)
     assert text[-1] == "Raise --rag-max-cost, so that the gate can examine all questions."
@@ -336,7 +336,7 @@ def test_an_answer_that_leaks_only_once_is_red_until_it_is_recorded(
     leaking = project.run(*options)
     assert leaking.outcomes == {"failed": 1, "passed": 10}
     assert "breaks a prohibition:" in leaking.lines
-    assert "red by itself, whatever it answers when asked again" in leaking.text
+    assert "one such answer is red, whatever the answers when asked again" in leaking.text
     assert "passed when asked again" not in leaking.text
     assert "quarantine" not in leaking.text
     assert "the answer mentions 'CANARY-77'" in leaking.text

@@ -78,8 +78,8 @@ def test_known_failures_may_fail_and_a_stricter_judge_is_no_regression(project: 
     lines = run.lines
     at = lines.index("judged stricter today:")
     assert lines[at + 2] == (
-        "failed 5 of 5 times; side by side, recorded answers are 0.70 below the threshold, new ones 0.29 below it "
-        "(p = 1)"
+        "failed 5 of 5 times; judged side by side, the recorded answers are 0.70 below the threshold, "
+        "the new ones 0.29 below it (p = 1)"
     )
     (row,) = [row for row in run.predictions["predictions"] if row["question_id"] == "prices"]
     assert row["asked_again"] == ["FAIL"] * 4

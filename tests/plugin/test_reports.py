@@ -93,7 +93,7 @@ def test_the_command_writes_what_the_gate_of_the_run_found(project: Project, mon
     assert later.startswith(
         "## ❌ rag: billing: 1 confirmed as failing against ragcheck-baseline.json; newly failing: window\n"
     )
-    assert "  confirmed as failing: failed 5 of 5 times; side by side, " in later
+    assert "  confirmed as failing: failed 5 of 5 times; judged side by side, " in later
     assert re.search(r"\| groundedness \| 0\.\d+ \| 0.7 \| 1 \| 1.000 \| -0", later)
     # A baseline that changed since does not change the decision of the run.
     assert main(["baseline", "accept"]) == 0
@@ -116,7 +116,7 @@ def test_a_failure_that_is_no_worse_side_by_side_is_not_called_newly_failing(
     markdown = (run.folder / "run.md").read_text(encoding="utf-8")
     assert markdown.startswith("## ✅ rag: billing: 1 of 2 passed, 1 FAIL tolerated\n")
     assert "ewly failing" not in markdown.partition("<summary>Questions")[2]
-    assert "  judged stricter today: failed 5 of 5 times; side by side, " in markdown
+    assert "  judged stricter today: failed 5 of 5 times; judged side by side, " in markdown
 
 
 def test_a_report_that_cannot_be_written_makes_a_green_run_fail(project: Project) -> None:

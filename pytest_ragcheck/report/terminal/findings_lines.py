@@ -45,7 +45,7 @@ def examined_groups(comparison: Comparison, findings: GateFindings) -> dict[str,
         if each is None or each.outcome is None or not is_examined:
             groups[_UNCONFIRMED].append((change, "neither asked again nor judged side by side"))
         elif each.outcome.value not in _HELD and is_newly_forbidden(change.now, change.before):
-            groups[_FORBIDDEN].append((change, "red by itself, whatever it answers when asked again"))
+            groups[_FORBIDDEN].append((change, "one such answer is red, whatever the answers when asked again"))
         else:
             groups[each.outcome.value].append((change, _words(each, change)))
     return {title: group for title, group in groups.items() if group}
@@ -210,7 +210,8 @@ def _words(each: Examined, change: Change) -> str:
         recorded, new = _margin(fmean(found.recorded)), _margin(fmean(found.new))
         # A deterministic judge leaves nothing to chance, and p is 0.
         chance = f" ({_p(found.p)})" if found.p else ""
-        return f"{asked}; side by side, recorded answers are {recorded} the threshold, new ones {new} it{chance}"
+        shown = f"the recorded answers are {recorded} the threshold, the new ones {new} it"
+        return f"{asked}; judged side by side, {shown}{chance}"
     if each.outcome is not Outcome.NOT_MEASURED:
         return asked
     evidence = evidence_of(change.now)

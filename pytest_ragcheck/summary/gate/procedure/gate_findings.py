@@ -17,9 +17,9 @@ class Outcome(Enum):
     """
 
     CONFIRMED = "confirmed as failing"
-    NOT_MEASURED = "not examined to the end"
+    NOT_MEASURED = "not fully examined"
     JUDGE_STRICTER = "judged stricter today"
-    NOT_WORSE = "no worse side by side"
+    NOT_WORSE = "not worse than the recorded answer"
     PASSED_AGAIN = "passed when asked again"
 
 
