@@ -20,24 +20,24 @@ if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
 
 
-_COMMANDS = (
-    baseline,
-    calibrate,
-    check_files,
-    cleanup,
-    comment,
-    compare,
-    convert,
-    dataset,
-    demo,
-    docs,
-    init,
-    merge,
-    probe,
-    rejudge,
-    report,
-    schema,
-)
+_COMMANDS = {
+    "baseline": baseline,
+    "calibrate": calibrate,
+    "check": check_files,
+    "cleanup": cleanup,
+    "comment": comment,
+    "compare": compare,
+    "convert": convert,
+    "dataset": dataset,
+    "demo": demo,
+    "docs": docs,
+    "init": init,
+    "merge": merge,
+    "probe": probe,
+    "rejudge": rejudge,
+    "report": report,
+    "schema": schema,
+}
 
 
 class _Pipe(io.FileIO):
@@ -65,12 +65,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--version", action="version", version=f"pytest-ragcheck {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True, dest="command")
-    for command in _COMMANDS:
-        command.add_to(commands)
+    for name, command in _COMMANDS.items():
+        command.add_arguments(commands.add_parser(name, help=command.HELP, description=command.DESCRIPTION))
     chosen = parser.parse_args(arguments)
     name = " ".join(filter(None, (chosen.command, getattr(chosen, "action", ""))))
     try:
-        status: int = chosen.run(chosen)
+        status: int = _COMMANDS[chosen.command].run(chosen)
     except RagcheckError as error:
         complain(name, error)
         return 2

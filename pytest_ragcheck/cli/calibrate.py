@@ -30,15 +30,16 @@ _MOST_WRITTEN = 50
 _JUDGE_VARIABLES = ("RAGCHECK_JUDGE", "RAGCHECK_JUDGE_MODEL", "RAGCHECK_JUDGE_URL", "RAGCHECK_EMBEDDING_MODEL")
 
 
-def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    parser = commands.add_parser(
-        "calibrate",
-        help="measure how far judges agree with people",
-        description="Judges labelled answers and reports how often the judge is right: accuracy, balanced accuracy,"
-        " kappa and the ROC curve with intervals, the best threshold, and the widest disagreements. With several judges"
-        " it reports their paired differences, and the cheapest judge that is as good as the best one. "
-        "Exit status: 0 measured, 1 some answers or judges could not be measured, 2 wrong usage.",
-    )
+HELP = "measure how far judges agree with people"
+DESCRIPTION = (
+    "Judges labelled answers and reports how often the judge is right: accuracy, balanced accuracy,"
+    " kappa and the ROC curve with intervals, the best threshold, and the widest disagreements. With several judges"
+    " it reports their paired differences, and the cheapest judge that is as good as the best one. "
+    "Exit status: 0 measured, 1 some answers or judges could not be measured, 2 wrong usage."
+)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "file",
         metavar="LABELLED.jsonl",
@@ -73,7 +74,6 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
         default=0.05,
         help="how much worse than the best of several judges still counts as equally good (default: 0.05)",
     )
-    parser.set_defaults(run=_run)
 
 
 def _add_judge(parser: argparse.ArgumentParser) -> None:
@@ -94,7 +94,7 @@ def _add_judge(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--judge-prompt", metavar="PROMPT", help="en, ru or a file (default: en)")
 
 
-def _run(chosen: argparse.Namespace) -> int:
+def run(chosen: argparse.Namespace) -> int:
     from pytest_ragcheck.cli.judge_measurement import measure_judge
     from pytest_ragcheck.judging.checked_judgement import identity_of
 

@@ -25,15 +25,16 @@ _LIKE_PYTEST = ("rag_judge", "rag_judge_model", "rag_judge_url", "rag_threshold"
 _BY_NAME = {option.name: option for option in TABLE}
 
 
-def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    parser = commands.add_parser(
-        "rejudge",
-        help="judge the recorded answers of a run again, without pytest",
-        description="Judges the answers in a predictions file again and writes the three result files. The "
-        "questions come from the questions files in the same folder. Recorded verdicts of the same "
-        "judge are kept, and today's thresholds apply. Exit status: 0 all PASS, 1 some FAIL or ERROR, 2"
-        " wrong usage.",
-    )
+HELP = "judge the recorded answers of a run again, without pytest"
+DESCRIPTION = (
+    "Judges the answers in a predictions file again and writes the three result files. The "
+    "questions come from the questions files in the same folder. Recorded verdicts of the same "
+    "judge are kept, and today's thresholds apply. Exit status: 0 all PASS, 1 some FAIL or ERROR, 2"
+    " wrong usage."
+)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("predictions", metavar="PREDICTIONS", type=Path, help="the {agent}_predictions.json of a run")
     for name in _LIKE_PYTEST:
         option = _BY_NAME[name]
@@ -42,10 +43,9 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     parser.add_argument(
         "-o", metavar="NAME=VALUE", action="append", default=[], dest="settings", help="an ini value, as in pytest"
     )
-    parser.set_defaults(run=_run)
 
 
-def _run(chosen: argparse.Namespace) -> int:
+def run(chosen: argparse.Namespace) -> int:
     import asyncio
 
     from pytest_ragcheck.config.resolve import read_settings

@@ -33,14 +33,15 @@ _RESERVED_TAGS = ("filterwarnings", "parametrize", "rag_questions", "skip", "ski
 """The markers of pytest and of the plugin; only pytest can list the markers of a project."""
 
 
-def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    parser = commands.add_parser(
-        "check",
-        help="validate question files and result files without a test run",
-        description="Lists all mistakes of question files with file and line, as a pytest run does, and checks "
-        "result files against their JSON Schemas. Exit status: 0 no mistakes, 1 mistakes, 2 wrong "
-        "usage.",
-    )
+HELP = "validate question files and result files without a test run"
+DESCRIPTION = (
+    "Lists all mistakes of question files with file and line, as a pytest run does, and checks "
+    "result files against their JSON Schemas. Exit status: 0 no mistakes, 1 mistakes, 2 wrong "
+    "usage."
+)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "paths",
         nargs="*",
@@ -55,10 +56,9 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
         default=[],
         help="a metric of your own that thresholds may name; may be given several times",
     )
-    parser.set_defaults(run=_run)
 
 
-def _run(chosen: argparse.Namespace) -> int:
+def run(chosen: argparse.Namespace) -> int:
     paths = list(dict.fromkeys(_files(chosen.paths)))
     collected = CollectedQuestions(root=Path.cwd())
     mistakes = {path: found for path in paths if (found := list(_mistakes(path, chosen.metric, collected)))}

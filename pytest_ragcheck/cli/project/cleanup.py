@@ -22,14 +22,15 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    parser = commands.add_parser(
-        "cleanup",
-        help="delete the documents that runs have left in a system",
-        description="Deletes the documents that runs with --rag-ingest uploaded and did not delete. The ledgers in "
-        "the output folder list them; without ledgers, give the question files. Exit status: 0 no "
-        "document is left, 1 some are, 2 wrong usage.",
-    )
+HELP = "delete the documents that runs have left in a system"
+DESCRIPTION = (
+    "Deletes the documents that runs with --rag-ingest uploaded and did not delete. The ledgers in "
+    "the output folder list them; without ledgers, give the question files. Exit status: 0 no "
+    "document is left, 1 some are, 2 wrong usage."
+)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "files",
         nargs="*",
@@ -55,10 +56,9 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
         help="the runs' output folder (default: ragcheck-results)",
     )
     parser.add_argument("--yes", action="store_true", help="delete the documents that have the file names of a FILE")
-    parser.set_defaults(run=_run)
 
 
-def _run(chosen: argparse.Namespace) -> int:
+def run(chosen: argparse.Namespace) -> int:
     try:
         settings = _settings(chosen)
         return _by_name(chosen, settings) if chosen.files else _by_ledger(chosen.output, settings)

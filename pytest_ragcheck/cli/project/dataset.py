@@ -24,14 +24,15 @@ _ENDINGS = ("_questions.json", ".rag.json", ".rag.yaml", ".rag.yml")
 """Allowed endings of the written file, so that pytest finds the file."""
 
 
-def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    parser = commands.add_parser(
-        "dataset",
-        help="list the standard datasets, or write one as a question file",
-        description="Without arguments, lists the datasets that --rag-dataset can name. With one, writes its "
-        "questions as a question file. With injection and a question file, writes its questions with planted "
-        "documents. Exit status: 0 done, 1 the dataset cannot be read or the file not be written, 2 wrong usage.",
-    )
+HELP = "list the standard datasets, or write one as a question file"
+DESCRIPTION = (
+    "Without arguments, lists the datasets that --rag-dataset can name. With one, writes its "
+    "questions as a question file. With injection and a question file, writes its questions with planted "
+    "documents. Exit status: 0 done, 1 the dataset cannot be read or the file not be written, 2 wrong usage."
+)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("name", nargs="?", metavar="NAME[:SUBSET][@SPLIT]", help="which dataset, or injection")
     parser.add_argument("path", nargs="?", metavar="PATH", type=Path, help="its file or folder (default: the hub)")
     parser.add_argument(
@@ -43,10 +44,9 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     )
     parser.add_argument("--samples", metavar="NUMBER", help="maximum number of questions (default: all)")
     parser.add_argument("--seed", metavar="NUMBER", default="0", help="which questions (default: 0)")
-    parser.set_defaults(run=_run)
 
 
-def _run(chosen: argparse.Namespace) -> int:
+def run(chosen: argparse.Namespace) -> int:
     if chosen.name is None:
         say(*_listed())
         return 0

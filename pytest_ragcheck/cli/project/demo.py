@@ -47,22 +47,22 @@ rag_report = report.html
 """
 
 
-def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    parser = commands.add_parser(
-        "demo",
-        help="see a whole run without a key, a model or a server",
-        description="Asks a small RAG system over this project's documentation some questions, judges the answers "
-        "offline, and writes the HTML report. The exit status is that of pytest.",
-    )
+HELP = "see a whole run without a key, a model or a server"
+DESCRIPTION = (
+    "Asks a small RAG system over this project's documentation some questions, judges the answers "
+    "offline, and writes the HTML report. The exit status is that of pytest."
+)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     known = "; ".join(f"{name}: {text}" for name, text in FAULTS.items())
     parser.add_argument("--fault", choices=FAULTS, help=f"make the system answer badly ({known})")
     parser.add_argument(
         "--keep", type=Path, metavar="DIR", help="make the project in this new folder (default: a temporary one)"
     )
-    parser.set_defaults(run=_run)
 
 
-def _run(chosen: argparse.Namespace) -> int:
+def run(chosen: argparse.Namespace) -> int:
     texts = shipped_texts()
     if not texts:
         complain("demo", "this installation has no pages. Install the package from its wheel.")

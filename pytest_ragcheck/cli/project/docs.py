@@ -14,14 +14,12 @@ _LINK = re.compile(r"(\]\()([\w./-]+)\.md(?:#[\w-]*)?\)")
 _TITLE = re.compile(r"(?m)^# (.+)$")
 
 
-def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    parser = commands.add_parser(
-        "docs",
-        help="print a page of the documentation, such as one that an error text names",
-        description="Prints a page of the documentation of this version, or without NAME the names of all pages.",
-    )
+HELP = "print a page of the documentation, such as one that an error text names"
+DESCRIPTION = "Prints a page of the documentation of this version, or without NAME the names of all pages."
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("name", nargs="?", metavar="NAME", help="the end of the page's name, such as errors/endpoint")
-    parser.set_defaults(run=_run)
 
 
 def read_pages() -> dict[str, str]:
@@ -40,7 +38,7 @@ def _with_names(text: str, name: str) -> str:
     return _LINK.sub(lambda link: f"{link[1]}{posixpath.normpath(posixpath.join(here, link[2]))})", text)
 
 
-def _run(chosen: argparse.Namespace) -> int:
+def run(chosen: argparse.Namespace) -> int:
     pages = read_pages()
     if not pages:
         complain("docs", "this installation has no pages. Install the package from its wheel.")

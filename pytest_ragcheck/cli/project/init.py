@@ -12,20 +12,19 @@ from pytest_ragcheck.cli.project.schema import read_schema
 from pytest_ragcheck.cli.project.user_project import Project, look_at
 from pytest_ragcheck.errors import UsageError
 
+HELP = "write a first question file, settings and a CI workflow"
+DESCRIPTION = (
+    "Writes a first question file with its schema for editors, the settings, and a CI workflow. "
+    "Asks nothing, and changes no existing file."
+)
 
-def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    parser = commands.add_parser(
-        "init",
-        help="write a first question file, settings and a CI workflow",
-        description="Writes a first question file with its schema for editors, the settings, and a CI workflow. "
-        "Asks nothing, and changes no existing file.",
-    )
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("folder", nargs="?", default=".", metavar="FOLDER", help="the project (default: this folder)")
     parser.add_argument("--dry-run", action="store_true", help="show what would be written, and write nothing")
-    parser.set_defaults(run=_run)
 
 
-def _run(chosen: argparse.Namespace) -> int:
+def run(chosen: argparse.Namespace) -> int:
     folder = Path(chosen.folder)
     if not folder.is_dir():
         raise UsageError(f"{folder} is not a folder. Create it first, or name another.")

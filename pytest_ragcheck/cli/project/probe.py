@@ -40,14 +40,15 @@ _WITH_ITS_KEYS = f"Add rag_response = answer=data.text contexts=data.hits[].text
 _BY_SETTINGS = "To leave the endpoint as it is, describe its requests and replies by settings"
 
 
-def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    parser = commands.add_parser(
-        "probe",
-        help="check a live endpoint against the contract, point by point",
-        description="Sends about a dozen requests to a RAG endpoint and checks the contract point by point, with "
-        "the remedy for each failure. For an endpoint of another shape it searches for settings that "
-        "fit. Exit status: 0 no required point fails, 1 one does, 2 wrong usage.",
-    )
+HELP = "check a live endpoint against the contract, point by point"
+DESCRIPTION = (
+    "Sends about a dozen requests to a RAG endpoint and checks the contract point by point, with "
+    "the remedy for each failure. For an endpoint of another shape it searches for settings that "
+    "fit. Exit status: 0 no required point fails, 1 one does, 2 wrong usage."
+)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "url", nargs="?", metavar="URL", help="the endpoint (default: $RAGCHECK_URL, or rag_url in pytest's ini file)"
     )
@@ -56,10 +57,9 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     parser.add_argument("--timeout", metavar="SECONDS", help="time limit of a reply (default: 60)")
     add_headers(parser)
     parser.add_argument("--json", action="store_true", help="print one JSON document instead, for scripts")
-    parser.set_defaults(run=_run)
 
 
-def _run(chosen: argparse.Namespace) -> int:
+def run(chosen: argparse.Namespace) -> int:
     import asyncio
 
     from pytest_ragcheck.rag.probe.checklist import probe_endpoint

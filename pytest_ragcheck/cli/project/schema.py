@@ -10,20 +10,20 @@ from pytest_ragcheck.summary.result_schemas import RESULT_KINDS, result_schema_t
 SCHEMAS = ("questions", *RESULT_KINDS)
 
 
-def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    parser = commands.add_parser(
-        "schema",
-        help="print the JSON Schema of question files, or of a result file",
-        description="Prints a JSON Schema (draft 2020-12): of question files, for completion and checks in an editor, "
-        "or of one of the result files.",
-    )
+HELP = "print the JSON Schema of question files, or of a result file"
+DESCRIPTION = (
+    "Prints a JSON Schema (draft 2020-12): of question files, for completion and checks in an editor, "
+    "or of one of the result files."
+)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "name",
         choices=SCHEMAS,
         help="which file: *.rag.yaml, *.rag.json and {dataset}_questions.json, {agent}_predictions.json, or "
         "{agent}_summary.json",
     )
-    parser.set_defaults(run=_run)
 
 
 def read_schema(name: str) -> str:
@@ -35,6 +35,6 @@ def read_schema(name: str) -> str:
     return result_schema_text(name)
 
 
-def _run(chosen: argparse.Namespace) -> int:
+def run(chosen: argparse.Namespace) -> int:
     print(read_schema(chosen.name), end="")
     return 0

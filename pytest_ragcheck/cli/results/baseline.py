@@ -26,12 +26,11 @@ _ADVICE = "Give the {agent}_predictions.json of a full run."
 _OTHER = "Give -o another file, or move that one away."
 
 
-def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    parser = commands.add_parser(
-        "baseline",
-        help="save runs as a baseline, or accept a run's answers",
-        description="Writes the file that pytest --rag-baseline compares with.",
-    )
+HELP = "save runs as a baseline, or accept a run's answers"
+DESCRIPTION = "Writes the file that pytest --rag-baseline compares with."
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True, dest="action")
     save = actions.add_parser(
         "save",
@@ -50,7 +49,6 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     )
     for action in (save, accept):
         add_output(action, default=BASELINE_FILE, text="where the baseline goes")
-        action.set_defaults(run=_run)
     which = "the last full run: its predictions file, or its output folder"
     save.add_argument(
         "results", metavar="RESULTS", type=Path, nargs="?", default=RESULTS, help=f"{which} (default: {RESULTS})"
@@ -66,7 +64,7 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     )
 
 
-def _run(chosen: argparse.Namespace) -> int:
+def run(chosen: argparse.Namespace) -> int:
     from pytest_ragcheck.report.files.output_folder import check_outside
 
     path: Path = chosen.output

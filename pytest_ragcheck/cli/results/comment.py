@@ -9,15 +9,15 @@ from pytest_ragcheck.cli.gate_arguments import with_own_baseline
 from pytest_ragcheck.cli.printing import complain, say
 from pytest_ragcheck.report.files.results_reader import predictions_path, read_results
 
+HELP = "show the results as a comment of the pull request"
+DESCRIPTION = (
+    "Writes one comment on the pull request of a job of GitHub Actions or GitLab CI, and updates it in "
+    "later runs. The token comes from GITHUB_TOKEN or GITLAB_TOKEN. Exit status: 0 also if the comment cannot be "
+    "written, such as for a pull request from a fork; a line then gives the reason. 2 wrong usage."
+)
 
-def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    parser = commands.add_parser(
-        "comment",
-        help="show the results as a comment of the pull request",
-        description="Writes one comment on the pull request of a job of GitHub Actions or GitLab CI, and updates it in "
-        "later runs. The token comes from GITHUB_TOKEN or GITLAB_TOKEN. Exit status: 0 also if the comment cannot be "
-        "written, such as for a pull request from a fork; a line then gives the reason. 2 wrong usage.",
-    )
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "results",
         metavar="RESULTS",
@@ -27,10 +27,9 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
         help="a predictions file, the path without _predictions.json, or a folder with one such file "
         "(default: ragcheck-results)",
     )
-    parser.set_defaults(run=_run)
 
 
-def _run(chosen: argparse.Namespace) -> int:
+def run(chosen: argparse.Namespace) -> int:
     from pytest_ragcheck.cli.results.pull_request import NotPosted, discussion_of, keep_comment
     from pytest_ragcheck.report.markdown import COMMENT_CHARS, markdown_of
     from pytest_ragcheck.report.view import view_of

@@ -19,14 +19,15 @@ if TYPE_CHECKING:
     from pytest_ragcheck.summary.agent_comparison import Agents
 
 
-def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    parser = commands.add_parser(
-        "compare",
-        help="compare the results of several agents",
-        description="Compares agents question by question: their means, the difference of each from the first with its "
-        "95 % interval, and the questions with different verdicts. "
-        "Exit status: 0 compared, 2 wrong usage.",
-    )
+HELP = "compare the results of several agents"
+DESCRIPTION = (
+    "Compares agents question by question: their means, the difference of each from the first with its "
+    "95 % interval, and the questions with different verdicts. "
+    "Exit status: 0 compared, 2 wrong usage."
+)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "results",
         metavar="RESULTS",
@@ -42,10 +43,9 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     )
     parser.add_argument("--show", metavar="NUMBER", type=int, default=20, help="questions shown (default: 20)")
     parser.add_argument("-o", "--output", metavar="FILE", type=Path, help="write there instead")
-    parser.set_defaults(run=_run)
 
 
-def _run(chosen: argparse.Namespace) -> int:
+def run(chosen: argparse.Namespace) -> int:
     text = _text(_compared(chosen.results), chosen)
     if chosen.output is None:
         print(text if chosen.format == "json" else printable(text), end="")

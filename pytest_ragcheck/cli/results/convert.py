@@ -21,15 +21,16 @@ _ENDING = "_results.json"
 _SHOWN_KEYS = 12
 
 
-def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    parser = commands.add_parser(
-        "convert",
-        help="turn exports of other tools into question files, and results of the old layout into the three files",
-        description="Turns exports of ragas, deepeval, promptfoo, giskard, LlamaIndex, LangSmith, Langfuse, OpenAI "
-        "evals, BEIR, TREC and MT-RAG into question files, and results of the old five-file layout into questions, "
-        "predictions and summary. Files are recognised by their content. Reports what could not be converted. "
-        "Exit status: 0 done; 2 wrong usage, or a file cannot be read or written.",
-    )
+HELP = "turn exports of other tools into question files, and results of the old layout into the three files"
+DESCRIPTION = (
+    "Turns exports of ragas, deepeval, promptfoo, giskard, LlamaIndex, LangSmith, Langfuse, OpenAI "
+    "evals, BEIR, TREC and MT-RAG into question files, and results of the old five-file layout into questions, "
+    "predictions and summary. Files are recognised by their content. Reports what could not be converted. "
+    "Exit status: 0 done; 2 wrong usage, or a file cannot be read or written."
+)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "files",
         metavar="FILE",
@@ -44,10 +45,9 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
         type=Path,
         help="where the files go (default: the current folder for question files, ragcheck-results for results)",
     )
-    parser.set_defaults(run=_run)
 
 
-def _run(chosen: argparse.Namespace) -> int:
+def run(chosen: argparse.Namespace) -> int:
     from pytest_ragcheck.questions.exports.export import Export
     from pytest_ragcheck.questions.exports.mtrag import is_mtrag
     from pytest_ragcheck.questions.exports.recognised_forms import read_exports

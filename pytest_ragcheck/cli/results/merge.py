@@ -20,22 +20,22 @@ _SHOWN = 10
 """Failed tests that are named."""
 
 
-def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    parser = commands.add_parser(
-        "merge",
-        help="merge the shards of a run",
-        description="Merges the results of all shards (pytest --rag-shard=I/N, or the groups of pytest-split) into the "
-        "files of one run, and applies the gate of the shards to them, or the one given here. Exit status: 0 green; "
-        "1 red: an ERROR, a FAIL that the gate does not tolerate, the gate itself, another failed test, or a shard "
-        "that was stopped before its end; 2 wrong usage, or a shard cannot be read.",
-    )
+HELP = "merge the shards of a run"
+DESCRIPTION = (
+    "Merges the results of all shards (pytest --rag-shard=I/N, or the groups of pytest-split) into the "
+    "files of one run, and applies the gate of the shards to them, or the one given here. Exit status: 0 green; "
+    "1 red: an ERROR, a FAIL that the gate does not tolerate, the gate itself, another failed test, or a shard "
+    "that was stopped before its end; 2 wrong usage, or a shard cannot be read."
+)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("folders", metavar="FOLDER", nargs="+", type=Path, help="a folder with the results of a shard")
     add_output(parser, default="ragcheck-results", text="where the files go", metavar="FOLDER")
     add_gate_options(parser)
-    parser.set_defaults(run=_run)
 
 
-def _run(chosen: argparse.Namespace) -> int:
+def run(chosen: argparse.Namespace) -> int:
     from pytest_ragcheck.config.resolve import environment_redactor
     from pytest_ragcheck.questions.datasets.registry import is_standard
     from pytest_ragcheck.report.files.result_files import write_results

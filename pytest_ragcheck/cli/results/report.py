@@ -22,14 +22,15 @@ if TYPE_CHECKING:
 FORMATS = {".html": "html", ".htm": "html", ".md": "markdown", ".csv": "csv", ".jsonl": "jsonl"}
 
 
-def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    parser = commands.add_parser(
-        "report",
-        help="turn the results of a run into a page, Markdown or a table, and of several into a trend",
-        description="Turns the result files of a run into one self-contained HTML file, Markdown for a pull request, "
-        "or a flat table, with the decision of the run's gate, or of the one given here. "
-        "Several runs become a page of their trend. Exit status: 0 written, whatever was decided; 2 wrong usage.",
-    )
+HELP = "turn the results of a run into a page, Markdown or a table, and of several into a trend"
+DESCRIPTION = (
+    "Turns the result files of a run into one self-contained HTML file, Markdown for a pull request, "
+    "or a flat table, with the decision of the run's gate, or of the one given here. "
+    "Several runs become a page of their trend. Exit status: 0 written, whatever was decided; 2 wrong usage."
+)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "results",
         metavar="RESULTS",
@@ -41,10 +42,9 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     add_output(
         parser, default="report.html", text="the file to write, in the format of its ending: .html, .md, .csv or .jsonl"
     )
-    parser.set_defaults(run=_run)
 
 
-def _run(chosen: argparse.Namespace) -> int:
+def run(chosen: argparse.Namespace) -> int:
     from pytest_ragcheck.report.write_report import write_report
 
     kind = _kind(chosen.output)
