@@ -52,19 +52,19 @@ class SameScore:
 
     local = False
 
-    def __init__(self, metric: Metric, known: Mapping[str, KnownVerdict]) -> None:
+    def __init__(self, metric: Metric, known: Mapping[str, Mapping[str, Score]]) -> None:
         self.names = metric.names
         self._metric = metric
         self._known = known
 
     async def score(self, question: Question, answer: RagAnswer) -> Mapping[str, Score]:
         """Return the recorded scores, or measure."""
-        known = self._known.get(material_digest(question, answer))
-        values = known.scores if known is not None else {}
-        scores = {name: Score(values[name]) for name in self.names if name in values}
+        known = self._known.get(material_digest(question, answer), {})
+        scores = {name: known[name] for name in self.names if name in known}
         return scores or await self._metric.score(question, answer)
 
 
 def with_known(metrics: Sequence[Metric], known: Mapping[str, KnownVerdict]) -> tuple[Metric, ...]:
     """Return the metrics; those that may call a server measure only new answers."""
-    return tuple(metric if metric.local else SameScore(metric, known) for metric in metrics)
+    scores = {material: {name: Score(value) for name, value in each.scores.items()} for material, each in known.items()}
+    return tuple(metric if metric.local else SameScore(metric, scores) for metric in metrics)
