@@ -56,7 +56,7 @@ def predictions_document(
 
 def summary_document(outcomes: Outcomes, summary: Summary) -> dict[str, Any]:
     """Return `{agent}_summary.json`: the numbers of the run."""
-    origins = {questions.dataset_name: questions.origin for questions in outcomes.sets}
+    origins = {questions.dataset_name: questions.origin and asdict(questions.origin) for questions in outcomes.sets}
     tiers = {questions.dataset_name: tier_of(questions.questions) for questions in outcomes.sets}
     return {
         **_head(outcomes),
@@ -66,22 +66,24 @@ def summary_document(outcomes: Outcomes, summary: Summary) -> dict[str, Any]:
         "complete": outcomes.complete,
         "judge": _judge(summary.judges),
         "judge_agreement": {score: _agreement(each) for score, each in summary.agreements.items()},
-        **_unless_empty(n_verdicts_from_cache=summary.verdicts_from_cache),
-        **({"repeats": _repeats(summary.repeats)} if summary.repeats else {}),
-        **_unless_empty(flaky=[asdict(each) for each in summary.flaky]),
-        **({"gate": _gate(summary.decision)} if summary.decision is not None else {}),
+        **_unless_empty(
+            n_verdicts_from_cache=summary.verdicts_from_cache,
+            repeats=summary.repeats and _repeats(summary.repeats),
+            flaky=[asdict(each) for each in summary.flaky],
+            gate=summary.decision and _gate(summary.decision),
+        ),
         "thresholds": dict(outcomes.thresholds),
         "dropped": {metric: dict(reasons) for metric, reasons in summary.dropped.items()},
         "endpoint": ", ".join(summary.endpoints),
         "tier": tier_of(tuple(question for questions in outcomes.sets for question in questions.questions)),
-        **({"documents": _documents(outcomes.documents)} if outcomes.documents is not None else {}),
+        **_unless_empty(documents=outcomes.documents and _documents(outcomes.documents)),
         "plugin_version": __version__,
         "datasets": {
             name: {
                 "num_examples": totals.num_examples,
                 "tier": tiers[name],
                 **_totals(totals),
-                **({"origin": asdict(origin)} if (origin := origins.get(name)) else {}),
+                **_unless_empty(origin=origins[name]),
             }
             for name, totals in summary.datasets.items()
         },
@@ -176,13 +178,15 @@ def _parties(record: Record) -> dict[str, Any]:
 
 
 def _judgement(record: Record) -> dict[str, Any] | None:
-    said = record.judgement
-    if said is None:
+    judgement = record.judgement
+    if judgement is None:
         return None
     return {
-        **{name: getattr(said, name) for name in (*JUDGED, "error_message", "abstained")},
+        **{name: getattr(judgement, name) for name in (*JUDGED, "error_message", "abstained")},
         "material": record.material,
-        **_unless_empty(votes={score: list(votes) for score, votes in said.votes.items()}, served_by=said.served_by),
+        **_unless_empty(
+            votes={score: list(votes) for score, votes in judgement.votes.items()}, served_by=judgement.served_by
+        ),
     }
 
 
