@@ -67,7 +67,7 @@ def read_labelled_answers(path: Path, *, label: str | None = None) -> LabelledAn
     """
     rows = list(_objects(path))
     label = _only_label(path, rows) if label is None else label
-    kept: list[LabelledAnswer] = []
+    labelled: list[LabelledAnswer] = []
     mistakes: list[str] = []
     for line, row in rows:
         if row.get(label) is None:
@@ -75,14 +75,14 @@ def read_labelled_answers(path: Path, *, label: str | None = None) -> LabelledAn
         if problem := _problem(row, label):
             mistakes.append(f"{path}:{line}: {problem}")
         else:
-            kept.append(_labelled(row, line, label))
+            labelled.append(_labelled(row, line, label))
     if mistakes:
         further = len(mistakes) - _MOST_SHOWN
         shown = "\n".join(mistakes[:_MOST_SHOWN])
         raise UsageError(f"{shown}\nand {further} more" if further > 0 else shown)
-    if not kept:
+    if not labelled:
         raise UsageError(f"{path}: no row has a {label} that is 1 or 0. Label some answers, or choose another --label.")
-    return LabelledAnswers(label=label, rows=tuple(kept))
+    return LabelledAnswers(label=label, rows=tuple(labelled))
 
 
 def _objects(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:

@@ -36,7 +36,7 @@ class RagasJudge:
         ragas_metrics()
         self._chat = chat
         self._embeddings = embeddings
-        self._kept: OrderedDict[str, RagasMeasurement] = OrderedDict()
+        self._measurements: OrderedDict[str, RagasMeasurement] = OrderedDict()
         server = chat.server
         self.identity = JudgeIdentity(
             kind="ragas",
@@ -69,9 +69,9 @@ class RagasJudge:
         """
         measurement = RagasMeasurement(self._chat, self._embeddings, question, answer)
         scores = (await measurement.answer_correctness(), await measurement.faithfulness())
-        self._kept[material_digest(question, answer)] = measurement
-        if len(self._kept) > _MOST_KEPT:
-            self._kept.popitem(last=False)
+        self._measurements[material_digest(question, answer)] = measurement
+        if len(self._measurements) > _MOST_KEPT:
+            self._measurements.popitem(last=False)
         correctness, grounded = map(_value, scores)
         return Judgement(
             # A cosine may be below 0, a score of a judgement may not.
@@ -82,8 +82,8 @@ class RagasJudge:
 
     def measurement(self, question: Question, answer: RagAnswer) -> RagasMeasurement:
         """The measurement of the answer's last judgement, returned once; else a new one."""
-        kept = self._kept.pop(material_digest(question, answer), None)
-        return kept or RagasMeasurement(self._chat, self._embeddings, question, answer)
+        measurement = self._measurements.pop(material_digest(question, answer), None)
+        return measurement or RagasMeasurement(self._chat, self._embeddings, question, answer)
 
     async def aclose(self) -> None:
         """Closes the connections."""

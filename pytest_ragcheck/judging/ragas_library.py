@@ -55,7 +55,7 @@ class RagasMeasurement:
         self._nonces = Nonces()
         self._asked = question.question
         self._expected = question.expected_answer or next(iter(question.acceptable_answers), "")
-        self._said = answer.text
+        self._answer = answer.text
         self._contexts = list(answer.contexts)
         self._grounding = list(grounding_contexts(question, answer))
         adapters = ragas_adapters()
@@ -66,14 +66,14 @@ class RagasMeasurement:
     async def answer_relevancy(self) -> Score | None:
         """The library's `AnswerRelevancy`; None if it is undefined."""
         metric = self._metrics.AnswerRelevancy(llm=self._llm, embeddings=self._vectors)
-        return await self._score(metric, user_input=self._asked, response=self._said)
+        return await self._score(metric, user_input=self._asked, response=self._answer)
 
     async def answer_correctness(self) -> Score | None:
         """The library's `AnswerCorrectness`; None if it is undefined, or if no answer is expected."""
         if not self._expected:
             return None
         metric = self._metrics.AnswerCorrectness(llm=self._llm, embeddings=self._vectors)
-        return await self._score(metric, user_input=self._asked, response=self._said, reference=self._expected)
+        return await self._score(metric, user_input=self._asked, response=self._answer, reference=self._expected)
 
     async def context_relevance(self) -> Score | None:
         """The library's `ContextRelevance`; None if it is undefined."""
@@ -88,7 +88,7 @@ class RagasMeasurement:
             return _WITHOUT_CONTEXTS
         metric = self._metrics.Faithfulness(llm=self._llm)
         return await self._score(
-            metric, user_input=self._asked, response=self._said, retrieved_contexts=self._grounding
+            metric, user_input=self._asked, response=self._answer, retrieved_contexts=self._grounding
         )
 
     async def ask(self, prompt: str, form: type[BaseModel]) -> Any:

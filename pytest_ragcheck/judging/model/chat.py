@@ -139,5 +139,5 @@ def _repair_turn(reply: ReplyText, asked: str) -> list[dict[str, str]]:
     """The messages of the repair turn; none after an empty reply, which some servers reject in a request."""
     if not reply.text.strip():
         return []
-    said = reply.text[:_LONGEST_SENT_BACK].encode("utf-8", "replace").decode("utf-8")
-    return [{"role": "assistant", "content": said}, {"role": "user", "content": asked}]
+    content = reply.text[:_LONGEST_SENT_BACK].encode("utf-8", "replace").decode("utf-8")
+    return [{"role": "assistant", "content": content}, {"role": "user", "content": asked}]

@@ -98,7 +98,7 @@ class HttpRequests:
             with TimeLimit(self._timeout_seconds):
                 response, reply = await self._exchange(connections, library, sendable(body))
                 if not response.is_success:
-                    raise Refused(response.status_code, _said(response, reply), response.headers)
+                    raise Refused(response.status_code, _error_body(response, reply), response.headers)
                 return _value(response, reply)
         except (library.RequestError, library.InvalidURL, ssl.SSLError, UsageError) as error:
             raise NoConnection(by_proxy=isinstance(error, library.ProxyError)) from error
@@ -199,7 +199,7 @@ def _value(response: AnyResponse, body: bytes) -> Any:
     raise OtherContent("a body that is not JSON" if is_json else "text", sent=text, status=status)
 
 
-def _said(response: AnyResponse, body: bytes) -> Any:
+def _error_body(response: AnyResponse, body: bytes) -> Any:
     try:
         return json.loads(body)
     except (ValueError, RecursionError):
