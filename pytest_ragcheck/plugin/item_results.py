@@ -52,7 +52,7 @@ class ItemResults:
     _turns: dict[tuple[str, str], tuple[EarlierTurn, ...]] = field(default_factory=dict, init=False)
     """By dataset name and conversation the earlier turns of its last record."""
 
-    def add_record(self, record: Record, node_id: str, *, on_demand: str = "", resumed: bool = False) -> None:
+    def add_record(self, record: Record, node_id: str, *, on_demand: str, resumed: bool) -> None:
         """
         Add a record; it replaces an earlier one of the same question.
 

@@ -88,7 +88,7 @@ class Checker:
         )
         return await self.evaluator.evaluate(anew)
 
-    def preparer(self, backends: Backends, *, lasting: bool = False) -> Callable[[Question], PreparedQuestion]:
+    def preparer(self, backends: Backends, *, lasting: bool) -> Callable[[Question], PreparedQuestion]:
         """
         Return a function that adds to a question the backends, the metrics, and the baseline's verdicts on its answers.
 

@@ -58,7 +58,7 @@ class Backends:
         judge = self.judge.function if isinstance(self.judge, FunctionJudge) else self.judge
         return self.client, judge, self.settings
 
-    def are_lasting(self, set_up: Mapping[pytest.FixtureDef[Any], int], *, judged: bool = True) -> bool:
+    def are_lasting(self, set_up: Mapping[pytest.FixtureDef[Any], int], *, judged: bool) -> bool:
         """
         Return True if the backends live as long as the session, and other items of the folder share them.
 
@@ -95,7 +95,7 @@ class Plan:
     """Why each other question is asked when its item runs."""
 
 
-def plan(session: pytest.Session, *, switched_off: str = "") -> Plan:
+def plan(session: pytest.Session, *, switched_off: str) -> Plan:
     """
     Return the plan of the session, after its collection.
 
