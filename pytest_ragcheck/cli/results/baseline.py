@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from pytest_ragcheck.cli.printing import say
 from pytest_ragcheck.config.baseline_place import BASELINE_FILE
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.report.counted import counted
-from pytest_ragcheck.report.files.results_reader import ended_of, predictions_path
+from pytest_ragcheck.report.files.results_reader import asked_rows, ended_of, predictions_path, questions_files
 from pytest_ragcheck.report.terminal.gate_lines import flaky_lines
 from pytest_ragcheck.summary.flaky import flaky_in_history
 from pytest_ragcheck.summary.gate.baseline_file import BaselineFile, baseline_documents, differing
@@ -72,9 +73,11 @@ def run(chosen: argparse.Namespace) -> int:
     if any(path.parent.glob("*_summary.json")):
         check_outside(path, path.parent, name=str(path))
     now = _read(chosen.results, _ADVICE)
-    rows = now.runs.rows.values()
-    if all(row.verdict is Verdict.ERROR for row in rows):
-        kinds = ", ".join(dict.fromkeys(row.error_kind for row in rows))
+    rows = now.runs.rows
+    files = questions_files(chosen.results.parent, {dataset for dataset, _ in rows})
+    now = replace(now, questions={*rows, *asked_rows(files)})
+    if not now.document["predictions"]:
+        kinds = ", ".join(dict.fromkeys(row.error_kind for row in rows.values()))
         raise UsageError(
             f"{chosen.results}: every question is an ERROR ({kinds}), so the run has no answers to keep. "
             "Fix what its messages name, and run again."

@@ -65,7 +65,7 @@ class _Examination:
     """Recorded answers and those of this run, by digest, each with its question and the turns before it."""
 
     recorded: set[str] = field(default_factory=set)
-    """Digests of the recorded answers that the judge of today judged."""
+    """Digests of recorded answers that today's judge judged."""
 
     again: list[Record] = field(default_factory=list)
     judged: list[Record] = field(default_factory=list)

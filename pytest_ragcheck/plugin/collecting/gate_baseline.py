@@ -27,14 +27,14 @@ def baseline_of(config: pytest.Config) -> Baseline:
         pytest.UsageError: The file cannot be read as a baseline, or is in the output folder.
     """
     if _BASELINE not in config.stash:
-        place = place_of(config)
+        place, name = place_of(config), baseline_name(config)
         file = place.path if place.rev is None else InGit(rev=place.rev, path=place.path)
         try:
             if place.rev is None:
                 from pytest_ragcheck.report.files.output_folder import check_outside
 
-                check_outside(place.path, settings_of(config).run.output, name=baseline_name(config))
-            config.stash[_BASELINE] = read_baseline(file, name=baseline_name(config))
+                check_outside(place.path, settings_of(config).run.output, name=name)
+            config.stash[_BASELINE] = read_baseline(file, name=name)
         except UsageError as error:
             given = given_options(config).get("rag_baseline")
             origin = f"{given.origin}: " if given is not None else ""

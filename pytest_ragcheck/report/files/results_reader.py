@@ -92,7 +92,7 @@ def read_results(path: Path) -> Results:
     return Results(
         predictions=predictions,
         summary=summary,
-        asked=asked_rows(_questions(path.parent, {row["dataset_name"] for row in all_rows(predictions)})),
+        asked=asked_rows(questions_files(path.parent, {row["dataset_name"] for row in all_rows(predictions)})),
         notes=tuple(flaky_lines([Flaky(**each) for each in summary.get("flaky", ())])),
         gate=summary.get("gate", {}).get("reason"),
         xfailed={key_of(row): row["tolerated"] for row in predictions["predictions"] if row.get("tolerated")},
@@ -160,7 +160,7 @@ def _predictions(path: Path) -> Document:
     return document
 
 
-def _questions(folder: Path, datasets: set[str]) -> Iterable[Document]:
+def questions_files(folder: Path, datasets: set[str]) -> Iterable[Document]:
     for path in sorted(folder.glob("*_questions.json")):
         document = _json(path)
         if document.get("dataset_name") in datasets and isinstance(document.get("questions"), list):

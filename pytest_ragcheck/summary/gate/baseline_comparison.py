@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from pytest_ragcheck.verdict.record import Record
 
 _GROUPS = ("newly_failing", "expected_failing", "still_failing", "newly_passing", "still_passing", "not_measured")
-_FILE_DECIMALS = 6
-"""Decimal places of a threshold in the file."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -172,9 +170,7 @@ def compare(
 def examined_against(baseline: Baseline, outcomes: Outcomes) -> Outcomes:
     """Return the outcomes without the evidence of a gate whose saved runs are not those of this baseline."""
     records = tuple(
-        record
-        if (evidence := evidence_of(record)) is None or evidence.saved_runs == baseline.runs
-        else replace(record, evidence={})
+        record if tuple(record.evidence.get("saved_runs", ())) == baseline.runs else replace(record, evidence={})
         for record in outcomes.records
     )
     return replace(outcomes, records=records)
@@ -210,4 +206,4 @@ def _group(change: Change, *, expected: bool) -> str:
 
 
 def _as_written(thresholds: Mapping[str, float]) -> dict[str, float]:
-    return {metric: round(threshold, _FILE_DECIMALS) for metric, threshold in thresholds.items()}
+    return {metric: round(threshold, 6) for metric, threshold in thresholds.items()}

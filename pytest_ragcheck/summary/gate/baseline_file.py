@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +25,8 @@ class BaselineFile:
 
     document: Mapping[str, Any]
     runs: Baseline
+    questions: Set[Key] = frozenset()
+    """All questions of a run, also skipped ones."""
 
 
 def baseline_documents(
@@ -37,7 +39,7 @@ def baseline_documents(
     Return the document of the baseline with the run added, and the document of its contexts.
 
     The earlier runs of a question stay if its text and its settings are the same. A question that is an ERROR in the
-    run keeps them, and one that the run lacks is dropped.
+    run, or was skipped, keeps them, and one that the run lacks is dropped.
 
     *now* is the predictions file of the run, *earlier* the baseline that is extended, and *contexts* has the texts of
     its contexts by digest. With *accepted*, only these questions are taken from the run, without their earlier runs.
@@ -51,7 +53,7 @@ def baseline_documents(
             row = now.runs.rows[key]
             continues = accepted is None and key in before and _is_comparable(row, recorded[key])
             rows.append(_row(measured[key], row, before[key] if continues else {}, texts))
-        elif key in before and (key in now.runs.rows if accepted is None else key not in accepted):
+        elif key in before and (key in now.questions if accepted is None else key not in accepted):
             rows.append(before[key])
     return _documents(now.document, earlier.document if earlier else {}, rows, texts)
 
@@ -70,7 +72,7 @@ def differing(now: BaselineFile, earlier: BaselineFile) -> list[Key]:
             or not _is_comparable(rows[key], recorded[key])
             or not recorded[key].metrics.keys() <= metrics
         ),
-        *(key for key in before if key not in rows),
+        *(key for key in before if key not in now.questions),
     ]
 
 

@@ -184,14 +184,9 @@ def tolerated(
 
     *clean* is as for `why_tolerated`.
     """
-    found = {}
-    for record in outcomes.measured:
-        key = record.question.key
-        if record.verdict is Verdict.PASS:
-            continue
-        if why := outcomes.excused.get(key, why_tolerated(record, terms, baseline, clean=clean)):
-            found[key] = why
-    return found
+    failed = {record.question.key: record for record in outcomes.measured if record.verdict is Verdict.FAIL}
+    reasons = {key: why_tolerated(record, terms, baseline, clean=clean) for key, record in failed.items()}
+    return {key: why for key, given in reasons.items() if (why := outcomes.excused.get(key, given))}
 
 
 def red_by_themselves(outcomes: Outcomes) -> list[Record]:

@@ -116,6 +116,24 @@ def test_an_error_keeps_the_recorded_answers_of_its_question(save: Save, tmp_pat
     assert {name: sum(counts) for name, (_, *counts) in recorded(tmp_path).items()} == {"terms": 2, "hours": 1}
 
 
+def test_skipped_questions_and_turns_after_an_error_keep_their_recorded_answers(
+    save: Save, accept: Save, tmp_path: Path
+) -> None:
+    save(passed("terms"), passed("talk[turn1]"), passed("talk[turn2]"), passed("hours"), passed("gone"))
+    turns = [{"question": "What about talk[turn1]?"}, {"question": "What about talk[turn2]?"}]
+    asked: list[dict[str, Any]] = [{"id": name, "question": f"What about {name}?"} for name in ("terms", "hours")]
+    asked += [{"id": "talk", "turns": turns}]
+    (tmp_path / "billing_questions.json").write_text(
+        json.dumps({"dataset_name": "billing", "questions": asked}), encoding="utf-8"
+    )
+    rows = passed("terms"), errored("talk[turn1]")
+    save(*rows, timestamp="2126-11-06T00:00:00+00:00")
+    kept = {"terms": 2, "talk[turn1]": 1, "talk[turn2]": 1, "hours": 1}
+    assert {name: sum(counts) for name, (_, *counts) in recorded(tmp_path).items()} == kept
+    _, printed, _ = accept(*rows)
+    assert printed.splitlines()[0] == "ragcheck-baseline.json: no answer differs from the recorded ones"
+
+
 def test_a_run_with_errors_alone_is_refused(save: Save, accept: Save, tmp_path: Path) -> None:
     said = (
         "every question is an ERROR (endpoint_timeout), so the run has no answers to keep. "
