@@ -26,7 +26,7 @@ class SearchProcess:
 
     def __init__(self) -> None:
         self.stopped: set[str] = set()
-        """Expressions of users that took too long on an answer."""
+        """Expressions that took too long on an answer."""
 
         self._lock = threading.Lock()
         self._child: subprocess.Popen[bytes] | None = None

@@ -82,8 +82,8 @@ def citation_validity(answer: RagAnswer, cited: CitedAnswer) -> Score:
         return Score.unscored(NO_IDS)
     invalid = [citation for citation in cited.citations if not citation.contexts]
     n_contexts = len(answer.contexts)
-    none_of = f"which is none of the {n_contexts} contexts" if n_contexts > 1 else "but there is only 1 context"
-    lacking = none_of if n_contexts else "and there are no contexts"
+    few = {0: "and there are no contexts", 1: "but there is only 1 context"}
+    lacking = few.get(n_contexts, f"which is none of the {n_contexts} contexts")
     findings = (
         f"{quoted_text(sentence.text)} cites {shown(citation)}, {lacking}"
         for sentence in (cited_sentences(answer, cited) if invalid else ())

@@ -16,7 +16,7 @@ SEARCH_SECONDS = 5.0
 """Time limit of one regular expression on one answer."""
 
 _SECONDS_LATER = 1.0
-"""The limit after the expression was once stopped, so that many answers do not take the whole time each."""
+"""The limit once the expression was stopped, so that further answers cost less."""
 
 FLAGS = "gimsuyx"
 """Flags of regular expressions in other languages; only `i` is valid here."""

@@ -19,7 +19,7 @@ async def ask(question: Question, client: Asks, identities: Collection[str] = ()
     The client's answer, checked field by field; *identities* are those of the settings, if there are any.
 
     Raises:
-        EndpointError: The endpoint gave no answer that can be judged, or the identity of the question is unknown.
+        EndpointError: The endpoint gave no answer that can be judged, or the identity is unknown.
     """
     name = endpoint_name(client)
     if identities:
@@ -52,7 +52,7 @@ async def ask(question: Question, client: Asks, identities: Collection[str] = ()
 
 
 def check_identity(name: str, known: Collection[str], *, endpoint: str) -> None:
-    """Raise an `EndpointError` if the identity is not one of the *known* ones; nobody's name is empty."""
+    """Raise an `EndpointError` unless the identity is *known* or empty."""
     if name and name not in known:
         names = ", ".join(sorted(known)) or "none"
         raise EndpointError(

@@ -51,7 +51,7 @@ class StreamedReply:
 
         self._has_ended = False
         self._unfinished = ""
-        """The reason why an event calls the answer unfinished; it counts only if the answer has no text."""
+        """Why an event calls the answer unfinished; counts only if the answer has no text."""
 
         self._problem: ReplyMismatch | None = None
         self.is_done = False
@@ -128,7 +128,11 @@ class StreamedReply:
         return parts.assemble(self._found | {"answer": text}, self._extra)
 
     def _text(self) -> str:
-        text = _whole(self._pieces)
+        """Return the answer: the last piece if each repeats all before it, otherwise the pieces together."""
+        texts = list(filter(None, self._pieces))
+        # New pieces of a text do not begin with each other all along.
+        repeats = len(set(texts)) > 2 and all(later.startswith(earlier) for earlier, later in pairwise(texts))
+        text = texts[-1] if repeats else "".join(texts)
         if self._unfinished and self._reading.parts.answer is not None and not text.strip():
             raise ReplyMismatch(f"the stream has no answer but an error: {self._unfinished}", _FIX_THE_CAUSE)
         return text
@@ -202,27 +206,17 @@ class StreamedReply:
     def _refuse_error(self, event: StreamEvent, value: object) -> None:
         keys = value if isinstance(value, dict) else {}
         kinds = (event.type, keys.get("event"), keys.get("type"))
+        response = keys.get("response")  # in events of OpenAI's Responses API
         expression = self._reading.parts.answer or self._reading.parts.contexts
         # The search takes as long as that for the answer, and few events have an error.
         error = expression.error_in(value) if b'"error"' in event.data else ""
         if not error and ("error" in kinds or "response.failed" in kinds):
-            # The second is of OpenAI's Responses API, and has the error in its response.
-            error = expression.error_in(keys.get("response")) or named_error(value)
+            error = expression.error_in(response) or named_error(value)
             error = error if event.data.strip() else "an error event without data"
         if not error and self._reading.error is not None and (found := self._reading.error.find(value)):
             error = named_error(found)
         if not self._unfinished and _UNFINISHED.search(event.data):
-            # The second is of an event response.incomplete of the same API.
-            self._unfinished = expression.unfinished_in(value) or expression.unfinished_in(keys.get("response"))
+            self._unfinished = expression.unfinished_in(value) or expression.unfinished_in(response)
         if error:
             found = f"event {self._events} of the stream reports an error: {error}"
             raise ReplyMismatch(found, _FIX_THE_CAUSE)
-
-
-def _whole(pieces: list[str]) -> str:
-    """Return the answer: the last piece if each repeats all before it, otherwise the pieces together."""
-    texts = list(filter(None, pieces))
-    # New pieces of a text do not begin with each other all along.
-    if len(set(texts)) > 2 and all(later.startswith(earlier) for earlier, later in pairwise(texts)):
-        return texts[-1]
-    return "".join(texts)

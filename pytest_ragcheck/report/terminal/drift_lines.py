@@ -47,7 +47,7 @@ def drift_lines(changes: Sequence[Change], name: Callable[[Key], str]) -> Iterat
 
 
 def _judge_models(changes: Sequence[Change]) -> Iterator[str]:
-    """Yield a line if no model behind the same judge is one of the saved runs."""
+    """Yield a line if the judge's server names only models that no saved run had."""
     former: set[str] = set()
     models: set[str] = set()
     for change in changes:
@@ -74,7 +74,7 @@ def _documents(changes: Sequence[Change]) -> Iterator[str]:
         return
     known_texts = {digest for look in looks for digest in look.context_digests}
     texts = [text_digest(text) in known_texts for change in changes for text in change.now.contexts]
-    known = sum(texts) / len(texts) if texts else 0.0
+    known = fmean(texts) if texts else 0.0
     gold = {passage.doc_id for change in changes for passage in change.now.question.gold_passages if passage.doc_id}
     if len(ids & known_ids) <= _RENAMED_IDS * len(ids) and known >= _KNOWN_TEXTS:
         yield (
@@ -82,8 +82,8 @@ def _documents(changes: Sequence[Change]) -> Iterator[str]:
             f"{100 * known:.0f} % of the texts do; metrics by id cannot be compared"
         )
     elif lost := sorted((gold & known_ids) - ids):
-        lost_ids = some(lost, _SHOWN, joint=" and ")
-        yield f"gold documents that the baseline's contexts had and no reply has: {lost_ids}"
+        named = some(lost, _SHOWN, joint=" and ")
+        yield f"gold documents that the baseline's contexts had and no reply has: {named}"
 
 
 def _contexts(answered: Pairs) -> Iterator[str]:
