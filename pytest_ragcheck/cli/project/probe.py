@@ -123,7 +123,7 @@ def _read(chosen: argparse.Namespace) -> tuple[Target, Redactor]:
         question=question,
         top_k=settings.endpoint.top_k,
         timeout_seconds=settings.endpoint.timeout_seconds,
-        shape_settings={name: str(in_file[name].value).strip() for name in _SHAPE_SETTINGS if name in in_file},
+        shape_settings={name: getattr(settings.endpoint, name[4:]) for name in _SHAPE_SETTINGS if name in in_file},
     )
     return target, settings.redactor
 

@@ -795,6 +795,15 @@ def test_the_ini_file_gives_url_headers_and_shape(
         assert {request.headers.get("authorization") for request in other.requests} == {None}
 
 
+def test_a_request_may_be_a_table_of_toml_as_in_a_run(ragcheck, tmp_path: Path) -> None:
+    with takes(lambda body: "ask" in body, json_reply({"answer": "30 days", "contexts": PASSAGES[:1]})) as server:
+        own = f'[tool.pytest]\nrag_url = "{server.url}"\nrag_request = {{ask = "{{query}}"}}\n'
+        (tmp_path / "pyproject.toml").write_text(own, encoding="utf-8")
+        status, printed, errors = ragcheck("probe", "--json")
+    assert (status, errors) == (1, "")
+    assert json.loads(printed)["settings"] == {"rag_url": server.url, "rag_request": '{"ask": "{query}"}'}
+
+
 @pytest.mark.parametrize(
     ("fault", "last_line"),
     [
