@@ -31,7 +31,7 @@ def compose_file(path: Path, mistakes: Mistakes) -> Node | None:
     suffix = path.suffix.lower()
     if suffix not in _FIRST_QUESTION:
         known = ", ".join(_FIRST_QUESTION)
-        raise Unreadable(1, f"ends in {suffix!r}, and question files in {known}. Convert it, and name it so.")
+        raise Unreadable(1, f"ends in {suffix!r}, but question files end in {known}. Convert and rename it.")
     text = _decoded(path.read_bytes())
     node = _compose(text, suffix, mistakes) if text.strip() else None
     if not mistakes.found and (node is None or (isinstance(node, Scalar) and node.is_null)):

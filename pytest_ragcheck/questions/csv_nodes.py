@@ -116,7 +116,7 @@ def _read_header(mistakes: Mistakes, header: Sequence[Scalar], declared: str) ->
     typed = [Entry(name, cell.line, cell) for name, cell in zip(names, header, strict=True)]
     entries = named_entries(site, MappingNode(line, [entry for entry in typed if entry.key]), QUESTION)
     if "question" not in entries:
-        site.mistake(line, f"has no 'question' (found: {found}). Name the column with the texts to ask so.")
+        site.mistake(line, f"has no 'question' (found: {found}). Rename the column with the texts to ask.")
         return None
     read = {id(entry) for entry in entries.values()}
     return [entry.key if id(entry) in read or not entry.key else None for entry in typed]

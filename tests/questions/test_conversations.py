@@ -81,7 +81,7 @@ def test_a_line_of_json_lines_is_a_conversation_too(tmp_path: Path) -> None:
         ),
         (
             "turns: [{question: Why?, id: a}]",
-            ", turn 1 has 'id', which belongs to the conversation, whose turns are called by their number. Delete it.",
+            ", turn 1 has 'id', which belongs to the conversation, whose turns are named by their numbers. Delete it.",
         ),
         (
             "turns: [Why?, {question: Who?, turns: [How?]}]",

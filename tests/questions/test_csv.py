@@ -165,7 +165,7 @@ def test_a_cell_may_be_larger_than_the_standard_librarys_limit(tmp_path: Path) -
         ),
         (
             "id,expected_answer",
-            "has no 'question' (found: 'id', 'expected_answer'). Name the column with the texts to ask so.",
+            "has no 'question' (found: 'id', 'expected_answer'). Rename the column with the texts to ask.",
         ),
         (
             "What is the refund window?,30 days",

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 ONE_VALUE = (
     "the file holds one JSON value, and JSON Lines have a question on each line. "
-    "Let the file's name end in '.rag.json', or write each question on one line."
+    "Rename it to end in '.rag.json', or write each question on one line."
 )
 
 

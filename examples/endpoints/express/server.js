@@ -1,5 +1,5 @@
 // A RAG endpoint that keeps the contract, with Express.
-// Replace `find` by your retrieval and `answerFrom` by your model; the route stays as it is.
+// Replace `find` with your retrieval and `answerFrom` with your model; the route stays as it is.
 "use strict";
 
 const express = require("express");

@@ -1,7 +1,7 @@
 """
 A RAG endpoint that keeps the contract, with FastAPI.
 
-Replace `find` by your retrieval and `answer_from` by your model; the route stays as it is.
+Replace `find` with your retrieval and `answer_from` with your model; the route stays as it is.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ EXAMPLE_URL = "http://localhost:8000/query"
 QUESTIONS = f"""\
 # yaml-language-server: $schema=./{SCHEMA_FILE}
 #
-# Each question is one test. Replace these by questions of your users and the answers in your documents.
+# Each question is one test. Replace these with questions of your users and the answers in your documents.
 
 questions:
   - id: refund-window # part of the test's name; keep it, and runs can be compared

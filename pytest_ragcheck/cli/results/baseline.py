@@ -44,7 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     accept = actions.add_parser(
         "accept",
         help="accept a run's answers as the recorded ones",
-        description="Replaces the recorded answers of questions by those of a full run, drops the earlier runs of "
+        description="Replaces the recorded answers of questions with those of a full run, drops the earlier runs of "
         "these questions, and lists each with its recorded verdict and its new one. Exit status: 0 written or nothing "
         "differs, 2 wrong usage.",
     )

@@ -64,7 +64,7 @@ class Dataset:
     def __post_init__(self) -> None:
         if not re.fullmatch(r"[A-Za-z][\w.-]*", self.name):
             raise UsageError(
-                f"Dataset: the name {self.name!r} cannot begin a node id. Begin it with a letter, and go on with "
+                f"Dataset: the name {self.name!r} cannot begin a node id. Begin it with a letter, and continue with "
                 f"letters, digits, '_', '.' and '-'."
             )
         wrong = [tier for tier in self.tiers if tier not in TIERS]

@@ -119,7 +119,7 @@ QUESTION = Vocabulary(
 
 _OF_A_CONVERSATION = ("id", "thresholds", "top_k", "tags", "skip", "xfail", "quarantine")
 _OF_A_TURN = "is a key of a turn. Write it into an entry under 'turns'."
-_NAMED_BY_NUMBER = "belongs to the conversation, whose turns are called by their number. Delete it."
+_NAMED_BY_NUMBER = "belongs to the conversation, whose turns are named by their numbers. Delete it."
 
 CONVERSATION = Vocabulary(
     aliases={TURNS: (), **{key: QUESTION.aliases[key] for key in _OF_A_CONVERSATION}},

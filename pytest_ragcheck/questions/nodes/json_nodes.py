@@ -145,7 +145,7 @@ class _Scanner:
 
 _ONE_DOCUMENT = (
     "holds one JSON value, and JSON Lines have a question on each line. "
-    "Let the file's name end in '.rag.json', or write each question on one line."
+    "Rename it to end in '.rag.json', or write each question on one line."
 )
 
 

@@ -148,7 +148,7 @@ class Reading:
         if len(ids) != contexts:
             missing = self.source_ids.dead_end(reply) if reply is not None else ""
             found = f"{label} has {len(ids)} for {contexts} contexts" + (f": {missing}" if missing else "")
-            raise IdsMismatch(found, "Have it lead to one id for each context, in their order.")
+            raise IdsMismatch(found, "Make it return one id for each context, in their order.")
         return tuple(ids)
 
 

@@ -118,8 +118,8 @@ def test_a_further_dataset_has_a_name_of_its_own_and_known_tiers() -> None:
     with pytest.raises(UsageError) as caught:
         own("a b")
     assert str(caught.value) == (
-        "Dataset: the name 'a b' cannot begin a node id. Begin it with a letter, and go on with letters, digits, '_', "
-        "'.' and '-'."
+        "Dataset: the name 'a b' cannot begin a node id. Begin it with a letter, and continue with letters, digits, "
+        "'_', '.' and '-'."
     )
     with pytest.raises(UsageError) as caught:
         own(tiers=("generation", "search"))
