@@ -175,8 +175,8 @@ class SettingsReader:
             if not _TAG.fullmatch(tag) or tag in MARKER_OPERATORS:
                 site.mistake(
                     item.line,
-                    f"has the tag {shortened(tag)}, which cannot be a pytest marker. Begin it with a letter, and continue "
-                    "with letters, digits, '_' and '-'; 'and', 'or' and 'not' are taken.",
+                    f"has the tag {shortened(tag)}, which cannot be a pytest marker. Begin it with a letter, and "
+                    "continue with letters, digits, '_' and '-'; 'and', 'or' and 'not' are taken.",
                 )
             elif tag in self.reserved_tags:
                 site.mistake(
