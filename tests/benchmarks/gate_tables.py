@@ -85,7 +85,7 @@ def _by_model(rows: Rows, confirmed: ByFields) -> Iterator[str]:
         for key, tally in _added_up(rows, 1)
         if not _same_answers(str(key[0]))
     )
-    return _table(("model", "`regression`", "`confirmed`", "its further asks"), body)
+    return _table(("model", "`regression`", "`confirmed`", "further requests"), body)
 
 
 def _with_warnings(rows: Rows, confirmed: ByFields) -> Iterator[str]:
