@@ -8,7 +8,6 @@ from typing import Any
 
 from pytest_ragcheck.questions.question import EarlierTurn, GoldPassage, Origin, Question, QuestionSet
 
-_LISTS = ("all_acceptable_answers", "must_mention", "must_not_mention", "must_cite", "must_not_retrieve", "tags")
 _PASSAGES = ("gold_passages", "distractors")
 
 
@@ -30,7 +29,7 @@ def question_to_wire(question: Question) -> dict[str, Any]:
 
 
 def question_from_wire(wire: dict[str, Any]) -> Question:
-    read = {name: tuple(wire[name]) for name in _LISTS}
+    read: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in wire.items()}
     for name in _PASSAGES:
         read[name] = tuple(
             GoldPassage(text=text, doc_id=doc_id, identity=identity) for text, doc_id, identity in wire[name]
@@ -43,7 +42,7 @@ def question_from_wire(wire: dict[str, Any]) -> Question:
         EarlierTurn(question=asked, answer=answer, contexts=tuple(contexts))
         for asked, answer, contexts in wire["history"]
     )
-    return Question(**{**wire, **read, "path": Path(wire["path"]) if wire["path"] else None})
+    return Question(**{**read, "path": Path(wire["path"]) if wire["path"] else None})
 
 
 def set_to_wire(questions: QuestionSet) -> dict[str, Any]:
