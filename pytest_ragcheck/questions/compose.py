@@ -65,9 +65,6 @@ def _decoded(content: bytes) -> str:
         what = f"is not UTF-8: byte 0x{content[offset]:02x} at offset {offset}. Save it as UTF-8."
         raise Unreadable(line, what) from error
     if (offset := text.find("\0")) >= 0:
-        raise Unreadable(_line_at(text, offset), "has a NUL character, so it is not text. Save it as UTF-8 text.")
+        line = text.count("\n", 0, offset) + 1
+        raise Unreadable(line, "has a NUL character, so it is not text. Save it as UTF-8 text.")
     return text
-
-
-def _line_at(text: str, position: int) -> int:
-    return text.count("\n", 0, position) + 1
