@@ -18,6 +18,9 @@ from pytest_ragcheck.report.files.result_documents import JUDGEMENT
 
 DECIMALS = 6
 
+_ROW = "\n    "
+"""The line break and the indent of a row of an array."""
+
 _EXACT = frozenset({"metadata", "thresholds", "maximums", JUDGEMENT})
 
 _ENCODED = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
@@ -60,28 +63,25 @@ class JsonWriter:
 
     def row(self, value: Any) -> EncodedRow:
         """Return the text of a row, which `write` takes in place of the value."""
-        return EncodedRow(self._text(value, depth=2))
+        return EncodedRow(self._text(value, _ROW))
 
     def _pieces(self, document: dict[str, Any]) -> Iterator[str]:
         """Yield the document's text in the format of `json.dumps` with an indent of two."""
         between = "{"
         for key, value in document.items():
-            yield f"{between}\n  {self._text(key)}: "
+            yield f"{between}\n  {self._key(key)}: "
             between = ","
             if not isinstance(value, Iterator):
-                yield self._text(value, depth=1)
+                yield self._text(value, "\n  ")
                 continue
             before = "["
             for row in value:
-                yield f"{before}\n    {row if type(row) is EncodedRow else self._text(row, depth=2)}"
+                yield f"{before}{_ROW}{row if type(row) is EncodedRow else self._text(row, _ROW)}"
                 before = ","
             yield "[]" if before == "[" else "\n  ]"
         yield "{}\n" if between == "{" else "\n}\n"
 
-    def _text(self, value: Any, *, depth: int = 0) -> str:
-        return self._indented(value, "\n" + "  " * depth)
-
-    def _indented(self, value: Any, line: str) -> str:
+    def _text(self, value: Any, line: str) -> str:
         """
         Return the text of `json.dumps` with an indent of two over the redacted value, in one pass.
 
@@ -95,14 +95,14 @@ class JsonWriter:
             # Two keys may be equal once they are redacted.
             items = {self._key(str(key)): item for key, item in value.items()}
             begin, end = "{", "}"
-            rows = [f"{key}: {self._indented(item, inner)}" for key, item in items.items()]
+            rows = [f"{key}: {self._text(item, inner)}" for key, item in items.items()]
         elif kind is list:
-            begin, rows, end = "[", [self._indented(item, inner) for item in value], "]"
+            begin, rows, end = "[", [self._text(item, inner) for item in value], "]"
         elif kind in _SHORT_WAYS and (kind is not float or math.isfinite(value)):
             return _SHORT_WAYS[kind](value)
         else:
             plain = self._redactor.document(value)
-            return self._indented(plain, line) if type(plain) in {dict, list} else _ENCODED(plain)
+            return self._text(plain, line) if type(plain) in {dict, list} else _ENCODED(plain)
         return f"{begin}{inner}{f',{inner}'.join(rows)}{line}{end}" if rows else begin + end
 
 
