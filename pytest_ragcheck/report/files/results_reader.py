@@ -108,7 +108,11 @@ def predictions_path(path: Path, *, partial: bool = False) -> Path:
     Raises:
         UsageError: The folder has predictions files of several agents, or those of a run before an unfinished one.
     """
-    found = _predictions_path(path, partial=partial)
+    found = path
+    if path.is_dir():
+        found = _in_folder(path, partial=partial)
+    elif not path.exists() and (longer := path.with_name(path.name + ENDING)).exists():
+        found = longer
     try:
         refuse_older(found)
     except Unusable as error:
@@ -116,22 +120,17 @@ def predictions_path(path: Path, *, partial: bool = False) -> Path:
     return found
 
 
-def _predictions_path(path: Path, *, partial: bool) -> Path:
-    if path.is_dir():
-        found: dict[str, Path] = {}
-        every = sorted(path.glob(f"*{ENDING}"))
-        for each in sorted(every, key=ended_of) if len(every) > 1 else every:
-            agent = each.name.removesuffix(ENDING)
-            if partial or not agent.endswith(".partial"):
-                found[agent.removesuffix(".partial")] = each
-        if len(found) != 1:
-            names = ", ".join(sorted(each.name for each in found.values())) or "none"
-            raise UsageError(f"{path}: expected one file *{ENDING} in the folder, found {names}. Name the file.")
-        return next(iter(found.values()))
-    if not path.exists():
-        longer = path.with_name(path.name + ENDING)
-        return longer if longer.exists() else path
-    return path
+def _in_folder(folder: Path, *, partial: bool) -> Path:
+    found: dict[str, Path] = {}
+    every = sorted(folder.glob(f"*{ENDING}"))
+    for each in sorted(every, key=ended_of) if len(every) > 1 else every:
+        agent = each.name.removesuffix(ENDING)
+        if partial or not agent.endswith(".partial"):
+            found[agent.removesuffix(".partial")] = each
+    if len(found) != 1:
+        names = ", ".join(sorted(each.name for each in found.values())) or "none"
+        raise UsageError(f"{folder}: expected one file *{ENDING} in the folder, found {names}. Name the file.")
+    return next(iter(found.values()))
 
 
 def ended_of(predictions: Path) -> str:
