@@ -51,7 +51,7 @@ permissions:
 jobs:
   ragcheck:
     runs-on: ubuntu-latest
-{working_directory}\
+{in_folder}\
     steps:
       - uses: actions/checkout@08c6903cd8c0fde910a37f88322edcfb5dd907a8 # v5.0.0
       - uses: actions/setup-python@e797f83bcb11b83ae66e0230d6156d7c80228e7c # v6.0.0
@@ -83,7 +83,7 @@ _GITLAB = """\
 ragcheck:
   image: python:3.12
   script:
-{change_folder}\
+{in_folder}\
     - pip install {requirements}
     - {run}
   artifacts:
@@ -106,22 +106,19 @@ def lines_to_add(project: Project, configuration: Configuration) -> list[str]:
 
 
 def github_workflow(project: Project) -> str:
-    inside = _inside(project)
-    working_directory = f"    defaults:\n      run:\n        working-directory: {inside}\n" if inside else ""
-    return _GITHUB.format(working_directory=working_directory, requirements=project.requirements, run=_RUN)
+    return _filled(_GITHUB, project, "    defaults:\n      run:\n        working-directory: {}\n")
 
 
 def gitlab_job(project: Project) -> str:
     """Return a GitLab CI file to include."""
-    inside = _inside(project)
-    change_folder = f"    - cd '{inside}'\n" if inside else ""
-    return _GITLAB.format(change_folder=change_folder, requirements=project.requirements, run=_RUN)
+    return _filled(_GITLAB, project, "    - cd '{}'\n")
 
 
-def _inside(project: Project) -> str:
-    """Return the project's folder relative to the top of its repository; empty for the top itself."""
-    inside = project.folder.relative_to(project.root).as_posix()
-    return "" if inside == "." else inside
+def _filled(template: str, project: Project, in_folder: str) -> str:
+    """Return the workflow; *in_folder* changes to the project's folder, unless that is the top of the repository."""
+    folder = project.folder.relative_to(project.root).as_posix()
+    change = "" if folder == "." else in_folder.format(folder)
+    return template.format(in_folder=change, requirements=project.requirements, run=_RUN)
 
 
 def _settings(project: Project, *, quote: str, there: frozenset[str]) -> list[str]:
