@@ -28,9 +28,6 @@ _CONFIGURATIONS = {
 }
 """The configuration files in pytest's order of lookup, each with the heading of pytest's settings."""
 
-_PYTESTS_OWN = "pytest."
-"""Part of the names of files that configure pytest even without a heading."""
-
 _SETTING = re.compile(r"(?m)^\s*(rag_\w+)\s*[=:]")
 
 _URL = re.compile(r"""(?m)^\s*rag_url\s*[=:]\s*["']?([^\s"']+)""")
@@ -133,7 +130,8 @@ def _configuration(folder: Path) -> Configuration | None:
                 continue
             text = _text(path)
             found = re.search(rf"(?m)^{section}", text)
-            if found or _PYTESTS_OWN in name:
+            # pytest's own files configure it even without the heading.
+            if found or "pytest." in name:
                 return Configuration(
                     path=path,
                     section=found[0] if found else "[pytest]",
