@@ -34,7 +34,7 @@ def read(rows: Iterable[Row], dataset_name: str) -> Iterator[Question]:
     """Yield the questions of the official columns, of JSON Lines or of the hub's columns."""
     for row in rows:
         given = [answer for answer in row.texts("answers") if answer.strip()]
-        answers = tuple(dict.fromkeys((*(each for each in given if each != NO_ANSWER), *_well_formed(row))))
+        answers = tuple(dict.fromkeys((*given, *_well_formed(row))))
         answerable = NO_ANSWER not in given
         marked = [(passage.text("passage_text"), passage["is_selected"]) for passage in row.rows("passages")]
         kind = row.optional_text("query_type")
