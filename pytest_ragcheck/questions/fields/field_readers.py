@@ -74,8 +74,11 @@ def read_mentions(site: Site, entry: Entry | None) -> tuple[str, ...]:
                 f"has a regular expression with a comma under {item.key!r}. Put it in quotes, such as '/10,000/'.",
             )
         mentions.append(text)
-        if is_regex(text):
-            _check_regex(site, item, text)
+        try:
+            if is_regex(text):
+                compile_mention(text)
+        except ValueError as error:
+            site.mistake(item.line, f"has a mistake under {item.key!r}: {error}")
     return tuple(mentions)
 
 
@@ -84,13 +87,6 @@ def _is_rest_of(mentions: list[str], item: Entry, text: str) -> bool:
     if not isinstance(item.value, Scalar) or item.value.quoted or text.count("/") != 1:
         return False
     return text.endswith(("/", "/i")) and any(each.startswith("/") and each.count("/") == 1 for each in mentions)
-
-
-def _check_regex(site: Site, item: Entry, regex: str) -> None:
-    try:
-        compile_mention(regex)
-    except ValueError as error:
-        site.mistake(item.line, f"has a mistake under {item.key!r}: {error}")
 
 
 def read_passages(site: Site, entry: Entry | None) -> tuple[GoldPassage, ...]:
