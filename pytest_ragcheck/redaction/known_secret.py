@@ -28,17 +28,14 @@ class KnownSecret:
         self.core = max(_ALPHANUMERIC_RUN.findall(secret), key=len)
         """Longest run of letters and digits: encoders need not escape them, so that most spellings have it."""
         self._secret = secret
-        self._plain = _pattern(secret)
+        self.plain = _pattern(secret)
         unescaped = Unescaped(secret).text
-        self._unescaped = _pattern(unescaped) if len(unescaped) >= SHORTEST_SECRET else self._plain
+        self._unescaped = _pattern(unescaped) if len(unescaped) >= SHORTEST_SECRET else self.plain
         once = _parts(secret.encode("utf-8", "replace"))
         parts = once.union(*(_parts(inner.encode()) for inner in once))
         long = (part for part in parts if len(part) >= SHORTEST_BASE64)
         self.base64_texts = sorted(long, key=lambda part: (-len(part), part))
         """Texts of at least 8 characters; one occurs in any text with the secret base64-encoded once or twice."""
-
-    def without_plain(self, text: str) -> str:
-        return self._plain.sub(REDACTED, text)
 
     def without_beginning(self, text: str) -> str:
         """The text without the first half of the secret, or more of it, at its end, where an excerpt was cut."""

@@ -93,7 +93,7 @@ class Redactor:
         for secret in self._secrets:
             if secret.core in text:
                 is_near = True
-                text = secret.without_plain(text)
+                text = secret.plain.sub(REDACTED, text)
         if is_near or has_escaped_alphanumeric(text):
             text = self._without_escaped(text)
         if self._base64_run in text.encode("utf-8", "replace").translate(_AS_LETTERS):
