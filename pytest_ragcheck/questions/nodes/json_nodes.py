@@ -76,23 +76,19 @@ class _Scanner:
 
     def _items(self, depth: int) -> list[Node]:
         items: list[Node] = []
-        if self._closes("]"):
-            return items
-        wanted = "a value or ']'"
-        while True:
-            items.append(self.value(wanted, depth=depth))
-            if self._closes("]", separated=True):
-                return items
-            wanted = "a value"
+        closed = self._closes("]")
+        while not closed:
+            items.append(self.value("a value" if items else "a value or ']'", depth=depth))
+            closed = self._closes("]", separated=True)
+        return items
 
     def _entries(self, depth: int) -> list[Entry]:
         entries: list[Entry] = []
-        if self._closes("}"):
-            return entries
-        wanted = "a key in quotes or '}'"
-        while True:
+        closed = self._closes("}")
+        while not closed:
             token = _KEY.match(self._text, self._position)
             if token is None:
+                wanted = "a key in quotes" if entries else "a key in quotes or '}'"
                 if alone := _KEY_ALONE.match(self._text, self._position):
                     self._position, wanted = alone.end(), "':'"
                 raise self._unexpected(wanted)
@@ -100,9 +96,8 @@ class _Scanner:
             line = self._line_at(token.start(1))
             key = self._decode(token[1])
             entries.append(Entry(key, line, self.value("a value", depth=depth)))
-            if self._closes("}", separated=True):
-                return entries
-            wanted = "a key in quotes"
+            closed = self._closes("}", separated=True)
+        return entries
 
     def _closes(self, mark: str, *, separated: bool = False) -> bool:
         """Skip *mark*, or a comma if *separated*, where one of them must be next; return True for *mark*."""
