@@ -146,15 +146,12 @@ class _Composer:
 
     def _aliased(self, event: Any) -> Node:
         line = event.start_mark.line + 1
+        alias = f"has the alias {shortened('*' + event.anchor)}"
         if event.anchor not in self._anchors:
-            raise Unreadable(
-                line, f"has the alias {shortened('*' + event.anchor)} without its anchor before it. Add the anchor."
-            )
+            raise Unreadable(line, f"{alias} without its anchor before it. Add the anchor.")
         anchored = self._anchors[event.anchor]
         if anchored is None:
-            raise Unreadable(
-                line, f"has the alias {shortened('*' + event.anchor)} inside its own anchor. Write the value out."
-            )
+            raise Unreadable(line, f"{alias} inside its own anchor. Write the value out.")
         node, size = anchored
         self._size += size
         self._aliased_size += size
