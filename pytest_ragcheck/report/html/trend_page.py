@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from pytest_ragcheck.summary.gate.baseline_reader import BaselineRow
     from pytest_ragcheck.summary.trend_run import TrendRun
 
-_LETTERS = {Verdict.PASS: "P", Verdict.FAIL: "F", Verdict.ERROR: "E"}
 _HEIGHT = 100
 _DIGITS = 3
 _SHOWN = 5
@@ -168,11 +167,13 @@ def _runs(trend: Trend) -> str:
                 f"{n + 1}{'*' if trend.changes[n] else ''}",
                 _time(run),
                 run.name + ("" if run.complete else " (partial)"),
-                *(str(_count(run, verdict)) for verdict in (Verdict.PASS, Verdict.FAIL, Verdict.ERROR)),
+                *(str(_count(run, verdict)) for verdict in Verdict),
                 *(f"{point.mean:.3f}" if point else "" for point in points),
             ]
         )
-    return table("Runs", ("run", "ended", "file", "PASS", "FAIL", "ERROR", *names), rows, kind="scores runs")
+    return table(
+        "Runs", ("run", "ended", "file", *(verdict.value for verdict in Verdict), *names), rows, kind="scores runs"
+    )
 
 
 def _row(question: TrendQuestion) -> dict[str, Any]:
@@ -185,7 +186,7 @@ def _row(question: TrendQuestion) -> dict[str, Any]:
         "id": latest.id,
         "question": latest.question,
         "state": question.state,
-        "outcomes": "".join(" " if row is None else _LETTERS[row.verdict] for row in rows),
+        "outcomes": "".join(" " if row is None else row.verdict.value[0] for row in rows),
         "scores": _scores(rows),
         "bad": question.first_bad,
         "good": question.last_good,
