@@ -37,9 +37,11 @@ class Written:
     def lines(self, start: Path) -> Iterator[str]:
         """Yield the paths of the summary and the predictions, relative to *start*, and notes about them."""
         folder = self.summary.parent
-        if folder.is_relative_to(start) and not folder.resolve().is_relative_to(start.resolve()):
-            yield f"results: {folder.relative_to(start)} is a link out of this folder, to {folder.resolve()}"
-        shown = folder.relative_to(start) if folder.is_relative_to(start) else folder
+        shown = folder
+        if folder.is_relative_to(start):
+            shown = folder.relative_to(start)
+            if not folder.resolve().is_relative_to(start.resolve()):
+                yield f"results: {shown} is a link out of this folder, to {folder.resolve()}"
         yield f"results: {shown / self.summary.name}, {self.predictions.name}"
         if self.partial:
             yield f"partial: {self.partial}"
