@@ -56,19 +56,19 @@ def header_lines(
         asserted or "only thresholds of questions are asserted; other questions are measured and pass",
         f"results in {folder}",
     ]
-    lines = ["ragcheck: " + "; ".join(parts)]
-    lines += [f"ragcheck: {each.dataset_name}: {_origin_words(each.origin)}" for each in sets if each.origin]
+    lines = ["; ".join(parts)]
+    lines += [f"{each.dataset_name}: {_origin_words(each.origin)}" for each in sets if each.origin]
     if settings.run.tier in _TIERS:
-        lines.append(f"ragcheck: tier {settings.run.tier}: {_TIERS[settings.run.tier]}")
+        lines.append(f"tier {settings.run.tier}: {_TIERS[settings.run.tier]}")
     if other := [
         f"{each.dataset_name} ({tier})" for each in sets if (tier := each.tier) not in (None, settings.run.tier)
     ]:
-        lines.append(f"ragcheck: with another tier: {', '.join(other)}")
+        lines.append(f"with another tier: {', '.join(other)}")
     if own := [questions.dataset_name for questions in sets if questions.sets_thresholds]:
-        lines.append(f"ragcheck: thresholds of their own: {', '.join(own)}")
+        lines.append(f"thresholds of their own: {', '.join(own)}")
     if lacking := without_embeddings(settings):
-        lines.append(f"ragcheck: {', '.join(lacking)} cannot be measured: {NO_EMBEDDING_MODEL}")
-    return lines
+        lines.append(f"{', '.join(lacking)} cannot be measured: {NO_EMBEDDING_MODEL}")
+    return [f"ragcheck: {line}" for line in lines]
 
 
 def _origin_words(origin: Origin) -> str:
