@@ -45,29 +45,24 @@ class Expression:
             return reply.get(self.text) if isinstance(reply, Mapping) else None
         return self._compiled.search(reply)
 
-    def error_in(self, reply: object, *, beside_text: bool = False) -> str:
+    def error_in(self, reply: object, *, beside_text: bool = False, unfinished: bool = False) -> str:
         """
         Return the message of an error in the reply or in an object on the path of the expression; empty without one.
 
-        Beside a text, where an error may be no more than a warning, it counts if the status is "failed".
+        Beside a text, where an error may be no more than a warning, it counts if the status is "failed". With
+        *unfinished* so does the reason why the answer is unfinished.
         """
-        for place in self._objects(reply):
-            if (error := place.get("error")) and (not beside_text or place.get("status") == "failed"):
+        path = [] if self.is_key else _read_objects(self._compiled.parsed, reply)
+        for place in (reply, *path):
+            if not isinstance(place, Mapping):
+                continue
+            if (not beside_text or place.get("status") == "failed") and (error := place.get("error")):
                 return named_error(error)
-        return ""
-
-    def unfinished_in(self, reply: object) -> str:
-        """Return the reason why the same objects call the answer unfinished; empty without one."""
-        for place in self._objects(reply):
-            if details := place.get("incomplete_details"):  # of OpenAI's Responses API
+            if unfinished and (details := place.get("incomplete_details")):  # of OpenAI's Responses API
                 return named_error(details)
-            if why := _UNFINISHED.get(str(reason := place.get("finish_reason"))):
+            if unfinished and (why := _UNFINISHED.get(str(reason := place.get("finish_reason")))):
                 return f'finish_reason "{reason}" ({why})'
         return ""
-
-    def _objects(self, reply: object) -> list[Mapping[str, Any]]:
-        path = [] if self.is_key else _read_objects(self._compiled.parsed, reply)
-        return [place for place in (reply, *path) if isinstance(place, Mapping)]
 
     def dead_end(self, reply: object) -> str:
         """

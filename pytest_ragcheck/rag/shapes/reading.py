@@ -99,7 +99,7 @@ class Reading:
         if self.answer is not None:
             found["answer"] = _find("answer", self.answer, reply)
             has_text = bool(str(found["answer"] or "").strip())
-            if error := self.answer.error_in(reply, beside_text=True) if has_text else _error(self.answer, reply):
+            if error := self.answer.error_in(reply, beside_text=has_text, unfinished=not has_text):
                 label = _label("answer", self.answer)
                 raise ReplyMismatch(f"the reply has no answer in {label} but an error: {error}", _MEND_THE_CAUSE)
         found["contexts"] = _find("contexts", self.contexts, reply)
@@ -166,14 +166,14 @@ def _find(field: str, expression: Expression, reply: object) -> Any:
     value = _found(field, expression, reply)
     if expression.is_key:
         if value is None and not (isinstance(reply, Mapping) and expression.text in reply):
-            if error := _error(expression, reply):
+            if error := expression.error_in(reply, unfinished=field == "answer"):
                 raise ReplyMismatch(f'the reply has no "{expression.text}" but an error: {error}', _MEND_THE_CAUSE)
             to_do = f'Return "{expression.text}", or correct {field}={expression.text}.'
             raise NotFound(field, expression.dead_end(reply), to_do)
         return value
     # JMESPath skips elements that lack a key; a missing context must not go unnoticed.
     if dead_end := expression.dead_end(reply):
-        if error := _error(expression, reply):
+        if error := expression.error_in(reply, unfinished=field == "answer"):
             found = f"{field}={expression.text} finds nothing: the reply is an error: {error}"
             raise ReplyMismatch(found, _MEND_THE_CAUSE)
         to_do = f"Correct {field}={expression.text}, or fix the reply."
@@ -184,10 +184,6 @@ def _find(field: str, expression: Expression, reply: object) -> Any:
         found = f"{field}={expression.text} finds nothing in the reply, which is {named(reply)}"
         raise NotFound(field, found, f"Correct {field}={expression.text}.")
     return value
-
-
-def _error(expression: Expression, reply: object) -> str:
-    return expression.error_in(reply) or expression.unfinished_in(reply)
 
 
 def _found(field: str, expression: Expression, reply: object) -> Any:

@@ -215,8 +215,8 @@ class StreamedReply:
             error = error if event.data.strip() else "an error event without data"
         if not error and self._reading.error is not None and (found := self._reading.error.find(value)):
             error = named_error(found)
-        if not self._unfinished and _UNFINISHED.search(event.data):
-            self._unfinished = expression.unfinished_in(value) or expression.unfinished_in(response)
         if error:
             found = f"event {self._events} of the stream reports an error: {error}"
             raise ReplyMismatch(found, _FIX_THE_CAUSE)
+        for part in (value, response) if _UNFINISHED.search(event.data) else ():
+            self._unfinished = self._unfinished or expression.error_in(part, unfinished=True)

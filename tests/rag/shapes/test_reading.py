@@ -196,6 +196,12 @@ def test_a_completion_with_a_text_or_another_end_is_an_answer(content, reason):
     assert read(reply, "`[]`", "choices[0].message.content").text == content
 
 
+def test_a_text_that_is_cut_off_is_not_named_in_place_of_missing_contexts():
+    reply = {"answer": "Within 3", "finish_reason": "length"}
+    found = mismatch(reply, "contexts", "answer").found
+    assert found == 'the reply has no "contexts" (found "answer", "finish_reason")'
+
+
 def test_an_error_beside_a_text_counts_only_if_the_answer_failed():
     failed = {"status": "failed", "error": {"code": "server_error", "message": "no index"}, "output": CUT}
     found = f'the reply has no answer in answer={OUTPUT_TEXT} but an error: "no index"'
