@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from pytest_ragcheck.config.numbers import read_chance, read_fraction
 from pytest_ragcheck.config.readers import (
     as_mapping,
@@ -13,27 +15,28 @@ from pytest_ragcheck.config.readers import (
 )
 from pytest_ragcheck.config.setting import Setting
 
+_setting = partial(Setting, group="gate")
+
 GATE: tuple[Setting, ...] = (
-    Setting(
+    _setting(
         name="rag_threshold",
-        becomes="gate.threshold",
         default=0.7,
         help="Minimum of answer_correctness and groundedness, 0 to 1. A question or its file may set another.",
         read=read_fraction,
         metavar="NUMBER",
     ),
-    Setting(
+    _setting(
         name="rag_min",
-        becomes="gate.minimums",
+        field="minimums",
         help="Minimum of one metric, 0 to 1, which is then asserted. May be given several times.",
         read=read_minimum,
         collect=as_mapping,
         metavar="METRIC=VALUE",
         kind="words",
     ),
-    Setting(
+    _setting(
         name="rag_max",
-        becomes="gate.maximums",
+        field="maximums",
         help="Maximum of latency_seconds, first_token_seconds or cost_usd of a question, which is then asserted. "
         "May be given several times.",
         read=read_maximum,
@@ -41,17 +44,16 @@ GATE: tuple[Setting, ...] = (
         metavar="METRIC=VALUE",
         kind="words",
     ),
-    Setting(
+    _setting(
         name="rag_baseline",
-        becomes="gate.baseline",
         default_text="ragcheck-baseline.json in the rootdir, if it exists",
         help="Baseline to compare with: a baseline file, the predictions file of an earlier full run, or git:REV:PATH.",
         read=read_baseline_place,
         metavar="PREDICTIONS",
     ),
-    Setting(
+    _setting(
         name="rag_gate",
-        becomes="gate.rule",
+        field="rule",
         default="each",
         default_text="confirmed with a baseline, each without",
         help="Rule that makes the run fail. each: any FAIL. confirmed: a question that passed in the baseline now "
@@ -61,16 +63,15 @@ GATE: tuple[Setting, ...] = (
         read=read_gate,
         metavar="GATE",
     ),
-    Setting(
+    _setting(
         name="rag_false_alarms",
-        becomes="gate.false_alarms",
         default=0.01,
         help="Accepted share of runs that --rag-gate=regression fails although nothing has changed, between 0 and 1.",
         read=read_chance,
     ),
-    Setting(
+    _setting(
         name="rag_baseline_allow",
-        becomes="gate.baseline_allows",
+        field="baseline_allows",
         help="Accepted differences from the baseline: missing-questions (the run lacks questions of the baseline) or "
         "other-settings (another judge, prompt, tier, top_k, metrics or dataset).",
         read=read_difference,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 from pytest_ragcheck.config.numbers import read_count, read_shard, read_usd
@@ -22,10 +23,11 @@ from pytest_ragcheck.config.readers import (
 from pytest_ragcheck.config.setting import Setting
 from pytest_ragcheck.scores.catalogue import DEFAULT_GROUPS, DEFAULT_WEIGHTS
 
+_setting = partial(Setting, group="run")
+
 RUN: tuple[Setting, ...] = (
-    Setting(
+    _setting(
         name="rag_tier",
-        becomes="run.tier",
         default="end_to_end",
         help="How questions are asked: end_to_end (the system retrieves passages itself), retrieval (the same, but "
         "the contexts alone are measured) or generation (the gold passages are sent along, by POST "
@@ -33,42 +35,39 @@ RUN: tuple[Setting, ...] = (
         read=read_tier,
         metavar="TIER",
     ),
-    Setting(
+    _setting(
         name="rag_ingest",
-        becomes="run.ingest",
         default=False,
         help="Uploads the passages of the questions as documents before the run and deletes them after it. Not in "
         "the tier generation.",
         read=read_switch,
         kind="switch",
     ),
-    Setting(
+    _setting(
         name="rag_repeats",
-        becomes="run.repeats",
         default=1,
         help="Number of times that each question is asked. Each answer is judged, and the median counts.",
         read=read_count,
     ),
-    Setting(
+    _setting(
         name="rag_require_endpoint",
-        becomes="run.require_endpoint",
         default=False,
         help="Makes a run without an endpoint fail, instead of skipping its questions. For CI.",
         read=read_switch,
         kind="switch",
     ),
-    Setting(
+    _setting(
         name="rag_disable",
-        becomes="run.disabled",
+        field="disabled",
         help="Steps that the run leaves out: preflight (the trial of the judge on known answers), cache (verdicts of "
         "earlier runs), prefetch (asking questions ahead of their items), cleanup (deleting the documents that the run "
         "uploaded), or cleanup-on-failure (deleting them after a run with failures).",
         read=read_step,
         kind="words",
     ),
-    Setting(
+    _setting(
         name="rag_metrics",
-        becomes="run.metric_groups",
+        field="metric_groups",
         default=DEFAULT_GROUPS,
         help="The groups of metrics to measure. They replace the default groups; a group with a leading + is added to "
         "them. The group bertscore takes a model, and a layer if not the last: +bertscore=roberta-large@17.",
@@ -76,9 +75,8 @@ RUN: tuple[Setting, ...] = (
         collect=chosen_groups,
         kind="words",
     ),
-    Setting(
+    _setting(
         name="rag_weights",
-        becomes="run.weights",
         default=DEFAULT_WEIGHTS,
         help="Weights of the metrics in overall_score, which is their weighted mean. A metric without a score is "
         "left out.",
@@ -86,90 +84,82 @@ RUN: tuple[Setting, ...] = (
         collect=as_mapping,
         kind="words",
     ),
-    Setting(
+    _setting(
         name="rag_question_files",
-        becomes="run.question_files",
         help="Glob patterns of further question files, such as *_questions.json.",
         read=read_name,
         kind="words",
     ),
-    Setting(
+    _setting(
         name="rag_dataset",
-        becomes="run.datasets",
+        field="datasets",
         help="Runs a standard dataset too, by name or from its official file. `ragcheck dataset` lists them. May be "
         "given several times.",
         read=read_dataset,
         metavar="NAME[:SUBSET][@SPLIT][=PATH]",
         kind="words",
     ),
-    Setting(
+    _setting(
         name="rag_samples",
-        becomes="run.samples",
         help="Maximum number of questions per dataset, chosen at random with the seed. Larger samples include "
         "smaller ones of the same seed.",
         read=read_sample,
         metavar="NUMBER[@SEED]",
     ),
-    Setting(
+    _setting(
         name="rag_shard",
-        becomes="run.shard",
         help="Runs part I of N of the questions, for N machines. ragcheck merge combines the results.",
         read=read_shard,
         metavar="I/N",
     ),
-    Setting(
+    _setting(
         name="rag_resume",
-        becomes="run.resume",
         default=False,
         help="Continues the last run of this agent in the output folder. Only ERRORs, changed questions and "
         "questions without a result are asked.",
         read=read_switch,
         kind="switch",
     ),
-    Setting(
+    _setting(
         name="rag_replay",
-        becomes="run.replay",
         help="Uses the answers and verdicts in the predictions file of an earlier run, without asking the system. "
         "With --rag-judge that judge judges the recorded answers.",
         read=read_path,
         metavar="PREDICTIONS",
     ),
-    Setting(
+    _setting(
         name="rag_dry_run",
-        becomes="run.dry_run",
         default=False,
         help="Collects the questions, and prints the number of calls, the approximate number of tokens, and the "
         "cost. Asks nothing.",
         read=read_switch,
         kind="switch",
     ),
-    Setting(
+    _setting(
         name="rag_max_cost",
-        becomes="run.max_cost_usd",
+        field="max_cost_usd",
         help="Stops the run when the judge and the system have cost this much. The remaining questions are not run, "
         "and the run fails.",
         read=read_usd,
         metavar="USD",
     ),
-    Setting(
+    _setting(
         name="rag_output",
-        becomes="run.output",
         default=Path("ragcheck-results"),
         help="Folder of the result files.",
         read=read_path,
         metavar="FOLDER",
     ),
-    Setting(
+    _setting(
         name="rag_agent",
-        becomes="run.agent",
         default="rag",
         help="Name of the system under test, with which the result files begin.",
         read=read_name,
         metavar="NAME",
     ),
-    Setting(
+    _setting(
         name="rag_report",
-        becomes="run.reports",
+        field="reports",
         help="Writes a report. FILE.html becomes one self-contained page. A file ending in .md or without an ending, "
         "such as GitHub's step summary, gets the results as Markdown, added at its end. May be given several times.",
         read=read_report,

@@ -15,12 +15,15 @@ class Setting:
     name: str
     """Name in the ini file, such as `rag_top_k`."""
 
-    becomes: str
-    """The group and the field of `Settings` that hold the value, such as `endpoint.top_k`."""
+    group: Literal["endpoint", "judge", "gate", "run"]
+    """The group of `Settings` that holds the value."""
 
     help: str
     read: Callable[[str], Any]
     """Returns the value of a text. The text of its ValueError continues a sentence: `is not ...; write ...`."""
+
+    field: str = ""
+    """The field of the group, unless it is the name without `rag_` and without the group's name."""
 
     collect: Callable[[Iterable[Any]], Any] = tuple
     """Makes one value of the words or lines."""
@@ -43,6 +46,11 @@ class Setting:
     def __post_init__(self) -> None:
         if self.default is None and self.kind in ("words", "lines"):
             object.__setattr__(self, "default", self.collect(()))
+
+    @property
+    def becomes(self) -> str:
+        """The group and the field that hold the value, such as `endpoint.top_k`."""
+        return f"{self.group}.{self.field or self.keyword.removeprefix(f'{self.group}_')}"
 
     @property
     def on_command_line(self) -> bool:
