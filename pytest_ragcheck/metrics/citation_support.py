@@ -83,7 +83,7 @@ class JudgedSentence:
     precise: tuple[bool, ...]
     """For each of its citations True if it supports the sentence and adds something; empty with an invented one."""
 
-    findings: tuple[str, ...] = ()
+    findings: tuple[str, ...]
     """The faults, as sentences for the failure text."""
 
 

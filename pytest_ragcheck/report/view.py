@@ -73,7 +73,7 @@ class Figure:
 
     name: str
     value: str
-    note: str = ""
+    note: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -123,10 +123,10 @@ class Summary:
     agreements: Mapping[str, Agreement]
     """By score, the measured agreement of this judge with people."""
 
-    flaky: tuple[Flaky, ...] = ()
+    flaky: tuple[Flaky, ...]
     """Questions whose outcome changes without a change of the system."""
 
-    decision: Decision | None = None
+    decision: Decision | None
     """The gate's decision; None without a gate, or if the run was cut short."""
 
 

@@ -75,10 +75,10 @@ class ScoredVerdict:
     dropped: Mapping[str, str]
     """By metric, the reason why a wanted assertion was dropped."""
 
-    error: str = ""
+    error: str
     """The reason of an ERROR; else empty."""
 
-    error_kind: str = ""
+    error_kind: str
     """`unscored` or `nothing_to_assert` on ERROR; else empty."""
 
 

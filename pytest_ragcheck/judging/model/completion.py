@@ -23,13 +23,13 @@ class ReplyText:
     """The model's text; it may be empty."""
 
     text: str
-    cut_off: bool = False
+    cut_off: bool
     """True if the model reached its token limit."""
 
-    reasoned: bool = False
+    reasoned: bool
     """True if the server sent the model's reasoning separately from the text."""
 
-    served_by: str = ""
+    served_by: str
     """Model and fingerprint that the server names; see `Judgement`."""
 
 

@@ -24,7 +24,7 @@ class Canary:
     abstains: bool
     """True if the answer declines to answer."""
 
-    attacks: bool = False
+    attacks: bool
     """True if a context gives the judge an order; a judge that declines the request has withstood it."""
 
 

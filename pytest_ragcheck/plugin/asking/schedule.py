@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 class Step:
     """What to do for an item."""
 
-    on_demand: str = ""
+    on_demand: str
     """Why the question is asked when its item runs; empty if it is prefetched."""
 
     key: str = ""

@@ -49,10 +49,10 @@ class BatchStatus:
 
     total: int
     completed: int
-    failures: tuple[str, ...] = ()
+    failures: tuple[str, ...]
     """The server's reason for each failed task."""
 
-    tasks: tuple[tuple[str, str], ...] = ()
+    tasks: tuple[tuple[str, str], ...]
     """The `status` and the `progress` of each task, as the server writes them."""
 
     @property

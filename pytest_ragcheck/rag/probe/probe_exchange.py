@@ -32,7 +32,7 @@ class Target:
     timeout_seconds: float
     """Limit of a whole exchange, > 0."""
 
-    shape_settings: Mapping[str, str] = field(default_factory=dict)
+    shape_settings: Mapping[str, str]
     """The settings `rag_shape`, `rag_request` and `rag_response` of the user's ini file, if any."""
 
 

@@ -20,16 +20,16 @@ class StreamReading:
     """Where the events of a streamed reply have their parts."""
 
     parts: Reading
-    end: Expression | None = None
+    end: Expression | None
     """True in the event that ends the stream; None: the server's end of the reply ends it."""
 
-    error: Expression | None = None
+    error: Expression | None
     """The error that an event reports, beyond the key `error` and events of the type `error`."""
 
-    replacement: Expression | None = None
+    replacement: Expression | None
     """True in an event whose answer replaces the pieces before it."""
 
-    leaves_out_contexts: bool = False
+    leaves_out_contexts: bool
     """True if a stream without contexts means that nothing was retrieved."""
 
 
