@@ -203,11 +203,11 @@ def test_a_rerun_does_not_lose_the_error_of_a_server_that_takes_no_documents(pro
 def test_a_server_whose_worker_is_dead_ends_the_run_with_its_first_question(project: Project) -> None:
     with DocumentServer(stuck="") as server:
         project.write("shop.rag.yaml", MANY)
-        run = project.run(f"--rag-url={server.url}", "--rag-judge=none", "-orag_timeout=0.4", "-orag_disable=cleanup")
+        run = project.run(f"--rag-url={server.url}", "--rag-judge=none", "-orag_timeout=1", "-orag_disable=cleanup")
         assert len(server.uploaded) == 1
     assert run.exit_status == 1, run.text
     (line,) = run.short_summary
-    assert "was uploaded, and the server has read nothing for 0.8 s (0 of 1 files)" in line
+    assert "was uploaded, and the server has read nothing for 2 s (0 of 1 files)" in line
     assert "partial: 5 of the collected questions were not run" in run.lines
 
 
