@@ -19,7 +19,7 @@ class BertScore:
     """
     The group `bertscore`; it applies to answerable questions with an expected answer.
 
-    The model is loaded for the first answer. The outputs of the *layer* are compared, from 1; None for the last.
+    The model is loaded for the first answer. *layer* is the layer whose outputs are compared, from 1; None: the last.
     """
 
     names = BERTSCORE
@@ -72,7 +72,7 @@ class _Reader:
         vectors = output.hidden_states[self._layer][0]
         return _Words(
             vectors=vectors / vectors.norm(dim=-1, keepdim=True),
-            # The marks of a text's beginning and end may match, but do not count.
+            # The special tokens at both ends may match, but do not count.
             weights=torch.tensor([0.0 if piece in self._unweighted else 1.0 for piece in ids]),
         )
 
@@ -94,9 +94,9 @@ def _match(given: _Words, accepted: _Words) -> dict[str, float]:
     """
     if not float(given.weights.sum()) or not float(accepted.weights.sum()):
         return dict.fromkeys(BERTSCORE, 0.0)
-    likeness = given.vectors @ accepted.vectors.T
-    precision = float((likeness.max(dim=1).values * given.weights).sum() / given.weights.sum())
-    recall = float((likeness.max(dim=0).values * accepted.weights).sum() / accepted.weights.sum())
+    cosines = given.vectors @ accepted.vectors.T
+    precision = float((cosines.max(dim=1).values * given.weights).sum() / given.weights.sum())
+    recall = float((cosines.max(dim=0).values * accepted.weights).sum() / accepted.weights.sum())
     both = precision + recall
     f1 = 2 * precision * recall / both if both else 0.0
     return dict(zip(BERTSCORE, (precision, recall, f1), strict=True))

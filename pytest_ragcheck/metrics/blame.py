@@ -16,16 +16,15 @@ BLAMES = {
 }
 """The reason for blaming each part."""
 
-_OF_CONTEXTS = frozenset({*RETRIEVAL, "ragas_context_relevance", "offline_context_relevance"})
-_OF_GROUNDING = frozenset({"groundedness", "ragas_faithfulness", "offline_faithfulness"})
+_CONTEXT_METRICS = frozenset({*RETRIEVAL, "ragas_context_relevance", "offline_context_relevance"})
+_GROUNDING_METRICS = frozenset({"groundedness", "ragas_faithfulness", "offline_faithfulness"})
 
 
 def blame(question: Question, answer: RagAnswer, short: Collection[str], *, declined: bool) -> str:
     """
     The part of the system that a FAIL points at, one of `BLAMES`; empty for a question without gold passages.
 
-    Also empty if the gold passages have only document ids, and the contexts have none, and if the only fault is a leak,
-    which says nothing about gold passages.
+    Also empty if the gold passages have only document ids and the contexts have none, or if the only fault is a leak.
 
     In the tier `retrieval`, which has no answer, the blame is retrieval. Otherwise the first rule that holds decides:
 
@@ -33,7 +32,7 @@ def blame(question: Question, answer: RagAnswer, short: Collection[str], *, decl
     2. No context has a gold passage, unless the contexts were given with the question: retrieval.
     3. Only measures of the contexts are too low: retrieval.
     4. A measure of grounding is too low, and the system did not decline: grounding.
-    5. Anything else: generation. If only some gold passages were found, the answer still had something to say.
+    5. Anything else: generation, even if only some of the gold passages were found.
 
     *short* are the metrics below their thresholds.
     """
@@ -45,8 +44,8 @@ def blame(question: Question, answer: RagAnswer, short: Collection[str], *, decl
     if not question.is_answered:
         return "retrieval"
     given = question.tier == GENERATION
-    if not (given or any(found_gold(question, answer))) or _OF_CONTEXTS.issuperset(short):
+    if not (given or any(found_gold(question, answer))) or _CONTEXT_METRICS.issuperset(short):
         return "retrieval"
-    if not declined and not _OF_GROUNDING.isdisjoint(short):
+    if not declined and not _GROUNDING_METRICS.isdisjoint(short):
         return "grounding"
     return "generation"

@@ -38,7 +38,7 @@ class Cost:
 
     @property
     def usd(self) -> float | None:
-        """The money of judge and system, as far as it is known; None if nothing is, or if the judge has no price."""
+        """The known cost of judge and system; None if both are unknown, or if the judge has no price."""
         if self.asked_judge and self.judge_usd is None:
             return None
         known = [usd for usd in (self.judge_usd, self.system_usd) if usd is not None]
@@ -54,7 +54,7 @@ _TOKENS = {
 
 def system_cost(extra: Mapping[str, Any]) -> Cost:
     """
-    The cost that a reply reports, in `metrics`, or in `usage` as OpenAI has it.
+    The cost that a reply reports in `metrics`, or in `usage` as OpenAI's replies do.
 
     The keys are `input_tokens` or `prompt_tokens`, `output_tokens` or `completion_tokens`, and `cost_usd`.
     """

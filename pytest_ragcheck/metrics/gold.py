@@ -17,11 +17,11 @@ WHOLE_WORDS = 2
 """Contexts contain a passage of at most this many words by chance, so an equal context is required."""
 
 _MOST_CHARACTERS = 20_000
-"""How much of a context is compared on each side of a common block."""
+"""Characters of a context that are compared on each side of a common block."""
 
 
 def gold_keys(question: Question) -> frozenset[str]:
-    """The distinct gold passages of the question, by text, or by document id if the id decides."""
+    """Keys of the question's distinct gold passages: their texts, or the document ids of passages found by id."""
     return frozenset(_key(passage, question) for passage in question.gold_passages)
 
 
@@ -33,7 +33,7 @@ def has_short_gold(question: Question) -> bool:
 
 
 def short_gold_note(dataset_name: str, named: str) -> str:
-    """Return the warning for the questions *named* in the dataset, which have such a text."""
+    """Return the warning that the questions *named* have short gold texts."""
     return (
         f"{dataset_name}: a gold text of {named} has one or two words, so that only an equal context is the passage. "
         "Write the whole passage."
@@ -54,7 +54,7 @@ def found_gold(question: Question, answer: RagAnswer) -> tuple[frozenset[str], .
     passage is found by its text, since several passages may be of one document. A context contains it if one text
     contains the other word for word, regardless of case, accents, punctuation and white space. The context then is
     the passage, a part of it with `CHUNK_WORDS` words or more, or a larger text with the whole passage. A chunk that is
-    cut elsewhere contains the passage if half of its words, and at least `CHUNK_WORDS`, stand in the chunk in a row.
+    cut elsewhere contains the passage if half of its words, and at least `CHUNK_WORDS`, occur in the chunk in a row.
     """
     if not question.gold_passages:
         return tuple(frozenset[str]() for _ in answer.contexts)
@@ -77,7 +77,7 @@ def found_gold(question: Question, answer: RagAnswer) -> tuple[frozenset[str], .
 
 
 def is_half_from(context: str, passage: str) -> bool:
-    """Return True if half of the words of the context, or more, stand in the passage in a row."""
+    """Return True if half of the context's words or more occur in the passage in a row."""
     return _has_half(_folded(context).split(), _folded(passage))
 
 
@@ -108,7 +108,7 @@ def _one_in_the_other(passage: str, context: str) -> bool:
 
 
 def _has_half(passage: list[str], context: str) -> bool:
-    """Return True if half of the passage's words, and at least `CHUNK_WORDS`, stand in the context in a row."""
+    """Return True if half of the passage's words, and at least `CHUNK_WORDS`, occur in the context in a row."""
     needed = max(-(-len(passage) // 2), CHUNK_WORDS)
     # A run of that length contains one of these blocks as a whole.
     size = (needed + 1) // 2

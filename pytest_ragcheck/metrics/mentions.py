@@ -73,9 +73,9 @@ def must_not_retrieve_score(question: Question, answer: RagAnswer) -> Score:
     """
     Share of the documents in `must_not_retrieve` that neither the contexts nor the answer come from.
 
-    A document leaks if a context has its id or that of a part, its text or one of its canaries, or if the answer has a
-    canary. A canary is a text of `must_not_mention` that the document has; the text of the document is that of the
-    passage with its id.
+    A document leaks if a context has its id, the id of one of its parts, its text or a canary, or if the answer has a
+    canary. A canary is a text of `must_not_mention` that the document has. The document's text is the text of the
+    question's passages with its id.
 
     Returns:
         0..1, with the documents that leak and where. Unscored if none leaks, a document has no text in the question,
@@ -122,7 +122,7 @@ def _is_from(source_id: str, document: str) -> bool:
 
     if any(is_same_document(each, document) for each in (source_id, source_id.rstrip(_NUMBERS))):
         return True
-    # The name of a file may stand anywhere in an id, as in `acme:salaries.md`.
+    # A file name may be anywhere in an id, as in `acme:salaries.md`.
     name = rf"(?<![\w.-]){re.escape(document)}(?![^\W_])"
     return is_source(document, lambda _: False) and re.search(name, source_id, re.IGNORECASE) is not None
 

@@ -1,4 +1,4 @@
-"""The protocol of every metric, and the call of one."""
+"""The `Metric` protocol, and the function that calls a metric."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ async def measure(
     """
     The scores of the metric; after a `MeasurementError` all its scores are unscored, with the reason.
 
-    In the tier `retrieval` a metric of answers has none. The *limiter* applies to a metric that is not local.
+    Metrics that need an answer have no scores in the tier `retrieval`. Only metrics that are not local use *limiter*.
     """
     if not question.is_answered and not OF_ANSWERS.isdisjoint(metric.names):
         return {}

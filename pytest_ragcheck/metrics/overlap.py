@@ -41,8 +41,8 @@ def exact_match(answer: str, acceptable: Sequence[str]) -> float:
 
     Source: the SQuAD v2 evaluation program, with its normalisation: lower case, without ASCII punctuation and English
     articles, and with single spaces. Two differences: that program ignores an accepted answer that normalises to
-    nothing (`A`, `-`) if there are others, while here every accepted answer counts; and it tells decomposed accents and
-    curly quotation marks from the plain ones, while here they are equal.
+    nothing (`A`, `-`) if there are others, while here every accepted answer counts. It also distinguishes decomposed
+    accents and curly quotation marks from the plain ones, while here they are equal.
     """
     answer_tokens = _tokens(answer)
     return max(float(_tokens(accepted) == answer_tokens) for accepted in acceptable)
@@ -52,8 +52,8 @@ def token_f1(answer: str, acceptable: Sequence[str]) -> float:
     """
     Harmonic mean of precision and recall of the answer's words, for the nearest accepted answer.
 
-    Repeated words count as often as they occur; the order does not count. Two texts without words score 1.0, one such
-    text scores 0.0. The answer may be empty; there is at least one accepted answer.
+    Repeated words count as often as they occur; the order does not count. The score is 1.0 if both texts have no words,
+    and 0.0 if one has none. The answer may be empty; there is at least one accepted answer.
 
     Returns:
         0..1.

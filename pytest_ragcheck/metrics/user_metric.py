@@ -27,7 +27,7 @@ class OwnMetric:
     begin with *given_as*, the hook or function that took the metric.
 
     Raises:
-        UsageError: It is neither, or its name is invalid.
+        UsageError: The metric is neither of these, or its name is invalid.
     """
 
     local = False

@@ -21,13 +21,13 @@ CITATION_VALIDITY = "citation_validity"
 """Share of the answer's citations that resolve to a context."""
 
 CITATION_SUPPORT = ("citation_precision", "citation_recall")
-"""Shares of citations that support their sentence, and of sentences that their citations support, as ALCE's."""
+"""Shares of citations that support their sentence, and of sentences that their citations support, as in ALCE."""
 
 MUST_NOT_RETRIEVE = "must_not_retrieve"
 """Share of the forbidden documents that neither contexts nor answer come from; asserted at 1.0."""
 
 DEMANDED = (*MENTIONS, MUST_NOT_RETRIEVE, MUST_CITE)
-"""The metrics with the name of the question's key that asserts them at 1.0."""
+"""Metrics that a question asserts at 1.0 by a key of the same name."""
 
 PROHIBITIONS = (MENTIONS[1], MUST_NOT_RETRIEVE)
 
@@ -132,10 +132,10 @@ def listed(metrics: Iterable[str]) -> str:
 
 
 def recall_at_most(top_k: int) -> str:
-    """Return the recall at the largest reported rank of `top_k` contexts, which the tier `retrieval` asserts."""
+    """Return the recall metric with the largest cutoff up to `top_k`, which the tier `retrieval` asserts."""
     return f"recall_at_{max(k for k in CUTOFFS if k <= top_k)}"
 
 
 def group_of(metric: str) -> str | None:
-    """Return the group that measures the metric; None for those of every run, the weighted score and users' metrics."""
+    """Return the metric's group; None for metrics of every run, the weighted score and users' metrics."""
     return next((group for group, metrics in GROUPS.items() if metric in metrics), None)

@@ -12,7 +12,7 @@ from pytest_ragcheck.metrics.ragas.formulas import HIGHEST_RATING
 GENERATED_QUESTIONS = 3
 
 
-def _said(value: Any) -> str:
+def _nonblank(value: Any) -> str:
     text = as_text(value)
     if not text.strip():
         raise ValueError("is empty")
@@ -49,7 +49,7 @@ class AnswerStatement(BaseModel):
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
-    statement: Annotated[str, BeforeValidator(_said)]
+    statement: Annotated[str, BeforeValidator(_nonblank)]
 
     in_reference: _YesOrNo
     """True if an expected answer makes the same statement; False without expected answers."""
@@ -58,7 +58,7 @@ class AnswerStatement(BaseModel):
 
 
 class AnswerFacts(BaseModel):
-    """The facts that the four metrics count, as the model replies them; the JSON schema in the request is theirs."""
+    """The model's reply: the facts that the four metrics count. Its JSON schema is part of the request."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
