@@ -44,7 +44,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PreparedQuestion:
-    """A question with everything that it is evaluated with."""
+    """A question with the client, judge, settings and metrics of its evaluation."""
 
     question: Question
     client: Asks
@@ -92,12 +92,12 @@ async def check_question(
     """
     Ask, judge, measure and decide one question, `repeats` times in sequence.
 
-    Each time, a turn of a conversation continues another one of the `dialogues`.
+    For a turn of a conversation, each repeat continues its own one of the *dialogues*.
 
     The judge is not asked in the tier `retrieval`, nor if the group `judge` is not among the chosen metrics.
 
-    A failure of the endpoint or the judge ends in a record with the verdict ERROR. Any other exception is a bug,
-    ours or one of a user's client or judge, and propagates.
+    A failure of the endpoint or the judge makes the verdict ERROR. Any other exception is a bug, in this package or
+    in a user's client or judge, and propagates.
     """
     question, settings = prepared.question, prepared.settings
     # A user's own client may send secrets that the settings do not have.
@@ -259,7 +259,7 @@ async def _measured(
 
 
 def _judged_scores(question: Question, judgement: Judgement, settings: Settings) -> dict[str, Score]:
-    # The verdict of an unanswerable question depends on it, whatever is measured.
+    # The verdict of an unanswerable question depends on abstention, even if the group is not chosen.
     wanted = "abstention" in settings.run.metrics or not question.answerable
     values: dict[str, float | None] = {
         "answer_correctness": judgement.answer_correctness if question.answerable else None,

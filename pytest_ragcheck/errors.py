@@ -60,7 +60,7 @@ class DatasetError(RagcheckError, ValueError):
 
 
 class ResultsError(RagcheckError):
-    """A result file cannot be written; the run's verdicts stand."""
+    """A result file cannot be written; the verdicts of the run are not affected."""
 
     def __init__(self, message: str, *, path: Path) -> None:
         super().__init__(message)

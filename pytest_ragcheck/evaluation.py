@@ -83,7 +83,7 @@ async def evaluate(
             None: the endpoint at the `url` of the settings.
         judge: An object with `judge(question, answer)`, or a function of the two; it stays open. Or a name that
             `--rag-judge` takes, such as `"offline"`, with its model and key in the settings. None: the `judge` of the
-            settings, or `"openai"` if they have a `judge_model`, else no judge, so only the metrics that need none.
+            settings, or `"openai"` if they have a `judge_model`, else no judge and only metrics that need none.
         settings: Thresholds, concurrency, time limits and the rest; the defaults if None. Nothing is read from the
             environment.
         metrics: Your own metrics, as the hook `pytest_ragcheck_metrics` returns them.
@@ -94,8 +94,8 @@ async def evaluate(
     Raises:
         QuestionFileError: A question file has mistakes.
         StepFailed: The judge's preflight failed; no question has been asked.
-        UsageError: There is no question, one cannot be asked, or two share an identity, the judge lacks a setting, or
-            there is no client and no `url`, or a client besides a `url` for another, or a setting needs a pytest run.
+        UsageError: There are no questions, a question is invalid, or two share a dataset and an id. Or the judge lacks
+            a setting, a setting needs a pytest run, or not exactly one of client and `url` is given.
         ResultsError: The results cannot be written.
     """
     settings = _checked(settings)
@@ -212,7 +212,7 @@ def outcomes_of(
     """
     Return the outcomes of a run without pytest.
 
-    A turn after one that was an ERROR is skipped. A skipped question that has a record was asked all the same.
+    A turn that follows an ERROR counts as skipped, but a question with a record never does.
     """
     verdicts = {record.question.key: record.verdict for record in records}
 

@@ -1,4 +1,4 @@
-"""Reads the text files of the package, in a wheel those of a folder from one compressed file."""
+"""Reads the text files of the package; a wheel has one compressed file for each folder of texts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Finds out which attacks in planted documents got through, and the part of the system that let them."""
+"""Finds the attacks in planted documents that got through, and the part of the system to blame."""
 
 from __future__ import annotations
 

@@ -84,10 +84,10 @@ class Record:
     """Digest of the material that the judge got; empty without a judgement."""
 
     asked_again: tuple[str, ...] = ()
-    """The verdicts of further looks, which a gate requests to tell a FAIL from noise."""
+    """The verdicts of further evaluations, which a gate requests to distinguish a FAIL from noise."""
 
     evidence: Mapping[str, Any] = field(default_factory=dict)
-    """JSON values of what the gate found out about the question when it ran; empty if the gate did not look at it."""
+    """The gate's evidence about the question as JSON values; empty if the gate did not examine the question."""
 
     top_k: int | None = None
     """The number of contexts requested, >= 1; None if no request was made."""
@@ -99,7 +99,7 @@ class Record:
     """By metric, the judgements of each answer, if the system or the judge was asked several times."""
 
     unstable: Mapping[str, float] = field(default_factory=dict)
-    """By metric, the largest difference between those values, if it exceeds the run's limit."""
+    """By metric, the largest difference between its `repeated` values, if it exceeds the run's limit."""
 
     judge: JudgeIdentity | None = None
     """The judge; None without a judge."""
