@@ -35,8 +35,8 @@ _REFERENCED = re.compile(
 
 
 def has_escaped_alphanumeric(text: str) -> bool:
-    """Whether a letter or digit of ASCII is escaped, which no encoder needs to do."""
-    # Most texts have none of the three characters, whose search is much faster than that of the patterns.
+    """Return True if an ASCII letter or digit is escaped, which no encoder needs to do."""
+    # Most texts have none of these characters, and searching for one is much faster than matching a pattern.
     return (
         ("%" in text and _PERCENT_ENCODED.search(text) is not None)
         or ("\\" in text and _BACKSLASHED.search(text) is not None)
@@ -46,10 +46,10 @@ def has_escaped_alphanumeric(text: str) -> bool:
 
 class Unescaped:
     """
-    A text with its escaped characters as they are, without backslashes, and with each `+` as a blank.
+    A text with its escapes decoded, its backslashes removed, and each `+` replaced by a blank.
 
-    The unescaped text of a secret occurs in that of any text that has the secret, escaped in whole or in part:
-    a backslash before an escaped character cannot be told from a part of the escape.
+    If a text has a secret, escaped in whole or in part, then its unescaped text has the unescaped secret.
+    Backslashes are removed, because one before an escape cannot be told from a part of the escape.
     """
 
     def __init__(self, text: str) -> None:
@@ -76,7 +76,7 @@ class _Pass:
         self.places = array("q")
         """Places of the escaped characters in the text that was read."""
         self._shorter = array("q", [0])
-        """Characters saved before each of them; the last number is that of the whole text."""
+        """Characters saved before each of these places; the last number is for the whole text."""
         self.text = _ESCAPE.sub(self._character, text)
 
     def source(self, place: int) -> int:

@@ -26,7 +26,7 @@ class KnownSecret:
 
     def __init__(self, secret: str) -> None:
         self.core = max(_ALPHANUMERIC_RUN.findall(secret), key=len)
-        """Longest run of letters and digits: encoders need not escape them, so that most spellings have it."""
+        """Longest run of letters and digits. Most spellings contain it, because encoders need not escape it."""
         self._secret = secret
         self.plain = _pattern(secret)
         unescaped = Unescaped(secret).text
@@ -35,10 +35,10 @@ class KnownSecret:
         parts = once.union(*(_parts(inner.encode()) for inner in once))
         long = (part for part in parts if len(part) >= SHORTEST_BASE64)
         self.base64_texts = sorted(long, key=lambda part: (-len(part), part))
-        """Texts of at least 8 characters; one occurs in any text with the secret base64-encoded once or twice."""
+        """Texts of 8 characters or more. A text with the secret in base64, once or twice encoded, contains one."""
 
     def without_beginning(self, text: str) -> str:
-        """The text without the first half of the secret, or more of it, at its end, where an excerpt was cut."""
+        """The text with a beginning of the secret, half of it or more, redacted at its end, where it was cut."""
         least = max(SHORTEST_SECRET, len(self._secret) // 2)
         for length in range(min(len(self._secret) - 1, len(text)), least - 1, -1):
             if text.endswith(self._secret[:length]):
@@ -60,7 +60,7 @@ def _pattern(secret: str) -> re.Pattern[str]:
 
 def _parts(data: bytes) -> set[str]:
     """
-    The texts, in both alphabets; at least one occurs in any text with *data* encoded.
+    Base64 texts in both alphabets; any text with *data* in base64 contains at least one of them.
 
     The first and the last character depend on the neighbouring bytes and are left out.
     """

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from pytest_ragcheck.redaction import Redactor
 
-# The loggers that emit: a filter on a parent does not see the records of its children.
+# Every emitting logger is listed, because a filter on a parent does not apply to its children.
 _HTTPCORE = ("connection", "http11", "http2", "proxy", "socks")
 _LOGGERS = (
     *("httpx", "httpx2", "openai", "openai._base_client", "openai._response", "openai._legacy_response"),

@@ -80,7 +80,7 @@ class Redactor:
             text = blank_parameters(text)
         lowered = text.lower()
         for kind in PATTERNS:
-            # This loop sees every text of every result: `any` with a generator takes three times as long.
+            # This loop runs for every text of every result, and `any` with a generator takes three times as long.
             for hint in kind.hints:
                 if hint in lowered:
                     text = kind.pattern.sub(kind.blank, text)
@@ -88,7 +88,7 @@ class Redactor:
         return sound(text)
 
     def _without_known(self, text: str) -> str:
-        # Every text of every result passes here, most without a secret: cheap conditions first.
+        # Most texts have no secret, so cheap conditions come first.
         is_near = False
         for secret in self._secrets:
             if secret.core in text:
@@ -117,7 +117,7 @@ class Redactor:
 
     def document(self, value: Any) -> Any:
         """A copy as JSON types with every string redacted, keys included; other values become redacted text."""
-        # The most frequent types come first: every value of every result passes here.
+        # The most frequent types come first, since this runs for every value of every result.
         if type(value) is str:
             return self.text(value)
         if value is None or isinstance(value, bool | int) or (isinstance(value, float) and math.isfinite(value)):

@@ -23,14 +23,14 @@ _PARAMETER = re.compile(r"([?&]([\w.-]{1,80})=)([^&\s\"'<>\\\[\]#]{6,})")
 
 
 def looks_secret(value: str, shortest: int = 8) -> bool:
-    """Whether a value in the position of a secret is one, and not the next word of a sentence."""
+    """Return True if a value in the place of a secret looks like one, and not like a word of a sentence."""
     return (
         len(value) >= shortest and any(map(str.isdigit, value)) and any(map(str.isalpha, value)) and "://" not in value
     )
 
 
 def is_secret_header(name: str) -> bool:
-    """Whether headers of this name hold secrets."""
+    """Return True if headers of this name hold secrets."""
     return _SECRET_HEADER.search(name) is not None
 
 
@@ -40,7 +40,7 @@ def header_secrets(name: str, value: str) -> list[str]:
 
 
 def is_secret_parameter(name: str, value: str) -> bool:
-    """Whether a URL parameter is secret; name and value are as in the URL, still encoded."""
+    """Return True if a URL parameter is secret; name and value are URL-encoded."""
     if not value:
         return False
     return bool(_SECRET_PARAMETER.search(unquote_plus(name)) or _LOOKS_RANDOM.fullmatch(unquote_plus(value)))
@@ -74,7 +74,7 @@ class SecretPattern:
     """Group 1 is kept, group 2 is the possible secret."""
 
     proof: Callable[[str], object] = bool
-    """The condition on group 2, checked outside of the pattern so that no character is read twice."""
+    """The condition on group 2; as a part of the pattern it would read characters twice."""
 
     def blank(self, match: re.Match[str]) -> str:
         """The replacement of a match."""
