@@ -38,7 +38,7 @@ class Batches(Generic[T, R]):
             self._waiting.append((item, future))
             is_first = len(self._waiting) == 1
         if is_first:
-            # The thread waits for its turn, and then takes the items that have arrived meanwhile, too.
+            # While the thread waits for its turn, further items may arrive, which it takes too.
             await in_thread(self._work)
         return await asyncio.wrap_future(future)
 
@@ -46,7 +46,7 @@ class Batches(Generic[T, R]):
         with self._turn:
             with self._arrival:
                 arrived, self._waiting = self._waiting, []
-            # Without the items of cancelled tasks.
+            # Items of cancelled tasks are dropped.
             batch = [(item, future) for item, future in arrived if future.set_running_or_notify_cancel()]
             if not batch:
                 return

@@ -20,7 +20,7 @@ _ROLES = {
     "rag/ask.py": "rag_client",
     "rag/function_endpoint.py": "rag_client",
 }
-"""The user's object by the module that calls it; the first one found counts, because `ask.py` calls all of them."""
+"""The kind of user's object by the module that calls it. The first match counts, because `ask.py` calls all of them."""
 
 _CALLERS_OF_USERS = {
     ("rag/ask.py", "settled"),
@@ -62,9 +62,9 @@ def is_own_failure(error: BaseException) -> bool:
     """
     Return True if the exception is a bug of this package, not of a user's client, judge or callable.
 
-    The innermost frame of the package or of a user decides. Libraries are skipped, because both call them. A user's
-    object can be a library's, so the functions that call users' objects count as theirs. An OSError, as of a full disk,
-    is a failure of the machine.
+    The innermost frame of the package or of a user decides. Libraries are skipped, because both call them. Functions
+    that call users' objects count as users' code, because such an object may come from a library. An OSError, as of a
+    full disk, is a failure of the machine.
     """
     while error.__cause__ is not None:
         error = error.__cause__
@@ -92,7 +92,7 @@ def users_places(error: BaseException) -> str:
     """
     Return the `file:line` of the frames in the user's code, innermost first.
 
-    The last frame at all stands in for them if there are none; empty for an exception that was never raised.
+    Without such frames, the place of the last frame; empty for an exception that was never raised.
     """
     frames = traceback.extract_tb(error.__traceback__)
     own = [frame for frame in frames if is_users(frame.filename)] or frames[-1:]

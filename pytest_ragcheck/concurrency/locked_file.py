@@ -37,7 +37,7 @@ _AGAIN_SECONDS = 0.001
 
 class LockedFile:
     """
-    A file with any number of locks, for one file descriptor.
+    A file with any number of locks that share one file descriptor.
 
     A lock excludes other processes only: a process that takes its own lock again succeeds. Open a file once in a
     process, because POSIX frees all locks of a process on a file as soon as the process closes the file.

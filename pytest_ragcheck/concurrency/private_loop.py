@@ -147,7 +147,7 @@ class _LoopThread:
     def __init__(self) -> None:
         started: Future[asyncio.AbstractEventLoop] = Future()
         self.is_ending = False
-        self._asked_at: float | None = None
+        self._pinged_at: float | None = None
         self._thread = threading.Thread(target=self._run, args=[started], name="ragcheck loop", daemon=True)
         try:
             self._thread.start()
@@ -164,12 +164,12 @@ class _LoopThread:
 
     def is_blocked(self) -> bool:
         """Return True if the loop has not run for a while, measured between two calls."""
-        asked_at = self._asked_at
-        if asked_at is not None:
-            return time.monotonic() - asked_at >= BLOCKED_SECONDS
-        self._asked_at = time.monotonic()
+        pinged_at = self._pinged_at
+        if pinged_at is not None:
+            return time.monotonic() - pinged_at >= BLOCKED_SECONDS
+        self._pinged_at = time.monotonic()
         with suppress(RuntimeError):  # the loop is closed
-            self.loop.call_soon_threadsafe(setattr, self, "_asked_at", None)
+            self.loop.call_soon_threadsafe(setattr, self, "_pinged_at", None)
         return False
 
     def answers(self) -> bool:

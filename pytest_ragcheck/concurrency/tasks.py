@@ -42,7 +42,7 @@ async def in_task(function: Callable[..., Awaitable[T]], *arguments: Any) -> T:
     Return the result of `function(*arguments)` from a task of its own, or raise its exception.
 
     A cancellation of the caller cancels the task. A task that ignores its cancellation is abandoned after a while, so
-    that a time limit holds; `abandoned_calls` knows its end.
+    that a time limit holds, and is added to `abandoned_calls`.
     """
     loop = asyncio.get_running_loop()
     ended: asyncio.Future[None] = loop.create_future()

@@ -14,14 +14,14 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 
 AbandonedCall = Future[None] | asyncio.Task[Any]
-"""Done when a call that outlives its cancellation ends: in a thread, or in a task, which ends with its loop."""
+"""A cancelled call that runs on in a thread, or in a task; done when the call ends."""
 
 _ABANDONED: contextvars.ContextVar[list[AbandonedCall]] = contextvars.ContextVar("_ABANDONED")
 
 
 @contextlib.contextmanager
 def abandoned_calls() -> Iterator[list[AbandonedCall]]:
-    """Yield a list that gets each call within the block that runs on although cancelled."""
+    """Yield a list of the block's cancelled calls that run on."""
     found: list[AbandonedCall] = []
     token = _ABANDONED.set(found)
     try:
@@ -40,7 +40,7 @@ async def in_thread(function: Callable[..., T], *arguments: Any) -> T:
     Return the result of `function(*arguments)` from a new thread, or raise its exception.
 
     The thread is a daemon, unlike those of a pool, so that a hanging call cannot keep the process from ending. A
-    cancelled call runs on, and `abandoned_calls` knows its end.
+    cancelled call runs on and is added to `abandoned_calls`.
     """
     loop = asyncio.get_running_loop()
     result: asyncio.Future[T] = loop.create_future()
