@@ -35,7 +35,7 @@ class RunLimits:
 
     @classmethod
     def of(cls, settings: Settings, *, asking: Slots | int, judging: Slots | int) -> RunLimits:
-        """Return the limits with these slots; an int is the number of slots of a process alone."""
+        """Return the limits with these slots; an int: that number of slots, for this process alone."""
         endpoint = settings.endpoint
         return cls(
             asking=RequestLimiter(
@@ -100,7 +100,7 @@ class Evaluator:
 
     async def _checked_turn(self, prepared: PreparedQuestion, conversation: Conversation, turn: int) -> Record:
         if self._budget is not None:
-            self._budget.check()  # first: a turn without money has no answer either
+            self._budget.check()  # before the turn counts as begun
         question, costs = prepared.question, []
         conversation.go_to(turn, repeats=prepared.settings.run.repeats)
         stopped_by = conversation.stopped_by()

@@ -32,7 +32,7 @@ _STOPPED_SECONDS = 0.1
 
 
 class PrefetchEnded(Exception):
-    """Raised for a record that will not come because the prefetcher was ended, as when the run was stopped."""
+    """The prefetcher ended before the record existed, as when the run was stopped."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,10 +55,10 @@ class _Unit:
     jobs: tuple[Job, ...]
 
     claimed: Hashable = None
-    """The key that this process has claimed in the store: that of the last job without a record."""
+    """The key that this process has claimed in the store: the key of the last job without a record."""
 
     current: Hashable = None
-    """The key of the job that is evaluated at the moment; None between two jobs."""
+    """The key of the job under way; None between two jobs."""
 
     task: asyncio.Task[None] | None = None
     """None while the unit is not under way. The loop keeps only weak references to tasks."""
@@ -67,11 +67,11 @@ class _Unit:
     """By key, the end of each job of a unit under way, whether it has a record or not."""
 
     is_cancelled: bool = False
-    """False during a cancellation that came from the client or the judge."""
+    """True after `cancel`; a client or a judge can cancel the task too."""
 
     @property
     def key(self) -> Hashable:
-        """The key of the last job, which has no record before all others have one."""
+        """The key of the last job, which gets its record last."""
         return self.jobs[-1].key
 
     def cancel(self) -> None:
@@ -91,7 +91,7 @@ class Prefetcher:
     Args:
         room: Returns how many jobs may begin, given the number under way. It is called whenever a job ends or a record
             is taken, and every 40 ms if other processes share the store.
-        ahead: Number of records of all processes and jobs under way in this one that may wait to be taken, >= 1; None:
+        ahead: Most records of all processes that are not taken yet, including jobs under way in this one, >= 1; None:
             no limit.
         store: Assigns each job to one process and keeps the records; None: a store of this process, in memory.
         stopped: Returns True once no process wants further records; the prefetcher then ends. None: never.
@@ -105,7 +105,7 @@ class Prefetcher:
         store: MemoryStore | SharedStore | None = None,
         stopped: Callable[[], bool] | None = None,
     ) -> None:
-        self._room_beside = room
+        self._room_for = room
         self._ahead = ahead
         self._store = MemoryStore() if store is None else store
         self._source: Iterator[_Unit] = iter(())
@@ -113,7 +113,7 @@ class Prefetcher:
         self._waiting: dict[Hashable, _Unit] = {}
         self._under_way: dict[Hashable, _Unit] = {}
         self._units: dict[Hashable, _Unit] = {}
-        """The unit of each job that was made and whose record was not taken."""
+        """The unit of each job that has left the source and whose record was not taken."""
         self._raised: dict[Hashable, BaseException] = {}
         self._is_finished = False
         """True if no further job begins ahead of its item."""
@@ -240,7 +240,7 @@ class Prefetcher:
 
     async def _produce(self) -> None:
         while self._fill(1) and self._store.claims_ahead:
-            room = self._room_beside(len(self._under_way))
+            room = self._room_for(len(self._under_way))
             if self._ahead is not None:
                 of_next = len(next(iter(self._waiting.values())).jobs)
                 untaken = await self._store.untaken()
@@ -254,13 +254,13 @@ class Prefetcher:
                 await self._wait_for_room()
 
     def _fill(self, number: int) -> bool:
-        """Let up to *number* units wait, and return True if any unit does."""
+        """Take units from the source until *number* wait; return True if any unit waits."""
         for unit in islice(self._source, max(0, number - len(self._waiting))):
             self._made(unit)
         return bool(self._waiting)
 
     def _unit_of(self, key: Hashable) -> _Unit | None:
-        """Return the unit of a job that is taken or dropped; None if it was before, or there is no such job."""
+        """Remove and return the unit of a job; None if it was removed before, or there is no such job."""
         while key not in self._units and (unit := next(self._source, None)) is not None:
             self._made(unit)
         return self._units.pop(key, None)
@@ -311,7 +311,7 @@ class Prefetcher:
 
     async def _run(self, unit: _Unit) -> None:
         for job in unit.jobs:
-            # A conversation may have records of a process that died; a question was unknown when it was claimed.
+            # A conversation may have records of a process that died; a single question had none when claimed.
             if len(unit.jobs) == 1 or not await self._store.has(job.key):
                 await self._evaluate(unit, job)
             if job is not unit.jobs[-1]:
@@ -331,8 +331,8 @@ class Prefetcher:
                 raise
             else:
                 # A client that always cancels itself would be called again forever.
-                let_out = RuntimeError("the client or the judge raised its own cancellation")
-                self._raised[job.key] = let_out.with_traceback(error.__traceback__)
+                failure = RuntimeError("the client or the judge raised its own cancellation")
+                self._raised[job.key] = failure.with_traceback(error.__traceback__)
 
     def _ended(self, unit: _Unit, _: asyncio.Task[None]) -> None:
         self._under_way.pop(unit.key, None)

@@ -73,9 +73,9 @@ class QuestionProgress:
         runs = stage is not Stage.QUEUED
         self.limit.restart(self.limit_seconds - used if runs else math.inf)
 
-    def room(self, room: Limiter, stage: Stage) -> _Followed:
-        """Return the limiter, which notes its requests as being in the stage."""
-        return _Followed(self, room, stage)
+    def tracked(self, limiter: Limiter, stage: Stage) -> _TrackedLimiter:
+        """Return a limiter that records the stage of each request; *stage* is the stage of a sent request."""
+        return _TrackedLimiter(self, limiter, stage)
 
     @property
     def where(self) -> str:
@@ -101,9 +101,9 @@ class QuestionProgress:
 
 
 @dataclass(slots=True)
-class _Followed:
+class _TrackedLimiter:
     progress: QuestionProgress
-    room: Limiter
+    limiter: Limiter
     stage: Stage
 
     async def run(self, operation: Callable[[], Awaitable[T]]) -> T:
@@ -125,7 +125,7 @@ class _Followed:
                 raise
 
         try:
-            return await self.room.run(request)
+            return await self.limiter.run(request)
         finally:
             move(None)
 
@@ -159,8 +159,8 @@ class ProgressBoard:
             with progress.limit:
                 return await check_question(
                     prepared,
-                    asking=progress.room(asking, Stage.ASKED),
-                    judging=progress.room(judging, Stage.JUDGED),
+                    asking=progress.tracked(asking, Stage.ASKED),
+                    judging=progress.tracked(judging, Stage.JUDGED),
                     dialogues=dialogues,
                 )
         finally:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pytest_ragcheck.engine.limits.slots import Slots
 
 _LOOK_SECONDS = 0.5
-"""Seconds between two checks whether the loop of an abandoned task has closed: the thread gets no notice."""
+"""Pause between two checks for a closed loop, which sends the thread no event."""
 
 
 class AbandonedSlot:
@@ -27,7 +27,7 @@ class AbandonedSlot:
     Args:
         slots: The slots of this process.
         calls: The calls, at least one.
-        hangs_after_seconds: When a call counts as hung, which is marked for all processes.
+        hangs_after_seconds: Time until a call counts as hung and the slot is marked for all processes.
         leave: Gives the slot back; called in the loop.
         hung: Called in the loop after the slot was marked.
     """

@@ -63,7 +63,7 @@ class AdaptiveLimit:
     """The share of requests that are refused at any level, 0..1; 0.0 while refusals seem to depend on the level."""
 
     unhelpful: float = 0.0
-    """Cuts that did not help: refusals below the last refused level, after a full round of successes."""
+    """Cuts that did not help: refusals below the last refused level that follow a full round of successes."""
 
     n_served: float = 0.0
     n_refused: float = 0.0
@@ -97,7 +97,7 @@ class AdaptiveLimit:
             return
         # A request that was under way at the last cut belongs to that cut.
         if began >= self.cut_at:
-            if self._weighed(served):
+            if self._cuts_do_not_help(served):
                 return
             self.cut_at = now
             self.least = max(1.0, self.allowed * _LARGEST_CUT)
@@ -120,7 +120,7 @@ class AdaptiveLimit:
         beyond = self.allowed >= self.refused_at + 1
         self.allowed = min(self.most, self.allowed + (1.0 if beyond else self.growth / self.allowed))
 
-    def _weighed(self, served: float) -> bool:
+    def _cuts_do_not_help(self, served: float) -> bool:
         """Return True if the refusal, after *served* successes in a row, shows that cuts do not help."""
         if self.number >= self.refused_at:
             self.unhelpful = max(0.0, self.unhelpful - 1)

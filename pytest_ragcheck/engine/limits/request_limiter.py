@@ -50,13 +50,13 @@ _DOWN_SECONDS = 30.0
 _ABANDONED_LIMITS = 9
 _ABANDONED_SECONDS = 540.0
 """
-How long requests wait while abandoned calls hold all slots: in time limits of such a call, and at most.
+Longest wait while abandoned calls hold all slots: this many time limits of such a call, at most these seconds.
 
-With the limit of the call itself that is the time limit of a question, by default 600 s.
+Together with the call's own limit this is the time limit of a question, by default 600 s.
 """
 
-_HUNG_LOOK_SECONDS = 1.0
-"""Pause between two looks whether hung calls of all processes hold all slots."""
+_HUNG_CHECK_SECONDS = 1.0
+"""Pause between two checks for slots that hung calls hold."""
 
 _NUMBERS_SECONDS = 0.001
 """Pause between two tries to change the shared limit, which another process changes within microseconds."""
@@ -154,13 +154,13 @@ class RequestLimiter:
             await asyncio.sleep(wait)
 
     async def _served(self, operation: Callable[[], Awaitable[T]], tries: _Tries) -> tuple[T, bool]:
-        """Return the operation's result, and whether a request waited for its slot, which is freed at once."""
+        """Return the operation's result, and True if a request waits for its slot, which is freed at once."""
         await self._enter()
         tries.has_slot = True
         tries.started = _now()
         result = await operation()
         others_wait = bool(self._waiting)
-        if tries.has_slot:  # not an abandoned one that came to its end
+        if tries.has_slot:  # False if the request was abandoned
             self._served_at = _now()
             if self._slots.limit().is_lowered:
                 await self._change(lambda limit: limit.served(self._slots.running(), now=_now()))
@@ -304,8 +304,8 @@ class RequestLimiter:
             if self._admit():
                 since = looked_at = _now()
                 hung = False
-            elif _now() - looked_at >= _HUNG_LOOK_SECONDS:
-                # Twice, because a process that looks holds the locks of the others for a moment.
+            elif _now() - looked_at >= _HUNG_CHECK_SECONDS:
+                # Checked twice, because another process that checks holds free locks for a moment.
                 if hung:
                     self._refuse_if_hung()
                 hung, looked_at = self._slots.are_hung(), _now()
@@ -313,9 +313,9 @@ class RequestLimiter:
 
 class WithoutRetries:
     """
-    A limiter with the slots of another for requests that must not be sent twice, such as uploads.
+    Shares the slots of a limiter for requests that must not be sent twice, such as uploads.
 
-    It repeats requests only after overloads, because a refused request was not accepted.
+    Requests are repeated only after overloads, because the server did not accept a refused request.
     """
 
     def __init__(self, limiter: RequestLimiter) -> None:

@@ -14,16 +14,16 @@ from pytest_ragcheck.concurrency.locked_file import LockedFile
 from pytest_ragcheck.engine.limits.adaptive_limit import AdaptiveLimit
 
 _WANTED = struct.Struct("=3d")
-"""When a request for a slot expires, the number of the asking process, and since when it has waited."""
+"""A request for a slot: its expiry, the number of the process that needs it, and the start of the wait."""
 
 _LIMIT = struct.Struct(f"={1 + len(fields(AdaptiveLimit))}d")
 """1.0 and the fields of the adaptive limit; zeros before the first change."""
 
 _LOCK_OF_NUMBERS = 0
-"""Precedes the locks of the slots."""
+"""Index of the lock of the numbers; the locks of the slots follow."""
 
 _WANTED_SECONDS = 0.1
-"""Time limit of a request for a slot, so that a process that stopped looking does not block the others."""
+"""Time limit of a request for a slot, so that a process that stopped polling does not block the others."""
 
 _SIZE = 512
 
@@ -116,7 +116,7 @@ class Slots:
     def mark_hung(self) -> int:
         """Mark one slot of this process as held by a call that may never end, and return the mark."""
         while True:
-            # A process that looks holds each mark for a moment.
+            # A process that counts the marks holds each for a moment.
             for mark in self._marks():
                 if self._table.take(mark):
                     self._hung.append(mark)
@@ -138,7 +138,7 @@ class Slots:
         """
         Ask the other processes for a slot if this one has fewer than its even share; return True in that case.
 
-        The process that has waited longest gets it, so that a server with room for one request serves each of them.
+        The process that has waited longest gets it, so that each gets its turn if the limit is one request.
         """
         if self.held >= max(1, self.limit().number // self._processes):
             return False

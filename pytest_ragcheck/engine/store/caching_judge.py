@@ -95,7 +95,7 @@ class CachingChat:
 
     async def ask(self, prompt: str, wanted: ExpectedReply[T], *, nonce: str) -> T:
         """
-        Return the parsed reply of the model, from now or from an earlier run. The arguments are those of `Chat.ask`.
+        Return the parsed reply of the model, new or from an earlier run. The arguments are those of `Chat.ask`.
 
         Raises:
             JudgeError: As `Chat.ask` does.

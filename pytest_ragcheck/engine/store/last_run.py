@@ -43,8 +43,8 @@ def last_run(home: Path) -> LastRun | None:
         try:
             if is_in_use(folder) or not (folder / _RUN).exists():
                 continue
-            said = json.loads((folder / _RUN).read_bytes())
-            return LastRun(folder=folder, began=said["began"], fingerprint=said["fingerprint"])
+            run = json.loads((folder / _RUN).read_bytes())
+            return LastRun(folder=folder, began=run["began"], fingerprint=run["fingerprint"])
         except (OSError, ValueError, KeyError, TypeError):
             return None
     return None
@@ -111,7 +111,7 @@ def open_store(
 
 
 def _begin(folder: Path, last: LastRun | None, fingerprint: Mapping[str, str]) -> bool:
-    """Make the folder of the run; rename that of the last run if there is one, and return True in that case."""
+    """Create the folder of the run, or rename the folder of *last* if given; return True in the latter case."""
     check_same(last, fingerprint)
     began = datetime.now(timezone.utc).isoformat(timespec="seconds")
     if last is not None:

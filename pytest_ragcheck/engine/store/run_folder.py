@@ -36,7 +36,7 @@ def stop(folder: Path, reason: str) -> bool:
     Stop the processes of the run, because no further records are wanted; *reason* says why, in one line.
 
     Returns:
-        False if the run was stopped before, and keeps the earlier reason.
+        False if the run was stopped before; the earlier reason stays.
     """
     try:
         with (folder / STOP_FILE).open("x", encoding="utf-8") as file:

@@ -44,7 +44,7 @@ class Once:
         async with self._turn(name):
             outcome = self._read(name)
             if outcome is None:
-                outcome = await self._did(name, step)
+                outcome = await self._run_step(name, step)
                 self._write(name, outcome)
         if "error" in outcome:
             raise StepFailed(outcome["error"], name=name)
@@ -76,7 +76,7 @@ class Once:
         finally:
             lock.free()
 
-    async def _did(self, name: str, step: Callable[[], Awaitable[str]]) -> dict[str, str]:
+    async def _run_step(self, name: str, step: Callable[[], Awaitable[str]]) -> dict[str, str]:
         try:
             return {"result": self._clean.text(await step())}
         except Exception as error:

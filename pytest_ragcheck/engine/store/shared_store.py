@@ -1,4 +1,4 @@
-"""Keeps the records of a run on disk, shared by its processes and still there when they are killed."""
+"""Keeps the records of a run on disk, for all its processes and for a run that resumes it."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ class SharedStore:
     Args:
         folder: The folder of the run, which exists.
         redactor: Removes secrets from stored text.
-        alone: True if the run has a single process. Without a store, each of several would prefetch every question.
+        alone: True if the run has a single process, which may prefetch even if the file fails.
         on_failure: Called once with the error of the file.
         resumes: True to offer the records of an earlier run again, except its ERRORs.
         damaged: The error of a damaged file that was moved aside; empty if there was none.
 
     Raises:
-        StoreError: The file is damaged, has another layout, cannot be written, and the like. No method raises it.
+        StoreError: The file is damaged, has another layout, or cannot be opened. No method raises it.
     """
 
     def __init__(
@@ -64,9 +64,9 @@ class SharedStore:
         self._on_failure = on_failure
         self._works = True
         self._memory = MemoryStore()
-        """The further questions once the file has failed."""
+        """Questions that ended after the file failed."""
         self._stored: dict[Hashable, Record] = {}
-        """The records on disk that this process is about to take, as no other process can."""
+        """Copies of records on disk that only this process takes, in a run with a single process."""
         try:
             self._locks = RunLocks(folder)
             try:

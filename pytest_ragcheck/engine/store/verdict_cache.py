@@ -96,7 +96,7 @@ class VerdictCache:
         try:
             return await when_unlocked(lambda: operation(connection), within_seconds=_LONGEST_WAIT_SECONDS)
         except sqlite3.Error as error:
-            # Another operation may have met the same error first.
+            # Another operation may have handled the same error.
             if connection is self._connection and not self._is_off(error):
                 await in_thread(self._open)
             return None

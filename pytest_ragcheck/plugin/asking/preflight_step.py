@@ -81,7 +81,7 @@ class Preflight:
             try:
                 progress = QuestionProgress()
                 text = loop_of(self._session.config).run(
-                    partial(self._shared, progress.room(self._limiter, Stage.JUDGED)),
+                    partial(self._shared, progress.tracked(self._limiter, Stage.JUDGED)),
                     judge,
                     key,
                     every_seconds=seconds_between_lines(self._session.config),
