@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from pytest_ragcheck.scores.catalogue import PROHIBITIONS
-from pytest_ragcheck.summary.gate.baseline_reader import Baseline, looks
+from pytest_ragcheck.summary.gate.baseline_reader import Baseline, passes_and_fails
 from pytest_ragcheck.verdict.record import Record
 from pytest_ragcheck.verdict.verdict import Verdict
 
@@ -40,11 +40,10 @@ def flaky_in_run(
     Return the questions of a run that both passed and failed, in its baseline or in the run itself.
 
     A question that always passed before and always fails now has changed and is not flaky. Questions in quarantine are
-    left out, and so are broken prohibitions, which no passing answer excuses. Where the run asked again, each time is a
-    look.
+    left out, and so are broken prohibitions, which no passing answer excuses. If the run asked again, each answer
+    counts.
 
-    *baseline* has a history; it is None where the run is compared with nothing. *clean* removes secrets from a text, as
-    from the texts of the baseline.
+    *baseline* is None if the run has none. *clean* redacts a text, because the texts of the baseline are redacted.
     """
     found = []
     for record in records:
@@ -54,7 +53,7 @@ def flaky_in_run(
             before = baseline.rows.get((clean(question.dataset_name), clean(question.id)))
             if before is not None and before.question == clean(question.question):
                 earlier = (before.passes, before.fails)
-        passes, fails = looks(record.verdict, record.repeated, record.thresholds)
+        passes, fails = passes_and_fails(record.verdict, record.repeated, record.thresholds)
         passes += record.asked_again.count(Verdict.PASS.value)
         fails += record.asked_again.count(Verdict.FAIL.value)
         is_forbidden = not record.shortfalls.keys().isdisjoint(PROHIBITIONS)

@@ -35,7 +35,7 @@ def annotation_lines(
     if environment.get("GITHUB_ACTIONS") != "true":
         return
     root = Path(environment.get("GITHUB_WORKSPACE") or Path.cwd())
-    held = decision.held if decision is not None else frozenset()
+    held = decision.red_questions if decision is not None else frozenset()
     gate = decision_headline(decision) if decision is not None else ""
     errors = [f"::error title=gate::{_message(printable(gate))}"] if gate else []
     warnings: list[str] = []

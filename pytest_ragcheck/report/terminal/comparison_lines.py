@@ -171,11 +171,11 @@ def _notes(comparison: Comparison, name: Callable[[Key], str]) -> Iterator[str]:
     if rows := comparison.not_run:
         datasets = dict.fromkeys(row.dataset_name for row in rows)
         yield f"not compared, because not run: {counted(len(rows), 'question')} of {some(datasets, _SHOWN)}"
-    if changes := comparison.judged_otherwise:
+    if changes := comparison.with_other_prompt:
         before = some(dict.fromkeys(c.before.prompt_version or "no named prompt" for c in changes), _SHOWN)
         now = some(dict.fromkeys(_judge(change.now.judge) for change in changes), _SHOWN)
         yield f"the baseline was judged by {before}, this run by {now}: verdicts may differ for that alone"
-    if changes := comparison.asserted_otherwise:
+    if changes := comparison.with_other_thresholds:
         others = counted(len(changes), "question")
         yield f"{others} had other thresholds in the baseline: verdicts may differ for that alone"
 

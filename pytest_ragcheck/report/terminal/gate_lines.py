@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 def decision_lines(decision: Decision) -> Iterator[str]:
     """Yield the lines for the end of a run; none if the gate examined nothing."""
     comparison = decision.comparison
-    if comparison is not None and decision.otherwise:
-        yield printable(f"baseline {comparison.baseline.name}: refused: {'; '.join(decision.otherwise)}")
+    if comparison is not None and decision.refusals:
+        yield printable(f"baseline {comparison.baseline.name}: refused: {'; '.join(decision.refusals)}")
     elif comparison is not None and decision.findings is not None:
         yield from comparison_lines(comparison, examined_groups(comparison, decision.findings))
         yield from map(printable, findings_lines(comparison, decision.findings, decision))
@@ -68,8 +68,8 @@ def _red_texts(decision: Decision) -> Iterator[str]:
     comparison = decision.comparison
     if comparison is not None and decision.baseline_red:
         name, findings = comparison.baseline.name, decision.findings
-        if decision.otherwise:
-            differences = f"{name} has other settings: {'; '.join(decision.otherwise)}"
+        if decision.refusals:
+            differences = f"{name} has other settings: {'; '.join(decision.refusals)}"
             yield _printable(differences, "", otherwise_advice(comparison))
         elif findings is not None:
             first = f"{findings_headline(comparison, findings, decision)} against {name}"

@@ -99,7 +99,7 @@ class Comparison:
         return tuple(change for change in (*self.compared, *self.not_measured) if change.reworded)
 
     @property
-    def judged_otherwise(self) -> tuple[Change, ...]:
+    def with_other_prompt(self) -> tuple[Change, ...]:
         """The questions that were judged with another prompt or other rules before."""
         return tuple(
             change
@@ -109,7 +109,7 @@ class Comparison:
         )
 
     @property
-    def asserted_otherwise(self) -> tuple[Change, ...]:
+    def with_other_thresholds(self) -> tuple[Change, ...]:
         """The questions that had other thresholds before."""
         return tuple(
             change
@@ -128,11 +128,11 @@ def compare(
     expects: Callable[[str, str], bool],
 ) -> Comparison:
     """
-    Compare the run with the baseline, read before the run writes results that may replace it.
+    Compare the run with the baseline, which must be read before the results of the run replace it.
 
-    The *terms* say whether questions may be missing, and whether one with another text is compared. *clean* redacts a
+    The *terms* decide whether questions may be missing, and whether a reworded question is compared. *clean* redacts a
     text, because the texts of the baseline are redacted. *expects* takes the dataset name and id of a question, and
-    returns True if the run would have collected it; an absent question is then gone.
+    returns True if the run would collect it, so that an absent question was deleted.
     """
     collected = {(clean(s.dataset_name), clean(question.id)) for s in outcomes.sets for question in s.questions}
     groups: dict[str, list[Change]] = defaultdict(list)
@@ -168,7 +168,7 @@ def compare(
 
 
 def examined_against(baseline: Baseline, outcomes: Outcomes) -> Outcomes:
-    """Return the outcomes without the evidence of a gate whose saved runs are not those of this baseline."""
+    """Return the outcomes without the evidence of a gate that used another baseline."""
     records = tuple(
         record if tuple(record.evidence.get("saved_runs", ())) == baseline.runs else replace(record, evidence={})
         for record in outcomes.records
@@ -183,7 +183,7 @@ def _under_todays_terms(row: BaselineRow, record: Record) -> BaselineRow:
         latest = evidence.known[-1].looks[0]
         passed, scores = latest.passed, latest.scores
     elif evidence is None and record.thresholds and record.thresholds.keys() <= scores.keys():
-        # A replay, or a run without this gate, scored no recorded answer again.
+        # A replay, or a run without this gate, did not rescore recorded answers.
         passed = all(scores[metric] >= minimum for metric, minimum in record.thresholds.items())
     else:
         return row

@@ -14,19 +14,19 @@ from pytest_ragcheck.summary.predictions_reader import Key, judge_name, key_of
 if TYPE_CHECKING:
     from pytest_ragcheck.summary.gate.baseline_reader import Baseline, BaselineRow
 
-_KEPT = ("schema_version", "agent_name", "dataset_name", "complete")
-_OF_A_ROW = ("question_id", "dataset_name", "question", "thresholds", "tier", "top_k")
-_OF_AN_ANSWER = ("verdict", "prediction", "source_ids", "metrics", "judgement", "judge", "latency_seconds", "labels")
+_DOCUMENT_KEYS = ("schema_version", "agent_name", "dataset_name", "complete")
+_ROW_KEYS = ("question_id", "dataset_name", "question", "thresholds", "tier", "top_k")
+_ANSWER_KEYS = ("verdict", "prediction", "source_ids", "metrics", "judgement", "judge", "latency_seconds", "labels")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BaselineFile:
-    """A predictions file or a baseline: its JSON document, and what it holds."""
+    """A predictions file or a baseline, as its JSON document and as read."""
 
     document: Mapping[str, Any]
     runs: Baseline
     questions: Set[Key] = frozenset()
-    """All questions of a run, also skipped ones."""
+    """All questions of a run, including skipped ones."""
 
 
 def baseline_documents(
@@ -59,7 +59,7 @@ def baseline_documents(
 
 
 def differing(now: BaselineFile, earlier: BaselineFile) -> list[Key]:
-    """Return the questions that accepting the run would change in the baseline: new, gone or recorded otherwise."""
+    """Return the questions that accepting the run would add to the baseline, change in it or remove from it."""
     measured, before = _by_key(now.document), _by_key(earlier.document)
     rows, recorded = now.runs.rows, earlier.runs.rows
     metrics = {*DEMANDED, *(metric for row in rows.values() for metric in row.metrics)}
@@ -87,7 +87,7 @@ def _is_recorded(given: Mapping[str, Any], known: Mapping[str, Any]) -> bool:
 
 
 def _is_comparable(row: BaselineRow, recorded: BaselineRow) -> bool:
-    """Return whether the gate would compare them, so that recording a refused run ends the refusal."""
+    """Return True if the gate would compare the rows; otherwise the new row replaces the recorded one."""
     return (
         row.question == recorded.question
         and judge_name(row.judge) == judge_name(recorded.judge)
@@ -104,10 +104,10 @@ def _by_key(document: Mapping[str, Any]) -> dict[Key, Mapping[str, Any]]:
 def _row(given: Mapping[str, Any], now: BaselineRow, known: Mapping[str, Any], texts: dict[str, str]) -> dict[str, Any]:
     answers, runs = _answers_and_runs(known)
     looks = [_full_answer(given, texts), *_further_looks(now)]
-    runs.append([_place(answer, answers) for answer in looks])
+    runs.append([_index_of(answer, answers) for answer in looks])
     latest, history = answers[runs[-1][0]], known.get("history") or {}
     return {
-        **{name: given[name] for name in _OF_A_ROW if name in given},
+        **{name: given[name] for name in _ROW_KEYS if name in given},
         **{name: given[name] for name in OF_THE_LATEST_ANSWER if given.get(name) != latest.get(name)},
         **_prompt(given),
         "history": {"passes": now.passes + history.get("passes", 0), "fails": now.fails + history.get("fails", 0)},
@@ -130,7 +130,7 @@ def _documents(
     ended = document.get("timestamp", "")
     ends = earlier and (earlier.get("runs") or [earlier.get("timestamp", "")])
     compact = {
-        **{name: document[name] for name in _KEPT if name in document},
+        **{name: document[name] for name in _DOCUMENT_KEYS if name in document},
         "num_examples": len(rows),
         "timestamp": ended,
         "runs": [*(end for end in ends if end != ended), ended],
@@ -155,7 +155,7 @@ def _full_answer(given: Mapping[str, Any], texts: dict[str, str]) -> dict[str, A
     """Return the answer of a row of a predictions file, and add its contexts to *texts*."""
     digests = [text_digest(text) for text in given.get("contexts", ())]
     texts.update(zip(digests, given.get("contexts", ()), strict=True))
-    return {**{name: given[name] for name in _OF_AN_ANSWER if given.get(name) is not None}, "contexts": digests}
+    return {**{name: given[name] for name in _ANSWER_KEYS if given.get(name) is not None}, "contexts": digests}
 
 
 def _further_looks(row: BaselineRow) -> list[dict[str, Any]]:
@@ -169,8 +169,8 @@ def _further_looks(row: BaselineRow) -> list[dict[str, Any]]:
     ]
 
 
-def _place(answer: dict[str, Any], answers: list[dict[str, Any]]) -> int:
-    """Return the index of the answer, which is added if it is new; a known answer gets scores that it lacks."""
+def _index_of(answer: dict[str, Any], answers: list[dict[str, Any]]) -> int:
+    """Return the index of the answer; add a new answer, and add missing scores to a known one."""
     identity = _identity(answer)
     for place, known in enumerate(answers):
         if _identity(known) == identity:

@@ -154,7 +154,7 @@ def read_baseline(path: Path | InGit, *, name: str, advice: str = GIVE) -> Basel
 
 def read_baseline_document(path: Path | InGit, advice: str) -> dict[str, Any]:
     """
-    Return the JSON value of a baseline, each value of the type that its key has.
+    Return the JSON document of a baseline, checked against its schema.
 
     Raises:
         Unusable: The file is not a baseline or the predictions file of a full run.
@@ -195,16 +195,16 @@ def _rows(document: Mapping[str, Any], contexts: Mapping[str, str]) -> Iterator[
 
 def _prediction(fields: Fields, contexts: Mapping[str, str]) -> BaselineRow:
     row = measured_row(fields)
-    passes, fails = looks(row.verdict, fields.row.get("repeated", {}), row.thresholds)
+    passes, fails = passes_and_fails(row.verdict, fields.row.get("repeated", {}), row.thresholds)
     if history := fields.object_or_null("history"):
         passes, fails = (history.whole_or_null(name) or 0 for name in ("passes", "fails"))
     return replace(row, passes=passes, fails=fails, saved=saved_runs(fields, contexts))
 
 
 def measured_row(given: Fields) -> BaselineRow:
-    """Return a row with a PASS or a FAIL as its latest run left it, without the saved runs."""
+    """Return a row with a PASS or a FAIL, with the values of its latest run and without the saved runs."""
     fields = Fields(with_latest_answer(given), given.place)
-    said = fields.object_or_null("judgement")
+    judgement = fields.object_or_null("judgement")
     judge = judge_of(fields)  # first, because a compact row has its judge's prompt_version
     return BaselineRow(
         **_head(fields),
@@ -214,7 +214,7 @@ def measured_row(given: Fields) -> BaselineRow:
         thresholds=fields.numbers("thresholds"),
         prompt_version=fields.text_or_null("prompt_version"),
         judge=judge,
-        served_by=(said.text_or_null("served_by") or "") if said else "",
+        served_by=(judgement.text_or_null("served_by") or "") if judgement else "",
         tier=fields.text_or_null("tier"),
         top_k=fields.whole_or_null("top_k"),
     )
@@ -240,7 +240,7 @@ def _head(fields: Fields) -> dict[str, Any]:
     }
 
 
-def looks(
+def passes_and_fails(
     verdict: Verdict, repeated: Mapping[str, Sequence[Sequence[float]]], thresholds: Mapping[str, float]
 ) -> tuple[int, int]:
     """Return the number of passes and of failures of a question over all its answers in one run."""

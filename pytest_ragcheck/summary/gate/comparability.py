@@ -21,9 +21,9 @@ _SETTINGS = ("judge", "prompt", "tier", "top_k")
 
 def differences(comparison: Comparison) -> tuple[str, ...]:
     """
-    Return why they are incomparable, such as `judge: offline then, openai gpt-5 now`; empty if they are comparable.
+    Return the incomparable settings, such as `judge: offline then, openai gpt-5 now`; empty if all are comparable.
 
-    A value that the baseline lacks, such as one of an earlier version, counts as equal.
+    A value that the baseline lacks, as in files of an earlier version, counts as equal.
     """
     measured = [change for change in comparison.compared if change.before.verdict is not Verdict.ERROR]
     found = [other_settings(change.before, change.now) for change in measured]
@@ -40,7 +40,7 @@ def differences(comparison: Comparison) -> tuple[str, ...]:
 
 
 def other_settings(before: BaselineRow, now: Record) -> dict[str, tuple[object, object]]:
-    """Return the settings under which the answers are incomparable, by name: the recorded value and today's."""
+    """Return by name the settings that make the answers incomparable: the recorded value and today's."""
     judge = judge_name(now.judge)
     if before.judge is None and before.prompt_version is not None:
         # Rows of other programs may name only the prompt.
@@ -57,15 +57,15 @@ def other_settings(before: BaselineRow, now: Record) -> dict[str, tuple[object, 
 
 def _dataset(comparison: Comparison) -> str:
     then = dict.fromkeys(dataset for dataset, _ in comparison.baseline.rows)
-    met = (*comparison.compared, *comparison.not_measured)
-    if met or comparison.not_run or not comparison.new:
+    matched = (*comparison.compared, *comparison.not_measured)
+    if matched or comparison.not_run or not comparison.new:
         return ""
     now = dict.fromkeys(record.question.dataset_name for record in comparison.new)
     return "" if then.keys() & now.keys() else f"dataset: {_some(then)} then, {_some(now)} now"
 
 
 def _metrics(measured: Iterable[Change]) -> str:
-    """Return the metrics that no question has any more."""
+    """Return a note on metrics that no question has any more."""
     before: dict[str, None] = {}
     now: set[str] = set()
     for change in measured:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rate:
-    """The share of passing questions among the *n* with a verdict that the gate counts."""
+    """The share of PASS among the *n* questions with PASS or FAIL that are not in quarantine."""
 
     n: int
     failing: frozenset[Key]
@@ -49,7 +49,7 @@ class Decision:
     comparison: Comparison | None
     """The comparison with the baseline; None without one."""
 
-    otherwise: tuple[str, ...] = ()
+    refusals: tuple[str, ...] = ()
     """The reasons why the baseline is refused; empty if it is accepted."""
 
     findings: GateFindings | None = None
@@ -74,14 +74,14 @@ class Decision:
             # A gate that could not examine a question is not green.
             unexamined = self.findings.not_measured or (self.judging is not None and self.judging.n_not_judged)
             return self.findings.red or bool(unexamined) or bool(self.comparison.lost)
-        return bool(self.otherwise) or self.comparison.worse
+        return bool(self.refusals) or self.comparison.worse
 
     @property
-    def held(self) -> frozenset[Key]:
+    def red_questions(self) -> frozenset[Key]:
         """Dataset name and id of the questions that turn the gate red."""
         if self.rate is not None:
             return self.rate.failing if self.rate.is_too_low else frozenset()
-        if not self.baseline_red or self.comparison is None or self.otherwise:
+        if not self.baseline_red or self.comparison is None or self.refusals:
             return frozenset()
         if self.findings is not None:
             return frozenset((*self.findings.confirmed, *self.findings.not_measured))
@@ -95,18 +95,18 @@ class Decision:
 
 def decide(outcomes: Outcomes, comparison: Comparison | None, terms: GateRules) -> Decision:
     """Return the decision of the gate on the run; the gates `confirmed` and `regression` need a comparison."""
-    otherwise: tuple[str, ...] = ()
+    refusals: tuple[str, ...] = ()
     findings = judging = None
     changes: list[Change] = []
     if comparison is not None and terms.other_baseline == "refuse":
-        otherwise = differences(comparison)
-    if comparison is not None and terms.gate in COMPARING and not otherwise:
+        refusals = differences(comparison)
+    if comparison is not None and terms.gate in COMPARING and not refusals:
         expected = {change.before.key for change in comparison.expected_failing}
         changes = [
             change
             for change in comparison.compared
             if change.before.verdict is not Verdict.ERROR
-            # The run asks nothing again for a question that may fail.
+            # A question that may fail is not asked again.
             and change.now.question.quarantine is None
             and not change.now.question.xfail
             and change.before.key not in expected
@@ -116,7 +116,7 @@ def decide(outcomes: Outcomes, comparison: Comparison | None, terms: GateRules) 
     return Decision(
         terms=terms,
         comparison=comparison,
-        otherwise=otherwise,
+        refusals=refusals,
         findings=findings,
         judging=judging,
         examined=changes,
@@ -141,7 +141,7 @@ def why_tolerated(record: Record, terms: GateRules, baseline: Baseline | None, *
     before = baseline.rows.get((clean(question.dataset_name), clean(question.id)))
     if before is None or is_newly_forbidden(record, before):
         return ""
-    return _against(record, before, baseline.name)
+    return _reason_by_baseline(record, before, baseline.name)
 
 
 def is_newly_forbidden(record: Record, before: BaselineRow) -> bool:
@@ -154,8 +154,8 @@ def is_newly_forbidden(record: Record, before: BaselineRow) -> bool:
     )
 
 
-def _against(record: Record, before: BaselineRow, baseline: str) -> str:
-    """Return the reason by which the baseline tolerates a failing question."""
+def _reason_by_baseline(record: Record, before: BaselineRow, baseline: str) -> str:
+    """Return the reason why a failing question of the baseline is tolerated."""
     evidence = evidence_of(record)
     again = ", ".join(record.asked_again)
     why = f"PASS in {baseline}: the gate decides{f' (asked again: {again})' if again else ''}"
@@ -190,7 +190,7 @@ def tolerated(
 
 
 def red_by_themselves(outcomes: Outcomes) -> list[Record]:
-    """The records that turn a run red whatever its gate decides: each ERROR, and each FAIL that is not tolerated."""
+    """The records that turn a run red without the gate: each ERROR, and each FAIL that is not tolerated."""
     return [
         record
         for record in outcomes.records

@@ -84,7 +84,7 @@ def test_a_green_gate_has_no_text_and_a_red_one_says_it_in_its_first_line() -> N
     green = decided([before("a")], [now("a", 0.3, asked_again=("FAIL", "PASS"))])
     assert (green.red, decision_text(green), decision_headline(green)) == (False, "", "")
     red = decided([before("a", passes=60)], [now("a", 0.3, asked_again=("FAIL", "FAIL"))])
-    assert (red.red, sorted(red.held)) == (True, [("billing", "a")])
+    assert (red.red, sorted(red.red_questions)) == (True, [("billing", "a")])
     assert decision_headline(red) == decision_text(red).splitlines()[0] == "1 confirmed as failing against main.json"
 
 
@@ -93,12 +93,12 @@ def test_both_a_missing_question_and_a_low_rate_are_said_in_one_line() -> None:
     low = decided(rows, [now("a", 0.3)], GateRules(gate="rate:0.9"))
     # A rate looks at nothing else.
     assert decision_headline(low) == "pass rate 0.000 (0 of 1; 95 % interval 0.000 to 0.793) is below 0.9"
-    assert low.held == {("billing", "a")}
+    assert low.red_questions == {("billing", "a")}
 
 
 def test_a_refused_baseline_holds_no_question_against_the_run() -> None:
     refused = decided([before("a", tier="generation")], [now("a", 0.3)])
-    assert (refused.red, refused.held, refused.findings) == (True, frozenset(), None)
+    assert (refused.red, refused.red_questions, refused.findings) == (True, frozenset(), None)
     assert decision_headline(refused) == "main.json has other settings: tier: generation then, end_to_end now"
 
 

@@ -125,15 +125,15 @@ def test_what_was_taken_out_of_the_file_is_taken_out_of_the_run() -> None:
 def test_other_rules_of_the_judge_are_noticed_question_by_question() -> None:
     rows = [before("a"), before("b", prompt_version="en-1"), before("c", prompt_version=None), before("d", ERROR)]
     records = [now("a"), now("b"), now("c"), now("d", judge=replace(OFFLINE, prompt_version="x"))]
-    assert [change.before.id for change in compared(rows, records).judged_otherwise] == ["b", "c"]
+    assert [change.before.id for change in compared(rows, records).with_other_prompt] == ["b", "c"]
     without = compared([before("a"), before("b", prompt_version=None)], [now(name, judge=None) for name in "ab"])
-    assert [change.before.id for change in without.judged_otherwise] == ["a"]
+    assert [change.before.id for change in without.with_other_prompt] == ["a"]
 
 
 def test_other_thresholds_are_noticed_as_the_file_has_them() -> None:
     rows = [before("a", thresholds={"f1": 0.333333}), before("b", thresholds={"f1": 0.3}), before("c")]
     records = [now(name, thresholds={"f1": 1 / 3}) for name in "abc"]
-    assert [change.before.id for change in compared(rows, records).asserted_otherwise] == ["b", "c"]
+    assert [change.before.id for change in compared(rows, records).with_other_thresholds] == ["b", "c"]
 
 
 VERDICTS = st.dictionaries(st.sampled_from("abcdef"), st.sampled_from(list(Verdict)))
