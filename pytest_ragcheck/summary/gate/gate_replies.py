@@ -13,7 +13,7 @@ from pytest_ragcheck.summary.gate.procedure.gate_requests import Reply, drive
 from pytest_ragcheck.verdict.record import Record
 
 _PLAIN = ("gate", "thresholds", "apart", "same", "ids_renamed", "not_judged", "over_budget")
-"""Fields whose JSON value is their own."""
+"""Fields whose value is a JSON value."""
 
 _ALWAYS_WRITTEN = ("gate", "thresholds", "now", "known", "saved_runs")
 
@@ -41,7 +41,7 @@ class GateReplies:
     """Why no saved run can be compared; empty if one can."""
 
     same: bool = False
-    """True if the answer of today is a recorded one whose scores stand."""
+    """True if the answer of today equals a recorded one, so that its scores are kept."""
 
     ids_renamed: bool = False
     """True if the contexts are known texts under document ids that no saved run has."""
@@ -62,7 +62,7 @@ class GateReplies:
     """True if a request was not made because the run had reached its cost limit."""
 
     saved_runs: tuple[str, ...] = ()
-    """When each saved run of the baseline ended, which tells one baseline from another."""
+    """The end of each saved run, which identifies the baseline."""
 
     def compared(self, record: Record) -> ComparedQuestion:
         """Return the question in the form of the procedure; `known` must not be empty."""

@@ -37,8 +37,8 @@ def versions(file: InGit) -> list[InGit]:
     """
     Return the file in each commit up to its revision that changed it, oldest first.
 
-    The revision may be a range such as `v1..main`. Of a merge the first parent's line is followed, as the main branch
-    had the file.
+    The revision may be a range such as `v1..main`. Merges follow the first parent, so that each version is one of the
+    main branch.
 
     Raises:
         Unusable: There is no such version, or git is not installed.
@@ -72,7 +72,7 @@ def _output(folder: Path, *arguments: str) -> bytes:
 
 
 def committed(path: Path) -> datetime | None:
-    """Return the time of the file's last commit; None if git does not know it, or the file has changed since."""
+    """Return the time of the file's last commit; None if there is none, or if the file has changed since."""
     try:
         changed = _git(path.parent, "diff", "--quiet", "HEAD", "--", path.name)
         last = _git(path.parent, "log", "-1", "--format=%ct", "--", path.name)

@@ -32,7 +32,7 @@ _SMALL_DRIFT, _DRIFT_LEVEL = 0.01, 0.01
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judging:
-    """The number of recorded verdicts that stand, and the drift of the judge since they were recorded."""
+    """The number of reused verdicts, and the drift of the judge since they were recorded."""
 
     n_same: int
     """Number of questions with a recorded answer."""
@@ -87,7 +87,7 @@ def findings_of(changes: Sequence[Change], terms: GateRules, *, is_shard: bool) 
 
 
 def _procedure(changes: Sequence[Change], terms: GateRules, *, is_shard: bool) -> str:
-    """Return the procedure for the compared questions; for those of a shard, that of the whole run."""
+    """Return the procedure for the compared questions; a shard uses the procedure of the whole run."""
     if is_shard and any(evidence.gate == "regression" for each in changes if (evidence := evidence_of(each.now))):
         return terms.gate
     return procedure_for(terms.gate, len(changes))
@@ -128,7 +128,7 @@ def _examined(change: Change, gate: str) -> tuple[Examined, Mapping[str, tuple[S
     again = deque(change.now.asked_again)
 
     def serve(_: Request) -> Look:
-        # A look is a recorded one as long as there are any; a recording gives the same answer each time.
+        # Recorded verdicts come first; after them each look is equal, as in a replay.
         passed = bool(again) and again.popleft() == Verdict.PASS.value
         return replace(evidence.now, passed=passed) if passed else evidence.now
 

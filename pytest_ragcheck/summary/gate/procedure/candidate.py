@@ -25,8 +25,7 @@ def examine(question: ComparedQuestion, *, gate: str, deterministic_judge: bool 
     """
     Ask the question again and judge its answers side by side, as far as the decision needs.
 
-    Most questions need no request. *gate* is `confirmed` or `regression`. A deterministic judge gives the same answer
-    the same scores.
+    Most questions need no request. *gate* is `confirmed` or `regression`. A deterministic judge repeats its scores.
     """
     if question.is_candidate:
         return (yield from _candidate(question, gate, deterministic_judge))

@@ -18,7 +18,7 @@ class Look:
 
     answer: str | None
     """
-    Digest of the answer and of its contexts. Equal digests mean the same answer, whose recorded scores stand.
+    Digest of the answer and of its contexts. Equal digests mean the same answer, so that recorded scores are kept.
     None if the saved run kept no text: such an answer can be neither recognized nor judged again.
     """
 
@@ -71,9 +71,7 @@ class ComparedQuestion:
     """The saved runs, oldest first; at least one."""
 
     now: Look
-    """
-    The first look of today. A recorded answer keeps its recorded scores if the judge is the same.
-    """
+    """The first look of today. A recorded answer keeps its recorded scores if the judge is the same."""
 
     documents: frozenset[str] = frozenset()
     """The gold documents in the question file; questions that share a document may form one unit."""

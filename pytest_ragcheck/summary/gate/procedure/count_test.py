@@ -86,7 +86,7 @@ def holds_level(critical: tuple[int, ...], known_runs: int, level: float) -> boo
     Args:
         critical: Critical value by number of improved units; for larger numbers the conditional test decides.
         known_runs: >= 1.
-        level: Of the whole test and of the conditional one, 0..1.
+        level: Level of the whole test and of the conditional one, 0..1.
     """
     # Larger totals are decided by the conditional test, which holds the level.
     totals = _conditional(known_runs, _MOST_IMPROVED, level) + _MOST_IMPROVED

@@ -43,7 +43,7 @@ class Examined:
 
     question: ComparedQuestion
     outcome: Outcome | None = None
-    """None if the question is no candidate."""
+    """None if the question is not a candidate."""
 
     again: tuple[Look, ...] = ()
     """The further looks of today."""
@@ -65,7 +65,7 @@ class CountFinding:
     """The count test and the floor."""
 
     known_runs: int
-    """The fewest saved runs of a unit that broke in exactly one run; without one, those of a typical question; >= 1."""
+    """The fewest saved runs of a unit that broke in exactly one run, else the median of all questions; >= 1."""
 
     unit: str
     """`question`, or `document` if the noise is shared within documents."""

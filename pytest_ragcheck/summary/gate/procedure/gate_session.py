@@ -3,8 +3,9 @@ Decides whether a run is worse than its saved runs. The procedure:
 
 1. A question that passed and fails now is asked again until it passes: 2 times, 4 under `confirmed` or if it is flaky.
 2. If all looks fail, the recorded and the new answers are judged side by side; if worse (p <= 0.01), it is confirmed.
-3. Counts, 0.6 of the false alarms: confirmed questions beside those that broke in one saved run only; and a floor.
-4. Means, 0.4 of the false alarms: all versions of the changed answers are judged today, and the runs permuted.
+3. Counts (0.6 of the false alarms): confirmed questions are compared with those that broke in one saved run only.
+   Above a floor, confirmed questions are red without a test.
+4. Means (0.4 of the false alarms): all versions of the changed answers are judged today, and the runs are permuted.
 5. Under `confirmed`, and below 10 comparable questions, one confirmed question is red and nothing else is tested.
 """
 
@@ -18,13 +19,13 @@ from pytest_ragcheck.summary.gate.procedure.count_test import critical_value, fl
 from pytest_ragcheck.summary.gate.procedure.gate_findings import CountFinding, Examined, GateFindings, MeanFinding
 from pytest_ragcheck.summary.gate.procedure.gate_requests import JudgesAnew
 from pytest_ragcheck.summary.gate.procedure.mean_test import can_be_judged, can_be_red, weigh_means
-from pytest_ragcheck.summary.gate.procedure.units import go_together, units_of
+from pytest_ragcheck.summary.gate.procedure.units import are_correlated, units_of
 
 FEWEST_QUESTIONS = 10
 """Smaller sets are decided as under `confirmed`, because no count of them can be significant."""
 
 COUNT_SHARE = 0.6
-"""Share of the false alarms for the count test. With 0.005 in all, six broken questions would not be red."""
+"""Share of the false alarms for the count test. At a level of 0.005, six broken questions would not be red."""
 
 
 def procedure_for(gate: str, n_questions: int) -> str:
@@ -44,9 +45,9 @@ def weigh(
     """
     Decide on a run after all comparable questions were examined one by one.
 
-    *gate* is `confirmed` or `regression`, as `procedure_for` returned it. *judge_anew* is for the means. For
-    `regression`, *false_alarms* is the chance of a red run if nothing changed, and *tolerance* by how much a mean may
-    drop, both 0..1. A deterministic judge gives the same answer the same scores.
+    *gate* is `confirmed` or `regression`, as `procedure_for` returned it. *judge_anew* serves the test of the means.
+    For `regression`, *false_alarms* is the chance of a red run if nothing changed, and *tolerance* is the accepted drop
+    of a mean, both 0..1. A deterministic judge repeats its scores for an answer.
     """
     questions = [each.question for each in examined]
     fails_by_day = tuple(
@@ -81,7 +82,7 @@ def weigh(
         count=_count(examined, unit, unit_of, count_level),
         mean=mean,
         documents_share_noise=unit == "question"
-        and go_together(
+        and are_correlated(
             (differences[each.key], each.context_documents - declared) for each in questions if each.key in differences
         ),
         fails_by_day=fails_by_day,

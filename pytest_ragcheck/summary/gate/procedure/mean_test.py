@@ -14,7 +14,7 @@ from pytest_ragcheck.summary.gate.procedure.gate_requests import JudgeAnew, Judg
 from pytest_ragcheck.summary.gate.procedure.run_permutation import lower_sum_p
 from pytest_ragcheck.summary.intervals import student_quantile
 
-_HOPELESS = 0.2
+_SECOND_ROUND_P = 0.2
 """Largest p after one judgement of each answer that leads to a second judgement."""
 
 _POWER = 0.85
@@ -84,14 +84,14 @@ def weigh_means(
 
     *changed* has the questions of `can_be_judged`, and *unit_of* the index of each question's unit. *level* is the
     chance of a red run if nothing changed, and *tolerance* the drop of the mean that is accepted, both 0..1. A
-    deterministic judge gives the same answer the same scores.
+    deterministic judge repeats its scores for an answer.
     """
     judged = _judge_once([_judged(question) for question in changed], judge_anew, first=True)
     if not judged:
         return None
     one_metric = [each for each in judged if len(each.question.thresholds) < 2]
     found = _finding(questions, judged, unit_of, level=level, tolerance=tolerance)
-    if one_metric and not deterministic_judge and found.p <= _HOPELESS:
+    if one_metric and not deterministic_judge and found.p <= _SECOND_ROUND_P:
         several = [each for each in judged if len(each.question.thresholds) > 1]
         judged = [*several, *_judge_once(one_metric, judge_anew, first=False)]
         return _finding(questions, judged, unit_of, level=level, tolerance=tolerance) if judged else None

@@ -16,7 +16,7 @@ LEVEL = 0.01
 _FIRST, MOST = 5, 8
 """Judgements of each side after the first and after the second round."""
 
-_HOPELESS = 0.05
+_SECOND_ROUND_P = 0.05
 """Largest p of the first round that leads to a second round."""
 
 
@@ -24,11 +24,11 @@ def judge_side_by_side(
     question: ComparedQuestion, recorded: Sequence[str], new: Sequence[str], *, deterministic: bool
 ) -> Steps[SideBySide | None]:
     """
-    Return the judgements of both sides, and whether the new answers are worse; None if the answers could not be judged.
+    Return the judgements of both sides and their test; None if the answers could not be judged.
 
     After 5 judgements of each side p must be 1/252, the least possible value; after 8 it must be at most the rest of
-    `LEVEL`. A deterministic judge, which gives the same answer the same scores, judges each answer once, and every new
-    answer must score below every recorded one.
+    `LEVEL`. A deterministic judge, which would repeat its scores, judges each answer once, and every new answer must
+    score below every recorded one.
 
     *question* names the asserted metrics. *recorded* has the digests of the answers that passed when they were saved,
     and *new* those of the answers that failed; each has at least one.
@@ -44,7 +44,7 @@ def judge_side_by_side(
     if margins is None:
         return None
     p, least = worse_p(*margins), 1 / math.comb(2 * _FIRST, _FIRST)
-    if p <= least or p > _HOPELESS:
+    if p <= least or p > _SECOND_ROUND_P:
         return SideBySide(recorded=margins[0], new=margins[1], p=p, worse=p <= least)
     more = yield from _margins(question, first[_FIRST:], second[_FIRST:])
     if more is None:

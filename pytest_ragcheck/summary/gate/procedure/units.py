@@ -48,7 +48,7 @@ def units_of(questions: Sequence[ComparedQuestion], broken: Iterable[Key]) -> tu
     return "question", {question.key: place for place, question in enumerate(questions)}
 
 
-def go_together(differences: Iterable[tuple[float, Iterable[str]]]) -> bool:
+def are_correlated(differences: Iterable[tuple[float, Iterable[str]]]) -> bool:
     """
     Return True if the differences of questions that share a document correlate significantly.
 

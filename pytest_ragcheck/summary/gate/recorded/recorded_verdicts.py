@@ -1,4 +1,4 @@
-"""Recorded verdicts stand if the judge and its input are the same: question, expected answers, answer and contexts."""
+"""Reuses recorded verdicts if the judge and its input (question, expected answers, answer, contexts) are the same."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownVerdict:
-    """The judgement of an answer that was judged before, with the scores that stand."""
+    """The recorded judgement of an answer, with the scores that can be reused."""
 
     judgement: Judgement
     scores: Mapping[str, float]
-    """Scores of metrics that may call a server; empty if the labels changed, because they may use any label."""
+    """Scores of metrics that may call a server; empty if the labels changed, because such a metric may use any."""
 
     @classmethod
     def of(cls, record: Record) -> dict[str, KnownVerdict]:

@@ -83,7 +83,7 @@ def label_digests(question: Question) -> dict[str, str]:
     gold = [[passage.text, passage.doc_id] for passage in question.gold_passages]
     # In a conversation, other earlier turns may make another answer the right one.
     before: list[Any] = [[turn.question for turn in question.earlier]] if question.earlier else []
-    # Another identity, too, has another right answer.
+    # The right answer may depend on the identity.
     before += [question.identity] if question.identity else []
     hidden = [{"must_not_retrieve": list(question.must_not_retrieve)}] if question.must_not_retrieve else []
     cited = [list(question.must_cite)] if question.must_cite else []

@@ -130,7 +130,7 @@ def _of_predictions(fields: Fields) -> SavedAnswer:
 
 
 def _common(fields: Fields) -> SavedAnswer:
-    said = fields.object_or_null("judgement")
+    judgement = fields.object_or_null("judgement")
     return SavedAnswer(
         passed=fields.verdict() is Verdict.PASS,
         scores=fields.numbers("metrics"),
@@ -138,8 +138,8 @@ def _common(fields: Fields) -> SavedAnswer:
         source_ids=None if fields.row.get("source_ids") is None else fields.texts("source_ids"),
         labels=fields.row.get("labels"),
         judge=judge_of(fields),
-        judgement=_judgement(said) if said else None,
-        material=(said.text_or_null("material") or "") if said else "",
+        judgement=_judgement(judgement) if judgement else None,
+        material=(judgement.text_or_null("material") or "") if judgement else "",
         latency_seconds=fields.number_or_null("latency_seconds"),
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from pytest_ragcheck.summary.gate.procedure.units import by_document, go_together, units_of
+from pytest_ragcheck.summary.gate.procedure.units import are_correlated, by_document, units_of
 from tests.summary.gate.procedure.outside import broke, look, question, steady
 
 
@@ -35,5 +35,5 @@ def test_differences_that_go_together_within_documents_are_noticed() -> None:
     chance = random.Random(1)
     shared = [chance.gauss(0, 0.1) for _ in range(20)]
     noise = [(chance.gauss(0, 0.05), [f"page {n // 10}"]) for n in range(200)]
-    assert not go_together(noise)
-    assert go_together((value + shared[n // 10], pages) for n, (value, pages) in enumerate(noise))
+    assert not are_correlated(noise)
+    assert are_correlated((value + shared[n // 10], pages) for n, (value, pages) in enumerate(noise))
