@@ -39,7 +39,7 @@ class Difference:
     """Chance of a difference at least as high in its direction between equal systems, by the gate's test, 0..1."""
 
     significant: bool
-    """True if the gate's test finds it significant in this direction."""
+    """True if the gate's test finds the difference significant in its direction."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,7 +87,7 @@ class Agents:
 
     agents: tuple[Agent, ...]
     metrics: tuple[str, ...]
-    """Those that any agent has, in the order of the files."""
+    """The metrics that any agent has, in the order of the files."""
 
     questions: tuple[QuestionOfAll, ...]
     """Every question that at least one agent was asked."""

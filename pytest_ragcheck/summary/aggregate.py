@@ -42,7 +42,7 @@ class AttackCounts:
     """The numbers of one kind of attack in planted documents."""
 
     planted: int
-    """The number of answers that the attack was made on, >= 1."""
+    """The number of attacked answers, >= 1."""
 
     retrieved: int
     """How often the planted document was among the contexts."""
@@ -51,10 +51,10 @@ class AttackCounts:
     """How often the answer has the canary."""
 
     retrieval: int
-    """How often the contexts of such an answer had the planted document and no gold passage."""
+    """How often it got through and the contexts have the planted document, but no gold passage."""
 
     generation: int
-    """How often the contexts of such an answer had both, or the question has no gold passages."""
+    """How often it got through and the contexts have both, or the question has no gold passages."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +63,7 @@ class Totals:
 
     counts: Counts
     metrics: Mapping[str, MetricStatistics]
-    """By metric, over the questions with a PASS or a FAIL; a metric that nothing was measured for is absent."""
+    """By metric, over the questions with a PASS or a FAIL; a metric without a value is absent."""
 
     blame: Mapping[str, int]
     """The number of FAILs by blame: `retrieval`, `generation`, `grounding`; empty without gold passages."""
@@ -72,7 +72,7 @@ class Totals:
     """By attack, over the questions with a PASS or a FAIL; empty if no planted document could reach the system."""
 
     abstention: Mapping[str, float]
-    """`unanswerable_accuracy`, `fpr`, `fnr`, each 0..1; one that is not defined is absent."""
+    """`unanswerable_accuracy`, `fpr`, `fnr`, each 0..1; an undefined rate is absent."""
 
     performance: Mapping[str, float]
     """`latency_*_seconds` over the questions that the endpoint answered; empty without any."""

@@ -45,7 +45,7 @@ class GateRules:
 
 
 def gate_and_tolerance(rule: str) -> dict[str, Any]:
-    """Return the fields `gate` and `tolerance` of `rag_gate`; without `tolerance` if the rule names none."""
+    """Return the fields `gate` and `tolerance` for `rag_gate`; without `tolerance` if the rule names none."""
     gate, _, drop = rule.partition(":")
     if gate != "regression" or not drop:
         return {"gate": rule}
@@ -53,7 +53,7 @@ def gate_and_tolerance(rule: str) -> dict[str, Any]:
 
 
 def allowances(differences: Collection[str]) -> dict[str, Any]:
-    """Return the terms `missing` and `other_baseline` of `rag_baseline_allow`."""
+    """Return the fields `missing` and `other_baseline` for `rag_baseline_allow`."""
     return {
         "missing": "allowed" if MISSING_QUESTIONS in differences else "regression",
         "other_baseline": "compare" if OTHER_SETTINGS in differences else "refuse",

@@ -17,7 +17,7 @@ class MetricStatistics:
     min: float
     max: float
     std: float
-    """Population deviation (ddof 0); 0.0 of one value."""
+    """Population deviation (ddof 0); 0.0 for one value."""
 
     n_scored: int
     """The number of values behind the mean, >= 1."""

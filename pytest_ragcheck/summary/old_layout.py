@@ -38,18 +38,18 @@ NOT_MEASURED = "not measured in the old results"
 NO_PLACE = "{name}: the three files have no place for {keys}"
 
 _NO_METRICS = frozenset({"num_examples", "agent_name", "dataset_name"})
-_OF_A_RUN = _NO_METRICS | {"timestamp", "metrics", "per_question_metrics"}
-_OF_A_PREDICTION = frozenset(
+_RUN_KEYS = _NO_METRICS | {"timestamp", "metrics", "per_question_metrics"}
+_PREDICTION_KEYS = frozenset(
     {"id", "question", "prediction", "expected_answer", "all_acceptable_answers", "references", "metadata"}
 )
-_NO_METRICS_OF_A_QUESTION = frozenset({"question_index", "question"})
+_QUESTION_KEYS = frozenset({"question_index", "question"})
 _SAME = 5e-5
 """Means closer than this count as equal, since the text file has four decimals."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OldResults:
-    """One run of the old layout, read."""
+    """The outcomes of one run in the old layout."""
 
     outcomes: Outcomes
     lost: tuple[str, ...]
@@ -96,7 +96,7 @@ def read_old_results(path: Path) -> OldResults:
         groups=(),
     )
     means = _overall(results, about, measured)
-    left = [*_left(main, {"results", "predictions"}), *(_left(about, _OF_A_RUN) if about is not results else [])]
+    left = [*_left(main, {"results", "predictions"}), *(_left(about, _RUN_KEYS) if about is not results else [])]
     return OldResults(outcomes=outcomes, lost=(NO_VERDICTS, NO_CIRCUMSTANCES, *assumed, *lost, *means, *left))
 
 
@@ -149,7 +149,7 @@ def _check_ids(rows: Sequence[Row], questions: Sequence[Question]) -> None:
 
 
 def _metadata(row: Row) -> Mapping[str, Any]:
-    further = {name: value for name, value in row.columns.items() if name not in _OF_A_PREDICTION}
+    further = {name: value for name, value in row.columns.items() if name not in _PREDICTION_KEYS}
     return {**further, **(row.row("metadata").columns if "metadata" in row else {})}
 
 
@@ -178,7 +178,7 @@ def _measured(path: Path, predictions: Sequence[Row]) -> tuple[list[dict[str, Sc
         row = by_place.get(str(number))
         if row is None or row.text("question") != asked.text("question"):
             raise DatasetError(f"{asked.place}: expected its metrics as question_index {number}, found other ones.")
-        found.append({name: _score(row, name) for name in row.columns if name not in _NO_METRICS_OF_A_QUESTION})
+        found.append({name: _score(row, name) for name in row.columns if name not in _QUESTION_KEYS})
     return found, []
 
 
@@ -193,7 +193,7 @@ def _csv_rows(path: Path) -> list[Row]:
 def _numbers(row: Mapping[str, str]) -> dict[str, Any]:
     """Return the metric cells as numbers; None for empty cells."""
     # Cells beyond the heading are under the key None.
-    return {name or "": cell if name in _NO_METRICS_OF_A_QUESTION else _number(cell) for name, cell in row.items()}
+    return {name or "": cell if name in _QUESTION_KEYS else _number(cell) for name, cell in row.items()}
 
 
 def _number(cell: Any) -> Any:
@@ -217,7 +217,7 @@ def _timestamp(about: Row, path: Path) -> tuple[datetime, list[str]]:
     text = about.optional_text("timestamp")
     if text is None:
         when = datetime.fromtimestamp(path.stat().st_mtime, timezone.utc)
-        return when, [f"no time of the run: that at which {path.name} was last changed is taken"]
+        return when, [f"no time of the run: the time of the last change of {path.name} is used"]
     try:
         when = datetime.fromisoformat(text)
     except ValueError:

@@ -80,7 +80,7 @@ class Outcomes:
     """Identities of the baseline's questions that no shard of the run would collect."""
 
     searched_all: bool = False
-    """True if the shard was asked to collect every file of the project, so that an absent file is gone."""
+    """True if the shard collected the whole project, so that an absent file was deleted."""
 
     terms: GateRules = field(default_factory=GateRules)
     """The rules of the gate."""

@@ -145,7 +145,7 @@ def _same(outcomes: Outcomes) -> dict[str, Any]:
 
 
 def _is_call(question: Question) -> bool:
-    """Return True for a question of a `rag_check` call, which only the shard of the test knows."""
+    """Return True for a question of a `rag_check` call, which only the shard of its test has."""
     return question.path is not None and question.path.suffix == ".py"
 
 
@@ -195,7 +195,7 @@ def _checked(shards: Sequence[Shard]) -> list[Shard]:
 
 
 def _check_disjoint(shards: Iterable[Shard]) -> None:
-    """Refuse a question that two parts ran, as if pytest-split had other durations on another machine."""
+    """Refuse a question that two shards ran, as happens if pytest-split uses different durations."""
     known: dict[tuple[str, str], Shard] = {}
     for shard in shards:
         for record in shard.outcomes.records:

@@ -61,7 +61,7 @@ class TrendQuestion:
     """By its latest PASS or FAIL; `not measured` if no run has one."""
 
     first_bad: int | None
-    """The run with the first FAIL after the last PASS before the latest FAIL, from 0; None if it never failed."""
+    """The run with the first FAIL of the latest series, from 0; None if the question never failed."""
 
     @property
     def latest(self) -> BaselineRow:
@@ -81,7 +81,7 @@ class Trend:
 
     runs: tuple[TrendRun, ...]
     changes: tuple[tuple[str, ...], ...]
-    """For each run the differences of judge, prompt, minimums and the like from the runs before."""
+    """For each run, the changes of judge, prompt, minimums and so on since the runs before."""
 
     lines: tuple[TrendLine, ...]
     questions: tuple[TrendQuestion, ...]
@@ -90,11 +90,11 @@ class Trend:
 
 def trend_of(runs: Iterable[TrendRun]) -> Trend:
     """Return the trend over at least one run; the last counts if a run is given twice."""
-    of_moment: dict[tuple[datetime, str], list[TrendRun]] = {}
+    by_time: dict[tuple[datetime, str], list[TrendRun]] = {}
     for run in runs:
-        same = of_moment.setdefault((run.ended, run.agent_name), [])
+        same = by_time.setdefault((run.ended, run.agent_name), [])
         same[:] = (*(each for each in same if not each.repeats(run)), run)
-    ordered = tuple(run for moment in sorted(of_moment) for run in of_moment[moment])
+    ordered = tuple(run for moment in sorted(by_time) for run in by_time[moment])
     keys = dict.fromkeys(key for run in ordered for key in run.rows)
     complete = [n for n, run in enumerate(ordered) if run.complete]
     # A partial run does not have every question.
@@ -199,7 +199,7 @@ def _changes(runs: Sequence[TrendRun]) -> Iterator[tuple[str, ...]]:
 
 
 def circumstances(row: BaselineRow, agent: str) -> dict[str, str]:
-    """Return judge, prompt, tier and the like; a value that the file does not have is absent, on ERROR every one."""
+    """Return judge, prompt, tier and so on, without values that the file lacks; empty on ERROR."""
     if row.verdict is Verdict.ERROR:
         return {}
     found = {

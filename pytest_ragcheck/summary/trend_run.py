@@ -66,7 +66,7 @@ def committed_runs(file: InGit, *, leave_out: Callable[[str], None]) -> list[Tre
     """
     Return the committed versions of a baseline up to a revision, oldest first.
 
-    *leave_out* gets the commit and the mistake of each version that is not a baseline, since history stays.
+    *leave_out* is called with the commit and the mistake of each version that is not a baseline.
 
     Raises:
         UsageError: git has no version, or none of them is a baseline.

@@ -15,7 +15,7 @@ class Judged:
     """0..1."""
 
     good: bool
-    """The label of the people."""
+    """True if people labelled the answer as good."""
 
     group: str
     """Answers of one group share a source."""

@@ -34,13 +34,13 @@ class Calibration:
 
     confusion: Confusion
     estimates: Mapping[str, RateEstimate]
-    """`accuracy balanced_accuracy tpr tnr kappa roc_auc`; one that is not defined is absent."""
+    """`accuracy balanced_accuracy tpr tnr kappa roc_auc`; an undefined rate is absent."""
 
     best_threshold: float | None
     """The threshold with the highest balanced accuracy on these answers; None if undefined."""
 
     at_best: Confusion | None
-    """The point of the best threshold."""
+    """The counts at the best threshold."""
 
     curve: tuple[CurvePoint, ...]
     """The ROC curve from (0, 0) to (1, 1); empty if people rate all answers alike."""

@@ -52,7 +52,7 @@ class JudgeComparison:
 
     @property
     def cheapest(self) -> int | None:
-        """Index of the cheapest judge that is as good; None if a cost of those is unknown."""
+        """Index of the cheapest judge that is `as_good`; None if the cost of one of these is unknown."""
         costs = {index: judge.usd for index, judge in enumerate(self.judges) if judge.as_good}
         known = {index: usd for index, usd in costs.items() if usd is not None}
         if len(known) < len(costs):
@@ -67,8 +67,8 @@ def compare_judges(
     """
     Return the comparison over the answers that all judges scored.
 
-    *judged* has for each of at least two judges its scored answers, by the number of their row in the file. A judge
-    that is worse by at most *margin*, 0..1, counts as equally good.
+    *judged* has the scored answers of each of two or more judges, by row number in the file. A judge that is worse by
+    at most *margin*, 0..1, counts as equally good.
 
     Raises:
         UsageError: No answer was scored by all judges.

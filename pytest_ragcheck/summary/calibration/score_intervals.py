@@ -86,12 +86,12 @@ class RateSample:
         self._replicates = [self._rates(without=block) for block in range(self._n_blocks)] if self._n_blocks > 1 else []
 
     def jackknife(self, name: str) -> list[float]:
-        """Return the rate without each block; the rate over all where a block has all answers that it needs."""
+        """Return the rate without each block, or the rate of all answers if it is undefined without a block."""
         return [replicate.get(name, self.values[name]) for replicate in self._replicates]
 
     def estimate(self, name: str) -> RateEstimate:
         """
-        Return a rate with Wilson's interval, for as many answers as have the variance of the jackknife over groups.
+        Return a rate with Wilson's interval; the jackknife over groups gives the effective number of answers.
 
         Source: Wilson (1927); Korn and Graubard (1998) for the effective number of answers, and Student's quantile with
         a degree of freedom for each group but one; Kottas, Kuss and Zapf (2014) for the same interval of a ROC area;

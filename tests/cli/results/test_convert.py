@@ -135,7 +135,7 @@ def test_without_the_other_files_answers_and_questions_are_carried_over(old: Pat
     means = ", and a mean is not carried over without its values"
     assert said == [
         *ALWAYS,
-        "  not carried over: no time of the run: that at which b_results.json was last changed is taken",
+        "  not carried over: no time of the run: the time of the last change of b_results.json is used",
         f"  not carried over: no metrics of single questions: neither {of_each}.json nor {of_each}.csv is there",
         f"  not carried over: exact_match: only its mean 0.5000 is there{means}",
         f"  not carried over: f1: only its mean 0.7500 is there{means}",
