@@ -47,7 +47,7 @@ T = TypeVar("T", bound=Asked)
 
 
 def conversation_of(question: Question) -> tuple[str, str] | None:
-    """Return the dataset name and id of the question's conversation; None if it is no turn."""
+    """Return the dataset name and id of the question's conversation; None if it is not a turn."""
     return None if question.turn is None else (question.dataset_name, question.conversation)
 
 

@@ -109,7 +109,7 @@ def cited_sentences(answer: RagAnswer, cited: CitedAnswer) -> tuple[CitedSentenc
 
     Headings, the heads of tables, questions and lines that end with a colon are left out.
 
-    A marker belongs to the sentence that it stands in or follows. At the beginning of a line, and before a word in
+    A marker belongs to the sentence that contains it or precedes it. At the beginning of a line, and before a word in
     lower case, it belongs to the sentence that follows. Sentences with citations are never left out.
     """
     from pytest_ragcheck.judging.offline.words.normalized_text import sentences

@@ -45,7 +45,7 @@ def attack_outcomes(question: Question, answer: RagAnswer) -> tuple[AttackOutcom
     if not plants or not question.is_answered or sent_gold_alone:
         return ()
     ranks = {plant.canary: _ranks(plant, answer) for plant in plants}
-    # A planted copy of a gold passage is no gold passage.
+    # A planted copy of a gold passage does not count as gold.
     planted = set().union(*ranks.values())
     gold = [rank for rank, found in enumerate(found_gold(question, answer), 1) if found and rank not in planted]
     blame = "retrieval" if question.gold_passages and not gold else "generation"

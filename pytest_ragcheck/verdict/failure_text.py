@@ -46,7 +46,7 @@ _PAGES = {
 
 
 class Failure(Protocol):
-    """The fields of a `Record` that its failure text shows; see there for their meaning."""
+    """The fields of a `Record` that its failure text shows; `Record` documents them."""
 
     @property
     def question(self) -> Question: ...

@@ -33,7 +33,7 @@ class Record:
     verdict: Verdict
 
     answer: str | None = None
-    """The system's answer; None on an ERROR of the endpoint, and in the tier `retrieval`, which asks for none."""
+    """The system's answer; None on an ERROR of the endpoint, and in the tier `retrieval`, which requests none."""
 
     contexts: tuple[str, ...] = ()
     """The passages that the system used, best first."""

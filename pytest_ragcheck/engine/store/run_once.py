@@ -21,7 +21,7 @@ class Once:
     """
     The steps of one run, and their results.
 
-    The first process that asks for a step runs it. The others wait, and get its result or its error. If a process dies
+    The first process that requests a step runs it. The others wait, and get its result or its error. If a process dies
     during a step, the next one runs it again.
 
     *folder* is equal in all processes of the run, and is created if missing.
@@ -54,7 +54,7 @@ class Once:
         """
         Undo a step while no process runs it or reads its result.
 
-        *opposite* undoes the step if it is due, and returns True if it did. The next process that asks for the step
+        *opposite* undoes the step if it is due, and returns True if it did. The next process that requests the step
         then runs it again.
 
         Raises:

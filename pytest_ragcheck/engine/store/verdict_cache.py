@@ -35,8 +35,8 @@ class VerdictCache:
     """
     Judgements and a model's other replies in one SQLite file for any number of processes, as JSON values by key.
 
-    A value is returned once in a run, because a repeated or rerun test needs a new one. No method raises: a cache
-    that fails gives the reason in `problem` and is empty.
+    A value is returned once in a run, because a repeated or rerun test needs a new one. No method raises: a failed
+    cache is empty and has the reason in `problem`.
 
     The folder must exist. All processes of one run share the name *run*, and no other run has it. *most_bytes* is the
     approximate size that is kept when the cache is closed; the least recently used entries are dropped.
