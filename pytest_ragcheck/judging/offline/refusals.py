@@ -64,7 +64,7 @@ _TRIGGERS = frozenset[str]().union(*(triggers for triggers, _ in _BY_TRIGGERS))
 """All trigger words in Latin letters; most sentences have none."""
 
 _ELISION = re.compile(r"\bn'")
-"""The beginning of French "n'est", which the trigger `n'` stands for."""
+"""The beginning of French "n'est", whose trigger is `n'`."""
 
 _OTHER_LETTERS = re.compile("[\u0400-\u1dff\u3040-\ud7ff]")
 """Letters of other scripts."""
@@ -79,7 +79,7 @@ _OPENING = re.compile(
     r"|articles?"
     r"|excerpts?|sources?|information|question)\b|(?:抱歉|很抱歉|对不起|感谢|您好|申し訳|すみません|ご質問))"
 )
-"""The beginning of a sentence with which an answer only opens."""
+"""The beginning of a sentence that only opens an answer."""
 
 # Enough for all known refusals; bounds the work on an answer that is one long sentence.
 _CHARACTERS_READ = 2000
@@ -181,7 +181,7 @@ class SentenceCache(dict[str, Sentence]):
 
 def is_refusal(answer: str, cache: SentenceCache | None = None) -> bool:
     """
-    True if *answer* declines: it is blank, asks back, or says that it or its sources do not know.
+    True if *answer* declines: it is blank, asks back, or states that something is unknown or not in its sources.
 
     The first sentence counts, and the second one if the first claims nothing. An answer that declines and then gives an
     answer is a refusal too.

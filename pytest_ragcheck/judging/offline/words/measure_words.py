@@ -89,7 +89,7 @@ LANGUAGE_OF: dict[str, tuple[int, frozenset[str]]] = {
     )
     for word, value in words.items()
 }  # fmt: skip
-"""Number words that mean something else in another language: their value, and the words that tell the language."""
+"""Number words that mean something else in another language: their value, and words that show the language."""
 
 UNITS_BY_WORD = _measured("units")
 """The dimension of each unit and how many of its base units it is: seconds, months, grams, metres, litres."""

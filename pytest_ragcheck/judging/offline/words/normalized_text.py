@@ -40,7 +40,7 @@ _ANY_WORDS = re.compile(rf"(?! )(?:{_ANY_WORD})")
 
 SENTENCE_ENDS = frozenset(".!?\n。！？।")
 """The marks that `folded_words` returns with the words if `with_ends` is set."""
-# The dot of a day ends no sentence, "15. September", "vom 1.5. bis 15.9.", nor one in "9.30 a.m. to 4 p.m."
+# The dot of a day ("15. September", "vom 1.5. bis 15.9.") ends no sentence, nor does that in "9.30 a.m. to 4 p.m."
 _END = (
     rf"[.!?](?=\s)(?!(?<=\d\.)\s(?:{'|'.join(MONTHS_BY_WORD)}|bis|und)\b)"
     r"(?!(?<=[ap]\.m\.)\s(?:to|and|on|until|or|in|from|at|before|for|the|every|each|if|except|but|by|with|\w*day)\b)"
@@ -165,7 +165,7 @@ def words(text: str) -> list[str]:
     """
     The words, numbers and unit signs of the normalised *text*, in order.
 
-    Scripts without word boundaries give overlapping pairs of characters. Digits and letters are separated: `30d` is
+    Scripts without word boundaries yield overlapping pairs of characters. Digits and letters are separated: `30d` is
     `30`, `d`.
     """
     return folded_words(normalised(text))
@@ -182,12 +182,12 @@ def folded_words(folded: str, *, with_ends: bool = False) -> list[str]:
 
 
 def clause_words(folded: str, *, with_ends: bool = False) -> list[str]:
-    """The same, with each `CLAUSE_END`."""
+    """The same, with a `CLAUSE_END` after each part that limits a negation or a condition."""
     return folded_words(_with_clause_ends(folded), with_ends=with_ends)
 
 
 _LIMITED = listed(WORDS["words that limit"])
-"""Negations, exceptions and conditions, which end with the bracket or quote that they stand in."""
+"""Negations, exceptions and conditions, whose effect ends with the bracket or quote around them."""
 
 _ENCLOSED = re.compile(r'[(][^()]{0,100}[)]|"[^"]{0,100}"')
 _COMPOUND = re.compile(r"n(?<!\w.)(?:on|ot?)-\w+(?:-\w+)*")
@@ -207,8 +207,8 @@ _ENDED = rf"\g<0> {CLAUSE_END} "
 
 def _with_clause_ends(folded: str) -> str:
     """
-    *folded* with a `CLAUSE_END` for each semicolon and sign of a formula, and after what a negation or a condition does
-    not leave: brackets, quotes, appositions, the comma after a condition, and compounds such as "non-stop".
+    *folded* with a `CLAUSE_END` for each semicolon and sign of a formula, and after each part that limits a negation or
+    a condition: brackets, quotes, appositions, the comma after a condition, and compounds such as "non-stop".
     """
     if ";" in folded or "=" in folded or "×" in folded or "÷" in folded:
         folded = _CLAUSE_SIGNS.sub(f" {CLAUSE_END} ", folded)
@@ -254,7 +254,7 @@ _MARKERS = re.compile(r"(?:(?:[-*•‣–—#>]+|\(?\d{1,3}[.)]|\(?[a-zA-Z][.)]
 _AFTER_A_LETTER = ("", ".", ")")  # of a marker
 _ABBREVIATIONS = listed(WORDS["abbreviations"])
 _HALVES_OF_A_DAY = frozenset(("a.m", "p.m"))
-_LEAST_OF_AN_END = 3  # letters, by which most words are no abbreviations
+_LEAST_OF_AN_END = 3  # letters, which exclude most words that are not abbreviations
 _ENDS_OF_ABBREVIATIONS = frozenset(word[-_LEAST_OF_AN_END:] for word in _ABBREVIATIONS)
 _AFTER_A_DAY = frozenset(("bis", "und"))
 _NEXT_WORD = re.compile(r"[^\S\n]([^\W\d_]+)")
@@ -315,7 +315,7 @@ def _is_day(text: str, dot: int) -> bool:
 
 
 def _without_marker(piece: str) -> str:
-    """*piece* without blanks and list markers around it; empty where nothing can be read in it."""
+    """*piece* without blanks and list markers around it; empty if it has no letters and digits."""
     piece = piece.strip()
     if not piece or (piece[0].isalpha() and piece[1:2] not in _AFTER_A_LETTER):
         return piece

@@ -60,9 +60,9 @@ def canonical_number(written: str) -> str:
     """
     One spelling for a number in digits: `1,000` is `1000`, `2,50` is `2.5`, `007` is `7`, `09:00` is `9:00`.
 
-    A single dot is a decimal point, unless three digits that end in 0 follow: `1.500` is 1500, which outside English is
-    mostly meant. A comma before exactly three digits separates thousands. Text that is not a decimal number (`1.2.3`)
-    is returned unchanged.
+    A single dot is a decimal point, unless three digits that end in 0 follow: `1.500` is 1500, as mostly meant outside
+    English. A comma before exactly three digits separates thousands. Text that is not a decimal number (`1.2.3`) is
+    returned unchanged.
     """
     if len(written) > _LONGEST_NUMBER:
         return written
@@ -121,7 +121,7 @@ def _below_thousand(word: str) -> float | None:
 
 
 def language_number(word: str, after: Sequence[str], text: AbstractSet[str], units: AbstractSet[str]) -> str:
-    """The `LANGUAGE_OF` word in English where a unit follows, or two words of its language stand in the text."""
+    """The `LANGUAGE_OF` word, in English if a unit follows or the text has two words of its language."""
     value, cues = LANGUAGE_OF[word]
     is_number = not units.isdisjoint(after[:1]) or len(cues & text) >= _CUES_OF_A_LANGUAGE
     return _ENGLISH_WORD[value] if is_number else word
@@ -150,7 +150,7 @@ def composed(words: Sequence[str], terms: Sequence[str]) -> list[str]:
 
 def _number_with_words_before(words: Sequence[str], terms: Sequence[str], place: int) -> tuple[int, str, int]:
     """
-    How many terms before *place* the number there replaces, its term, and the place after it.
+    The number at *place*: the number of terms before it that it replaces, its term, and the place after it.
 
     The term is empty if there is no number.
     """
@@ -170,7 +170,7 @@ def _number_with_words_before(words: Sequence[str], terms: Sequence[str], place:
 
 
 def _words_of_half(words: Sequence[str], place: int) -> int:
-    """How many words before *place* say half of what is there: "half a dozen", "ein halbes Dutzend"; 0 for none."""
+    """How many words before *place* halve the number there: "half a dozen", "ein halbes Dutzend"; 0 for none."""
     if place and words[place - 1] in _HALVES:
         return 1
     return 2 if place > 1 and words[place - 1] in _ARTICLES and words[place - 2] in _HALVES else 0

@@ -18,7 +18,6 @@ EXCEPT = "¬in"
 """The term of every word like "except", which reverses the polarity of its clause."""
 
 NEGATIVE = frozenset((NOT, WITHOUT, EXCEPT))
-"""The terms that negate."""
 
 _NEGATIONS = {
     **dict.fromkeys(
@@ -47,7 +46,7 @@ PAIRS = [
 OPPOSITES = [line.split(" ~ ") for line in _OPPOSITES.splitlines() if not line.startswith("#")]
 """Words that exclude each other in the same place of two sentences."""
 
-# As many beginnings and endings as leave "united", "under", "international" and "often" alone.
+# The prefixes and endings do not match "united", "under", "international" and "often".
 _PREFIXED = re.compile(
     r"un((?!der|til|less|i(?![mn]))[a-z]{3,}(?:ed|able|ible|ing|al|ful|ary|ain))"
     r"|un([a-z]{3,}(?:bar|ig|lich|zt|tet|delt)(?:e[nrsm]?)?)"
@@ -74,7 +73,7 @@ DIRECTIONS = {
     for index, words in enumerate(line.split("~"))
     for word in words.split()
 }  # fmt: skip
-"""The first word of its pair, and True for the second side, of words that say a direction."""
+"""For each word of direction, the first word of its pair, and True for the second side."""
 
 BUT = "¦"
 """The term of every word that begins another clause."""

@@ -1,4 +1,4 @@
-"""Replaces words that mean something else beside others: homographs, phrases, French negations, signs of money."""
+"""Replaces words whose meaning depends on others: homographs, phrases, French negations, signs of money."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _PHRASES = {
     **dict.fromkeys(("isento", "isenta", "exempt", "exempte", "privo", "priva"), "without"),
     **dict.fromkeys(("other", "anders", "d'autre"), "except"),
 }
-"""What a word says before one of `_IN_PHRASES`: "frei von" is "without", "niemand anders dan" is "nobody except"."""
+"""The meaning of a word before one of `_IN_PHRASES`: "frei von" is "without", "anders dan" is "except"."""
 
 _IN_OTHER_WORDS = _PHRASES.keys() | TIMES_BY_WORD.keys()
 _IN_PHRASES = frozenset(("of", "von", "van", "de", "di", "than", "dan", "que"))
@@ -49,9 +49,9 @@ AMBIGUOUS = _FRENCH_NEGATIONS.union(_HOMOGRAPHS, _IN_OTHER_WORDS, _SIGNS_OF_MONE
 
 def reworded(found: list[str], ambiguous: AbstractSet[str], negative: AbstractSet[str]) -> list[str]:
     """
-    The words *found* with others for those that mean something else here; the same list if there are none.
+    The words *found*, with others for those that mean something else here; the same list if there are none.
 
-    *ambiguous* and *negative* are the words of both kinds among *found*.
+    *ambiguous* and *negative* are the words of these kinds among *found*.
     """
     if not _FRENCH_NEGATIONS.isdisjoint(ambiguous):
         found = list(_with_french_negations(found))
@@ -72,14 +72,14 @@ def reworded(found: list[str], ambiguous: AbstractSet[str], negative: AbstractSe
 def _rewritten(
     found: list[str], sought: AbstractSet[str], written: Callable[[str, Sequence[str]], Sequence[str]]
 ) -> list[str]:
-    """*found* with what *written* returns for each word of *sought* and the words after it."""
-    turned: list[str] = []
+    """*found* with each word of *sought* replaced by what *written* returns for the word and the words after it."""
+    result: list[str] = []
     end = 0
     for place in compress(count(), map(sought.__contains__, found)):
-        turned += found[end:place]
+        result += found[end:place]
         end = place + 1
-        turned += written(found[place], found[end : end + 2])
-    return turned + found[end:]
+        result += written(found[place], found[end : end + 2])
+    return result + found[end:]
 
 
 def _with_negations(found: list[str], negative: AbstractSet[str]) -> list[str]:
@@ -136,28 +136,28 @@ def _in_other_words(word: str, after: Sequence[str]) -> Sequence[str]:
 
 def _with_seconds(found: list[str]) -> list[str]:
     """*found* with "30 seconds" for "30s", "after 30s" and "1.5 s"; "the 1990s", "his 30s" and "the 3s" stay."""
-    turned = found.copy()
+    result = found.copy()
     for place in compress(count(), map("s".__eq__, found)):
         before, number = ("", "", *found[max(0, place - 2) : place])[-2:]
         is_count = number[:1].isdigit() and not (number.isdigit() and len(number) == _DIGITS_OF_A_YEAR)
         are_seconds = "." in number or len(found) == 2 or before in _BEFORE_SECONDS
         if is_count and are_seconds and _DUTCH_TIMES.isdisjoint(found[place + 1 : place + 2]):
-            turned[place] = "seconds"
-    return turned
+            result[place] = "seconds"
+    return result
 
 
 def _with_signs_after_numbers(found: list[str]) -> list[str]:
     """*found* with the signs moved after their numbers: `$`, `5`, `million` becomes `5`, `million`, `$`."""
-    turned: list[str] = []
+    result: list[str] = []
     sign, passed = "", False
     for word in found:
         if sign and (word in SCALES if passed else word[0].isdigit()):
             passed = True
         elif sign:
-            turned.append(sign)
+            result.append(sign)
             sign = ""
         if word in _SIGNS_OF_MONEY:
             sign, passed = word, False
         else:
-            turned.append(word)
-    return [*turned, sign] if sign else turned
+            result.append(word)
+    return [*result, sign] if sign else result

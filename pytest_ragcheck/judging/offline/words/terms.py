@@ -59,10 +59,10 @@ class _WordTable(dict[str, str]):
     """
 
     special: set[str]
-    """Words that `of_words` does not only look up."""
+    """Words for which `of_words` needs more than a lookup."""
 
     negative: set[str]
-    """Words that deny another one; and "no", which is no negation in Portuguese."""
+    """Words that deny another one, and "no", which is not a negation in Portuguese."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -125,16 +125,16 @@ class TermDictionary:
 
     def of_words(self, found: list[str]) -> list[str]:
         """The terms of a text with the words *found*."""
-        if len(_TABLE) > _MOST_WORDS_KEPT:  # before a text, whose words must be known to be special
+        if len(_TABLE) > _MOST_WORDS_KEPT:  # not after the look-ups, which note special words
             _TABLE.reset()
         terms = list(map(_TABLE.__getitem__, found))
         special = _TABLE.special.intersection(found)
         if not special:
             return terms
-        told = reworded(found, special, _TABLE.negative & special)
-        if told is not found:
-            terms = list(map(_TABLE.__getitem__, told))
-        return terms if READ_TOGETHER.isdisjoint(special) else composed(told, terms)
+        replaced = reworded(found, special, _TABLE.negative & special)
+        if replaced is not found:
+            terms = list(map(_TABLE.__getitem__, replaced))
+        return terms if READ_TOGETHER.isdisjoint(special) else composed(replaced, terms)
 
 
 def is_number(term: str) -> bool:
@@ -198,12 +198,12 @@ def terms_of(words: str) -> frozenset[str]:
 
 
 def by_term(by_word: Mapping[str, T]) -> dict[str, T]:
-    """The values of *by_word* by term; of words with one term the first one counts."""
+    """The values of *by_word* by term; the first of several words with the same term counts."""
     return {term_of(word): value for word, value in reversed(list(by_word.items()))}
 
 
 def _terms(text: str) -> list[str]:
-    """The term of each word by itself: "un once" is no number here."""
+    """The term of each word by itself: "un once" is not a number here."""
     return list(map(term_of, words(text)))
 
 
@@ -217,7 +217,7 @@ STOP_WORDS = frozenset(
 
 
 def content_of(terms: Iterable[str]) -> list[str]:
-    """The content terms among *terms*, in order: those that are no stop words."""
+    """The content terms among *terms*, in order: those that are not stop words."""
     return list(filterfalse(STOP_WORDS.__contains__, terms))
 
 
