@@ -48,7 +48,7 @@ _MINUTES_OF_HOUR, _RUSSIAN_QUARTER = term_of("минут"), term_of("четве�
 _BESIDE_HOURS = PARTS_OF_A_DAY.union(
     HALVES, QUARTERS, CLOCK_UNITS, _PAST_OR_BEFORE, _BEFORE_HOURS, _AT_A_TIME, ("am", "pm", "a", "p", _MINUTES_OF_HOUR)
 )
-"""Near each small number that is a clock time, from one term before to three after, is one of these."""
+"""A small number is a clock time only with one of these near it, from one term before to three after."""
 
 
 def clock_at(terms: Sequence[str], place: int) -> Quantity | None:
@@ -72,7 +72,7 @@ def clock_at(terms: Sequence[str], place: int) -> Quantity | None:
 
 
 def in_day(found: Quantity, terms: Sequence[str], *, is_after: bool = False) -> Quantity:
-    """*found* after noon if "in the evening" or similar stands beside it; *is_after*, if it follows."""
+    """*found* after noon if "in the evening" or similar is next to it; with *is_after*, only if it follows."""
     if found.is_certain or found.value > NOON:
         return found
     part = ""
@@ -145,10 +145,10 @@ def _spoken_time(terms: Sequence[str], place: int) -> Quantity | None:
         return None
     hour = 60 * int(term)
     end = place + 2 if term_at(terms, place + 1) in CLOCK_UNITS else place + 1
-    if (said := _minutes_after(terms, place, end)) is not None:
-        return clock_time(hour + said[0], place, said[1])
-    if (end > place + 1 or not unit_at(terms, end)[0]) and (said := _minutes_before(terms, place)) is not None:
-        return clock_time(hour + said[0], said[1], end)
+    if (found := _minutes_after(terms, place, end)) is not None:
+        return clock_time(hour + found[0], place, found[1])
+    if (end > place + 1 or not unit_at(terms, end)[0]) and (found := _minutes_before(terms, place)) is not None:
+        return clock_time(hour + found[0], found[1], end)
     return None
 
 

@@ -1,4 +1,4 @@
-"""Recognises what follows from two numbers or times: a sum, a product, a percentage, a time before another one."""
+"""Recognises results of two numbers or times: a sum, a product, a percentage, a time before another one."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Operands:
 
     Args:
         numbers: The numbers, as `canonical_number` writes them; those after the first 60 different ones are left out.
-        quantities: The quantities, of which the same holds. Clock times, durations and shares in words count.
+        quantities: The quantities, with the same limit. Clock times, durations and shares in words count.
     """
 
     def __init__(self, numbers: Iterable[str], quantities: Iterable[Quantity]) -> None:
@@ -32,7 +32,7 @@ class Operands:
 
     @lazy
     def _results(self) -> frozenset[float]:
-        """What one operation on two of the numbers gives, and each number as a decimal, if it is a percentage."""
+        """The results of one operation on two of the numbers, and each number divided by 100, as for a percentage."""
         one_step = (
             (
                 one + other,
@@ -47,7 +47,7 @@ class Operands:
         return frozenset(round(result, _DECIMALS) for results in one_step for result in results)
 
     def give(self, number: str) -> bool:
-        """True if two of them give *number*: 20 and 32 give 52, 25 (percent) and 80 give 20, half and 6 give 3."""
+        """True if two numbers give *number*: 20 and 32 give 52, 25 (percent) and 80 give 20, half and 6 give 3."""
         wanted = _value(number)
         return wanted is not None and round(wanted, _DECIMALS) in self._results
 

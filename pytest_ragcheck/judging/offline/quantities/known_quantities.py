@@ -49,13 +49,13 @@ class KnownQuantities:
             end = each.end
             is_known_rate = not each.per or each.per in self._periods
             if is_known_rate and any(not known.contradicts(each) for known in self._by_spelling.get(tuple(own), ())):
-                compared.n_known += each.is_telling
+                compared.n_known += each.has_unit_or_bound
                 rewritten += own
                 continue
             same = [(known, spelt) for known, spelt in self._known.values() if known.same_value(each)]
             agreeing = next((spelt for known, spelt in same if not known.contradicts(each)), None)
             if agreeing is not None and is_known_rate:
-                compared.n_known += each.is_telling
+                compared.n_known += each.has_unit_or_bound
                 rewritten += agreeing
                 continue
             rewritten += own
@@ -81,10 +81,9 @@ class ComparedQuantities:
     """How many quantities with a unit, dates and times are known."""
 
     unknown: list[UnknownQuantity] = field(default_factory=list)
-    """The quantities that are not known."""
 
     def accept(self, numbers: AbstractSet[str]) -> None:
-        """Take the quantities with one of *numbers* for known."""
+        """Count the quantities with one of *numbers* as known."""
         unknown = [each for each in self.unknown if numbers.isdisjoint(each.terms)]
         self.n_known += len(self.unknown) - len(unknown)
         self.unknown = unknown
@@ -103,7 +102,7 @@ class UnknownQuantity:
     """True if the amount is known, but with another rate or bound: per week and not per day."""
 
     def names(self) -> tuple[str, str | None]:
-        """The quantity and the one instead; only their numbers if their other terms are equal."""
+        """The quantity and the known one instead; only their numbers if their other terms are equal."""
         if self.instead is None:
             return _spelt(self.terms), None
         own, other = numbers_in(self.terms), numbers_in(self.instead)

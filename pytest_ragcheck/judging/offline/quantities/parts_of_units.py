@@ -55,7 +55,7 @@ def quarters_at(terms: Sequence[str], place: int, count: float = 1) -> Quantity 
 
 
 def share_at(terms: Sequence[str], place: int, count: float) -> Quantity | None:
-    """The share of *count* parts at *place*: "two thirds", "one fifth of", "one in five"; or "a third of" there."""
+    """The share of *count* parts at *place*: "two thirds", "one fifth of", "one in five", "a third of"."""
     first, second, third = (*terms[place + 1 : place + 4], END, END, END)[:3]
     if first not in _BEFORE_SHARES and terms[place] not in _ORDINALS:
         return None

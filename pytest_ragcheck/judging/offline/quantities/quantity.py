@@ -54,7 +54,7 @@ BEFORE_NUMBER = terms_of("than de als di que dan of chem чем a zu the la las 
 _DIGITS_OF_A_DAY = 2
 
 
-@dataclass(slots=True, kw_only=True)  # not frozen: made for each number of a text, in half the time
+@dataclass(slots=True, kw_only=True)  # not frozen, which halves the time to make one for each number of a text
 class Quantity:
     """A number with its unit, a date or a clock time."""
 
@@ -68,7 +68,7 @@ class Quantity:
     """In the base unit of the dimension; for a date 100 times the month plus the day, for a clock time minutes."""
 
     dimension: str = ""
-    """Of `UNITS`, or `date`; empty for a bare number."""
+    """A dimension of `UNITS`, or `date`; empty for a bare number."""
 
     per: str = ""
     """The period or other unit of a rate; empty without one."""
@@ -80,7 +80,7 @@ class Quantity:
     """False for a clock time that may be before or after noon."""
 
     is_digital: bool = False
-    """True for a clock time in digits without "am" or "pm", which has 24 hours if another one in its text has."""
+    """True for a clock time in digits without "am" or "pm"; a 24-hour time if another one in the text is."""
 
     noun: str = ""
     """The content term after a bare number."""
@@ -89,18 +89,18 @@ class Quantity:
     """2 for an interval between occasions ("weekly"), 1 for one that may be a duration ("every 6 hours"), else 0."""
 
     factor: float = 1.0
-    """How many base units its unit is."""
+    """Its unit in base units."""
 
     other_value: float | None = None
     """The value if the dot separates thousands; None if it cannot."""
 
     def same_value(self, other: Quantity) -> bool:
-        """True if both are the same amount, date or time; a bare number fits each unit, unless written otherwise."""
+        """True if both are the same amount, date or time; a bare number may match any unit."""
         if "date" in (self.dimension, other.dimension):
             return _same_date(self, other)
         if "clock" in (self.dimension, other.dimension):
             return _same_time(self, other)
-        # A monthly fee is no fee after 30 days.
+        # A monthly fee is not a fee after 30 days.
         return {self.recurs, other.recurs} != {0, 2} and self._same_amount(other)
 
     def _same_amount(self, other: Quantity) -> bool:
@@ -144,7 +144,7 @@ class Quantity:
         return (bool(self.per) and bool(other.per) and self.per != other.per) or self.bound * other.bound < 0
 
     @property
-    def is_telling(self) -> bool:
+    def has_unit_or_bound(self) -> bool:
         """True if it is more than a bare number."""
         return bool(self.dimension) or self.bound != 0
 
@@ -181,13 +181,13 @@ def _same_time(one: Quantity, other: Quantity) -> bool:
         (each.is_certain and each.dimension == "clock") or any(at > NOON for at in _minutes_of(each))
         for each in (one, other)
     )
-    is_counted = bool(one.noun or other.noun)  # "14 guests" are no two o'clock
+    is_counted = bool(one.noun or other.noun)  # "14 guests" is not two o'clock
     day = 2 * NOON if is_certain or is_counted else NOON
     return any(abs(mine - its) % day < 0.01 for mine in _minutes_of(one) for its in _minutes_of(other))
 
 
 def _minutes_of(each: Quantity) -> Sequence[float]:
-    """The time of the day in minutes that *each* may be: 18 is 18:00, and 22.3 hours are 22:30 or 22:18."""
+    """The possible times of day of *each*, in minutes: 18 is 18:00, and 22.3 hours are 22:30 or 22:18."""
     if each.dimension == "clock":
         return (each.value,)
     if each.dimension not in ("", "time"):

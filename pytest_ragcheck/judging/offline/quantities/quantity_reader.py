@@ -67,7 +67,7 @@ _BEFORE_INTERVALS = _EVERY | terms_of("alle tous toutes каждые om")
 _WEEKDAYS = frozenset(map(term_of, WEEKDAYS_BY_WORD))
 _SECOND = terms_of("other second zweite zweiten andere tweede")
 _RUSSIAN_ONCE = term_of("раз")
-_LONGEST_SYMBOL = 2  # "a m" is no metre
+_LONGEST_SYMBOL = 2  # "a m" is not a metre
 _ENDS_OF_PERIODS = BEGINNINGS | ENDINGS
 _WORDS_THAT_START = HALVES.union(
     DENOMINATORS, _EVERY, BEGINNINGS, ENDINGS, PERIODS, _FIXED, DAY_NUMBERS, (_RUSSIAN_ONCE,)
@@ -250,7 +250,7 @@ def _read(terms: Sequence[str], place: int) -> Quantity:
 
 
 def _measured(terms: Sequence[str], place: int, value: float) -> Quantity:
-    """The quantity with *value* at *place*, a unit after it, and the rest of both: "2 hours and a half"."""
+    """The quantity with *value* at *place*, its unit, and a further part: "2 hours and a half"."""
     dimension, factor = unit_at(terms, place + 1)
     found = Quantity(start=place, end=place + 2, value=value * factor, dimension=dimension, factor=factor)
     following = term_at(terms, place + 2)

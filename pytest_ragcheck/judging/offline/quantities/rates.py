@@ -1,4 +1,4 @@
-"""Reads what stands around a quantity: its rate ("per week") and its bound ("at least")."""
+"""Reads the rate of a quantity ("per week") and its bound ("at least")."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _NAMES_OF_PERIODS = {
     UNITS[term_of(word)]: word for word in ("second", "minute", "hour", "day", "week", "month", "quarter", "year")
 }
 LASTING = frozenset(_NAMES_OF_PERIODS.values())
-"""The periods, which last; the other units of rates do not."""
+"""The units of rates that are periods."""
 
 _NAMES_OF_PERIODS |= {UNITS[term_of(word)]: word for word in ("kilogram", "liter", "meter", "kilometer", "gram")}
 # Words that make "less" a lower bound: "al menos", "pelo menos", "au moins".
