@@ -34,7 +34,7 @@ _ENDS = frozenset(("¶", BUT, EXCEPT, IF))
 _SPLITS = _ENDS | _AND
 _LEAST_OF_A_CLAUSE = 2  # content terms
 REACH = 4
-"""Content terms that a negation denies at most."""
+"""Most content terms that one negation denies."""
 _UNPLAIN = SIGNED | {IF}
 
 # Lower-case words at the beginning of an answer.
@@ -64,11 +64,11 @@ def without_yes_or_no(text: str, terms: Sequence[str]) -> Sequence[str]:
     return terms[1 + len((first[1] or "").split()) :]  # "Unfortunately, no"
 
 
-def is_said_otherwise(one: Sequence[str], other: Sequence[str]) -> bool:
+def are_equivalent_denials(one: Sequence[str], other: Sequence[str]) -> bool:
     """
-    True for denials that say the same in other words.
+    True if the texts say the same by different negations.
 
-    These are "not until" and "when" or "only after", "not except" and "only", "not without" and "not unless".
+    The pairs are "not until" and "when" or "only after", "not except" and "only", "not without" and "not unless".
     """
     return any(
         are_same(*pair)
@@ -102,7 +102,7 @@ class Polarity:
     affirmed: set[str] = field(default_factory=set)
     denied: set[str] = field(default_factory=set)
     denials: dict[str, list[str]] = field(default_factory=dict)
-    """The terms that each negation denies, in order, by the one next to it."""
+    """The terms that each negation denies, in order, by the term next to the negation."""
 
     @property
     def is_negative(self) -> bool:
@@ -161,7 +161,7 @@ def polarity(terms: Sequence[str], silent: AbstractSet[str]) -> Polarity:
 
 
 class _Reading:
-    """The clause that is read."""
+    """The state of reading a text clause by clause."""
 
     __slots__ = (
         "clause",
@@ -225,7 +225,7 @@ class _Reading:
         self.reach = 1 if is_without else REACH
 
     def turn(self, word: str) -> None:
-        """Read a word that says a direction."""
+        """Read a word of direction, such as "before"."""
         self.negates = self.negates and not self.reached
         self.found.affirmed.update(self.clause)
         self.clause = []
@@ -277,7 +277,7 @@ def _is_bound(terms: Sequence[str], place: int) -> bool:
     """
     True if the negation at *place* denies nothing: in "not more than 30", "not only", "with or without", "without it".
 
-    "Closed" is the negation of "open", but the two are no opposites with a time: "closes at 6", "open until 6".
+    "Closed" is the negation of "open", but the two are not opposites with a time: "closes at 6", "open until 6".
     """
     if (
         terms[place + 1 : place + 2]

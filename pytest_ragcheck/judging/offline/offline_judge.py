@@ -79,7 +79,7 @@ class OfflineJudge:
         abstained = is_refusal(text, cache)
         correctness, wrong, recall = self._correctness(question, text, cache, abstained=abstained)
         if abstained and wrong != DECLINED and correctness is not None and question.answerable:
-            abstained = any(map(_declines, question.acceptable_answers))  # else it holds an accepted answer
+            abstained = any(map(_declines, question.acceptable_answers))  # else the answer has an accepted one
         # Without contexts only a refusal is grounded, though "Yes." has no words that could be compared.
         if not abstained and not any(map(str.strip, contexts)):
             score, complaint, unsupported = 0.0, NO_CONTEXTS, cache.sentences
@@ -91,7 +91,7 @@ class OfflineJudge:
                 grounded = self._with_expected(grounded, recall, question, contexts)
             score, complaint = grounded.score, _ungrounded(grounded)
             unsupported = tuple(each.sentence for each in grounded.sentences if each.score < PASS_LINE)
-            if (correctness or 0.0) >= PASS_LINE and self._is_of_another(question, grounded):
+            if (correctness or 0.0) >= PASS_LINE and self._answers_something_else(question, grounded):
                 correctness, wrong = _HIGHEST_OF_ANOTHER, OF_ANOTHER
         if correctness is not None and correctness <= score:
             complaint = wrong or ("" if recall is None else _incorrect(recall, self._terms))
@@ -125,9 +125,10 @@ class OfflineJudge:
         self, grounded: Groundedness, recall: Recall, question: Question, contexts: Sequence[str]
     ) -> Groundedness:
         """
-        *grounded*, given what an expected answer says that *contexts* support.
+        *grounded*, corrected by an expected answer that *contexts* support.
 
-        They contradict a short answer that denies it or says something else, and support the sentences that say it.
+        The contexts then contradict a short answer that denies it or says something else, and support the sentences
+        that say the same.
         """
         is_grounded = grounded.score >= PASS_LINE
         denies = is_grounded and (
@@ -146,7 +147,7 @@ class OfflineJudge:
         if grounded.is_long or not (denies or agrees):
             return grounded
         if all(any(each.sentence in context for context in contexts) for each in grounded.sentences):
-            return grounded  # verbatim, if about another thing
+            return grounded  # verbatim, though perhaps about something else
         expected = self._grounded(recall.expected, question, contexts, question.acceptable_answers)
         if expected.score < PASS_LINE:
             return grounded
@@ -173,8 +174,8 @@ class OfflineJudge:
             any(len(term) >= _LEAST_OF_A_WORD for term in known - near) for near in found[most]
         )
 
-    def _is_of_another(self, question: Question, grounded: Groundedness) -> bool:
-        """True if the answer gives an accepted answer, but to something else than the passage that it nearly copies."""
+    def _answers_something_else(self, question: Question, grounded: Groundedness) -> bool:
+        """True if the answer has an accepted one, but about something else than the passage that it nearly copies."""
         accepted = [frozenset(self._terms.of(each)) for each in question.acceptable_answers]
         return question.answerable and any(
             not (terms - STOP_WORDS).isdisjoint(each.terms)
@@ -186,7 +187,7 @@ class OfflineJudge:
     def _correctness(
         self, question: Question, text: str, cache: SentenceCache, *, abstained: bool
     ) -> tuple[float | None, str, Recall | None]:
-        """The score, None if it does not apply; the weakness, empty if that of the recall; the recall, or None."""
+        """The score, if it applies; the weakness, empty if the recall has it; the recall, if measured."""
         if not question.answerable:
             return (1.0, "", None) if abstained else (0.0, NOT_DECLINED, None)
         acceptable = question.acceptable_answers
@@ -250,7 +251,7 @@ def _incorrect(recall: Recall, terms: TermDictionary) -> str:
     if recall.is_opposed:
         return f"the answer says the opposite of {expected}"
     if recall.is_late and not recall.missing:
-        return f"the answer comes to {expected} only after much else"
+        return f"the answer has {expected} only after much other text"
     if recall.score and not recall.missing:
         return f"the answer has the words of {expected} only apart from each other"
     if len(recall.expected) <= _LONGEST_NAMED_WHOLE:

@@ -124,12 +124,12 @@ class TestCorrectness:
         # All words are there, but their one pair of neighbours is not: 1 - 0.1 * 1 = 0.9.
         assert judgement.answer_correctness == pytest.approx(calibrated(0.9, 0.67))
 
-    def test_what_comes_after_much_else_is_a_little_less(self):
+    def test_an_answer_after_much_other_text_is_a_little_less(self):
         told = "Ada Byron wrote programs. Charles Babbage drew engines. Luigi Menabrea took notes. Later came {}."
         judgement = judged(told.format("Alan Turing"), "Alan Turing", contexts=(told.format("Alan Turing"),))
         # Fourteen words stand before it, none of them a stop word: 1 - 0.03.
         assert judgement.answer_correctness == pytest.approx(calibrated(0.97, 0.67))
-        assert judgement.error_message == 'the answer comes to "Alan Turing" only after much else'
+        assert judgement.error_message == 'the answer has "Alan Turing" only after much other text'
         assert (
             judged(
                 told.replace("Later came", "").replace("notes", "").format("Alan Turing"), "Alan Turing"

@@ -9,7 +9,7 @@ from pytest_ragcheck.judging.offline.lazy import lazy
 from pytest_ragcheck.judging.offline.negation import (
     REACH,
     Polarity,
-    is_said_otherwise,
+    are_equivalent_denials,
     polarity,
     says_yes,
     without_yes_or_no,
@@ -23,7 +23,7 @@ _OPENING = 1000  # characters searched for the first sentence
 
 
 class AnswerPolarity:
-    """The yes or no of an answer with the terms *in_order*, and its negations; *asked* are the question's terms."""
+    """The yes or no and the negations of an answer; *in_order* are its terms, *asked* those of the question."""
 
     def __init__(
         self, text: str, in_order: Sequence[str], *, question: str, asked: frozenset[str], terms: TermDictionary
@@ -54,20 +54,20 @@ class AnswerPolarity:
 
     def opposes(self, expected: str, sought: ExpectedAnswer) -> bool:
         """True if the answer denies what the expected answer affirms, or the other way round; one of them negates."""
-        told = (sought.content & self._all) - self._asked
-        # A negation that the question has already denies nothing in the answer.
+        common = (sought.content & self._all) - self._asked
+        # A negation that the question has too denies nothing in the answer.
         most_denied = REACH * sum(map(NEGATIVE.__contains__, self._in_order))
-        may_deny = 0 < len(told) <= most_denied and NEGATIVE.isdisjoint(self._asked)
-        if not may_deny and SIGNED.isdisjoint(sought.distinct):  # spares most answers the search for what they deny
+        may_deny = 0 < len(common) <= most_denied and NEGATIVE.isdisjoint(self._asked)
+        if not may_deny and SIGNED.isdisjoint(sought.distinct):  # most answers need no search for denials
             return False
-        if is_said_otherwise(self._in_order, sought.terms):
+        if are_equivalent_denials(self._in_order, sought.terms):
             return False
         own, wanted = self._polarity, self._polarity_of(expected)
         if wanted.denials:
             if sought.terms[-1] == NOT and own.is_negative:
                 return False  # "Children must not" leaves out what the answer denies
             return own.denied.isdisjoint(wanted.denied) and not own.affirmed.isdisjoint(wanted.denials)
-        return may_deny and told <= own.denied - own.affirmed - wanted.denied
+        return may_deny and common <= own.denied - own.affirmed - wanted.denied
 
     def _is_negative(self, text: str) -> bool:
         """True if *text* denies something; a "without" that the question has too does not count."""

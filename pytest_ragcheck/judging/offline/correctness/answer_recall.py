@@ -22,7 +22,7 @@ from pytest_ragcheck.judging.offline.correctness.expected_answer import (
 from pytest_ragcheck.judging.offline.correctness.list_items import adds_to, entries_of, expected_items
 from pytest_ragcheck.judging.offline.details.changed_details import changed_detail
 from pytest_ragcheck.judging.offline.details.changed_lists import is_shortened
-from pytest_ragcheck.judging.offline.details.roles import exchanged_partners, exchanged_role, may_exchange, read_clauses
+from pytest_ragcheck.judging.offline.details.roles import may_swap_nouns, read_clauses, swapped_noun, swapped_role
 from pytest_ragcheck.judging.offline.grounding.groundedness import PASS_LINE, scaled
 from pytest_ragcheck.judging.offline.lazy import lazy
 from pytest_ragcheck.judging.offline.negation import says_yes
@@ -43,7 +43,7 @@ from pytest_ragcheck.judging.offline.words.terms import (
     term_of,
 )
 
-# Each constant has its effect on EVOUNA-NQ, EVOUNA-TQ and NQ301, in this order.
+# Each comment has the effect of the constant on EVOUNA-NQ, EVOUNA-TQ and NQ301, in this order.
 
 # The share of spelling and order in the score. Without it: -0.006, -0.002, -0.010 of the area under the curve.
 _FORM = 0.1
@@ -65,7 +65,7 @@ _DIGITS_OF_A_YEAR = 4
 _QUANTITY, _MOST_WORDS_BESIDE_QUANTITY = 0.7, 2
 # The raw recall that becomes `PASS_LINE`; balanced accuracy there is 0.93, 0.95 and 0.81.
 _LINE = 0.67
-# The same for expected answers of three, and of four or more content terms: on rewordings in eight languages.
+# The same for expected answers of three, and of four or more content terms, fitted to rewordings in eight languages.
 _LONG, _LINE_OF_LONG, _LINE_OF_LONGER = 3, 0.55, 0.5
 
 _LEAST_OF_A_CLAUSE, _NEAR_COPY = 5, 0.75
@@ -102,7 +102,7 @@ class AnswerText:
         Raises:
             ValueError: The list of accepted answers is empty.
         """
-        # A right answer mostly contains one of them verbatim; the others then need no parsing.
+        # A right answer mostly contains an accepted one verbatim; the others then need no parsing.
         written = self._text.lower()
         for expected in acceptable:
             if expected.lower() in written and (whole := self._recall(expected, above=-1.0)) and whole.score == 1.0:
@@ -138,9 +138,9 @@ class AnswerText:
         if missing:
             raw = self._raw_without(missing, sought, has_quantity=has_quantity, above=above)
         else:
-            order = 1.0 if sought.stands_in(self._spelt) else sought.order_in(self._content)
+            order = 1.0 if sought.is_contained_in(self._spelt) else sought.order_in(self._content)
             raw = (1 - _FORM) + _FORM * order - _LATE * is_late
-        # Only a yes or no can raise it from here.
+        # From here, only a yes or no can raise the score.
         if raw is None or (wanted is None and scaled(raw, line=_line_of(sought)) <= above):
             return None
         has_other_figure = bool(missing) and raw <= _HIGHEST_WITHOUT_NUMBER and self._has_other_figure(sought, missing)
@@ -162,7 +162,7 @@ class AnswerText:
             is_opposed=opposed,
             has_other_figure=has_other_figure,
             replaces_item=adds_item or (lacks_item and len(entries_of(self._text)) >= len(items)),
-            is_absent=score < PASS_LINE and self._puts_other_words(sought, expected),
+            is_absent=score < PASS_LINE and self._replaces_words(sought, expected),
             is_late=is_late,
         )
 
@@ -192,7 +192,7 @@ class AnswerText:
         return raw
 
     def _lacks_figure(self, sought: ExpectedAnswer, missing: AbstractSet[str]) -> bool:
-        """True if the answer lacks an expected figure, of those in the question only if it has none but others."""
+        """True if the answer lacks an expected figure; one in the question counts if the answer has only others."""
         if lacks_figure(sought.distinct, missing - self._asked, self._own):
             return True
         has_none = missing >= set(numbers_in(sought.distinct))
@@ -201,7 +201,7 @@ class AnswerText:
     def _with_yes_or_no(
         self, raw: float, wanted: bool | None, expected: str, sought: ExpectedAnswer
     ) -> tuple[float, bool]:
-        """*raw* less if the answer says the opposite, more if both begin with the same yes or no; and the first."""
+        """*raw*, lowered for the opposite answer and raised for the same yes or no; and True for the opposite."""
         if wanted is not None and self._polarity.says_yes is None and sought.distinct <= _WITHOUT_PLACE | self._asked:
             agreement = self._polarity.agreement(expected, yes=wanted)  # "No, it is forbidden" adds nothing to "No"
             return (_OPPOSED if agreement.is_opposed else max(raw, _QUANTITY)), agreement.is_opposed
@@ -218,7 +218,7 @@ class AnswerText:
 
     def _with_own_quantities(self, sought: ExpectedAnswer) -> tuple[ExpectedAnswer, frozenset[str], bool]:
         """
-        *sought* with its quantities as the answer writes them, and the numbers that the answer has otherwise.
+        *sought* with its quantities as the answer writes them, and the numbers of those that the answer lacks.
 
         The last value is True if the answer has all its quantities.
         """
@@ -274,7 +274,7 @@ class AnswerText:
     def _quantities(self) -> KnownQuantities:
         return KnownQuantities([(self._in_order, read_quantities(self._in_order))])
 
-    def _puts_other_words(self, sought: ExpectedAnswer, expected: str) -> bool:
+    def _replaces_words(self, sought: ExpectedAnswer, expected: str) -> bool:
         """True if the answer lacks all expected content terms, or one of a name or another short phrase."""
         content = sought.content - self._asked
         missing = content - self._all
@@ -284,13 +284,11 @@ class AnswerText:
         return missing == content or (is_phrase and not expected_items(expected, self._question, self._terms))
 
     def _changes_detail(self, sought: ExpectedAnswer, expected: str) -> bool:
-        """True if the answer closes the expected list too early, or has another word in the same place."""
+        """True if the answer ends the expected list too early, or has another word in the same place."""
         if is_shortened(self._in_order, sought.terms):
             return True
         is_near_copy = _NEAR_COPY * len(sought.distinct) <= len(sought.distinct & self._all)
-        if is_near_copy and (
-            exchanged_role(self._in_order, sought.terms) or self._exchanges_partners(sought, expected)
-        ):
+        if is_near_copy and (swapped_role(self._in_order, sought.terms) or self._swaps_nouns(sought, expected)):
             return True
         content = sought.content - DATED_OR_MEASURED - BOUNDS
         plain = content.difference(numbers_in(content))
@@ -300,12 +298,12 @@ class AnswerText:
         change = changed_detail(self._in_order, sought.terms, lambda _: False)
         return change is not None and not any(map(is_number, change.terms))
 
-    def _exchanges_partners(self, sought: ExpectedAnswer, expected: str) -> bool:
-        """True if two nouns of the expected clauses have changed places."""
-        if len(sought.terms) < _LEAST_OF_A_CLAUSE or sought.stands_in(self._spelt):
+    def _swaps_nouns(self, sought: ExpectedAnswer, expected: str) -> bool:
+        """True if the answer swaps two nouns of the expected clauses."""
+        if len(sought.terms) < _LEAST_OF_A_CLAUSE or sought.is_contained_in(self._spelt):
             return False
         clauses = read_clauses(expected)
-        return may_exchange(clauses) and exchanged_partners(read_clauses(self._text), clauses) is not None
+        return may_swap_nouns(clauses) and swapped_noun(read_clauses(self._text), clauses) is not None
 
     def _lacks_item(self, items: Sequence[frozenset[str]], lacking: AbstractSet[str]) -> bool:
         """True if the answer has one of *items*, and nothing of another one."""
@@ -374,11 +372,11 @@ class AnswerText:
 
 
 def _line_of(sought: ExpectedAnswer) -> float:
-    """The raw recall that becomes `PASS_LINE`: less of a long expected answer, which has more other wordings."""
+    """The raw recall that becomes `PASS_LINE`; lower for a long expected answer, which has more wordings."""
     n_terms = len(sought.content)
     return _LINE if n_terms < _LONG else _LINE_OF_LONG if n_terms == _LONG else _LINE_OF_LONGER
 
 
 def _may_be_measured(term: str) -> bool:
-    """True for a number that is no year."""
+    """True for a number that is not a year."""
     return is_number(term) and not (term.isdigit() and len(term) == _DIGITS_OF_A_YEAR)

@@ -1,4 +1,4 @@
-"""Holds an expected answer and how much of it an answer contains; compares figures in other forms."""
+"""Parses expected answers, measures how much of one an answer contains, and compares figures in other forms."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _STOP_WORD, _ASKED, _NUMBER = 0.1, 0.2, 2.0
 
 _PUNCTUATION = ".,;:!?\"'()[]“”‘’«»"
 _MOST_KEPT, _LONGEST_KEPT = 1000, 1000  # characters
-_LONGEST_SPELT = 80  # characters; of a long text nearly all groups of three are found anywhere
+_LONGEST_SPELT = 80  # characters; nearly all groups of three of a long text occur in any text
 _MONTHS = frozenset(MONTH_NUMBERS)
 _YEAR = re.compile(r"[12]\d{3}")
 _DECADE = re.compile(r"[12]\d\d0")
@@ -76,7 +76,7 @@ class ExpectedAnswer:
         found = sum([weights[term] for term in terms if term not in missing])
         return found / sum(map(weights.__getitem__, terms))
 
-    def stands_in(self, spelt: str) -> bool:
+    def is_contained_in(self, spelt: str) -> bool:
         """
         True if *spelt* contains the answer word for word; always False with numbers, which may join their
         neighbours.
@@ -84,7 +84,7 @@ class ExpectedAnswer:
         return not self.has_number and self.spelt in spelt
 
     def order_in(self, content: str) -> float:
-        """The share of its neighbouring content terms that are neighbours in *content*, 0..1."""
+        """The share of pairs of neighbouring content terms that are neighbours in *content*, 0..1."""
         pairs = list(pairwise(content_of(self.terms)))
         return sum([f" {a} {b} " in content for a, b in pairs]) / len(pairs) if pairs else 1.0
 
@@ -114,7 +114,7 @@ class ExpectedAnswers(dict[str, ExpectedAnswer]):
         return parsed
 
 
-@dataclass(slots=True, kw_only=True)  # not frozen: made for each expected answer, in half the time
+@dataclass(slots=True, kw_only=True)  # not frozen, which halves the time to make one for each expected answer
 class Recall:
     """How much of one expected answer an answer contains."""
 
@@ -140,19 +140,19 @@ class Recall:
     """True if the answer has other words in the place of all content words, or of one of a short phrase."""
 
     is_late: bool = False
-    """True if the answer contains everything expected, but after much else."""
+    """True if the answer contains everything expected, but after much other text."""
 
     def missing_as_written(self, terms: TermDictionary) -> tuple[str, ...]:
         """
-        The missing words as the expected answer has them, without repeats; stop words only if no others are
+        The missing words as the expected answer writes them, without repeats; stop words only if no others are
         missing.
         """
-        telling = self.missing - STOP_WORDS or self.missing
+        missing = self.missing - STOP_WORDS or self.missing
         found = dict.fromkeys(word.strip(_PUNCTUATION) for word in self.expected.split())
         named = (
             word
             for word in found
-            if not telling.isdisjoint((term_of(word.lower()),) if word.isascii() and word.isalpha() else terms.of(word))
+            if not missing.isdisjoint((term_of(word.lower()),) if word.isascii() and word.isalpha() else terms.of(word))
         )
         return tuple(named) or (self.expected.strip(),)
 

@@ -24,7 +24,7 @@ def expected_items(expected: str, question: str, terms: TermDictionary) -> list[
     """
     The content terms of each item of an expected list; empty for no list.
 
-    Those of several items and of the question are left out, if an item has others.
+    Terms of several items and of the question are left out if an item has others.
     """
     parts = _parts(expected)
     if len(parts) == 1 + expected.count(", ") < _LEAST_OF_A_LIST:  # without "and"
@@ -55,9 +55,9 @@ def adds_to(items: Sequence[frozenset[str]], answer: str, asked: AbstractSet[str
     else:
         first, last = min(places), max(places)
         joints = _separator_of(answer).findall(answer)
-        # In "a, b and c" the list goes on after "b".
-        goes_on = ", " in joints[last : last + 1] or {*joints[first:last]} != {", "}
-        among = entries[first : last + (1 if goes_on else 2)]
+        # In "a, b and c" the list continues after "b".
+        continues = ", " in joints[last : last + 1] or {*joints[first:last]} != {", "}
+        among = entries[first : last + (1 if continues else 2)]
     return any(0 < len(entry - asked) <= _LONGEST_ITEM and not any(item <= entry for item in items) for entry in among)
 
 

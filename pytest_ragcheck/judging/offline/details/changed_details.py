@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise, permutations, product
 
 from pytest_ragcheck.judging.offline.details.changed_lists import AND, ONLY, is_shortened, names_one_of_two
-from pytest_ragcheck.judging.offline.details.roles import BEFORE_NOUNS, exchanged_role
+from pytest_ragcheck.judging.offline.details.roles import BEFORE_NOUNS, swapped_role
 from pytest_ragcheck.judging.offline.quantities.quantity import DATED_OR_MEASURED
 from pytest_ragcheck.judging.offline.quantities.quantity_reader import read_quantities
 from pytest_ragcheck.judging.offline.quantities.rates import BOUNDS
@@ -48,7 +48,7 @@ class ChangedDetail:
     """True if the answer says more than the sentence, and nothing else."""
 
     is_elaboration: bool = False
-    """True if an addition goes on with the sentence, without a comma, "and", a condition or another clause."""
+    """True if an addition continues the sentence, without a comma, "and", a condition or another clause."""
 
     def concerns(self, expected: AbstractSet[str]) -> bool:
         """True if the change makes *expected* an answer to something else, or another list."""
@@ -74,7 +74,7 @@ def changed_detail(
         return ChangedDetail(terms=content_of(claim)[-1:], is_list=True)
     if names_one_of_two(claim, sentence):
         return ChangedDetail(terms=[term for term in claim if term in ONLY], is_list=True)
-    run = exchanged_role(claim, sentence) or _replaced(claim, sentence, is_elsewhere)
+    run = swapped_role(claim, sentence) or _replaced(claim, sentence, is_elsewhere)
     return ChangedDetail(terms=run) if run else None
 
 
@@ -116,7 +116,7 @@ def _opposite_word(claim: Sequence[str], sentence: Sequence[str]) -> Sequence[st
 def _replaced(
     claim: Sequence[str], sentence: Sequence[str], is_elsewhere: Callable[[Sequence[str]], bool]
 ) -> list[str]:
-    """The content terms of *claim* that stand in the place of others in *sentence*; empty if there are none."""
+    """The content terms of *claim* that replace others of *sentence*; empty if there are none."""
     if STOP_WORDS.issuperset(frozenset(claim).difference(sentence)):
         return []
     own, other = _content(claim), _content(sentence)
@@ -138,7 +138,7 @@ def _replaced(
 def _foreign_runs(
     own: Sequence[tuple[str, bool]], common: AbstractSet[str]
 ) -> Iterator[tuple[str, Sequence[tuple[str, bool]], str]]:
-    """The short runs of terms that are not *common*, between the terms before and after them; not the whole."""
+    """Yield each short run of terms that are not *common*, between its neighbours; never all terms."""
     start = 0
     while start < len(own):
         end = start
@@ -157,5 +157,5 @@ def _is_replacement(run: Sequence[str], instead: Sequence[str], are_nouns: bool)
 
 
 def _content(terms: Sequence[str]) -> list[tuple[str, bool]]:
-    """The content terms, each with whether an article or a preposition is before it."""
+    """The content terms, each with True if it follows an article or a preposition."""
     return [(term, before in BEFORE_NOUNS) for before, term in pairwise(("", *terms)) if term not in _WITHOUT_PLACE]

@@ -17,7 +17,7 @@ _BEFORE_ITEMS = AND | BEFORE_NOUNS
 
 
 def added_item(claim: Sequence[str], known: AbstractSet[str]) -> Sequence[str]:
-    """The new word of *claim* after a known one and "and", which nothing follows but known words; empty without one."""
+    """The last content term of *claim*, if it is new and follows a known term and "and"; else empty."""
     item = first_content(reversed(claim))
     if not item or item in known or is_number(item):
         return ()
@@ -32,7 +32,7 @@ def added_item(claim: Sequence[str], known: AbstractSet[str]) -> Sequence[str]:
 
 
 def is_shortened(short: Sequence[str], long: Sequence[str]) -> bool:
-    """True if *short* closes a list with "and" before an item that is not the last one in *long*: a, b for a, b, c."""
+    """True if *short* ends a list with "and" and an item that is not the last one in *long*: a, b for a, b, c."""
     if AND.isdisjoint(long) or AND.isdisjoint(short):
         return False
     own = frozenset(short)

@@ -1,4 +1,4 @@
-"""Reads who does what to whom in a sentence, and finds parties that have changed places."""
+"""Reads who does what to whom in a sentence, and finds swapped parties."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _LONGEST_AGENT = 6  # terms
 _WITHOUT_ROLE = DATES | DATED_OR_MEASURED | {END}
 
 
-def exchanged_role(claim: Sequence[str], sentence: Sequence[str]) -> Sequence[str]:
+def swapped_role(claim: Sequence[str], sentence: Sequence[str]) -> Sequence[str]:
     """The noun of *claim* after "to", "by" or "from", if *sentence* has another one there; or empty."""
     if _ROLES.keys().isdisjoint(sentence) or not (other := dict(_with_roles(sentence))):
         return ()
@@ -53,7 +53,7 @@ def exchanged_role(claim: Sequence[str], sentence: Sequence[str]) -> Sequence[st
 
 
 def _with_roles(terms: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Each content term after a preposition of `_ROLES`, with or without an article, and that role."""
+    """Each content term after a preposition of `_ROLES`, with or without an article, and its role."""
     is_english = "the" in terms  # where "a" is an article
     for place, term in enumerate(terms):
         if term in _ROLES and not (is_english and term == "a"):
@@ -64,7 +64,7 @@ def _with_roles(terms: Sequence[str]) -> Iterator[tuple[str, str]]:
                 yield noun, _ROLES[term]
 
 
-# What begins another clause: a mark, "and", "while", a relative pronoun.
+# The beginning of another clause: a mark, "and", "while", a relative pronoun.
 _CLAUSES = re.compile(
     # The lookahead, which skips most words, saves half the time.
     r"[,;:()–—]|\b(?=[acemqtuwyакти])(?:and|while|whereas|who|which|und|während|wohingegen|et|tandis que|qui|y|"
@@ -103,22 +103,22 @@ def read_clauses(sentence: str) -> list[dict[str, str]]:
     return clauses
 
 
-def may_exchange(clauses: Sequence[Mapping[str, str]]) -> bool:
-    """True if *clauses* have nouns that may have changed places: two clauses with one, or a Russian subject."""
+def may_swap_nouns(clauses: Sequence[Mapping[str, str]]) -> bool:
+    """True if *clauses* have nouns that could be swapped: one in each of two clauses, or a Russian subject."""
     kinds = [frozenset(each.values()) for each in clauses]
     return sum(_NOUN in each for each in kinds) > 1 or any("nominative" in each for each in kinds)
 
 
-def exchanged_partners(own: Sequence[Mapping[str, str]], other: Sequence[Mapping[str, str]]) -> str | None:
+def swapped_noun(own: Sequence[Mapping[str, str]], other: Sequence[Mapping[str, str]]) -> str | None:
     """
-    A noun of the clauses *own* that has changed places with another one in *other*; None if there is none.
+    A noun of the clauses *own* that is swapped with another one in *other*; None if there is none.
 
     "The tenant signs and the landlord pays" for "the landlord signs and the tenant pays"; in Russian also the
     nominative and the dative of two nouns.
     """
-    if not (may_exchange(own) and may_exchange(other)):
+    if not (may_swap_nouns(own) and may_swap_nouns(other)):
         return None
-    # For each clause of the one sentence, those of the other one that share a noun with it.
+    # For each clause of one sentence, the clauses of the other that share a noun with it.
     shared = [[(at, its) for at, its in enumerate(other) if _nouns(mine, its)] for mine in own]
     for (first, to_second), (second, to_first) in permutations(zip(own, shared, strict=True), 2):
         for (at, its_first), (to, its_second) in product(to_first, to_second):
@@ -150,7 +150,7 @@ def _nouns(own: Mapping[str, str], other: Mapping[str, str]) -> set[str]:
 
 
 def agents(terms: Sequence[str]) -> Iterator[tuple[str, Sequence[str]]]:
-    """Each content term before a "by", and the content terms after it: who did it."""
+    """Each content term before a "by", and the content terms after it, which name the agent."""
     for place in compress(count(), map(_BY.__contains__, terms)):
         before = first_content(reversed(terms[max(0, place - 2) : place]))
         after = content_of(terms[place + 1 : place + 2 + _LONGEST_AGENT])

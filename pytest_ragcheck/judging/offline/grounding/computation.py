@@ -43,12 +43,13 @@ class Computation:
         has_number: Callable[[str], bool],
     ) -> set[str]:
         """
-        The numbers of *claim* that two known numbers or times of *answer* give, or that an accepted answer has and two
-        of the contexts or the question give.
+        The numbers of *claim* that follow from two known numbers or times of *answer*.
+
+        A number of an accepted answer may also follow from two numbers of the contexts or the question.
 
         Args:
             claim: The terms of a sentence.
-            answer: The terms of the sentences with whose numbers it may compute, itself included.
+            answer: The terms of the sentences whose numbers may be used, including the claim.
             unknown: The quantities of *claim* that are not known, though their numbers may be.
             has_number: True for a number that the contexts or the question have.
         """
@@ -75,7 +76,7 @@ class Computation:
         return found
 
     def _computed(self, sought: Sequence[str], shown: Operands, has_number: Callable[[str], bool]) -> set[str]:
-        """Those of *sought* that *shown* gives, or that an accepted answer has and all numbers give."""
+        """The numbers that follow from *shown*, or that follow from all numbers and are in an accepted answer."""
         found: set[str] = set()
         for number in sought:
             is_accepted = number in self._accepted

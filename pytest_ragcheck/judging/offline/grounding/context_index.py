@@ -1,4 +1,4 @@
-"""Finds the terms of an answer in the contexts: which of them stand together, and in which sentences."""
+"""Finds the terms of an answer in the contexts: those close to each other, and those of each sentence."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _PAIR_REACH = 6
 _MOST_PIECES = 256
 _SEEDS = 32
 NEAR_COPY = 0.85
-"""Share of a claim's words in a context sentence that can contradict it."""
+"""Least share of a claim's words in a context sentence that can contradict the claim."""
 
 _AS_NEAR = 0.15  # sentences this close to the best count too
 _MOST_NEAREST = 8  # sentences that are compared with a claim
@@ -32,7 +32,7 @@ class ContextIndex:
     """
     The places of an answer's terms in the contexts.
 
-    Terms that are not *wanted* are not kept, which bounds the memory; an answer may repeat those of the question.
+    Only *wanted* terms are kept, which bounds the memory. *asked* are the question's terms, which an answer may repeat.
     """
 
     def __init__(self, passages: Sequence[ReadContext], *, wanted: frozenset[str], asked: frozenset[str]) -> None:
@@ -43,10 +43,10 @@ class ContextIndex:
         # Sets of wanted terms are integers with one bit a term, which intersect several times as fast as sets.
         self.bits = dict(zip(wanted, map(lshift, repeat(1), count()), strict=False))
         self._windows: list[int] = []
-        """The wanted terms of each piece and its neighbours. An empty piece follows the last one of each context."""
+        """The bits of each piece and its neighbours. An empty piece follows the last one of each context."""
         self._pairs: set[tuple[str, str]] = set()
         self._found: list[tuple[ReadContext, list[int], list[int]]] = []
-        """Of each context the places and the bits of the wanted terms."""
+        """For each context, the places and the bits of its wanted terms."""
         for passage in passages:
             self._read(passage)
 
@@ -62,11 +62,11 @@ class ContextIndex:
         found_bits = list(filter(None, bits))
         self._found.append((passage, spots, found_bits))
         # No window and no sentence spans two contexts.
-        held = [0] * (_n_pieces(bits) + 1)
+        pieces = [0] * (_n_pieces(bits) + 1)
         for spot, each in zip(spots, found_bits, strict=True):
-            held[spot // _PIECE] |= each
+            pieces[spot // _PIECE] |= each
         self._windows += [
-            before | here | after for before, here, after in zip((0, *held), held, (*held[1:], 0), strict=False)
+            before | here | after for before, here, after in zip((0, *pieces), pieces, (*pieces[1:], 0), strict=False)
         ]
 
     def bits_of(self, terms: Iterable[str]) -> int:
@@ -113,27 +113,27 @@ class ContextIndex:
 
     @lazy
     def sentences(self) -> tuple[list[int], list[ContextSentence]]:
-        """The wanted terms of each sentence, and the sentences."""
-        held: list[int] = []
+        """The bits of the wanted terms of each sentence, and the sentences."""
+        bits: list[int] = []
         sentences: list[ContextSentence] = []
         for passage, spots, found_bits in self._found:
             sentences += passage.sentences
             cuts = [bisect_left(spots, end) for end in passage.sentence_ends]
-            held += [reduce(or_, found_bits[start:end], 0) for start, end in pairwise(cuts)]
-        return held, sentences
+            bits += [reduce(or_, found_bits[start:end], 0) for start, end in pairwise(cuts)]
+        return bits, sentences
 
     @lazy
     def _present(self) -> int:
-        """The wanted terms in the contexts."""
+        """The bits of the wanted terms in the contexts."""
         return reduce(or_, self._windows, 0)
 
     def nearest(self, sought: int, size: int, *, share: float = NEAR_COPY, apart: float = _AS_NEAR) -> list[list[str]]:
-        """The nearest sentences with at least *share* of a claim's *size* terms; *sought* has the bits of these."""
+        """The nearest sentences with at least *share* of a claim's *size* terms, which have the bits *sought*."""
         enough = share * size
         if not sought or (sought & self._present).bit_count() < enough:
             return []
-        held, sentences = self.sentences
-        counts = list(map(int.bit_count, map(sought.__and__, held)))
+        bits, sentences = self.sentences
+        counts = list(map(int.bit_count, map(sought.__and__, bits)))
         top = max(counts, default=0)
         if top < enough:
             return []

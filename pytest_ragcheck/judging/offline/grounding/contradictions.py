@@ -11,7 +11,7 @@ from operator import or_
 from pytest_ragcheck.judging.offline.grounding.context_index import NEAR_COPY, ContextIndex
 from pytest_ragcheck.judging.offline.grounding.read_context import ContextSentence
 from pytest_ragcheck.judging.offline.lazy import lazy
-from pytest_ragcheck.judging.offline.negation import Polarity, is_said_otherwise, polarity, split_clauses
+from pytest_ragcheck.judging.offline.negation import Polarity, are_equivalent_denials, polarity, split_clauses
 from pytest_ragcheck.judging.offline.words.polarity_words import BUT, IF, NOT, SIGNED
 from pytest_ragcheck.judging.offline.words.terms import STOP_WORDS, WITHOUT_POLARITY
 
@@ -33,7 +33,7 @@ class Contradictions:
         """
         True if the sentences nearest to a clause of *claim* deny what it affirms, or affirm what it denies.
 
-        *claimed* are its wanted terms.
+        *claimed* has the bits of its wanted terms.
         """
         denies = not SIGNED.isdisjoint(claim)
         opposing = self._by_bits if denies else self._signed
@@ -43,10 +43,10 @@ class Contradictions:
         denying = nearby if denies else [bits for bits in nearby if self._foci_of(bits) & claimed]
         own: Polarity | None = None
         for clause in split_clauses(claim, STOP_WORDS) if denying else ():
-            content, telling = self._contents
+            content, specific = self._contents
             bits = (claimed if clause is claim else self._index.bits_of(clause)) & content
-            if (bits & telling).bit_count() > 1:
-                bits &= telling
+            if (bits & specific).bit_count() > 1:
+                bits &= specific
             least = max(_LEAST_REPEATED, NEAR_COPY * bits.bit_count())
             if any((each & bits).bit_count() >= least for each in denying):
                 nearest = self._index.nearest(bits, bits.bit_count(), apart=0)
@@ -61,18 +61,18 @@ class Contradictions:
             return False
         return self._repeats_with_other_polarity(claim, repeated)
 
-    def _repeats_with_other_polarity(self, claim: Sequence[str], held: Sequence[int]) -> bool:
-        """True if a part of *claim* has the content of a sentence with terms *held*, but denies or affirms it."""
+    def _repeats_with_other_polarity(self, claim: Sequence[str], sought: Sequence[int]) -> bool:
+        """True if a part of *claim* repeats a sentence with bits of *sought*, but in the opposite polarity."""
         by_bits = self._by_bits if NOT in claim else self._signed
-        repeated = (by_bits[bits] for bits in held if bits in by_bits)
+        repeated = (by_bits[bits] for bits in sought if bits in by_bits)
         tried: set[tuple[frozenset[str], bool]] = set()
         for sentence in islice(chain.from_iterable(repeated), _MOST_REPEATED):
             plain, has_not = frozenset(sentence.terms) - _WITHOUT_CONTENT, NOT in sentence.terms
             if sentence.is_long or IF in sentence.terms or (plain, has_not) in tried:
                 continue
             tried.add((plain, has_not))
-            is_held = len(plain) >= _LEAST_REPEATED and plain <= self._index.wanted.intersection(claim)
-            part = _part_with(claim, plain) if is_held else ()
+            is_repeated = len(plain) >= _LEAST_REPEATED and plain <= self._index.wanted.intersection(claim)
+            part = _part_with(claim, plain) if is_repeated else ()
             if part and (NOT in part) is not has_not:
                 nearest = self._index.nearest(self._index.bits_of(plain), len(plain), share=1.0, apart=0)
                 if _all_oppose(nearest, claim, polarity(part, WITHOUT_POLARITY), about=plain):
@@ -81,12 +81,12 @@ class Contradictions:
 
     @lazy
     def _by_bits(self) -> dict[int, list[ContextSentence]]:
-        """The sentences by their wanted terms, if these are two or more."""
+        """The sentences with two or more wanted terms, by the bits of these."""
         return self._grouped(is_signed=False)
 
     @lazy
     def _signed(self) -> dict[int, list[ContextSentence]]:
-        """Of these the sentences with a word of polarity."""
+        """The same sentences, if they have a word of polarity."""
         return self._grouped(is_signed=True)
 
     def _grouped(self, *, is_signed: bool) -> dict[int, list[ContextSentence]]:
@@ -98,24 +98,24 @@ class Contradictions:
 
     @lazy
     def _contents(self) -> tuple[int, int]:
-        """The wanted terms with content, and those of them that are not of permissions and duties."""
+        """The bits of the wanted content terms, with and without those of permissions and duties."""
         index = self._index
         return index.bits_of(index.wanted - _WITHOUT_CONTENT), index.bits_of(index.wanted - WITHOUT_POLARITY)
 
-    def _foci_of(self, held: int) -> int:
-        """The wanted terms beside the words of polarity, in the sentences with the wanted terms *held*."""
-        if held not in self._foci:
-            foci = (self._index.bits_of(sentence.foci) for sentence in self._signed[held])
-            self._foci[held] = reduce(or_, foci)
-        return self._foci[held]
+    def _foci_of(self, bits: int) -> int:
+        """The bits of the terms next to the words of polarity in the sentences with these *bits*."""
+        if bits not in self._foci:
+            foci = (self._index.bits_of(sentence.foci) for sentence in self._signed[bits])
+            self._foci[bits] = reduce(or_, foci)
+        return self._foci[bits]
 
 
 def _all_oppose(
     nearest: Sequence[Sequence[str]], claim: Sequence[str], own: Polarity, *, about: frozenset[str]
 ) -> bool:
-    """True if each of *nearest* denies what *claim*, or its part with the polarity *own*, affirms, or the other way."""
+    """True if each of *nearest* opposes *claim*; *own* is the polarity of the claim or of its part."""
     return all(
-        own.opposes(polarity(sentence, WITHOUT_POLARITY), about=about) and not is_said_otherwise(claim, sentence)
+        own.opposes(polarity(sentence, WITHOUT_POLARITY), about=about) and not are_equivalent_denials(claim, sentence)
         for sentence in nearest
     )
 
@@ -134,7 +134,7 @@ def _part_with(claim: Sequence[str], plain: frozenset[str]) -> Sequence[str]:
             start = places[first - 1] + 1 if first else 0
             if last == len(places):
                 return claim[start:]
-            # The negation of an apposition is not of the part: "by Tesla, not Edison".
+            # The negation of an apposition does not belong to the part: "by Tesla, not Edison".
             is_apposition = BUT in claim[places[last] : places[last] + _LONGEST_APPOSITION]
             return claim[start : places[last - 1] + 1 if is_apposition else places[last]]
     return ()

@@ -1,4 +1,4 @@
-"""Holds what the contexts say about the claims of an answer."""
+"""Compares the claims of an answer with the contexts."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from operator import contains
 
 from pytest_ragcheck.judging.offline.details.changed_details import ChangedDetail, changed_detail
 from pytest_ragcheck.judging.offline.details.changed_lists import added_item, joined_items
-from pytest_ragcheck.judging.offline.details.roles import agents, exchanged_partners, may_exchange, read_clauses
+from pytest_ragcheck.judging.offline.details.roles import agents, may_swap_nouns, read_clauses, swapped_noun
 from pytest_ragcheck.judging.offline.grounding.context_index import ContextIndex
 from pytest_ragcheck.judging.offline.grounding.contradictions import Contradictions
 from pytest_ragcheck.judging.offline.grounding.read_context import ReadContext
@@ -26,7 +26,7 @@ _GERMAN = terms_of(WORDS["German"])
 
 
 class Evidence:
-    """What the contexts say about the claims of an answer."""
+    """The contexts of one answer, with which its claims are compared."""
 
     def __init__(
         self, passages: Sequence[ReadContext], *, texts: Sequence[str], wanted: frozenset[str], asked: frozenset[str]
@@ -40,13 +40,13 @@ class Evidence:
         self.numbers = set(numbers_in(asked)).union(*(passage.numbers for passage in passages))
         """The numbers of the contexts and the question."""
         self.computed: set[str] = set()
-        """The numbers that only follow from these."""
+        """Those that only follow from other numbers."""
         self.known = self.index.known
         """The wanted terms in the contexts, numbers in either reading, and the question's terms."""
         self.known.update(filter(self.has_number, numbers_in(wanted)))
 
     def has_part(self, term: str) -> bool:
-        """True if a word of the contexts has *term* in it, as "Ausweisinhaber" has "Inhaber"."""
+        """True if a word of the contexts contains *term*, as "Ausweisinhaber" contains "Inhaber"."""
         return len(term) >= _LEAST_OF_A_PART and any(term in text for text in self._folded)
 
     @lazy
@@ -54,7 +54,7 @@ class Evidence:
         return [text.casefold() for text in self._texts]
 
     def has_verbatim(self, sentence: str) -> bool:
-        """True if a context has *sentence* as it is."""
+        """True if a context has *sentence* verbatim."""
         return any(map(contains, self._texts, repeat(sentence)))
 
     def has_number(self, number: str) -> bool:
@@ -62,7 +62,7 @@ class Evidence:
         return number in self.numbers or other_reading(number) in self.numbers
 
     def add_computed(self, numbers: Iterable[str]) -> None:
-        """Make *numbers*, which follow from others, known ones."""
+        """Add *numbers*, which follow from others, to the known ones."""
         for known in (self.computed, self.numbers, self.known):
             known.update(numbers)
 
@@ -99,12 +99,12 @@ class Evidence:
         return None
 
     def changed_detail(
-        self, claim: Sequence[str], content: Sequence[str], held: int, *, near_copy: bool
+        self, claim: Sequence[str], content: Sequence[str], bits: int, *, near_copy: bool
     ) -> ChangedDetail | None:
         """
         The detail in which a sentence with the terms *claim* differs from the contexts; None if there is none.
 
-        It is a near copy if a window of the contexts has most of its *content* terms; *held* has their bits.
+        *near_copy* is True if a window of the contexts has most of its *content* terms, which have the *bits*.
         """
         if not DATES.isdisjoint(claim) and (date := foreign_date(claim, self._calendar)):
             return ChangedDetail(terms=[date])
@@ -117,7 +117,7 @@ class Evidence:
         change = None
         plain = frozenset(content)
         own = plain - self._asked
-        nearest = self._near_copies(held)
+        nearest = self._near_copies(bits)
         if not nearest and len(own) >= _LEAST_OF_A_COPY:
             nearest = self._near_copies(self.index.bits_of(own))
         for sentence in nearest:
@@ -129,10 +129,10 @@ class Evidence:
     def _near_copies(self, sought: int) -> list[list[str]]:
         return self.index.nearest(sought, sought.bit_count(), share=_COPY, apart=0.0)
 
-    def exchanged_partners(self, text: str) -> ChangedDetail | None:
-        """The noun of the sentence *text* that changed places with another one of the contexts; None without one."""
+    def swapped_noun(self, text: str) -> ChangedDetail | None:
+        """The noun of the sentence *text* that is swapped with another one in the contexts; None without one."""
         clauses = read_clauses(text)
-        if not may_exchange(clauses):
+        if not may_swap_nouns(clauses):
             return None
         own = frozenset[str]().union(*clauses)
         if not self._near_copies(self.index.bits_of(own)):
@@ -142,19 +142,19 @@ class Evidence:
                 continue
             for sentence in passage.clauses:
                 known = sum(len(own & clause.keys()) for clause in sentence)
-                if known >= _COPY * len(own) and (noun := exchanged_partners(clauses, sentence)):
+                if known >= _COPY * len(own) and (noun := swapped_noun(clauses, sentence)):
                     return ChangedDetail(terms=[noun])
         return None
 
     def _other_agent(self, claim: Sequence[str], content: Sequence[str]) -> Sequence[str]:
-        """The agent of *claim*, if the contexts name only others for it: "paid by the tenant"; empty without one."""
-        for deed, agent in agents(claim):
+        """The agent of *claim* ("paid by the tenant"), if the contexts name only others; else empty."""
+        for action, agent in agents(claim):
             if agent[0] in self.known and not self._asked.issuperset(agent):
                 known = [
                     others
                     for sentence in self._near_copies(self.index.bits_of(frozenset(content).difference(agent)))
-                    for its_deed, others in agents(sentence)
-                    if its_deed == deed
+                    for other_action, others in agents(sentence)
+                    if other_action == action
                 ]
                 if known and not any(set(agent).intersection(others) for others in known):
                     return agent
@@ -177,9 +177,9 @@ class Evidence:
         """True if the question has a term of *run*, or a sentence of the contexts has one with another of *plain*."""
         if not self._asked.isdisjoint(run):
             return True
-        held, _ = self.index.sentences
+        sentences, _ = self.index.sentences
         others, bits = self.index.bits_of(plain.difference(run)), self.index.bits
-        return any(bits.get(term, 0) & each and others & each for term in run for each in held)
+        return any(bits.get(term, 0) & each and others & each for term in run for each in sentences)
 
 
 def _in_frames(terms: Sequence[str]) -> Iterator[tuple[str, str, str]]:

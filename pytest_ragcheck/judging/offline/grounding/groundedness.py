@@ -32,13 +32,13 @@ _ABSENCE_WEIGHT = 0.08
 _CONTRADICTION, _HIGHEST_IF_CONTRADICTED = 0.3, 0.6
 # The raw support that becomes `PASS_LINE`; balanced accuracy there is 0.71, 0.94 and 0.74.
 _LINE = 0.39
-# The same for the short answer to a question, which has more other wordings. MT-RAG: 0.000; without a question: -0.002.
+# The same for the short answer to a question, which has more wordings. MT-RAG: 0.000; without a question: -0.002.
 _LINE_OF_A_PHRASE, _MOST_TERMS_OF_A_PHRASE = 0.36, 12
 # The highest score of a claim that nearly copies a sentence but changes a detail or denies it, and of an answer with a
 # third of its words in such claims.
 _HIGHEST_WITH_CHANGE = 0.4
 _MOST_ABSENT_OF_A_PARAPHRASE, _LONGEST_GAP_OF_A_PARAPHRASE = 5, 2  # terms
-# The least share of known content terms in a sentence that has the expected answer and else other words.
+# The least share of known content terms in a sentence that has the expected answer among other words.
 _LEAST_KNOWN = 0.25
 _MOST_TERMS_OF_A_NAME = 3  # or of an amount
 
@@ -63,7 +63,7 @@ class Groundedness:
     """True if a content term is neither in the contexts nor in the question."""
 
     def denied(self, *, is_opposed: bool) -> Groundedness:
-        """As if the contexts contradicted the worst sentence, by saying the opposite or something else."""
+        """The groundedness if the contexts contradict the worst sentence; *is_opposed* if they say the opposite."""
         if self.worst is None:
             return self
         worst = replace(self.worst, score=min(self.worst.score, _HIGHEST_WITH_CHANGE), is_opposed=is_opposed)
@@ -71,9 +71,9 @@ class Groundedness:
 
     def is_contradicted(self, expected: AbstractSet[str]) -> bool:
         """
-        True if it has a wrong number, a denial of the contexts, or a changed detail other than an elaboration.
+        True if a sentence has a wrong number, denies the contexts, or changes a detail other than by an elaboration.
 
-        A detail that only has terms of a short *expected* answer is none; longer ones may name who did what to whom.
+        A detail of only terms of a short *expected* answer does not count; a long one may name who did what to whom.
         """
         allowed = expected if len(expected) <= _MOST_TERMS_OF_A_NAME else frozenset[str]()
         return any(
@@ -84,7 +84,7 @@ class Groundedness:
         )
 
     def affirmed(self, expected: AbstractSet[str]) -> Groundedness:
-        """As if the contexts had the words of each sentence that first has an *expected* term beside each other."""
+        """The groundedness if the contexts support the first sentence with each *expected* term."""
         left = set(expected)
         sentences: list[Support] = []
         for each in self.sentences:
@@ -115,8 +115,8 @@ def groundedness(
     """
     Measures how far *contexts* support *answer*, with the parsed sentences and contexts of the caches.
 
-    The contexts support a quantity that follows from two of theirs in the answer, or that one of the *accepted* answers
-    has and that follows from any two of them.
+    A quantity is also supported if it follows from two supported ones in the answer. A quantity of an *accepted* answer
+    may follow from any two of the contexts.
 
     Returns:
         The scores of the whole answer and of each sentence. An answer that claims nothing (a bare refusal, "Yes.")

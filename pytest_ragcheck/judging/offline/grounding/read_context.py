@@ -1,4 +1,4 @@
-"""Parses the contexts, each of them once."""
+"""Parses each context once."""
 
 from __future__ import annotations
 

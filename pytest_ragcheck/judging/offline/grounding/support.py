@@ -42,7 +42,7 @@ _MOST_OWN_WORDS_OF_A_REFUSAL = 4
 # are mostly a paraphrase. In long answers too: 0.000, -0.003, -0.003.
 _KNOWN_QUANTITIES, MOST_TERMS_OF_A_SHORT_ANSWER = 0.2, 20
 SHARE_OF_CHANGED = 3
-"""An answer is wrong if one in so many of its words is in changed claims."""
+"""An answer is wrong if one in this many of its words is in changed claims."""
 
 # Share of a claim's terms in one window that makes it a near copy, and its fewest terms.
 _NEAR_COPY, _LEAST_OF_A_COPY = 0.65, 3
@@ -72,7 +72,6 @@ class Support:
     """The sentence, verbatim."""
 
     terms: Sequence[str]
-    """All its terms."""
 
     content: Sequence[str]
     declines: bool
@@ -83,7 +82,7 @@ class Support:
     raw: float = _REFUSAL_IN_OWN_WORDS
 
     absence: float = 0.0
-    """What its absent terms cost."""
+    """The penalty for its absent terms."""
 
     known_share: float = 1.0
     """The share of its content terms that the contexts or the question have."""
@@ -124,7 +123,7 @@ def claims_of(read: SentenceCache, asked: frozenset[str], terms: TermDictionary)
     """
     The claims of an answer.
 
-    A question claims nothing, unless the answer is nothing else: "30 days?". Nor does advice after a refusal.
+    Advice after a refusal claims nothing, nor does a question, unless the answer has nothing else: "30 days?".
     """
     claims: list[Support] = []
     has_declined = False
@@ -138,10 +137,10 @@ def claims_of(read: SentenceCache, asked: frozenset[str], terms: TermDictionary)
 
 
 def compare_quantities(claims: Sequence[Support], asked: Sequence[str], passages: Sequence[ReadContext]) -> None:
-    """Writes the quantities of *claims* as the question or the contexts have them, and finds those that both lack."""
+    """Rewrites the quantities of *claims* as the question or the contexts spell them, and notes unknown ones."""
     measurable = [claim for claim in claims if not claim.is_refusal and has_quantity(claim.terms)]
     if measurable and sum([len(claim.content) for claim in claims]) > MOST_TERMS_OF_A_SHORT_ANSWER:
-        # In a long answer the numbers that stand before the same word in the contexts are not read: half the time.
+        # In a long answer, numbers before the same word as in the contexts are not read, which halves the time.
         counted = frozenset[tuple[str, str]]().union(*(passage.counted for passage in passages))
         measurable = [
             claim
@@ -200,7 +199,7 @@ def measure(claims: Sequence[Support], evidence: Evidence, computation: Computat
             bonus = claim.has_known_quantities or evidence.joins_two(frozenset(claim.content))
             claim.raw += _KNOWN_QUANTITIES * bonus
     if is_short and len(claims) > 1 and not any(claim.changed for claim in claims):
-        claims[0].changed = evidence.exchanged_partners(" ".join(claim.sentence for claim in claims))
+        claims[0].changed = evidence.swapped_noun(" ".join(claim.sentence for claim in claims))
 
 
 def _measure_claim(claim: Support, evidence: Evidence, size: int) -> None:
@@ -218,24 +217,24 @@ def _measure_claim(claim: Support, evidence: Evidence, size: int) -> None:
         claim.longest_gap = max(gaps)
     n_pairs = len(content) - 1
     pair_share = evidence.index.n_near(content) / n_pairs if n_pairs else float(n_present)
-    held = evidence.index.bits_of(content)
-    n_distinct = held.bit_count()
-    window_share = evidence.index.best_window(content, held) / n_distinct
+    bits = evidence.index.bits_of(content)
+    n_distinct = bits.bit_count()
+    window_share = evidence.index.best_window(content, bits) / n_distinct
     claim.raw = (claim.known_share + window_share + pair_share) / 3
     near_copy = window_share >= _NEAR_COPY and n_distinct >= max(_LEAST_OF_A_COPY, size / SHARE_OF_CHANGED)
-    claim.changed = evidence.changed_detail(claim.terms, content, held, near_copy=near_copy)
+    claim.changed = evidence.changed_detail(claim.terms, content, bits, near_copy=near_copy)
     if claim.changed is None and near_copy and evidence.index.is_rearranged(content):
-        claim.changed = evidence.exchanged_partners(claim.sentence)
+        claim.changed = evidence.swapped_noun(claim.sentence)
     if claim.changed is None and is_short:
         claim.changed = _added_end(claim, present) or _unknown_name(claim, present, evidence)
     if not evidence.has_verbatim(claim.sentence):
-        said = without_yes_or_no(claim.sentence, claim.terms)
-        claimed = held if said is claim.terms and not claim.declines else evidence.index.bits_of(said)
-        claim.is_opposed = evidence.contradictions.contradicts(said, claimed)
+        stated = without_yes_or_no(claim.sentence, claim.terms)
+        claimed = bits if stated is claim.terms and not claim.declines else evidence.index.bits_of(stated)
+        claim.is_opposed = evidence.contradictions.contradicts(stated, claimed)
 
 
 def _added_end(claim: Support, present: list[bool]) -> ChangedDetail | None:
-    """The last terms if two or more are absent, and of those before at most one: ", paid in gold coins"."""
+    """The last terms if two or more are absent, and at most one before them is: ", paid in gold coins"."""
     end = len(present)
     while end and not present[end - 1]:
         end -= 1
