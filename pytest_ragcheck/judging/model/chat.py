@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 from pytest_ragcheck.errors import JudgeReplyError
 from pytest_ragcheck.judging.model.completion import Refused, ReplyText, check_for_error, member, reply_text
 from pytest_ragcheck.judging.model.response_format import FormatSearch, RequestFormat
-from pytest_ragcheck.judging.model.usage import note_use, use_of
+from pytest_ragcheck.judging.model.usage import note_use, reported_use
 from pytest_ragcheck.judging.prompts.judge_prompt import REPAIR
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ _MORE_TOKENS = "Raise max_tokens in rag_judge_parameters, or lower reasoning_eff
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExpectedReply(Generic[T]):
-    """One kind of reply that a model is asked for."""
+    """A kind of reply to request from a model."""
 
     name: str
     """The name of the schema, in letters and underscores."""
@@ -46,7 +46,7 @@ class ExpectedReply(Generic[T]):
 
 
 class AsksModel(Protocol):
-    """The protocol of a model that is asked for JSON."""
+    """The protocol of a model that replies with JSON."""
 
     async def ask(self, prompt: str, wanted: ExpectedReply[T], *, nonce: str) -> T:
         """Returns the value in the model's reply, as `Chat.ask` does."""
@@ -67,9 +67,9 @@ class ModelReply(Generic[T]):
 
 class Chat:
     """
-    One model that is asked for JSON, in the request format that its server accepts.
+    Asks one model for JSON, in the request format that its server accepts.
 
-    Many questions may be asked concurrently; the request format is searched for once.
+    Requests may be concurrent; the request format is searched for once.
     """
 
     def __init__(self, server: ModelServer) -> None:
@@ -78,7 +78,7 @@ class Chat:
 
     async def ask(self, prompt: str, wanted: ExpectedReply[T], *, nonce: str) -> T:
         """
-        Returns the value in the model's reply to a prompt that tells the model to carry the nonce.
+        Returns the value in the model's reply to a prompt that requests the nonce.
 
         Raises:
             JudgeUnavailable: The server gave no reply. The error has its status and Retry-After, if there were any.
@@ -87,7 +87,7 @@ class Chat:
         return (await self.reply(prompt, wanted, nonce=nonce)).value
 
     async def reply(self, prompt: str, wanted: ExpectedReply[T], *, nonce: str) -> ModelReply[T]:
-        """As `ask`, with the text of the reply."""
+        """Like `ask`, with the text of the reply."""
         messages = [{"role": "user", "content": prompt}]
         is_repaired = False
         while True:
@@ -120,9 +120,9 @@ class Chat:
         except Refused as refused:
             if refused.code != _UNREADABLE:
                 raise
-            # The server took the format, and the model failed it: a reply for the repair turn.
-            return {"choices": [{"message": {"content": member(refused.said, "failed_generation")}}]}
-        note_use(use_of(reply, model=self.server.model, url=self.server.shown_url))
+            # The server accepted the format, but the reply does not have it, so a repair turn follows.
+            return {"choices": [{"message": {"content": member(refused.error, "failed_generation")}}]}
+        note_use(reported_use(reply, model=self.server.model, url=self.server.shown_url))
         check_for_error(reply)
         return reply
 

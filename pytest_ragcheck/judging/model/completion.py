@@ -43,10 +43,10 @@ class OtherContent(Exception):
 
 
 class Declined(Exception):
-    """The model, or with *by_filter* a content filter of its server, declined to judge, with these words if any."""
+    """The model, or with *by_filter* a content filter of its server, declined to judge."""
 
-    def __init__(self, said: str, *, filters: tuple[str, ...] = (), by_filter: bool = False) -> None:
-        super().__init__(said)
+    def __init__(self, reason: str, *, filters: tuple[str, ...] = (), by_filter: bool = False) -> None:
+        super().__init__(reason)
         self.filters = filters
         self.by_filter = by_filter
 
@@ -61,13 +61,13 @@ class Refused(Exception):
         self.in_body = in_body
         # Gemini sends a list of one error.
         body = body[0] if isinstance(body, list) and body else body
-        self.said: Any = (body.get("error") or body) if isinstance(body, dict) else body
+        self.error: Any = (body.get("error") or body) if isinstance(body, dict) else body
         """The error in the body, or the whole body."""
 
-        self.code = _word(member(self.said, "code"))
+        self.code = _text(member(self.error, "code"))
         """OpenAI's code of the error, such as `insufficient_quota`; None without one."""
 
-        self.param = _word(member(self.said, "param"))
+        self.param = _text(member(self.error, "param"))
         """The parameter at fault, such as `temperature`; None if the error names none."""
 
     @property
@@ -77,7 +77,7 @@ class Refused(Exception):
 
     @property
     def _details(self) -> list[Any]:
-        details = member(self.said, "details")
+        details = member(self.error, "details")
         return details if isinstance(details, list) else []
 
     @property
@@ -91,11 +91,11 @@ class Refused(Exception):
     @property
     def declined(self) -> Declined | None:
         """The refusal of a content filter; None if the error has another cause."""
-        inner = member(self.said, "innererror") or member(member(self.said, "provider_specific_fields"), "innererror")
-        said = str(member(self.said, "message") or "")
-        if not {self.code, _word(member(inner, "code"))} & _FILTERED and _LITELLM_FILTERED not in said:
+        inner = member(self.error, "innererror") or member(member(self.error, "provider_specific_fields"), "innererror")
+        message = str(member(self.error, "message") or "")
+        if not {self.code, _text(member(inner, "code"))} & _FILTERED and _LITELLM_FILTERED not in message:
             return None
-        return Declined(said, filters=_filters(member(inner, "content_filter_result")), by_filter=True)
+        return Declined(message, filters=_filters(member(inner, "content_filter_result")), by_filter=True)
 
 
 def reply_text(completion: Any) -> ReplyText:
@@ -125,13 +125,13 @@ def reply_text(completion: Any) -> ReplyText:
         text=_joined(member(message, "content")),
         cut_off=finish_reason == "length",
         reasoned=any(member(message, name) for name in _REASONING),
-        served_by=" ".join(filter(None, (_word(member(completion, name)) for name in ("model", "system_fingerprint")))),
+        served_by=" ".join(filter(None, (_text(member(completion, name)) for name in ("model", "system_fingerprint")))),
     )
 
 
 def check_for_error(completion: Any) -> None:
     """
-    Raises the error that a successful reply holds, as those of gateways do.
+    Raises the error in a reply with a successful status, as gateways send it.
 
     Raises:
         Refused: The error has the status of its cause.
@@ -147,7 +147,7 @@ def check_for_error(completion: Any) -> None:
 
 
 def streamed(text: str) -> dict[str, Any] | None:
-    """The completion that server-sent events add up to, which some servers send unasked; None for other text."""
+    """The completion in server-sent events, which some servers send unrequested; None for other text."""
     whole: dict[str, Any] = {}
     parts: dict[str, str] = {}
     finish_reason = None
@@ -175,7 +175,7 @@ def _first_choice(completion: Any) -> Any:
 
 
 def _events(text: str) -> Iterator[dict[str, Any]]:
-    # Unlike `splitlines`, which also splits at U+2028, a character that JSON need not escape.
+    # Not `splitlines`, which also splits at U+2028, a character that JSON need not escape.
     for line in _LINE_END.split(text):
         if line.startswith("data:"):
             try:
@@ -210,5 +210,5 @@ def _json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False) if isinstance(value, dict | list | None) else ""
 
 
-def _word(value: Any) -> str | None:
+def _text(value: Any) -> str | None:
     return value if isinstance(value, str) else None

@@ -35,7 +35,7 @@ class JudgeReply(BaseModel):
 
 
 _BARE = ("answer_correctness", "groundedness", "error_message")
-"""The fields that a user's own prompt asks for."""
+"""The fields that a user's own prompt requests."""
 
 
 def read_reply(text: str, *, nonce: str, bare: bool = False) -> Judgement:

@@ -48,15 +48,15 @@ class ServerFailures:
             status=f"error {status} with HTTP 200" if refused.in_body else f"HTTP {status}",
             kind=self.kind,
         )
-        said = self._said(refused.said)
+        message = self._message(refused.error)
         if location:
             text += f"\nRedirected to: {self._excerpt(shown_url(location))}"
-        elif said:
-            text += f"\nThe server says: {said}"
+        elif message:
+            text += f"\nThe server says: {message}"
         wait = retry_after_seconds(refused.headers)
         return JudgeUnavailable(
             text,
-            reply=said or None,
+            reply=message or None,
             status=status,
             retry_after_seconds=refused.retry_delay_seconds if wait is None else wait,
             transient=False if refused.code == _NO_QUOTA_LEFT else status in _RETRIED,
@@ -64,16 +64,16 @@ class ServerFailures:
 
     def of_connection(self, error: NoConnection) -> JudgeUnavailable:
         """There was no connection, or it broke."""
-        led_to_it = list(causes_of(error.__cause__)) if error.__cause__ else []
+        causes = list(causes_of(error.__cause__)) if error.__cause__ else []
         # For a reset connection only the system's error has a text.
-        said = [str(each) for each in led_to_it if each is error.__cause__ or isinstance(each, OSError)]
-        reason = self._excerpt(next(filter(None, said), type(error.__cause__).__name__))
-        unknown = any(isinstance(each, ssl.SSLCertVerificationError) for each in led_to_it)
-        to_do = _OWN_AUTHORITY if unknown else _BY_PROXY if error.by_proxy else _NOT_RUNNING
-        if (proxy := proxy_of(self.url)) and to_do is _NOT_RUNNING:
-            to_do += _THROUGH_PROXY
+        texts = [str(each) for each in causes if each is error.__cause__ or isinstance(each, OSError)]
+        reason = self._excerpt(next(filter(None, texts), type(error.__cause__).__name__))
+        unknown = any(isinstance(each, ssl.SSLCertVerificationError) for each in causes)
+        advice = _OWN_AUTHORITY if unknown else _BY_PROXY if error.by_proxy else _NOT_RUNNING
+        if (proxy := proxy_of(self.url)) and advice is _NOT_RUNNING:
+            advice += _THROUGH_PROXY
         return JudgeUnavailable(
-            f"no connection to {self._server}: {reason.rstrip('.')}. {to_do.format(kind=self.kind, proxy=proxy)}",
+            f"no connection to {self._server}: {reason.rstrip('.')}. {advice.format(kind=self.kind, proxy=proxy)}",
             transient=not (unknown or error.by_proxy),
         )
 
@@ -84,17 +84,17 @@ class ServerFailures:
         )
 
     def of_other_content(self, other: OtherContent) -> JudgeUnavailable:
-        """The status was a success, but the content was no completion."""
+        """The status was a success, but the content was not a completion."""
         text = (
             f"{self._server} sent {other} instead of a {self.kind.product} (status {other.status}). "
             f"Check that {self.kind.url} is the API's base, often ending in /v1."
         )
-        said = quoted(self.redactor.text(other.sent[:_SEARCHED_FOR_SECRETS])) if other.sent.strip() else ""
-        return JudgeUnavailable(f"{text}\nIt sent: {said}" if said else text, reply=said or None, status=other.status)
+        sent = quoted(self.redactor.text(other.sent[:_SEARCHED_FOR_SECRETS])) if other.sent.strip() else ""
+        return JudgeUnavailable(f"{text}\nIt sent: {sent}" if sent else text, reply=sent or None, status=other.status)
 
     def of_declining(self, declined: Declined) -> JudgeReplyError:
         """The model, or a content filter of its server, declined to judge."""
-        said = self._excerpt(str(declined))
+        reason = self._excerpt(str(declined))
         text = f"{self._server} declined to judge this answer. Check the answer and its contexts, or use another model."
         if declined.by_filter:
             named = f" ({', '.join(map(self._excerpt, declined.filters))})" if declined.filters else ""
@@ -102,20 +102,20 @@ class ServerFailures:
                 f"the content filter{named} of {self._server} stopped the request. "
                 "Look at the answer and its contexts, or relax the filter."
             )
-        return JudgeReplyError(f"{text}\nThe reason: {said}" if said else text, reply=said, declined=True)
+        return JudgeReplyError(f"{text}\nThe reason: {reason}" if reason else text, reply=reason, declined=True)
 
     def of_reply(self, problem: str, reply: str, *, advice: str) -> JudgeReplyError:
         """Neither the first reply nor the repaired one could be read."""
-        said = self._excerpt(reply) or "(nothing)"
+        shown = self._excerpt(reply) or "(nothing)"
         return JudgeReplyError(
-            f"{self._server} twice gave no verdict: {self._excerpt(problem)}. {advice}\nIt said: {said}",
-            reply=said,
+            f"{self._server} twice gave no verdict: {self._excerpt(problem)}. {advice}\nIt said: {shown}",
+            reply=shown,
         )
 
     def _excerpt(self, text: str) -> str:
         return excerpt(self.redactor.text(text[:_SEARCHED_FOR_SECRETS]))
 
-    def _said(self, body: Any) -> str:
+    def _message(self, body: Any) -> str:
         if isinstance(body, dict):
             body = body.get("message") or body.get("error") or body.get("detail") or body
         text = str(body or "")
@@ -139,7 +139,7 @@ _TEMPLATES = {
     "Lower rag_judge_concurrency, or raise the account's limit.",
 }
 _NO_QUOTA_LEFT = "insufficient_quota"
-"""The code of a 429 that no waiting ends."""
+"""The code of a 429 that waiting does not end."""
 
 _SERVER_ERROR = "{judge} failed: {status} for {model}. Check the server's log, or run again later."
 _MOVED = (

@@ -28,7 +28,7 @@ LARGEST_REPLY_BYTES = 20_000_000
 """After decompression. Enough for hundreds of the longest embeddings, or a thousand verdicts."""
 
 _STAYING_POST = frozenset({307, 308})
-"""The redirects that are followed on the same server. After any other the request would become a GET."""
+"""Redirects that keep the method; they are followed on the same server. Others turn the request into a GET."""
 
 _MOST_REDIRECTS = 5
 
@@ -74,7 +74,6 @@ class HttpRequests:
         self._connecting = threading.Lock()
 
     async def aclose(self) -> None:
-        """Closes the connections that it opened."""
         connections, self._connections = self._connections, None
         if connections is not None:
             await connections.aclose()
@@ -134,7 +133,7 @@ class HttpRequests:
             request.url = unlogged(library, shown_url(url))(url)
 
     def _request(self, client: AnyClient, library: Any, content: bytes, extensions: dict[str, Any]) -> Any:
-        """The request of `client.build_request`, which would merge the headers and read the URL each time: 0.05 ms."""
+        """Like `client.build_request`, without merging headers and parsing the URL each time, which takes 0.05 ms."""
         if self._merged_headers is None:
             self._merged_headers = library.Headers(client.headers)
             self._merged_headers.update(self._headers)

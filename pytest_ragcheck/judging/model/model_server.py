@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _LONGEST_WAIT_SECONDS = 120.0
-"""A server that asks for a longer wait is not asked again."""
+"""A request is not repeated if the server requests a longer wait."""
 
 
 class ModelServer:
@@ -79,7 +79,7 @@ class ModelServer:
         for name, value in further.items():
             check_header(name, value)
         account = {**account, **further}
-        # A server that takes a key in a header of its own, as Azure does, may refuse the stand-in for a key.
+        # A server with its own key header, such as Azure, may refuse the dummy key.
         keyless = key == DUMMY_API_KEY and any(map(is_secret_header, further))
         bearer = {} if keyless else {"authorization": f"Bearer {key}"}
         self._requests: HttpRequests | SdkRequests
@@ -90,7 +90,7 @@ class ModelServer:
             from pytest_ragcheck.judging.model.sdk_requests import SdkRequests
 
             self._requests = SdkRequests(client, timeout_seconds=timeout_seconds)
-        # The openai package takes parameters that it does not know only as its extra_body.
+        # The openai package accepts unknown parameters only in its extra_body.
         self._parameters = {"extra_body": dict(parameters)} if client and parameters else dict(parameters or {})
         self._max_retries = max_retries if client is None else 0
         shown = host_and_path(address)

@@ -95,7 +95,6 @@ class OpenAIJudge:
         if not isinstance(prompt, JudgePrompt | None):
             raise UsageError(f"OpenAIJudge: prompt is {prompt!r:.80}. Write prompt=load_prompt(...).")
         self.prompt = prompt or load_prompt("en")
-        """The instructions."""
 
         self._nonces = Nonces()
         self._wanted = ExpectedReply(
@@ -113,7 +112,7 @@ class OpenAIJudge:
             prompt_version=self.prompt.version,
             parameters=server.parameters,
         )
-        # The best request format stands for the one that the server accepts, which is unknown here.
+        # The format that the server accepts is unknown here, so the best one is used.
         asked = RequestFormat().parameters(self._wanted.name, self._wanted.schema)
         self.fingerprint = server.fingerprint and digest_of(
             [server.fingerprint, self.prompt.digest, self.prompt.repair, asked]
@@ -139,7 +138,7 @@ class OpenAIJudge:
 
 
 def _may_hold_verdict(question: Question, answer: RagAnswer) -> bool:
-    """True if the model could copy a verdict out of the material."""
+    """True if the model could copy a verdict from the material."""
     earlier = (text for turn in question.history for text in (turn.question, turn.answer or ""))
     contexts = grounding_contexts(question, answer)
     material = (question.question, *question.acceptable_answers, *contexts, answer.text, *earlier)

@@ -24,7 +24,7 @@ LONGEST_REPLY = 1_000_000
 """In characters; a model's thinking takes tens of thousands."""
 
 _MOST_FALSE_STARTS = 1_000
-"""Each costs time: for the text of its error Python counts the lines before it."""
+"""Each takes time, because the error of the decoder counts the lines before it."""
 
 _MOST_READ_AGAIN = 4
 """Limit of the characters read in false starts, as a multiple of the reply's length."""
@@ -41,7 +41,7 @@ _FLAGS = {"true": True, "false": False}
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 _WANTED = {"tuple_type": "a list", "model_type": "an object"}
-"""The wanted JSON type by pydantic's type of the error, whose own text has the names of Python classes."""
+"""The wanted JSON type by pydantic's error type, because pydantic's texts name Python classes."""
 
 
 class _Pairs(tuple[tuple[str, Any], ...]):
@@ -71,8 +71,8 @@ def read_object(text: str, form: type[Reply], *, nonce: str, bare: Collection[st
     Only an object with the nonce of this request is a verdict. Text before the end of a `<think>` part is a draft; an
     unclosed `<think>` part is read like prose.
 
-    With *bare*, the only object of the reply counts without a nonce, too, if its fields are these and others of the
-    form. Give *bare* only if the material can hold no such object, which the model could have copied.
+    With *bare*, the only object of the reply counts even without a nonce if it has these fields and none outside the
+    form. Give *bare* only if the material has no such object, which the model could have copied.
 
     Raises:
         JudgeReplyError: The reply has no verdict, more than one, or one with wrong fields. The text of the error can be
@@ -90,7 +90,7 @@ def read_object(text: str, form: type[Reply], *, nonce: str, bare: Collection[st
 
 
 def expected_object(name: str, form: type[Reply]) -> ExpectedReply[Reply]:
-    """The expected reply whose schema is that of the form, and which `read_object` reads."""
+    """The expected reply with the schema of the form, to be read by `read_object`."""
     return ExpectedReply(name=name, schema=strict_schema(form), read=partial(read_object, form=form))
 
 

@@ -22,7 +22,7 @@ _CUSTOM_HEADERS = "OPENAI_CUSTOM_HEADERS"
 
 
 def environment_url() -> str:
-    """The server that the OPENAI_* variables of the environment belong to."""
+    """The URL of the server that the OPENAI_* variables of the environment are for."""
     return os.environ.get("OPENAI_BASE_URL", "").strip() or OPENAI_URL
 
 
@@ -94,7 +94,7 @@ def is_http(url: str) -> bool:
         of_http = parts.scheme in {"http", "https"} and bool(parts.hostname) and (parts.port is None or parts.port > 0)
     except ValueError:  # an invalid port, an incomplete IPv6 address
         return False
-    # Excludes control characters, and lone surrogates, which stand for bytes of the environment that are not UTF-8.
+    # Excludes control characters and lone surrogates, which come from bytes of the environment that are not UTF-8.
     return of_http and url.isprintable()
 
 

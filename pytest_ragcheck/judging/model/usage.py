@@ -23,7 +23,7 @@ class TokenUse:
     """>= 0; None if the server did not report it."""
 
     output_tokens: int | None = None
-    """As `input_tokens`; 0 for embeddings."""
+    """Like `input_tokens`; 0 for embeddings."""
 
     recorded: bool = False
     """True if the tokens were used in the recorded run, and not now."""
@@ -32,7 +32,7 @@ class TokenUse:
     """The recorded cost, if it is known."""
 
 
-# A context variable, because requests are made deep in the code, which does not know the question.
+# A context variable, because the code that sends requests does not have the question.
 _METERS: ContextVar[tuple[list[TokenUse], ...]] = ContextVar("ragcheck_meters", default=())
 
 
@@ -53,7 +53,7 @@ def note_use(use: TokenUse) -> None:
         meter.append(use)
 
 
-def use_of(reply: Any, *, model: str, url: str | None) -> TokenUse:
+def reported_use(reply: Any, *, model: str, url: str | None) -> TokenUse:
     """The tokens that an OpenAI-compatible reply reports; invalid numbers count as not reported."""
     usage = member(reply, "usage")
     return TokenUse(
