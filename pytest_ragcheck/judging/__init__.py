@@ -1,1 +1,1 @@
-"""`RagAnswer` -> `Judgement`: how good is the answer, and why not better."""
+"""Judges, which turn a `RagAnswer` into a `Judgement`."""

@@ -19,7 +19,7 @@ async def checked_judgement(question: Question, answer: RagAnswer, judge: Judge 
     Returns the judgement of the answer, with `abstained` always set.
 
     Without a judge, only `abstained` is set. An empty answer counts as an abstention, without a call to the judge. An
-    answer without contexts has a groundedness of 0, whatever the judge says.
+    answer without contexts has a groundedness of 0, whatever the judge returns.
 
     Raises:
         JudgeError: The judge failed, or its judgement cannot be used.

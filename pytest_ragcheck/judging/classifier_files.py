@@ -25,12 +25,12 @@ _TOKENIZER, _TOKENIZER_CONFIG = "tokenizer.json", "tokenizer_config.json"
 
 def load_classifier(name: str) -> Loaded:
     """
-    Loads the model from that folder, or of that name from the hub.
+    Loads the model from the folder *name*, or by this name from the hub.
 
     Code from the model's folder is never run, and weights are read from safetensors only.
 
     Raises:
-        ValueError: It is not a token classifier with two labels, or its files cannot be read.
+        ValueError: The model is not a token classifier with two labels, or its files cannot be read.
         OSError: There is no such folder, and the hub has no model of that name or cannot be reached.
     """
     with quiet_loading():
@@ -64,7 +64,7 @@ def _folder(name: str) -> Path:
 def _config(transformers: Any, folder: Path) -> Any:
     """The configuration, checked before weights are loaded."""
     missing = [file for file in (CONFIG, _TOKENIZER) if not (folder / file).is_file()]
-    # Without a tokenizer's file transformers makes one that knows no words.
+    # Without the tokenizer's file, transformers makes a tokenizer without words.
     if missing := missing or missing_weights(folder):
         raise ValueError(
             f"its folder has no {missing[0]}. Name a token classifier with that file, such as {EXAMPLE} (pickled "
@@ -91,7 +91,7 @@ def _config(transformers: Any, folder: Path) -> Any:
             f"it has {config.num_labels} labels, not the two of a model that marks unsupported words (0 supported, "
             f"1 not). Choose a model such as {EXAMPLE}"
         )
-    # A configuration may name an attention whose code is on the hub, and a file of pickled weights.
+    # A configuration may name attention code on the hub, or a file of pickled weights.
     config._attn_implementation = config.transformers_weights = None
     return config
 
@@ -103,8 +103,8 @@ def _tokenizer(transformers: Any, folder: Path) -> Any:
     tokenizer = _read(_TOKENIZER, lambda: transformers.AutoTokenizer.from_pretrained(folder, trust_remote_code=False))
     if not tokenizer.is_fast:
         raise ValueError(
-            f"its tokenizer {type(tokenizer).__name__} does not tell which characters a token is of. Choose a model "
-            f"with a fast tokenizer, such as {EXAMPLE}"
+            f"its tokenizer {type(tokenizer).__name__} does not map tokens to characters. Choose a model with a fast "
+            f"tokenizer, such as {EXAMPLE}"
         )
     return tokenizer
 
@@ -117,7 +117,7 @@ def _model(transformers: Any, folder: Path, config: Any, *, dtype: Any) -> Any:
             config=config,
             dtype=dtype,
             use_safetensors=True,
-            ignore_mismatched_sizes=True,  # reported below; otherwise transformers logs the names and raises without
+            ignore_mismatched_sizes=True,  # reported below with their names, which transformers only logs
             output_loading_info=True,
             trust_remote_code=False,
         ),

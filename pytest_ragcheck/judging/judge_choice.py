@@ -8,7 +8,7 @@ from typing import Any
 from pytest_ragcheck.config.readers import WITH_MODEL
 from pytest_ragcheck.config.settings import DUMMY_API_KEY, Settings
 from pytest_ragcheck.errors import UsageError
-from pytest_ragcheck.judging.embeddings.local_model import no_packages
+from pytest_ragcheck.judging.embeddings.local_model import missing_packages_error
 from pytest_ragcheck.judging.judgement import Judge
 
 NO_RAGAS = "the ragas judge needs the ragas library, which is an extra: pip install 'pytest-ragcheck[ragas]'"
@@ -47,7 +47,7 @@ def choose_judge(settings: Settings) -> Judge | None:
     from pytest_ragcheck.judging.model.openai_judge import OpenAIJudge
     from pytest_ragcheck.judging.prompts.judge_prompt import load_prompt
 
-    # The engine retries, because it knows how many requests are in flight.
+    # The engine retries, because it limits the requests in flight.
     return OpenAIJudge(**server, prompt=load_prompt(settings.judge.prompt), max_retries=0)
 
 
@@ -63,7 +63,7 @@ def _ragas(settings: Settings, server: dict[str, Any]) -> Judge:
 
 
 def missing_for(settings: Settings) -> str:
-    """The text that says which setting or package the chosen judge lacks; empty if none."""
+    """The error text about the setting or package that the chosen judge lacks; empty if none."""
     name = settings.judge.name
     if name not in WITH_MODEL:
         return ""
@@ -71,7 +71,7 @@ def missing_for(settings: Settings) -> str:
         where = " to a folder or a name on the hub" if name == "local" else ""
         return f"the {name} judge needs a model: set rag_judge_model or RAGCHECK_JUDGE_MODEL{where}"
     if name == "local":
-        return no_packages()
+        return missing_packages_error()
     if name == "ragas" and not settings.judge.embedding_model:
         return "the ragas judge needs an embedding model: set rag_embedding_model, or RAGCHECK_EMBEDDING_MODEL"
     if not (settings.judge.api_key or settings.judge.url):

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
         def judge(self, question: Question, answer: RagAnswer) -> Judgement | Awaitable[Judgement]: ...
 
     GivenJudge = _Judges | JudgeFunction
-    """A judge as a user may give it: its method may be async or not."""
+    """A judge of a user, whose method may be async or not."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,7 +85,7 @@ class JudgeIdentity:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SentenceSupport:
-    """Which of the passages that a sentence cites support it."""
+    """The support of a sentence by the passages that it cites."""
 
     supported: bool
     """True if the cited passages together support the sentence."""

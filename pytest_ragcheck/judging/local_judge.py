@@ -14,7 +14,7 @@ from unicodedata import category
 
 from pytest_ragcheck.concurrency.batches import Batches
 from pytest_ragcheck.errors import JudgeError, UsageError
-from pytest_ragcheck.judging.embeddings.local_model import LocalModel, no_packages, state_of
+from pytest_ragcheck.judging.embeddings.local_model import LocalModel, file_states, missing_packages_error
 from pytest_ragcheck.judging.embeddings.transformers_model import downloaded
 from pytest_ragcheck.judging.judged_material import digest_of, grounding_contexts
 from pytest_ragcheck.judging.judgement import JudgeIdentity, Judgement
@@ -29,7 +29,7 @@ from pytest_ragcheck.rag.body.excerpt import excerpt
 from pytest_ragcheck.rag.cited_answer import cited_answer
 
 VERSION = "local-1"
-"""Raised whenever equal probabilities give other judgements."""
+"""Increased whenever the same probabilities lead to other judgements."""
 
 _LINE = 0.5
 
@@ -58,13 +58,13 @@ class LocalJudge:
     """
 
     def __init__(self, model: str) -> None:
-        if problem := no_packages():
+        if problem := missing_packages_error():
             raise UsageError(problem)
         self._offline = OfflineJudge()
         self._model = LocalModel(model, setting="rag_judge_model", load=TokenClassifier)
         self._batches = Batches(self._tokens)
         self._closed = threading.Event()
-        # A fixture's judge is not closed; called before the model's own finalizer, which waits for the forward pass.
+        # A fixture's judge is not closed. This runs before the model's finalizer, which waits for the forward pass.
         weakref.finalize(self, self._closed.set)
         rules = f"{VERSION}+{self._offline.identity.prompt_version}"
         self.identity = JudgeIdentity(
@@ -78,7 +78,7 @@ class LocalJudge:
 
         folder = downloaded(model)
         parts = [rules, version("torch"), version("transformers")]
-        self.fingerprint = "" if folder is None else digest_of([model, state_of(folder), *parts])
+        self.fingerprint = "" if folder is None else digest_of([model, file_states(folder), *parts])
         """Digest of everything that a verdict depends on; empty for a model that is not downloaded yet."""
 
     async def judge(self, question: Question, answer: RagAnswer) -> Judgement:
@@ -94,7 +94,7 @@ class LocalJudge:
         by_rules = await self._offline.judge(question, answer)
         if by_rules.abstained or not contexts:
             return by_rules
-        # With itself as its context an answer is grounded, so that the message is about its correctness.
+        # With the answer as its own context, the message is about its correctness.
         by_rules = await self._offline.judge(question, replace(answer, contexts=(answer.text,)))
         # Tokenizers reject lone surrogates.
         readable = _readable(answer.text)
@@ -122,7 +122,7 @@ class LocalJudge:
         )
 
     async def aclose(self) -> None:
-        """Ends the judging after the forward pass that runs, so that an interrupted run need not wait for more."""
+        """Ends the judging after the current forward pass, so that an interrupted run ends soon."""
         self._closed.set()
 
     def _tokens(self, answers: Sequence[ClaimedAnswer]) -> Sequence[list[AnswerToken] | Exception]:

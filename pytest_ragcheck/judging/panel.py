@@ -100,8 +100,8 @@ async def judge_by_all(
     judgements = []
     for index in range(repeats):
         for_repeat = getattr(by, "for_repeat", None)
-        seat = by if for_repeat is None else for_repeat(index)
-        request = partial(checked_judgement, question, answer, seat)
+        judge = by if for_repeat is None else for_repeat(index)
+        request = partial(checked_judgement, question, answer, judge)
         judgements.append(await (request() if run is None else run(request)))
         if judgements[0].votes:
             # A recorded judgement may be a combination already.

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_ragcheck.judging.embeddings.local_model import LocalModel, state_of
+from pytest_ragcheck.judging.embeddings.local_model import LocalModel, file_states
 from pytest_ragcheck.judging.embeddings.transformers_model import Loaded, load
 from pytest_ragcheck.judging.judged_material import digest_of
 
@@ -19,7 +19,7 @@ class LocalEmbeddings:
     """The mean of the model's last outputs over all tokens of a text, the default of sentence-transformers."""
 
     def __init__(self, model: str) -> None:
-        self.fingerprint = digest_of([model, state_of(Path(model))])
+        self.fingerprint = digest_of([model, file_states(Path(model))])
         """Digest of the name and, for a folder, of the names, sizes and times of its files."""
 
         self._model = LocalModel(model, setting="rag_embedding_model", load=load)
@@ -39,7 +39,7 @@ class LocalEmbeddings:
 def _vector(loaded: Loaded, *, text: str) -> Vector:
     # Tokenizers reject lone surrogates.
     text = text.encode("utf-8", "replace").decode("utf-8").strip()
-    most = loaded.most_pieces
+    most = loaded.longest_input
     ids = loaded.tokenizer.encode(text, truncation=most is not None, max_length=most)
     torch = loaded.torch
     with torch.no_grad():

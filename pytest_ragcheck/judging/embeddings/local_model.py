@@ -20,7 +20,7 @@ M = TypeVar("M")
 INSTALL_LOCAL = "pip install 'pytest-ragcheck[local]'"
 
 _LONGEST_WAIT_SECONDS = 60.0
-"""How long the end of the process waits for a model that is being loaded or used."""
+"""Longest wait at the end of the process for a model that is being loaded or used."""
 
 
 def missing_packages() -> str:
@@ -28,13 +28,13 @@ def missing_packages() -> str:
     return " and ".join(package for package in LOCAL_PACKAGES if find_spec(package) is None)
 
 
-def no_packages() -> str:
-    """The text that says which packages of the local judge are not installed; empty if none."""
+def missing_packages_error() -> str:
+    """The error text about missing packages of the local judge; empty if all are installed."""
     missing = missing_packages()
     return missing and f"the local judge needs {missing}, not installed here: {INSTALL_LOCAL}"
 
 
-def state_of(folder: Path) -> list[tuple[str, int, int]]:
+def file_states(folder: Path) -> list[tuple[str, int, int]]:
     """The names, sizes and times of the folder's files; empty if there is no such folder."""
     if not folder.is_dir():
         return []
@@ -76,9 +76,9 @@ class LocalModel(Generic[M]):
             JudgeError: The model cannot be loaded.
         """
         with self._turn:
-            return function(self._itself())
+            return function(self._loaded_model())
 
-    def _itself(self) -> M:
+    def _loaded_model(self) -> M:
         if self._problem:
             # Not loaded again, because the hub may take minutes to fail.
             raise JudgeError(self._problem)

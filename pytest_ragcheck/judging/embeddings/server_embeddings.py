@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.judging.model.completion import OtherContent, check_for_error, member
-from pytest_ragcheck.judging.model.usage import note_use, use_of
+from pytest_ragcheck.judging.model.usage import note_use, reported_use
 
 if TYPE_CHECKING:
     from pytest_ragcheck.judging.embeddings.embeds import Vector
@@ -41,12 +41,11 @@ class OpenAIEmbeddings:
         return dict(zip(distinct, vectors, strict=True))
 
     async def aclose(self) -> None:
-        """Closes the connections."""
         await self.server.aclose()
 
     async def _ask(self, texts: list[str]) -> list[Vector]:
         reply = await self.server.post({"model": self.server.model, "input": texts, "encoding_format": "float"})
-        use = use_of(reply, model=self.server.model, url=self.server.shown_url)
+        use = reported_use(reply, model=self.server.model, url=self.server.shown_url)
         note_use(replace(use, output_tokens=0))  # embeddings have no completion tokens
         check_for_error(reply)
         return _vectors(reply, len(texts))

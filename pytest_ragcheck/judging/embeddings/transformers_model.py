@@ -26,31 +26,31 @@ class Loaded:
     """The encoder only, if the model also has a decoder."""
 
     @property
-    def most_pieces(self) -> int | None:
+    def longest_input(self) -> int | None:
         """The longest input in tokens; None if neither the model nor its tokenizer has a limit."""
         limits = [self.tokenizer.model_max_length, getattr(self.model.config, "max_position_embeddings", None)]
-        # RoBERTa and its kin count positions from after the padding's, so that two of 514 are not for tokens.
+        # RoBERTa's positions begin after the padding index, so that only 512 of 514 are for tokens.
         for name, module in self.model.named_modules():
             if name.endswith("position_embeddings") and getattr(module, "padding_idx", None) is not None:
                 limits.append(module.num_embeddings - module.padding_idx - 1)
-        # Some tokenizers without a limit give a number with thirty digits, and some models -1.
+        # Without a limit, some tokenizers have a number of thirty digits, and some models -1.
         return min((int(limit) for limit in limits if limit and 0 < limit < 10**9), default=None)
 
 
 def load(name: str) -> Loaded:
     """
-    Loads the model from that folder, or of that name from the hub.
+    Loads the model from the folder *name*, or by this name from the hub.
 
     Raises:
         Exception: The libraries are not installed, or the model does not exist.
     """
     with quiet_loading():
         torch, transformers = imported()
-        # By its name, transformers asks the hub about every file again, for minutes if there is no network.
+        # Given a name, transformers requests each file from the hub again, for minutes without a network.
         place = downloaded(name) or name
         tokenizer = transformers.AutoTokenizer.from_pretrained(place, trust_remote_code=False)
         model = transformers.AutoModel.from_pretrained(place, trust_remote_code=False)
-    # Without a tokenizer's files, transformers makes one that knows no words.
+    # Without the tokenizer's files, transformers makes a tokenizer without words.
     if len(tokenizer) <= len(set(tokenizer.all_special_tokens)):
         raise ValueError("it has no tokenizer. Save tokenizer.json beside its config.json")
     model.eval()
@@ -99,7 +99,7 @@ def downloaded(name: str) -> Path | None:
     try:
         return None if missing_weights(folder) else folder
     except ValueError:
-        return folder  # loading says why the index cannot be read
+        return folder  # loading reports why the index cannot be read
 
 
 def missing_weights(folder: Path) -> list[str]:

@@ -137,7 +137,7 @@ def _read(output: Path | None) -> dict[str, str]:
 def _write(path: Path, kept: Mapping[str, str]) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        # Another run that reads the file at this moment must find a whole one.
+        # Replacing the file keeps other runs from reading half of it.
         temporary = path.with_suffix(f".{os.getpid()}.tmp")
         temporary.write_text(json.dumps(kept), encoding="utf-8")
         temporary.replace(path)

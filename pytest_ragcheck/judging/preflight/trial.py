@@ -167,7 +167,7 @@ def weaknesses(trial: Trial, *, threshold: float) -> list[str]:
 
 
 async def _verdict_on(judge: Judge, canary: Canary) -> CanaryVerdict:
-    # Called directly, because `checked_judgement` would not pass an empty answer on.
+    # Called directly, because `checked_judgement` does not send an empty answer to the judge.
     try:
         judgement = await judge.judge(canary.question, canary.answer)
     except JudgeReplyError as error:

@@ -66,11 +66,11 @@ def classifier_prompt(question: str, passages: Sequence[str]) -> str:
 
 def windows(claimed: ClaimedAnswer, offsets: Offsets, *, room: int) -> list[Window]:
     """
-    Return windows in which each part of the answer stands with each part of the contexts.
+    Return windows that combine each part of the answer with each part of the contexts.
 
     Contexts that do not fit together are spread over several windows, and one that is too long alone is cut into
-    overlapping pieces. An answer that would take more than half of the room is cut, too, where sentences end if it can
-    be. Nothing is left out. The *room* is the most tokens of a window, without special tokens.
+    overlapping pieces. An answer that would take more than half of the room is cut too, at ends of sentences if
+    possible. Nothing is left out. *room* is the most tokens of a window, without special tokens.
 
     Raises:
         JudgeError: The question leaves too little room.

@@ -43,13 +43,13 @@ def fenced(name: str, material: str | Sequence[object], *, nonce: str) -> str:
     """
     The material as JSON between a BEGIN and an END line that carry the nonce.
 
-    Reading the JSON gives the material back. Lone surrogates and control characters are escaped in the text. A
-    surrogate pair comes back as the character that it encodes, because JSON cannot tell the two apart.
+    A JSON parser restores the material. Lone surrogates and control characters are escaped in the text. A surrogate
+    pair is restored as the character that it encodes, because JSON cannot tell the two apart.
     """
     if isinstance(material, str):
         text = _ENCODER.encode(material)
     else:
-        # The same text as `indent=1` gives, which would use Python's slow encoder.
+        # The same text as with `indent=1`, which would use Python's slow encoder.
         items = ",\n ".join(map(_ENCODER.encode, material))
         text = f"[\n {items}\n]" if items else "[]"
     return f"=== BEGIN {name} {nonce} ===\n{_ESCAPED.sub(_escape, text)}\n=== END {name} {nonce} ==="
