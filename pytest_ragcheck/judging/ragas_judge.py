@@ -74,7 +74,7 @@ class RagasJudge:
             self._measurements.popitem(last=False)
         correctness, grounded = map(_value, scores)
         return Judgement(
-            # A cosine may be below 0, a score of a judgement may not.
+            # A cosine may be below 0, unlike a score of a judgement.
             answer_correctness=None if correctness is None else max(0.0, correctness),
             groundedness=grounded,
             error_message=_weakness(measurement.replies),
@@ -86,7 +86,6 @@ class RagasJudge:
         return measurement or RagasMeasurement(self._chat, self._embeddings, question, answer)
 
     async def aclose(self) -> None:
-        """Closes the connections."""
         await closing(self._chat.server, self._embeddings).aclose()
 
 

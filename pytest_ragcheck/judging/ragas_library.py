@@ -38,8 +38,8 @@ class RagasMeasurement:
     The ragas metrics of one answer, each measured once.
 
     The model's replies are kept in `replies`, because ragas gives no reasons. A metric ends with the model's first
-    failure: ragas itself would send up to forty requests and then return NaN. An unreadable reply leaves its metric
-    unscored and the others whole; an unavailable model raises a `JudgeError`.
+    failure: ragas itself would send up to forty requests and then return NaN. After an unreadable reply only its metric
+    is unscored; an unavailable model raises a `JudgeError`.
 
     The text of the answer may not be empty.
     """
@@ -92,7 +92,7 @@ class RagasMeasurement:
         )
 
     async def ask(self, prompt: str, form: type[BaseModel]) -> Any:
-        """The model's reply in the form that ragas wants; called by the adapter."""
+        """The model's reply in the form that ragas requests; called by the adapter."""
         nonce = self._nonces.of(prompt)
         try:
             self._stop_if_failed()
@@ -181,7 +181,7 @@ def ragas_metrics() -> ModuleType:
     Raises:
         UsageError: ragas is not installed, or cannot be imported.
     """
-    # Without it ragas reports every call to its makers; ragas reads the variable on import.
+    # Without this variable, which ragas reads on import, ragas reports every call to its authors.
     os.environ["RAGAS_DO_NOT_TRACK"] = "true"
     try:
         # The import warns, and a user's `filterwarnings = error` would make that an error.

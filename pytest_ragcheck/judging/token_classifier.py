@@ -17,9 +17,9 @@ LONGEST = 4_096
 
 TOKENS_AT_ONCE = 8_192
 """
-Tokens of a forward pass with those that pad it: two of the longest inputs.
+Tokens of a forward pass, including padding: two of the longest inputs.
 
-With four CPU threads half of it took 1.6 times as long for short inputs; with one thread the size makes no difference.
+With four CPU threads, half as many take 1.6 times as long for short inputs; with one thread the size does not matter.
 """
 
 _LONGEST_WORD = 50
@@ -69,7 +69,7 @@ class TokenClassifier:
         name: A folder, or a name on the hub.
 
     Raises:
-        ValueError: It is another kind of model.
+        ValueError: The model is of another kind.
         OSError: There is no such folder, and the hub has no model of that name or cannot be reached.
     """
 
@@ -80,7 +80,7 @@ class TokenClassifier:
         self._device = "cuda" if self._torch.cuda.is_available() else "cpu"
         self._model = loaded.model.to(self._device)
         self._padding = {"input_ids": self._tokenizer.pad_token_id or 0}
-        self._longest = min(LONGEST, loaded.most_pieces or LONGEST)
+        self._longest = min(LONGEST, loaded.longest_input or LONGEST)
 
     def tokens(
         self, answers: Sequence[ClaimedAnswer], *, is_wanted: Callable[[], bool] = lambda: True

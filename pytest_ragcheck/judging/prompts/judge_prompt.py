@@ -120,8 +120,8 @@ class JudgePrompt:
         """
         The message to the model: the instructions, the frame's first part, the material, and the frame's last part.
 
-        The instructions are the paragraphs of the text before its first placeholder. The message does not tell the
-        thresholds, nor whether the question is answerable. The nonce marks the material and the reply.
+        The instructions are the paragraphs of the text before its first placeholder. The message has neither the
+        thresholds nor `answerable`. The nonce marks the material and the reply.
         """
         material = {
             "question": question.question,
@@ -151,7 +151,7 @@ def load_prompt(name_or_path: str | Path) -> JudgePrompt:
     """
     The packaged prompt of that name, or the prompt in that file.
 
-    The first line of a packaged prompt gives its version and is not sent. The version of a user's prompt is the stem of
+    The first line of a packaged prompt has its version and is not sent. The version of a user's prompt is the stem of
     its file and eight digits of a hash over all fixed text that is sent. A Russian prompt gets a Russian frame.
 
     Raises:
