@@ -256,16 +256,16 @@ class Prefetcher:
     def _fill(self, number: int) -> bool:
         """Take units from the source until *number* wait; return True if any unit waits."""
         for unit in islice(self._source, max(0, number - len(self._waiting))):
-            self._made(unit)
+            self._register(unit)
         return bool(self._waiting)
 
     def _unit_of(self, key: Hashable) -> _Unit | None:
         """Remove and return the unit of a job; None if it was removed before, or there is no such job."""
         while key not in self._units and (unit := next(self._source, None)) is not None:
-            self._made(unit)
+            self._register(unit)
         return self._units.pop(key, None)
 
-    def _made(self, unit: _Unit) -> None:
+    def _register(self, unit: _Unit) -> None:
         self._units |= dict.fromkeys((job.key for job in unit.jobs), unit)
         if not self._is_finished:
             self._waiting[unit.key] = unit

@@ -52,7 +52,7 @@ class _Reader:
     def __init__(self, name: str, *, layer: int | None) -> None:
         loaded = load(name)
         self._torch, self._tokenizer, self._model = loaded.torch, loaded.tokenizer, loaded.model
-        self._most = loaded.most_pieces
+        self._most = loaded.longest_input
         layers = int(self._model.config.num_hidden_layers)
         self._layer = layers if layer is None else layer
         if self._layer > layers:

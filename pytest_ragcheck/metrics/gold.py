@@ -70,7 +70,7 @@ def found_gold(question: Question, answer: RagAnswer) -> tuple[frozenset[str], .
         frozenset(
             key
             for key, doc_id, text in passages
-            if (source_id and doc_id in {source_id, document_of(source_id)}) or _one_in_the_other(text, folded)
+            if (source_id and doc_id in {source_id, document_of(source_id)}) or _either_contains(text, folded)
         )
         for source_id, folded in zip(ids, map(_folded, answer.contexts), strict=False)
     )
@@ -97,7 +97,7 @@ def _folded(text: str) -> str:
     return f" {' '.join(words(text))} "
 
 
-def _one_in_the_other(passage: str, context: str) -> bool:
+def _either_contains(passage: str, context: str) -> bool:
     if not passage.strip():
         return False
     if len(passage.split()) <= WHOLE_WORDS:

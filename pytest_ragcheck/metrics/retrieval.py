@@ -70,7 +70,7 @@ def recall_at_k(retrieved: Retrieved, gold: Collection[str], k: int) -> float:
 
     Source: TREC recall. Some call "any gold passage in the top k" Recall@k; here that is `hit_rate_at_k`.
     """
-    return _share(sum(_new(retrieved, gold, k)), len(set(gold)))
+    return _share(sum(_found(retrieved, gold, k)), len(set(gold)))
 
 
 def precision_at_k(retrieved: Retrieved, gold: Collection[str], k: int) -> float:
@@ -84,7 +84,7 @@ def precision_at_k(retrieved: Retrieved, gold: Collection[str], k: int) -> float
 
     Source: TREC precision, which divides by k even if fewer passages were retrieved.
     """
-    return sum(count > 0 for count in _new(retrieved, gold, k)) / k
+    return sum(count > 0 for count in _found(retrieved, gold, k)) / k
 
 
 def hit_rate_at_k(retrieved: Retrieved, gold: Collection[str], k: int) -> float:
@@ -95,7 +95,7 @@ def hit_rate_at_k(retrieved: Retrieved, gold: Collection[str], k: int) -> float:
 
     Source: TREC calls it Success@k.
     """
-    return float(any(_new(retrieved, gold, k)))
+    return float(any(_found(retrieved, gold, k)))
 
 
 def ndcg_at_k(retrieved: Retrieved, gold: Collection[str], k: int) -> float:
@@ -111,7 +111,7 @@ def ndcg_at_k(retrieved: Retrieved, gold: Collection[str], k: int) -> float:
     The best order has one passage a rank, so a context with several passages cannot exceed 1.0.
     """
     best = sum(1 / math.log2(rank + 1) for rank in range(1, min(len(set(gold)), k) + 1))
-    gained = sum(count / math.log2(rank + 1) for rank, count in enumerate(_new(retrieved, gold, k), 1))
+    gained = sum(count / math.log2(rank + 1) for rank, count in enumerate(_found(retrieved, gold, k), 1))
     return min(_share(gained, best), 1.0)
 
 
@@ -126,7 +126,7 @@ def reciprocal_rank(retrieved: Retrieved, gold: Collection[str]) -> float:
 
     Source: TREC's recip_rank.
     """
-    return next((1 / rank for rank, count in enumerate(_new(retrieved, gold), 1) if count), 0.0)
+    return next((1 / rank for rank, count in enumerate(_found(retrieved, gold), 1) if count), 0.0)
 
 
 def average_precision(retrieved: Retrieved, gold: Collection[str]) -> float:
@@ -141,13 +141,13 @@ def average_precision(retrieved: Retrieved, gold: Collection[str]) -> float:
     Source: TREC's map. The precision at a rank is at most 1.0, even if a context has several passages.
     """
     found, total = 0, 0.0
-    for rank, count in enumerate(_new(retrieved, gold), 1):
+    for rank, count in enumerate(_found(retrieved, gold), 1):
         found += count
         total += count * min(found / rank, 1.0)
     return _share(total, len(set(gold)))
 
 
-def _new(retrieved: Retrieved, gold: Collection[str], k: int | None = None) -> list[int]:
+def _found(retrieved: Retrieved, gold: Collection[str], k: int | None = None) -> list[int]:
     """The number of gold passages that occur first at each of the first *k* ranks."""
     if k is not None and k < 1:
         raise ValueError(f"a cutoff is a rank from 1, not {k}")

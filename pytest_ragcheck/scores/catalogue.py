@@ -88,7 +88,6 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
 """The groups that `rag_metrics` takes, with their metrics; `performance` measures whole runs."""
 
 DEFAULT_GROUPS = ("judge", "overlap", "retrieval", "abstention", "performance")
-"""The default groups."""
 
 LOCAL_PACKAGES = ("torch", "transformers")
 """The packages that local models need."""

@@ -52,7 +52,7 @@ def schema_mistakes(kind: str, document: object, *, of_any_version: bool = False
         is_by_version = error.validator in {"required", "additionalProperties"}
         # The findings of a gate are read as a whole.
         if not (of_any_version and is_by_version and "gate" not in error.absolute_path):
-            yield f"{_place(error.absolute_path)}: {_what(error)}"
+            yield f"{_place(error.absolute_path)}: {_mistake(error)}"
     for path in _numbers_out_of_range(document, ()):
         yield f"{_place(path)}: the number is beyond {LARGEST}"
 
@@ -75,7 +75,7 @@ def _place(path: Iterable[Any]) -> str:
     return place or "the file"
 
 
-def _what(error: Any) -> str:
+def _mistake(error: Any) -> str:
     """Return the mistake in one line; jsonschema's message repeats the whole value."""
     wanted = error.validator_value
     match error.validator:

@@ -16,7 +16,7 @@ from pytest_ragcheck.config.settings import Settings
 from pytest_ragcheck.engine.budget import Budget, BudgetedLimiter, OverBudget
 from pytest_ragcheck.engine.limits.request_limiter import RequestLimiter
 from pytest_ragcheck.engine.limits.slots import SharedTable
-from pytest_ragcheck.judging.model.usage import TokenUse, metered, note_use, use_of
+from pytest_ragcheck.judging.model.usage import TokenUse, metered, note_use, reported_use
 from pytest_ragcheck.metrics.cost import Cost, has_table, price_usd, summed, system_cost, usd_of, with_judge
 from pytest_ragcheck.summary.aggregate import aggregate
 from tests.making import Answers, a_question, a_record, an_error, some_outcomes
@@ -63,9 +63,9 @@ def test_a_system_says_in_its_reply_what_it_used(extra: dict[str, Any], cost: Co
 )
 def test_a_server_that_does_not_say_what_was_used_leaves_it_unknown(usage: Any, tokens: tuple[int | None, ...]) -> None:
     for reply in (SimpleNamespace(usage=SimpleNamespace(**usage) if usage else None), {"usage": usage}):
-        use = use_of(reply, model="m", url=None)
+        use = reported_use(reply, model="m", url=None)
         assert (use.input_tokens, use.output_tokens) == tokens
-    assert use_of("html", model="m", url=None).input_tokens is None
+    assert reported_use("html", model="m", url=None).input_tokens is None
 
 
 def test_meters_of_questions_that_run_at_once_do_not_mix() -> None:
