@@ -421,7 +421,7 @@ def test_retrieval_is_measured_on_the_actual_reply_and_dropped_if_not_applicable
     settings = Settings.of(secrets=("correct-horse",), min={"recall_at_5": 1, "recall_at_10": 1})
     record = checked(secret, said, settings=settings)
     assert record.scores["recall_at_5"].value == 1.0
-    assert record.dropped == {"recall_at_10": "fewer contexts are asked for"}
+    assert record.dropped == {"recall_at_10": "fewer contexts are requested"}
     assert checked(settings=settings).dropped["recall_at_5"] == "no gold passages"
 
 
@@ -441,4 +441,4 @@ def test_too_little_retrieved_is_said_in_numbers() -> None:
         "1 of 3 gold passages is among the contexts (no id is 'terms.md': the ids are 'docs/terms.md', 'b')"
     )
     lacking = checked(a_question(lacks_gold=True), settings=settings)
-    assert (lacking.reason, lacking.blame) == ("the question has no gold passages, and others of its set have", "")
+    assert (lacking.reason, lacking.blame) == ("the question has no gold passages, but others of its dataset have", "")

@@ -54,7 +54,7 @@ def reason_for(
 
 def _retrieval_reason(question: Question, answer: RagAnswer) -> str:
     if question.lacks_gold:
-        return "the question has no gold passages, and others of its set have"
+        return "the question has no gold passages, but others of its dataset have"
     found, gold = frozenset().union(*found_gold(question, answer)), gold_keys(question)
     counted = f"{len(found)} of {len(gold)} gold passages {'is' if len(found) == 1 else 'are'} among the contexts"
     ids = [repr(key.removeprefix("id ")) for key in sorted(gold - found) if key.startswith("id ")]

@@ -25,7 +25,7 @@ from pytest_ragcheck.scores.catalogue import (
 )
 from pytest_ragcheck.scores.score import Score
 
-NO_ANSWER = "no answer is asked for in the tier retrieval"
+NO_ANSWER = "the tier retrieval requests no answer"
 
 _NEED_EXPECTED = (JUDGED[0], *OVERLAP, *LEXICAL)
 """Metrics that need an expected answer, with some judges at least."""
@@ -170,5 +170,5 @@ def _why_it_does_not_apply(metric: str, question: Question) -> str:
     if metric in RETRIEVAL and question.tier == GENERATION:
         return "nothing is retrieved in the tier generation"
     if metric in RETRIEVAL:
-        return "fewer contexts are asked for" if question.gold_passages else "no gold passages"
+        return "fewer contexts are requested" if question.gold_passages else "no gold passages"
     return "the judge does not score it" if metric in JUDGED else "it does not apply to the question"

@@ -69,7 +69,7 @@ def test_the_verdict_is_the_recall_without_a_request(project: Project) -> None:
     row = row_of(run, "hours")
     assert (row["prediction"], row["contexts"], row["judge"], row["blame"]) == (None, [FOUND], None, "retrieval")
     assert row["thresholds"] == {"recall_at_5": 0.9}
-    assert run.summary["dropped"] == {"must_mention": {"no answer is asked for in the tier retrieval": 1}}
+    assert run.summary["dropped"] == {"must_mention": {"the tier retrieval requests no answer": 1}}
     assert run.summary["overall_metrics"]["recall_at_5"] == 0.5
     assert not {"answer_correctness", "f1", "exact_match", "abstained"} & run.summary["overall_metrics"].keys()
     assert run.summary["abstention"] == {}

@@ -65,7 +65,7 @@ def _record(number: int, chance: random.Random) -> Record:
         source_ids=tuple(f"manual-{n}" for n in range(4)),
         scores={**scores, **({"exact_match": Score.unscored("no expected answer")} if number % 11 == 0 else {})},
         thresholds={"answer_correctness": 0.7, "groundedness": 0.7},
-        reason="" if passed else f'the contexts support only in part "{guessed}"',
+        reason="" if passed else f'the contexts only partly support "{guessed}"',
         unsupported_claims=() if passed else (guessed,),
         blame=None if passed else "retrieval" if number % 2 else "generation",
         latency_seconds=abs(chance.gauss(1, 0.4)),

@@ -28,7 +28,7 @@ from pytest_ragcheck.rag.cited_answer import cited_answer
 DECLINED = "the system declined to answer"
 EMPTY = "the answer is empty"
 NOT_DECLINED = "the system answered, although the question is unanswerable"
-OF_ANOTHER = "the answer gives the expected words for something else than the contexts"
+OF_ANOTHER = "the answer has the expected words, but about something else than the contexts"
 NO_CONTEXTS = "no contexts were returned"
 
 _HIGHEST_OF_ANOTHER = 0.5
@@ -253,7 +253,7 @@ def _incorrect(recall: Recall, terms: TermDictionary) -> str:
     if recall.is_late and not recall.missing:
         return f"the answer has {expected} only after much other text"
     if recall.score and not recall.missing:
-        return f"the answer has the words of {expected} only apart from each other"
+        return f"the answer has the words of {expected}, but not together"
     if len(recall.expected) <= _LONGEST_NAMED_WHOLE:
         return f"the answer does not have {expected}"
     missing = recall.missing_as_written(terms)
@@ -276,4 +276,4 @@ def _ungrounded(grounded: Groundedness) -> str:
         return f"the contexts say the opposite of {sentence}"
     if worst.score < PASS_LINE:
         return f"the contexts do not support {sentence}"
-    return f"the contexts support only in part {sentence}"
+    return f"the contexts only partly support {sentence}"

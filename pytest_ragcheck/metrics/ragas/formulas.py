@@ -46,7 +46,7 @@ def answer_relevancy(question: Sequence[float], generated: Sequence[Sequence[flo
     Source: ragas 0.4.3, `AnswerRelevancy`, which gives 0.0 to an answer that evades the question.
     """
     if not generated:
-        raise ValueError("no question was made from the answer")
+        raise ValueError("no question was generated from the answer")
     return math.fsum(cosine_similarity(question, each) for each in generated) / len(generated)
 
 

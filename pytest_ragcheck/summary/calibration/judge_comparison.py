@@ -75,9 +75,7 @@ def compare_judges(
     """
     common = sorted(set.intersection(*(set(rows) for rows in judged)))
     if not common:
-        raise UsageError(
-            "no answer was scored by all judges, so that they cannot be compared. Name judges of this score."
-        )
+        raise UsageError("no answer was scored by all judges, so they cannot be compared. Name judges of this score.")
     samples = [RateSample([rows[number] for number in common], threshold) for rows in judged]
     ranked_by = next(name for name in _RANKED_BY if name in samples[0].values)
     best = max(range(len(samples)), key=lambda index: (samples[index].values[ranked_by], -index))

@@ -256,7 +256,7 @@ class TestCorrectness:
     def test_words_that_stand_apart_are_named(self):
         contexts = ("Neil Young met Louis Armstrong.",)
         assert judged("Neil Young met Louis Armstrong.", "Neil Armstrong", contexts=contexts).error_message == (
-            'the answer has the words of "Neil Armstrong" only apart from each other'
+            'the answer has the words of "Neil Armstrong", but not together'
         )
 
     def test_an_expected_answer_without_words_cannot_be_found(self):
@@ -273,7 +273,7 @@ class TestGroundedness:
         # refund-purchase is there, purchase-price is not: 1 of 2. One absent word alone: ln(1 + 1 ** 1.5) = ln 2.
         raw = (2 / 3 + 2 / 3 + 1 / 2) / 3 - 0.08 * math.log(2)
         assert judgement.groundedness == pytest.approx(calibrated(raw, 0.39))
-        assert judgement.error_message == 'the contexts support only in part "Refund of purchase price."'
+        assert judgement.error_message == 'the contexts only partly support "Refund of purchase price."'
 
     def test_sentences_weigh_by_their_words(self):
         judgement = judged("Refunds need receipts. Elephants.", contexts=("Refunds need receipts.",), question="?")

@@ -45,7 +45,7 @@ def test_relevancy_is_the_mean_cosine_to_the_questions_made_from_the_answer():
 
 
 def test_without_questions_there_is_no_relevancy():
-    with pytest.raises(ValueError, match=r"^no question was made from the answer$"):
+    with pytest.raises(ValueError, match=r"^no question was generated from the answer$"):
         answer_relevancy((1.0, 0.0), [])
 
 
