@@ -1,1 +1,1 @@
-"""Judges, which turn a `RagAnswer` into a `Judgement`."""
+"""Judges turn a `RagAnswer` into a `Judgement`."""

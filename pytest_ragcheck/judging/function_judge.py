@@ -1,4 +1,4 @@
-"""Lets a plain function judge."""
+"""Adapts a plain function to `Judge`."""
 
 from __future__ import annotations
 

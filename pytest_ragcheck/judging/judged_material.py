@@ -1,4 +1,4 @@
-"""The material that a judge reads: the contexts that may support an answer, and digests of the whole."""
+"""Identifies the material that a judge reads, and selects the contexts that may support an answer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The judge's result, and the protocol of every judge."""
+"""Defines the judge's result, and the protocol of every judge."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A token classifier on this machine as the judge of groundedness."""
+"""Judges groundedness by a token classifier on this machine."""
 
 from __future__ import annotations
 

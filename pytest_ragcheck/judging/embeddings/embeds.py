@@ -1,4 +1,4 @@
-"""The protocol of embeddings: texts in, one vector for each text out."""
+"""Defines the protocol of embeddings, which map texts to vectors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Embeddings by a model in this process."""
+"""Computes embeddings by a model in this process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Embeddings by an OpenAI-compatible server."""
+"""Requests embeddings from an OpenAI-compatible server."""
 
 from __future__ import annotations
 

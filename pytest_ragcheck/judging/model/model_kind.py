@@ -1,4 +1,4 @@
-"""The kinds of models on a server: the path of their requests, and the words for them in error texts."""
+"""Defines the kinds of models on a server: their request paths, and the words for them in error texts."""
 
 from __future__ import annotations
 

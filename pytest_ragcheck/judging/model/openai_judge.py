@@ -1,4 +1,4 @@
-"""The judge that is a language model on an OpenAI-compatible server."""
+"""Judges by a language model on an OpenAI-compatible server."""
 
 from __future__ import annotations
 

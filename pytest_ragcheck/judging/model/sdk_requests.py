@@ -1,4 +1,4 @@
-"""Requests through the caller's own client of the `openai` package."""
+"""Sends requests through the caller's own client of the `openai` package."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The address of a model's server, the key and headers for it, and the parts of them that may be shown."""
+"""Checks the address, key and headers of a model's server, and finds the parts that may be shown."""
 
 from __future__ import annotations
 
