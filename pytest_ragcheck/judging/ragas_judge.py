@@ -1,4 +1,4 @@
-"""The ragas library as the judge."""
+"""Judges by the ragas library."""
 
 from __future__ import annotations
 

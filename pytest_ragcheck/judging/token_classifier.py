@@ -1,4 +1,4 @@
-"""A local model that gives each token of an answer the probability that its contexts do not support it."""
+"""Estimates for each token of an answer the probability that its contexts do not support it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A cached property without a lock."""
+"""Defines a cached property without a lock."""
 
 from __future__ import annotations
 

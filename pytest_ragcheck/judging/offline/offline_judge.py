@@ -1,4 +1,4 @@
-"""The judge without a model, a key or a network: it compares words and numbers, and recognises refusals."""
+"""Judges without a model, a key or a network, by words, numbers and patterns of refusals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The canaries of the preflight: one right answer, and five answers that are each wrong in another way."""
+"""Defines the canaries of the preflight: a right answer, and five that are each wrong in another way."""
 
 from __future__ import annotations
 

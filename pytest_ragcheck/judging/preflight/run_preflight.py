@@ -1,4 +1,4 @@
-"""The preflight: tests language-model judges before the first question, and stops the run if one is useless."""
+"""Tests language-model judges before the first question, and stops the run if one is useless."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The inputs of token classifiers that find unsupported words: a prompt with contexts, and an answer."""
+"""Makes the inputs of token classifiers that find unsupported words: a prompt with contexts, and an answer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Quantities, dates and clock times in base units, and which of them are the same."""
+"""Compares quantities, dates and clock times in base units."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Number words, units, months, weekdays, bounds and rates in eight languages, from `measure_words.txt`."""
+"""Reads words for numbers, units, dates, bounds and rates in eight languages from `measure_words.txt`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Negations, opposites, directions, and words that begin clauses, in eight languages, with their terms."""
+"""Maps negations, opposites, directions, and words that begin clauses to terms, in eight languages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The lists of words in `word_lists.txt`."""
+"""Reads the lists of words in `word_lists.txt`."""
 
 from __future__ import annotations
 
