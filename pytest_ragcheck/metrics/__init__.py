@@ -1,1 +1,1 @@
-"""Metrics: numbers about an answer, most of them without a judge."""
+"""Metrics measure an answer in numbers, most of them without a judge."""

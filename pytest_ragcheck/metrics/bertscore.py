@@ -1,4 +1,4 @@
-"""BERTScore: similarity of the words of an answer and an accepted answer in their contexts, by a local model."""
+"""Measures BERTScore: similarity of words of an answer and an accepted answer in their contexts, by a local model."""
 
 from __future__ import annotations
 

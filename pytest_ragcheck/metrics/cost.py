@@ -1,4 +1,4 @@
-"""The cost of a question in tokens and money, of the judge and as the system reports it, and the prices of models."""
+"""Counts the tokens and the money that a question costs, for the judge and for the system, by the prices of models."""
 
 from __future__ import annotations
 

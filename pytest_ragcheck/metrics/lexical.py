@@ -1,4 +1,4 @@
-"""ROUGE-L and chrF: overlap with the accepted answers by the order of words and by parts of words."""
+"""Measures ROUGE-L and chrF: overlap with the accepted answers by the order of words and by parts of words."""
 
 from __future__ import annotations
 

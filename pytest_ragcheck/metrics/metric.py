@@ -1,4 +1,4 @@
-"""The `Metric` protocol, and the function that calls a metric."""
+"""Defines the `Metric` protocol, and calls metrics."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Exact match and token F1: overlap of an answer's words with the accepted answers."""
+"""Measures exact match and token F1: overlap of an answer's words with the accepted answers."""
 
 from __future__ import annotations
 

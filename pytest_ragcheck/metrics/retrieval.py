@@ -1,4 +1,4 @@
-"""Retrieval metrics: the share of gold passages among the contexts, and their ranks."""
+"""Measures retrieval: the share of gold passages among the contexts, and their ranks."""
 
 from __future__ import annotations
 

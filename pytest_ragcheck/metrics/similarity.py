@@ -1,4 +1,4 @@
-"""Similarity of meaning between an answer and the accepted answers, by embeddings."""
+"""Measures the similarity of meaning between an answer and the accepted answers, by embeddings."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The four RAGAS metrics: one reply of the judge's model and one batch of embeddings a question."""
+"""Measures the four RAGAS metrics by one reply of the judge's model and one batch of embeddings a question."""

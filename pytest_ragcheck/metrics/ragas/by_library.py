@@ -1,4 +1,4 @@
-"""The four RAGAS metrics by the ragas library, if it is the judge."""
+"""Measures the four RAGAS metrics by the ragas library, if it is the judge."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 """
-The formulas of the four RAGAS metrics.
+Computes the four RAGAS metrics.
 
 Source: the ragas library 0.4.3, `ragas.metrics.collections`. Where it returns 1.0 or NaN for an undefined value, these
 functions raise a ValueError with the reason.

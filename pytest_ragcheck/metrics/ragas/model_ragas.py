@@ -1,4 +1,4 @@
-"""The four RAGAS metrics of an answer, by one reply of the judge's model and one batch of embeddings."""
+"""Measures the four RAGAS metrics by one reply of the judge's model and one batch of embeddings."""
 
 from __future__ import annotations
 

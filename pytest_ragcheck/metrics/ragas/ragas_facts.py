@@ -1,4 +1,4 @@
-"""The facts about an answer that a judge model lists in one reply, for all four RAGAS metrics."""
+"""Reads the facts about an answer that a judge model lists in one reply, for all four RAGAS metrics."""
 
 from __future__ import annotations
 

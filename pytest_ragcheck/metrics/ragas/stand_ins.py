@@ -1,5 +1,5 @@
 """
-Substitutes for the four RAGAS metrics without a model, by counting words.
+Replaces the four RAGAS metrics without a model, by counting words.
 
 Their names begin with `offline_`, because their numbers cannot be compared with those of RAGAS.
 """
