@@ -1,5 +1,5 @@
 """
-The errors of pytest-ragcheck; each carries the object that it concerns.
+Defines the errors of pytest-ragcheck; each carries the object that it concerns.
 
     RagcheckError
     ├── UsageError (ValueError)              an option, a setting or a call cannot work

@@ -1,4 +1,4 @@
-"""Reads escaped characters in the notations in which servers and libraries repeat a text."""
+"""Decodes the escapes that servers and libraries use when they repeat a text."""
 
 from __future__ import annotations
 

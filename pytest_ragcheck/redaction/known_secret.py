@@ -1,4 +1,4 @@
-"""Finds one known secret in its spellings."""
+"""Finds a known secret in all its spellings."""
 
 from __future__ import annotations
 

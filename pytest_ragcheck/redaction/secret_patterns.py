@@ -1,4 +1,4 @@
-"""Patterns of secrets that are not known in advance, by their form or their context."""
+"""Finds secrets that are not known in advance, by their form or their context."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The rules by which the gate decides on a whole run."""
+"""Defines the rules by which the gate decides on a whole run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The outcomes of a whole run, before aggregation."""
+"""Holds the outcomes of a whole run before aggregation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The text that a person reads when a question failed or could not be measured; it fits on one screen."""
+"""Writes the text about a question that failed or could not be measured, which fits on one screen."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The reason of a FAIL or an ERROR, one clause for each cause."""
+"""States the reason of a FAIL or an ERROR, one clause for each cause."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The `Record` of one evaluated question, which crosses processes and goes into the result files."""
+"""Defines the `Record` of one evaluated question, which crosses processes and goes into the result files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The agreement that `ragcheck calibrate` measured, shown with the means of a run by the same judge."""
+"""Reads the agreement that `ragcheck calibrate` measured, to show it with the means of a run by the same judge."""
 
 from __future__ import annotations
 

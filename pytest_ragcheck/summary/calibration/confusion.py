@@ -1,4 +1,4 @@
-"""The confusion matrix of a judge with a threshold against people's labels."""
+"""Counts how often a judge with a threshold agrees with people's labels."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The replies to the requests of the gate for one question, and their form in the result files."""
+"""Keeps the replies to the requests of the gate for one question, in the form of the result files."""
 
 from __future__ import annotations
 

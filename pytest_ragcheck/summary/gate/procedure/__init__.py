@@ -1,1 +1,1 @@
-"""The statistics of the gate: plain values in, requests out, findings back; no I/O, no judge, no pytest."""
+"""Decides by statistics: plain values in, requests out, findings back; no I/O, no judge, no pytest."""

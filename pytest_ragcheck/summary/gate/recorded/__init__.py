@@ -1,1 +1,1 @@
-"""The answers of saved runs: their form in the baseline, their rescoring, and their verdicts."""
+"""Reads the answers of saved runs, rescores them, and reuses their verdicts."""

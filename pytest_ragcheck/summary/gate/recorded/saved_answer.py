@@ -1,4 +1,4 @@
-"""An answer of a saved run, and the digests that identify it in a later run."""
+"""Defines an answer of a saved run, and the digests that identify it in a later run."""
 
 from __future__ import annotations
 
