@@ -83,7 +83,7 @@ class Evaluator:
 
         The turns before it that the conversation has not asked yet are asked first; they are neither judged nor
         measured, and their cost is part of the record. If one of them has no answer, the record is its ERROR. After an
-        ERROR of a turn with a record of its own, the `error_kind` is `EARLIER_TURN`. Without a *conversation*, a new
+        ERROR of a turn that has its own record, the `error_kind` is `EARLIER_TURN`. Without a *conversation*, a new
         one begins.
 
         Raises:

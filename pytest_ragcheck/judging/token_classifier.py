@@ -133,7 +133,7 @@ class TokenClassifier:
             inputs = [self._input(number, Window(prompt=prompt, part=claimed.answer, start=0))]
         room = self._longest - self._tokenizer.num_special_tokens_to_add(pair=True)
         while not inputs or any(len(each) > self._longest for each in inputs):
-            # The tokens of the parts may be fewer than those of the whole, so that a second try can be needed.
+            # The parts may have fewer tokens than the whole, so a second try may be needed.
             inputs = [self._input(number, window) for window in windows(claimed, self._offsets, room=room)]
             room -= room // 8
         return inputs

@@ -123,7 +123,7 @@ def price_usd(
     The server's address decides the provider, so a self-hosted server has no price, whatever the name of its model. The
     table is that of the installed genai-prices; nothing is downloaded.
 
-    *url* is the server's base URL; None for that of the environment, or else OpenAI's. *own* has the prices of a
+    *url* is the server's base URL; None: that of the environment, or else OpenAI's. *own* has the prices of a
     million input and output tokens by model; they override the table.
     """
     if model in own:

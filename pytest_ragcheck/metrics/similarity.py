@@ -50,7 +50,7 @@ class Similarity:
 
 def nearest(answer: Vector, acceptable: Sequence[Vector]) -> float:
     """
-    Cosine similarity of the embedding of the answer to that of the nearest accepted answer; there is at least one.
+    Cosine similarity of the embeddings of the answer and of the nearest accepted answer; there is at least one.
 
     Returns:
         -1..1, rarely below 0.

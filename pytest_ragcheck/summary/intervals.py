@@ -47,8 +47,8 @@ def rate_difference_interval(up: int, down: int, n: int) -> tuple[float, float]:
         down: Questions that only the first has, >= 0.
         n: Questions in all, >= 1.
 
-    Source: Agresti and Min (2005), the Wald interval with half an observation added to each of the four cells: it
-    holds its level in small samples, where that of the plain Wald interval is too short.
+    Source: Agresti and Min (2005), the Wald interval with half an observation added to each of the four cells. Unlike
+    the plain Wald interval, it holds its level in small samples.
     """
     value = (up - down) / n
     if n == 1:

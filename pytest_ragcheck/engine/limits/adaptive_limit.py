@@ -19,7 +19,7 @@ _CHANCE = 0.005
 """A row of refusals that is less likely than this by chance is an overload."""
 
 _RECOVERED = 8.0
-"""Random refusals have ended if this many of them were due since the last one."""
+"""Random refusals have ended if this many were to be expected since the last one."""
 
 
 @dataclass(slots=True)

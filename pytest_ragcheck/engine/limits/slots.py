@@ -79,7 +79,7 @@ class Slots:
         self._table = PrivateTable() if table is None else table
         self._held: list[int] = []
         self._hung: list[int] = []
-        """Marks of slots of this process whose calls hang: locks beyond those of the slots, number + 1 and up."""
+        """Marks of this process for slots with hung calls: locks after the slots' own, from number + 1."""
 
         self._others = deque(random.sample(range(1, number + 1), number))
         self._id = random.random()  # noqa: S311 - no secret

@@ -85,7 +85,7 @@ def open_store(
     on_failure: Callable[[StoreError], None],
 ) -> SharedStore:
     """
-    Return the store of the run. The first process creates it and removes those of earlier runs.
+    Return the store of the run. The first process creates it and removes the stores of earlier runs.
 
     *home* is the folder of all runs of the agent, and is created if missing. *run_id* is equal in all processes of the
     run. *resume* is True if the run resumes the last one. For *alone* and *on_failure*, see `SharedStore`.

@@ -123,7 +123,7 @@ class ServerFailures:
 
 
 _RETRIED = TRANSIENT | {500, 520, 521, 522, 523, 524, 529}
-"""Gateways also turn an overloaded or unreachable model into 500; 520 to 524 and 529 are those of proxies."""
+"""Gateways also turn an overloaded or unreachable model into 500; proxies send 520 to 524 and 529."""
 
 _NO_QUOTA = "{judge} has no quota left for {model}: {status}. Check the account's plan and billing."
 _TEMPLATES = {

@@ -67,7 +67,7 @@ class HttpRequests:
         self._headers = _OF_JSON | dict(headers)
         self._timeout_seconds = timeout_seconds
         self._merged_headers: Any = None
-        """The headers with those of the client; None before the first request."""
+        """The headers and the client's; None before the first request."""
 
         self._unlogged_url: Any = None
         self._connections: Connections | None = None

@@ -157,7 +157,7 @@ class OfflineJudge:
         return grounded.affirmed(frozenset(said) - STOP_WORDS)
 
     def _replaces(self, grounded: Groundedness, recall: Recall, question: Question, contexts: Sequence[str]) -> bool:
-        """True if the answer has words of other clauses than those of *contexts* with most of the expected answer."""
+        """True if the answer has words of *contexts* from outside the clauses with most of the expected answer."""
         asked = frozenset(self._terms.of(question.question))
         expected = frozenset(self._terms.of(recall.expected)) - STOP_WORDS - asked
         own = {term for each in grounded.sentences for term in each.terms} - STOP_WORDS - asked

@@ -111,7 +111,7 @@ def _groups(contexts: Sequence[str], offsets: Offsets, *, most: int) -> Iterator
 
 
 def _pieces(text: str, offsets: Offsets, *, most: int, repeated: int) -> Iterator[tuple[int, int]]:
-    """Yield the start and end of pieces with at most *most* tokens, each with the last *repeated* of the one before."""
+    """Yield start and end of pieces of at most *most* tokens; each repeats the last *repeated* of the one before."""
     starts = [start for start, _ in offsets(text)]
     first = start = 0
     while first + most < len(starts):

@@ -26,8 +26,8 @@ def gate_estimate(rows: Iterable[tuple[BaselineRow, int]], gate: str) -> GateEst
     """
     Return the estimate for the gate `confirmed` or `regression`.
 
-    Each row of the baseline comes with the number of requests that it takes to ask its question again. A turn of a
-    conversation needs those of all turns before it.
+    Each row of the baseline comes with the number of requests that it takes to ask its question again: a turn of a
+    conversation is asked after all turns before it.
     """
     asks = judgements = 0
     for row, requests in rows:

@@ -53,7 +53,7 @@ class AnswerPolarity:
         return Recall(score=score, expected=expected, missing=missing, is_opposed=not agrees)
 
     def opposes(self, expected: str, sought: ExpectedAnswer) -> bool:
-        """True if the answer denies what the expected answer affirms, or the other way round; one of them negates."""
+        """True if the answer denies what the expected answer affirms, or affirms what it denies."""
         common = (sought.content & self._all) - self._asked
         # A negation that the question has too denies nothing in the answer.
         most_denied = REACH * sum(map(NEGATIVE.__contains__, self._in_order))

@@ -22,7 +22,7 @@ _WITHOUT_CONTENT = STOP_WORDS | SIGNED | {IF, BUT}
 
 
 class Contradictions:
-    """Compares the polarity of claims with that of the context sentences nearest to them."""
+    """Compares the polarity of claims and of the context sentences nearest to them."""
 
     def __init__(self, index: ContextIndex) -> None:
         self._index = index

@@ -18,7 +18,7 @@ _MOST_KNOWN = 2000
 
 
 class KnownQuantities:
-    """The quantities of the contexts and the question, with which those of an answer are compared."""
+    """The quantities of the contexts and the question, for comparison with an answer."""
 
     def __init__(self, texts: Iterable[tuple[Sequence[str], Sequence[Quantity]]]) -> None:
         self._known: dict[tuple[object, ...], tuple[Quantity, Sequence[str]]] = {}

@@ -93,7 +93,7 @@ def read_quantities(terms: Sequence[str]) -> list[Quantity]:
 
 
 def _without_number(terms: Sequence[str], place: int, end: int | None) -> Quantity | None:
-    """The quantity of words that begins at *place*, such as half a unit; *end* is that of the last quantity."""
+    """The quantity of words that begins at *place*, such as half a unit; *end* is the end of the last quantity."""
     term = terms[place]
     if term in _STARTS_BEFORE_UNITS and (place + 1 == len(terms) or terms[place + 1] not in UNITS):
         return None

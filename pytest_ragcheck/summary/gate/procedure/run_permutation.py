@@ -23,7 +23,7 @@ _FEW = 30
 
 def lower_sum_p(units: Sequence[Sequence[float]]) -> float:
     """
-    Return the chance of a sum as low as that of the first values, if any value of a unit could be first; 0..1.
+    Return the chance, 0..1, of a sum as low as the sum of the first values if each unit were in random order.
 
     The units are independent; each has the value of today first, then those of the saved runs. With two values in each
     unit this is the paired permutation test.
