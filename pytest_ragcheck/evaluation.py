@@ -95,7 +95,7 @@ async def evaluate(
         QuestionFileError: A question file has mistakes.
         StepFailed: The judge's preflight failed; no question has been asked.
         UsageError: There are no questions, a question is invalid, or two share a dataset and an id. Or the judge lacks
-            a setting, a setting needs a pytest run, or not exactly one of client and `url` is given.
+            a setting, a setting needs a pytest run, or there is no system, or one besides that of the `url`.
         ResultsError: The results cannot be written.
     """
     settings = _checked(settings)
