@@ -35,7 +35,7 @@ class BaselinePlace:
         return cls(path=Path(path), rev=rev)
 
     def seen_from(self, folder: Path) -> BaselinePlace:
-        """Return the place with a relative path made relative to the folder."""
+        """Return the place with a relative path joined to the folder."""
         return replace(self, path=folder / self.path)
 
     def __str__(self) -> str:

@@ -44,7 +44,8 @@ def read_given(setting: Setting, given: Given, own_metrics: Collection[str] = ()
     """
     Return the value that `Settings` holds for the given one.
 
-    Texts and native values read alike. *own_metrics* names the users' own metrics, which minimums and weights may name.
+    A text and a native value give the same result. *own_metrics* names the users' own metrics, which minimums and
+    weights may name.
 
     Raises:
         UsageError: The value cannot be read. The text names its origin and the way out.

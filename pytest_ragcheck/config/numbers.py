@@ -65,8 +65,8 @@ def read_shard(text: str) -> tuple[int, int]:
     return int(match[1]), int(match[2])
 
 
-def _number(text: str, fits: Callable[[float], bool], asked_for: str) -> float:
+def _number(text: str, fits: Callable[[float], bool], expected: str) -> float:
     number = number_in(text)
     if not fits(number):
-        raise ValueError(f"is not {asked_for}")
+        raise ValueError(f"is not {expected}")
     return number

@@ -145,7 +145,7 @@ def read_minimum(text: str, own: Collection[str] = ()) -> tuple[str, float]:
     """Return the pair of `METRIC=VALUE`, for a metric that can be asserted or one of the users' *own*."""
     known = (*ASSERTABLE, *own)
     metric, value = _metric_and_value(
-        text, "METRIC=VALUE; write, for example, f1=0.5", known, "that can be asserted", _OWN
+        text, "METRIC=VALUE; write, for example, f1=0.5", known, "that can be asserted", _OR_OWN
     )
     return metric, read_fraction(value)
 
@@ -160,17 +160,17 @@ def read_maximum(text: str) -> tuple[str, float]:
 
 
 def read_weight(text: str, own: Collection[str] = ()) -> tuple[str, float]:
-    """Return the pair of `METRIC=WEIGHT`, for any metric but the weighted one itself, or one of the users' *own*."""
+    """Return the pair of `METRIC=WEIGHT`, for any metric except `overall_score`, or one of the users' *own*."""
     known = tuple(name for name in (*METRICS, *own) if name != OVERALL)
     metric, value = _metric_and_value(
-        text, "METRIC=WEIGHT; write, for example, f1=2", known, "that can have a weight", _OWN
+        text, "METRIC=WEIGHT; write, for example, f1=2", known, "that can have a weight", _OR_OWN
     )
     if not 0 < (weight := number_in(value)) < float("inf"):
         raise ValueError("has no weight above 0; write, for example, f1=2")
     return metric, weight
 
 
-_OWN = ", or one of your own from the hook pytest_ragcheck_metrics or Settings.of(own_metrics=[...])"
+_OR_OWN = ", or one of your own from the hook pytest_ragcheck_metrics or Settings.of(own_metrics=[...])"
 
 
 def _metric_and_value(text: str, form: str, known: Collection[str], what: str, others: str = "") -> tuple[str, str]:
@@ -215,7 +215,7 @@ def as_mapping(pairs: Iterable[tuple[str, Any]]) -> Mapping[str, Any]:
 
 
 def chosen_groups(words: Iterable[str]) -> tuple[str, ...]:
-    """Return the groups without `+`, or else the default ones, followed by those with `+`."""
+    """Return the groups without `+`, or the default groups if there are none, then those with `+`."""
     words = tuple(words)
     named = tuple(word for word in words if not word.startswith("+")) or DEFAULT_GROUPS
     return tuple(dict.fromkeys((*named, *(word.removeprefix("+") for word in words))))
@@ -270,14 +270,14 @@ def read_identity(text: str) -> tuple[str, tuple[str, str]]:
 
 
 def as_identities(pairs: Iterable[tuple[str, Any]]) -> Mapping[str, Mapping[str, str]]:
-    """Return the headers of each identity, from one header or a mapping of several at a time."""
+    """Return the headers of each identity; a pair holds one header or a mapping of headers."""
     found: dict[str, dict[str, str]] = {}
     for name, headers in pairs:
         found.setdefault(name, {}).update(headers if isinstance(headers, Mapping) else [headers])
     return MappingProxyType({name: MappingProxyType(headers) for name, headers in found.items()})
 
 
-_SET_BY_THE_JUDGE = frozenset({"messages", "model", "n", "response_format", "stream"})
+_RESERVED_PARAMETERS = frozenset({"messages", "model", "n", "response_format", "stream"})
 
 
 def _refuse_constant(name: str) -> None:
@@ -297,7 +297,7 @@ def read_parameters(text: str) -> Mapping[str, Any]:
     if not isinstance(body, dict):
         raise ValueError(f"has an extra_body that is not a JSON object; {example}")  # noqa: TRY004 - as above
     parameters = {**given, **body}
-    for key in sorted(_SET_BY_THE_JUDGE & parameters.keys()):
+    for key in sorted(_RESERVED_PARAMETERS & parameters.keys()):
         raise ValueError(f"has {key!r}, which the judge sets itself; leave it out")
     if "extra_headers" in parameters:
         raise ValueError("has 'extra_headers'; set rag_judge_headers instead")

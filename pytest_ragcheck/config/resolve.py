@@ -62,14 +62,14 @@ def read_settings(
     }
     folders = {name: value.folder for name, value in chosen.items() if value is not None}
     absolute = {
-        each.becomes: _seen_from(folders.get(each.name) or folder, values.get(each.becomes, each.default))
+        each.becomes: _absolute(folders.get(each.name) or folder, values.get(each.becomes, each.default))
         for each in TABLE
     }
     return Settings.from_values(
         {
             **absolute,
             **_judge(values, _keys(environment)),
-            **_as_recorded(chosen, values),
+            **_judge_of_replay(chosen, values),
             **_models(values, folder),
             **_gate(values, folder),
             **{f"{group}.headers": MappingProxyType(dict(each.headers)) for group, each in filled.items()},
@@ -113,12 +113,12 @@ def _chosen(setting: Setting, given: Mapping[str, Given], environment: Mapping[s
     return chosen
 
 
-def _seen_from(folder: Path, value: Any) -> Any:
+def _absolute(folder: Path, value: Any) -> Any:
     """Return the value with absolute paths, without `..`, because paths are compared by their text."""
     if isinstance(value, Path):
         return Path(os.path.normpath(folder / value))
     if isinstance(value, tuple):
-        return tuple(_seen_from(folder, each) for each in value)
+        return tuple(_absolute(folder, each) for each in value)
     return value.seen_from(folder) if hasattr(value, "seen_from") else value
 
 
@@ -135,8 +135,8 @@ def _judge(values: Mapping[str, Any], keys: Mapping[str, str]) -> dict[str, Any]
     return found
 
 
-def _as_recorded(chosen: Mapping[str, Given | None], values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return no judge for a replay, which keeps recorded verdicts unless the command line names a judge."""
+def _judge_of_replay(chosen: Mapping[str, Given | None], values: Mapping[str, Any]) -> dict[str, Any]:
+    """Remove the judge of a replay, which keeps recorded verdicts unless the command line names a judge."""
     given = (chosen["rag_judge"], chosen["rag_judge_model"])
     if "run.replay" not in values or any(each is not None and each.origin.startswith("-") for each in given):
         return {}
@@ -144,7 +144,7 @@ def _as_recorded(chosen: Mapping[str, Given | None], values: Mapping[str, Any]) 
 
 
 def _models(values: Mapping[str, Any], folder: Path) -> dict[str, Any]:
-    """Return the models and prompts, which may be a file or a folder."""
+    """Return the models and the prompt, with full paths for files and folders."""
     found: dict[str, Any] = {}
     if "run.metric_groups" in values:
         found["run.metric_groups"] = tuple(_group(group, folder) for group in values["run.metric_groups"])
@@ -202,14 +202,14 @@ def _headers(
 
 
 def _keys(environment: Mapping[str, str]) -> dict[str, str]:
-    """Return the keys in the environment. All are secrets, also those that this run does not use."""
+    """Return all keys in the environment. Those that this run does not use are secrets too."""
     names = ("RAGCHECK_JUDGE_API_KEY", "RAGCHECK_EMBEDDING_API_KEY", "OPENAI_API_KEY")
     found = {name: environment.get(name, "").strip() for name in names}
     return {name: key for name, key in found.items() if key}
 
 
 def _secrets_of(environment: Mapping[str, str]) -> list[str]:
-    """Return these keys, and the secrets in the variables about the openai judge's server."""
+    """Return all keys, and the secrets in the variables of the openai package."""
     found = list(_keys(environment).values())
     with suppress(ValueError):  # not a URL: an error only for the command that uses it
         found += url_secrets(environment.get("OPENAI_BASE_URL", "").strip())

@@ -23,22 +23,22 @@ class Setting:
     """Returns the value of a text. The text of its ValueError continues a sentence: `is not ...; write ...`."""
 
     field: str = ""
-    """The field of the group, unless it is the name without `rag_` and without the group's name."""
+    """The field of the group; by default the name without `rag_` and without the group's name."""
 
     collect: Callable[[Iterable[Any]], Any] = tuple
     """Makes one value of the words or lines."""
 
     default: Any = None
-    """The value if none is given; without a default of its own None, or `collect` of no words or lines."""
+    """The value if none is given: None by default, or `collect(())` for words and lines."""
 
     environment: str | None = None
     """Name of the environment variable, if the setting has one."""
 
     metavar: str = ""
-    """Placeholder of the value on the command line; empty for a switch, and for a setting that is no option."""
+    """Placeholder of the value on the command line; empty for a switch or an ini-only setting."""
 
     kind: Literal["text", "words", "lines", "switch"] = "text"
-    """One text, several separated by blanks (an option that repeats), several on lines of their own, or on/off."""
+    """One text, several texts separated by blanks (a repeatable option), one text a line, or on/off."""
 
     default_text: str = ""
     """Describes the default if the value itself does not."""

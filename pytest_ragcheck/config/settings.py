@@ -59,7 +59,7 @@ class Settings:
 
         Args:
             given: Values by setting. The keyword is the ini name without `rag_`, as in
-                `Settings.of(url="http://localhost:8000/query", min={"f1": 0.5})`. Texts read as in the ini file.
+                `Settings.of(url="http://localhost:8000/query", min={"f1": 0.5})`. Texts are read as in the ini file.
                 `judge_api_key`, `embedding_api_key`, `own_metrics` and `secrets` are keywords too. Nothing is read from
                 the environment.
 

@@ -1,8 +1,8 @@
 """
 Builds the table of settings.
 
-The pytest options, the ini values, `Settings`, the error texts and the reference page are made from it. Every pytest
-run loads these modules, so they import nothing heavy.
+The pytest options, the ini values, `Settings`, error texts and a reference page come from it. Every pytest run loads
+these modules, so they import nothing heavy.
 """
 
 from __future__ import annotations
