@@ -78,7 +78,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         complain(name, "stopped")
         return 130
     except Exception:
-        mistakes = list(check_files.damage(vars(chosen).values()))
+        mistakes = list(check_files.result_mistakes(vars(chosen).values()))
         if not mistakes:
             raise
         complain(name, f"{mistakes[0]}. {AS_WRITTEN}")

@@ -1,4 +1,4 @@
-"""Arguments that several commands share, and the settings that a command was given."""
+"""Adds the arguments that several commands share, and returns the settings of a command."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ def settings_as_typed(typed: Mapping[str, Given], *, variables: Collection[str] 
     """
     Return the settings of a command that runs no tests.
 
-    *typed* has the arguments by setting; the value of one that was left out is None. Of the environment, the secrets
-    and the *variables* apply. The other settings there are for test runs.
+    *typed* has the arguments by setting, with the value None for an omitted one. From the environment come only the
+    secrets and the *variables*, because its other settings are for test runs.
 
     Raises:
         UsageError: A value is invalid.

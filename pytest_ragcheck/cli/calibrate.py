@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from pytest_ragcheck.report.terminal.calibration_lines import Measured
 
 _OPTIONS = ("judge_url", "judge_prompt", "threshold", "concurrency", "disable")
-"""The arguments that are the same for all judges."""
+"""The arguments that apply to all judges."""
 
 _MOST_WRITTEN = 50
-"""Disagreements of each judge in the file."""
+"""Maximum number of disagreements of a judge in the file."""
 
 _JUDGE_VARIABLES = ("RAGCHECK_JUDGE", "RAGCHECK_JUDGE_MODEL", "RAGCHECK_JUDGE_URL", "RAGCHECK_EMBEDDING_MODEL")
 
@@ -150,7 +150,7 @@ def _report_several(measured: list[Measured], chosen: argparse.Namespace, settin
 
 
 def _judges(chosen: argparse.Namespace) -> Iterator[tuple[str | None, Settings]]:
-    """Yield the name and the settings of each judge; a judge with a model once for each model."""
+    """Yield the name and the settings of each judge, once for each model."""
     for name in chosen.judge or [None]:
         settings = _settings(chosen, name, None)
         has_model = settings.judge.name in WITH_MODEL and not _is_own(name)
@@ -159,7 +159,7 @@ def _judges(chosen: argparse.Namespace) -> Iterator[tuple[str | None, Settings]]
 
 
 def _settings(chosen: argparse.Namespace, name: str | None, model: str | None) -> Settings:
-    """Return the settings of the arguments; of the environment, only the judge's variables count."""
+    """Return the settings from the arguments and the judge's environment variables."""
     values = {argument: getattr(chosen, argument) for argument in _OPTIONS}
     values |= {"judge": None if _is_own(name) else name, "judge_model": model}
     typed = {f"rag_{each}": Given(value, f"--{each.replace('_', '-')}") for each, value in values.items()}
@@ -187,7 +187,7 @@ def _judge(name: str | None, settings: Settings) -> Judge:
 
 
 def _check_writable(path: Path, labels: Path) -> None:
-    """Check that the output can be written, and not over the labels, before requests cost money."""
+    """Check, before requests cost money, that the output can be written without replacing the labels."""
     if path.is_dir():
         raise UsageError(f"--output: {path} is a folder. Write the name of a file, such as calibration.json.")
     if not path.parent.is_dir():

@@ -1,4 +1,4 @@
-"""Gate options and baseline are shared by the commands that decide over a whole run."""
+"""Adds and reads the options for the gate and the baseline, which several commands share."""
 
 from __future__ import annotations
 
@@ -48,15 +48,15 @@ class ChosenGate:
     terms: GateRules
     baseline: Baseline | None
     note: str = ""
-    """Why the gate is not the run's own; empty if it is, or if it was chosen."""
+    """The reason why the run's own gate was replaced; empty if it was not, or if the user chose the gate."""
 
 
 def gate_of(chosen: argparse.Namespace, recorded: GateRules) -> ChosenGate:
     """
-    Return the gate of the command line, else the run's own, with the baseline.
+    Return the gate of the command line, or else the run's own, with the baseline.
 
-    Without `--baseline`, the default file in the current folder is the baseline, as in a run. Without that file a
-    comparing gate of the run becomes `each`.
+    Without `--baseline`, the default file in the current folder is the baseline, as in a run. Without a
+    baseline, a gate of the run that needs one becomes `each`.
 
     Raises:
         UsageError: A value is invalid, the file is not a baseline, or `--gate` lacks a baseline to compare with.
@@ -85,8 +85,8 @@ def with_own_baseline(results: Results) -> Results:
     """
     Return the results compared with the baseline of the run's own gate.
 
-    They stay as they are if the run had none, if its file is not here, or if the file leads to another decision, since
-    it was changed after the run.
+    They stay the same if the run had no baseline, if its file is missing, or if the file was changed after the run, so
+    that the gate decides otherwise.
     """
     from pytest_ragcheck.config.resolve import environment_redactor
     from pytest_ragcheck.report.gated_results import gated

@@ -1,4 +1,4 @@
-"""Measures a judge against labelled answers: one of the settings, or a user's own named as `MODULE:NAME`."""
+"""Measures a judge against labelled answers, and loads a user's own judge by `MODULE:NAME`."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ if TYPE_CHECKING:
 
 def measure_judge(answers: LabelledAnswers, path: Path, judge: Judge, settings: Settings) -> Measured:
     """
-    Return how far the judge agrees with the labels in the file *path*, and close the judge at the end.
+    Measure how far the judge agrees with the labels in the file *path*, and close the judge.
 
-    The *settings* give the concurrency and the threshold.
+    The *settings* have the concurrency and the threshold.
 
     Raises:
         StepFailed: The judge's preflight failed.

@@ -84,7 +84,7 @@ def _write(chosen: argparse.Namespace) -> str:
     check_choice(choice, known)
     output = _output(chosen, choice.dataset_name.replace(":", "-") + _ENDINGS[0])
     if choice.path is not None:
-        _keep(choice.path, output)
+        _check_other(choice.path, output)
     samples = None if chosen.samples is None else _number("--samples", chosen.samples, read_count)
     seed = _number("--seed", chosen.seed, read_number)
     questions = load_questions(choice, known[choice.name], samples=samples, seed=seed)
@@ -109,7 +109,7 @@ def _plant(chosen: argparse.Namespace) -> str:
     output = _output(chosen, "planted.rag.yaml")
     read = read_question_file(path, root=Path(), known_metrics=ASSERTABLE)
     if not all(map(plants_of, read.questions)):
-        _keep(path, output)
+        _check_other(path, output)
     planted = tuple(
         with_plants(
             # Ingestion needs texts, and the system may have these documents already.
@@ -136,7 +136,7 @@ def _output(chosen: argparse.Namespace, example: str) -> Path:
     return output
 
 
-def _keep(source: Path, output: Path) -> None:
+def _check_other(source: Path, output: Path) -> None:
     if source.resolve() == output.resolve():
         raise UsageError(f"-o: {source} holds the questions. Choose another file.")
 

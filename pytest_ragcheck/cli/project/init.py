@@ -9,7 +9,7 @@ from pathlib import Path
 from pytest_ragcheck.cli.printing import complain, say
 from pytest_ragcheck.cli.project import starter_files
 from pytest_ragcheck.cli.project.schema import read_schema
-from pytest_ragcheck.cli.project.user_project import Project, look_at
+from pytest_ragcheck.cli.project.user_project import Project, read_project
 from pytest_ragcheck.errors import UsageError
 
 HELP = "write a first question file, settings and a CI workflow"
@@ -28,7 +28,7 @@ def run(chosen: argparse.Namespace) -> int:
     folder = Path(chosen.folder)
     if not folder.is_dir():
         raise UsageError(f"{folder} is not a folder. Create it first, or name another.")
-    project = look_at(folder)
+    project = read_project(folder)
     try:
         for path, text in new_files(project).items():
             say(_show(path, text, project) if chosen.dry_run else _write(path, text, project))

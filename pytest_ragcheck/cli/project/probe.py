@@ -95,7 +95,7 @@ def run(chosen: argparse.Namespace) -> int:
 
 
 def _read(chosen: argparse.Namespace) -> tuple[Target, Redactor]:
-    """The target as typed, or else as in pytest's ini file, read by the readers of pytest's options."""
+    """Return the target of the arguments, or else of pytest's ini file, and the redactor of its secrets."""
     from pytest_ragcheck.rag.probe.checklist import QUESTION
     from pytest_ragcheck.rag.probe.probe_exchange import Target
 
@@ -144,7 +144,7 @@ def _fitting(target: Target, redactor: Redactor) -> Fit | None:
 
 
 def _in_conversations(settings: Mapping[str, str]) -> str:
-    """Say how the request of the settings carries the earlier turns of a conversation."""
+    """Return a sentence on how the request carries the earlier turns of a conversation."""
     from pytest_ragcheck.rag.shapes.shape import read_shape
 
     shape = read_shape(settings.get("rag_shape", "query"), settings.get("rag_request"))
@@ -161,7 +161,7 @@ def _host(url: Given) -> str | None:
 
 
 def _printer(target: Target) -> Callable[[Point], None]:
-    """Prints each point at once, so that the slow points of an endpoint show."""
+    """Return a function that prints each point at once, so that slow points show."""
     coloured = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
     title_width = max(len(check.title) for check in Check)
 

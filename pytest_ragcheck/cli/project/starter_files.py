@@ -1,4 +1,4 @@
-"""The functions here return the texts of the files that `ragcheck init` writes."""
+"""Builds the texts of the files that `ragcheck init` writes."""
 
 from __future__ import annotations
 
@@ -95,13 +95,13 @@ ragcheck:
 
 def ini_file(project: Project) -> str:
     """Return a complete pytest.ini."""
-    return "\n".join(("[pytest]", *_settings(project, quote="", there=frozenset()), ""))
+    return "\n".join(("[pytest]", *_settings(project, quote="", existing=frozenset()), ""))
 
 
 def lines_to_add(project: Project, configuration: Configuration) -> list[str]:
     """Return the lines that an existing configuration file lacks, with the heading if that is missing too."""
     quote = '"' if configuration.path.suffix == ".toml" else ""
-    added = _settings(project, quote=quote, there=configuration.settings)
+    added = _settings(project, quote=quote, existing=configuration.settings)
     return [configuration.section, *added] if added and configuration.line is None else added
 
 
@@ -121,16 +121,16 @@ def _filled(template: str, project: Project, in_folder: str) -> str:
     return template.format(in_folder=change, requirements=project.requirements, run=_RUN)
 
 
-def _settings(project: Project, *, quote: str, there: frozenset[str]) -> list[str]:
+def _settings(project: Project, *, quote: str, existing: frozenset[str]) -> list[str]:
     """Return the lines for endpoint and judge that the existing settings lack."""
     lines: list[str] = []
-    if not there or (project.url and "rag_url" not in there):
+    if not existing or (project.url and "rag_url" not in existing):
         mark = "" if project.url else "# "
         lines += [
             "# The endpoint; RAGCHECK_URL and --rag-url override it. ragcheck probe checks it.",
             f"{mark}rag_url = {quote}{project.url or EXAMPLE_URL}{quote}",
         ]
-    if there.isdisjoint({"rag_judge", "rag_judge_model"}):
+    if existing.isdisjoint({"rag_judge", "rag_judge_model"}):
         lines += [
             "# Compares words and numbers, needs no model and no key. openai is a language model as judge.",
             f"rag_judge = {quote}offline{quote}",

@@ -53,7 +53,7 @@ class Configuration:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Project:
-    """A folder with a user's code, as `ragcheck init` finds it."""
+    """A folder with a user's code, which `ragcheck init` sets up."""
 
     folder: Path
     root: Path
@@ -81,7 +81,7 @@ class Project:
 
     @property
     def requirements(self) -> str:
-        """Return the arguments of `pip install` that make the imports of the project's conftest.py work."""
+        """Return the arguments of `pip install` for the imports of the project's conftest.py."""
         wanted = ["pytest-ragcheck"]
         if (self.folder / "requirements.txt").is_file():
             wanted.append("-r requirements.txt")
@@ -95,7 +95,7 @@ class Project:
         return Path(os.path.relpath(path, self.folder)).as_posix()
 
 
-def look_at(folder: Path) -> Project:
+def read_project(folder: Path) -> Project:
     """Return the project in an existing folder."""
     folder = folder.resolve()
     root = next((each for each in (folder, *folder.parents) if (each / ".git").exists()), None)

@@ -134,7 +134,7 @@ def _left_out(now: Baseline, recorded: Baseline) -> Iterator[str]:
 
 
 def _later_partial(results: Path, now: Baseline) -> Iterator[str]:
-    """Yield a line if a partial run beside the full one is later, because a user may expect its answers."""
+    """Yield a line if a partial run is later than the full one, because a user may expect its answers."""
     partial = results.with_name(results.name.replace("_predictions.json", ".partial_predictions.json"))
     if (ended := ended_of(partial)) > now.timestamp:
         yield f"left out: the partial run of {ended}, which is later; run all questions to accept its answers"

@@ -101,7 +101,7 @@ def _unknown(material: Material) -> UsageError:
 
 
 def _convert_export(export: Export, folder: Path) -> Iterator[str]:
-    """Write the question file of an export, and print which parts were left out."""
+    """Write the question file of an export, and yield the lines to print."""
     if not export.questions:
         left = "; ".join(f"{what}: {number}" for what, number in export.left.items()) or "it is empty"
         raise UsageError(f"{export.path}: {export.form_name}, has no questions to convert ({left}).")
@@ -123,7 +123,7 @@ def _write(folder: Path, dataset_name: str, questions: Sequence[Question]) -> Pa
 
 
 def _convert(path: Path, folder: Path) -> Iterator[str]:
-    """Write the files of one run and print a summary of the conversion."""
+    """Write the files of one run, and yield the lines to print."""
     from pytest_ragcheck.report.files.result_files import write_results
     from pytest_ragcheck.summary.aggregate import aggregate
     from pytest_ragcheck.summary.old_layout import read_old_results
@@ -136,7 +136,7 @@ def _convert(path: Path, folder: Path) -> Iterator[str]:
 
 
 def _convert_conversations(path: Path, folder: Path) -> Iterator[str]:
-    """Write a question file for each corpus of the conversations, and print its size."""
+    """Write a question file for each corpus of the conversations, and yield the lines to print."""
     from pytest_ragcheck.questions.exports.mtrag import read_mtrag
 
     sets = read_mtrag(path)

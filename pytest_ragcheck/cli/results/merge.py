@@ -17,7 +17,7 @@ from pytest_ragcheck.summary.flaky import flaky_in_run
 from pytest_ragcheck.verdict.failure_text import some
 
 _SHOWN = 10
-"""Failed tests that are named."""
+"""Maximum number of failed tests to name."""
 
 
 HELP = "merge the shards of a run"

@@ -38,10 +38,10 @@ class Discussion:
 
 def discussion_of() -> Discussion:
     """
-    Return the discussion of the job's pull request, by the standard variables of GitHub Actions and GitLab CI.
+    Return the discussion of the job's pull request, from the variables of GitHub Actions or GitLab CI.
 
     Raises:
-        NotPosted: The job is of no pull request.
+        NotPosted: The job belongs to no pull request.
         UsageError: There is no token.
     """
     if os.environ.get("GITLAB_CI"):
@@ -87,7 +87,7 @@ def _on_gitlab() -> Discussion:
 
 def keep_comment(discussion: Discussion, marker: str, text: str) -> bool:
     """
-    Update the comment that begins with the marker, or write a new one; return True if there was one.
+    Update the comment that begins with the marker and return True, or write a new one and return False.
 
     Raises:
         NotPosted: The host refused, or cannot be reached.
