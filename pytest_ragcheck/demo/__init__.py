@@ -1,1 +1,1 @@
-"""A small RAG system over this project's documentation: the index, the answers and the faults of the example server."""
+"""A small RAG system over this project's documentation, whose index the example server uses."""

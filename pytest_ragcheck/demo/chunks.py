@@ -38,12 +38,12 @@ class _Block:
 
 
 def spoken(statement: str) -> str:
-    """The part of a statement before its code; empty if it is all code."""
+    """Return the text of a statement before its code."""
     return _FENCE.split(statement, maxsplit=1)[0]
 
 
 def chunks_of(markdown: str) -> list[Chunk]:
-    """The chunks of one document, in its order; plain text is Markdown without headings."""
+    """Return the chunks of one document in order; plain text is Markdown without headings."""
     chunks: list[Chunk] = []
     headings: list[str] = []
     statements: list[str] = []
@@ -74,7 +74,7 @@ def chunks_of(markdown: str) -> list[Chunk]:
 
 
 def _blocks(markdown: str) -> Iterator[_Block]:
-    """Headings, fenced code, tables, and runs of text that end at a blank line or a list mark."""
+    """Yield headings, fenced code, tables, and texts that end at a blank line or a list mark."""
     lines = iter(re.sub(r"<!--.*?-->", "", markdown, flags=re.DOTALL).splitlines())
     block = _Block("text", [])
     for line in lines:
@@ -119,7 +119,7 @@ _OUTER_PIPES = re.compile(r"^\s*\||(?<!\\)\|\s*$")
 
 
 def _rows(lines: list[str]) -> Iterator[str]:
-    """Each row as `Column: cell; Column: cell`, so that a row can be read alone."""
+    """Yield each row as `Column: cell; Column: cell`, so that it can be read alone."""
     rows = [[_plain(cell) for cell in re.split(r"(?<!\\)\|", _OUTER_PIPES.sub("", line))] for line in lines]
     columns, *rest = rows
     body = [row for row in rest if not all(re.fullmatch(r":?-+:?", cell) for cell in row)]
@@ -130,7 +130,7 @@ def _rows(lines: list[str]) -> Iterator[str]:
         yield "; ".join(f"{name}: {cell}" if name else cell for name, cell in zip(names, row, strict=False) if cell)
 
 
-# A line's end after a full stop or a colon ends a sentence; inside a line a capital, digit or quote has to follow.
+# A sentence ends with a line after a full stop or a colon; within a line a capital, digit or quote must follow.
 _SENTENCE_END = re.compile(
     r"""(?<=[.!?:])\n | (?<=[.!?]["')])\n | (?<=[.!?])(?<!e\.g\.)(?<!i\.e\.)(?<!\b[A-Z]\.)[ ](?=[^\Wa-z]|["'`(\[*«])""",
     re.VERBOSE,
@@ -143,7 +143,7 @@ def _sentences(lines: list[str]) -> Iterator[str]:
 
 
 def _plain(markdown: str) -> str:
-    """One line without the marks that only a browser needs: link targets, images, bold."""
+    """Return one line without link targets, images and bold type."""
     text = re.sub(r"!?\[([^\]]*)\]\([^)\s]*(?: \"[^\"]*\")?\)", r"\1", " ".join(markdown.split()))
     return re.sub(r"\*\*(\S(?:[^*`]*\S)?)\*\*", r"\1", text).replace("\\|", "|")
 
@@ -154,7 +154,7 @@ def _leads_in(statement: str) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Passage:
-    """A part of a document that was found, or that came with the question."""
+    """A part of a document that a search found, or that came with the question."""
 
     document_id: str
     file_name: str | None

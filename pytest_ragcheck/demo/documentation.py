@@ -1,4 +1,4 @@
-"""The system of `ragcheck demo`, a plain function."""
+"""Makes the system of `ragcheck demo`, a plain function."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ CANDIDATES = 20
 """Minimum number of passages to fetch, from which the best `top_k` are chosen."""
 
 MOST_WORDS = 100
-"""Number of different words of a question that are used, the first ones."""
+"""Maximum number of distinct words of a question that are used."""
 
-# Every digit becomes another one and none becomes 0, so that no number stays and none begins with 0.
+# Every digit changes, and none becomes 0, so that every number changes and none begins with 0.
 OTHER_DIGITS = str.maketrans("0123456789", "1234567891")
 
 INVENTED = "Yes, that has been so since 1987."

@@ -1,4 +1,4 @@
-"""Documents and their passages in SQLite: full-text search by BM25, in memory or in a file, filled from a folder."""
+"""Indexes documents in SQLite for full-text search by BM25."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pathlib import Path
 from pytest_ragcheck.demo.chunks import Chunk, Passage, chunks_of
 from pytest_ragcheck.demo.words import words_of
 
-# The words are cut by `words_of`; SQLite shall only split at the blanks between them.
+# `words_of` splits the text into words, so SQLite must split at blanks only.
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS documents (
     id TEXT PRIMARY KEY, file_name TEXT NOT NULL, uploaded INTEGER NOT NULL, added_at TEXT NOT NULL
@@ -28,7 +28,7 @@ CREATE VIRTUAL TABLE IF NOT EXISTS vocabulary USING fts5vocab(passages, row);
 """
 
 HEADING_WEIGHT = 2.0
-"""A heading names what its passage is about, so that a word there counts double."""
+"""A word of the heading counts double, because a heading names the topic."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,10 +47,10 @@ class Document:
 
 class Index:
     """
-    Documents by id, cut into passages. Any thread may call any method.
+    Finds the passages of documents by their words. Any thread may call any method.
 
     Args:
-        path: The database file, created if missing; None: in memory.
+        path: The database file, created if missing; None for a database in memory.
     """
 
     def __init__(self, path: Path | None = None) -> None:
@@ -86,7 +86,7 @@ class Index:
             return self._delete(document_id)
 
     def documents(self) -> list[Document]:
-        """All documents, the oldest first."""
+        """Return all documents, the oldest first."""
         with self._lock:
             rows = self._database.execute("SELECT id, file_name, uploaded, added_at FROM documents ORDER BY rowid")
             return [
@@ -95,10 +95,10 @@ class Index:
             ]
 
     def search(self, words: Collection[str], limit: int) -> list[Passage]:
-        """The passages with any of *words*, best first, at most *limit*."""
+        """Return at most *limit* passages with any of *words*, best first."""
         if not words or limit < 1:
             return []
-        # Quoted, a word is never an operator (AND, NEAR, *).
+        # A quoted word is never an operator (AND, NEAR, *).
         query = " OR ".join(f'"{word}"' for word in words)
         with (
             self._lock,
@@ -114,7 +114,7 @@ class Index:
             return [_passage(*row) for row in found]
 
     def rarity(self, words: Collection[str]) -> Mapping[str, float]:
-        """The inverse document frequency of each word, > 0; highest for a word that no passage has."""
+        """Return the inverse document frequency of each word, > 0; highest for a word of no passage."""
         with self._lock:
             total = self._database.execute("SELECT count(*) FROM passages").fetchone()[0]
             counts = {
@@ -131,7 +131,7 @@ class Index:
 
 def _passage(document_id: str, file_name: str, heading: str, statements: str, distance: float) -> Passage:
     chunk = Chunk(heading=heading, statements=tuple(json.loads(statements)))
-    # SQLite's BM25 is the smaller the better.
+    # A smaller BM25 of SQLite is better.
     return Passage(document_id=document_id, file_name=file_name, text=chunk.text, chunk=chunk, score=-distance)
 
 
@@ -143,7 +143,7 @@ def read_corpus(index: Index, folder: Path) -> None:
     """
     Add the files of the folder, at any depth, with their relative paths as ids.
 
-    Files that the index has from an earlier call and the folder lacks are deleted; uploaded documents stay.
+    Documents of files that the folder no longer has are deleted. Uploaded documents stay.
     """
     files = sorted(path for path in folder.rglob("*") if path.suffix in SUFFIXES and path.is_file())
     document_ids = [path.relative_to(folder).as_posix() for path in files]

@@ -13,16 +13,16 @@ REFUSAL = "The documents do not answer this question."
 
 LEAST_EVIDENCE = 0.5
 """
-Below this share of the question's words, weighed by rarity, a passage is about something else.
+A passage below this share of the question's words, weighted by rarity, has another topic.
 
-Measured on 255 questions whose passages were half of them in the corpus: at 0.5 it answers 92 % of those that it can
-and declines 78 % of the others; at 0.4 it is 94 % and 66 %, at 0.6 84 % and 88 %.
+Measured on 255 questions, half of them with passages in the corpus: 0.5 answers 92 % of this half and declines 78 % of
+the other, 0.4 94 % and 66 %, 0.6 84 % and 88 %.
 """
 
 MOST_STATEMENTS = 3
 
 NEARLY_AS_STRONG = 0.7
-"""Least strength of a further statement, as a share of the best one's."""
+"""Minimum strength of a further statement, as a share of the best one's."""
 
 _ASKS_FOR_NUMBER = re.compile(
     r"\bhow (?:many|much|long|often|big|large|high|fast)\b|\bwhat (?:number|percentage|port)\b", re.IGNORECASE
@@ -53,7 +53,7 @@ class _Evidence:
     """A statement and its relevance to the question."""
 
     statements: tuple[str, ...]
-    """The statement, after the one that it refers back to, if any."""
+    """The statement, preceded by the one that it refers to, if any."""
 
     place: tuple[int, int]
     """Rank of its passage, and position in the passage."""
@@ -67,7 +67,7 @@ class _Evidence:
 
 def best_first(question: str, passages: Sequence[Passage], rarity: Mapping[str, float]) -> list[Passage]:
     """
-    The passages in the order of their strongest statement.
+    Return the passages in the order of their strongest statements.
 
     BM25 alone prefers a passage that repeats a common word, but most questions have their answer in one place.
     """
@@ -82,7 +82,7 @@ def answer(
     question: str, passages: Sequence[Passage], rarity: Mapping[str, float], *, least_evidence: float = LEAST_EVIDENCE
 ) -> Answer:
     """
-    One to three statements of *passages*, best first, or `REFUSAL` if they cover less than *least_evidence*, 0..1.
+    Return one to three statements of *passages*, or `REFUSAL` if they cover less than *least_evidence*, 0..1.
 
     The *rarity* is the weight of each of the question's words, > 0.
     """
@@ -105,10 +105,10 @@ def _evidence(question: str, passages: Sequence[Passage], rarity: Mapping[str, f
     def weight(words: set[str]) -> float:
         return sum(rarity[word] for word in words)
 
-    total = weight(set(asked)) or 1.0  # a question of nothing but stop words
+    total = weight(set(asked)) or 1.0  # a question of stop words only
     for rank, passage in enumerate(found.chunk for found in passages):
         heading = asked & set(words_of(passage.heading))
-        # A question answers nothing, though it has the words.
+        # A question has the words but answers nothing.
         statements = [statement for statement in passage.statements if not statement.endswith("?")]
         anywhere = heading.union(*(asked & set(words_of(statement)) for statement in statements))
         before: tuple[str, ...] = ()

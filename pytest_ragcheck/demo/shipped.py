@@ -14,9 +14,9 @@ QUESTIONS = "ragcheck.rag.yaml"
 
 def shipped_texts() -> dict[str, str]:
     """
-    Return the text of each page by its path below `docs`, such as `how-to/cost.md`, and that of `QUESTIONS`.
+    Return the text of each page by its path below `docs`, such as `how-to/cost.md`, and the text of `QUESTIONS`.
 
-    The texts are those of the installed package, or of a checkout; empty without both.
+    The texts come from the installed package or a checkout; empty without both.
     """
     archive, docs = _PACKAGE / "pages.json.bz2", _CHECKOUT / "docs"
     if archive.is_file():

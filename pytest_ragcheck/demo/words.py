@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-# Function words say nothing about the topic; question words are here too, `answer` looks at them itself.
+# Function words carry no topic. Question words are included, because `quoting.answer` checks them itself.
 STOP_WORDS = frozenset(
     """
     a about all also am an and any anything are as at be because been being but by can could did do does doing
@@ -25,9 +25,9 @@ _JOINT = re.compile(r"[-_.]")
 
 def words_of(text: str) -> list[str]:
     """
-    The words of *text* in their order: without case, accents, inflection and stop words.
+    Return the words of *text* in order, without case, accents, inflection and stop words.
 
-    A compound gives its parts and itself joined by `_`, so that `--rag-top-k`, `rag_top_k` and "top k" share a word.
+    A compound adds its parts and itself joined by `_`, so that `--rag-top-k`, `rag_top_k` and "top k" share a word.
     """
     decomposed = unicodedata.normalize("NFKD", _POSSESSIVE.sub("", text.casefold()))
     plain = "".join(character for character in decomposed if not unicodedata.combining(character))
@@ -41,7 +41,7 @@ def words_of(text: str) -> list[str]:
 
 
 def _stem(word: str) -> str:
-    """Makes one of judge, judges, judged and judging; English endings only, other words stay as they are."""
+    """Return the same stem for judge, judges, judged and judging; only English endings are removed."""
     if word in STOP_WORDS or not word.isascii() or not word.isalpha() or len(word) < 4:
         return word
     if word.endswith("ies"):

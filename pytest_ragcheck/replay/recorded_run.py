@@ -1,4 +1,4 @@
-"""Repeats a recorded run in the place of its system and its judge."""
+"""Replays a recorded run in place of its system and judge."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Recorded:
     """Digest of the texts that the answer must or must not mention; empty if unknown."""
 
     answer: RagAnswer | None = None
-    """The answer; None if `error` has the reason."""
+    """The answer; None if the system failed, as `error` describes."""
 
     judge: JudgeIdentity | None = None
     """The judge of the run; None without a judge."""
@@ -75,7 +75,7 @@ class Recorded:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recording:
-    """A recorded run, which is asked in the place of its system."""
+    """A recorded run, which answers in place of its system."""
 
     name: str
     """The recording's name in messages."""
@@ -87,7 +87,7 @@ class Recording:
     """The system that answered the question at hand; None for the recording as a whole."""
 
     clean: Callable[[str], str] = str
-    """Redacts names and texts of questions as the recording does."""
+    """Redacts names and texts of questions like those in the recording."""
 
     @property
     def judges(self) -> frozenset[JudgeIdentity | None]:
@@ -124,14 +124,14 @@ class Recording:
         self, question: Question, judge: Judge | None, metrics: Sequence[Metric], settings: Settings
     ) -> PreparedQuestion:
         """
-        Return the question with the recording in place of its system and, as far as it has verdicts, of its judge.
+        Return the question with the recording in place of its system, and of its judge if there is a verdict.
 
-        The *question* has its current form. *judge* is the judge of answers without a recorded verdict; None for no
-        judge. An `Unasked` without an identity takes the recorded verdicts of any judge.
+        *question* is today's question. *judge* judges an answer without a recorded verdict; None for no judge. An
+        `Unasked` without an identity accepts the recorded verdicts of any judge.
         """
         recording = replace(self, clean=settings.redactor.text)
         row = recording._row(question)
-        if judge is not None and row is not None and not (row.judge is None and judge_identity(judge) == ANYBODY):
+        if judge is not None and row is not None and not (row.judge is None and judge_identity(judge) == ANY_JUDGE):
             judge = recorded = RecordedJudge(row, judge, repeats=settings.judge.repeats)
             local = [metric for metric in metrics if metric.local]
             known = {row.material: row.scores} if row.judge == recorded.identity else {}
@@ -149,7 +149,7 @@ class Recording:
         )
 
     def _changed(self, row: Recorded, question: Question) -> str:
-        """The recorded circumstance under which the system may have answered otherwise; empty if there is none."""
+        """Return how the recorded question differs from today's; empty if it does not."""
         if row.question != self.clean(question.question):
             return f"with another text, {row.question!r:.200}"
         if row.identity != self.clean(question.identity):
@@ -167,14 +167,14 @@ class Recording:
 
 class Unasked:
     """
-    A judge with an identity that cannot be asked.
+    Stands in for a judge that cannot be asked, such as one without a key.
 
-    If *identity* is None, it stands for the judge of the recording. *problem* is the reason why it cannot be asked, and
-    the remedy. *is_model* is True for a language model, whose other metrics may be recorded too.
+    An *identity* of None stands for any judge of the recording. *problem* is the reason and the remedy. *is_model* is
+    True for a language model, whose other metrics may be recorded too.
     """
 
     def __init__(self, identity: JudgeIdentity | None, problem: str, *, is_model: bool) -> None:
-        self.identity = identity or ANYBODY
+        self.identity = identity or ANY_JUDGE
         self.chat = self if is_model else None
         self._problem = problem
 
@@ -187,31 +187,31 @@ class Unasked:
         await self.ask(question, answer)
 
 
-ANYBODY = JudgeIdentity(kind="recorded")
+ANY_JUDGE = JudgeIdentity(kind="recorded")
 """The identity of any judge of a recording."""
 
 
 class RecordedJudge:
     """
-    Returns the recorded judgement of the same judge and material; asks *by*, today's judge, otherwise.
+    Returns the recorded judgement if judge and material are the same; otherwise asks *judge*.
 
     *repeats* is the number of judgements, >= 1.
     """
 
-    def __init__(self, row: Recorded, by: Judge, *, repeats: int = 1) -> None:
+    def __init__(self, row: Recorded, judge: Judge, *, repeats: int = 1) -> None:
         self._row = row
         self._repeats = repeats
-        self._by = by
-        identity = judge_identity(by)
-        self.identity = row.judge if identity == ANYBODY and row.judge else identity
+        self._judge = judge
+        identity = judge_identity(judge)
+        self.identity = row.judge if identity == ANY_JUDGE and row.judge else identity
 
     async def judge(self, question: Question, answer: RagAnswer) -> Judgement:
         """
-        The judgement.
+        Return the judgement.
 
         Raises:
             RecordedError: The same judge failed in the recorded run.
-            JudgeError: Today's judge fails.
+            JudgeError: The judge fails.
         """
         row = self._row
         same_judge = row.judge == self.identity
@@ -221,4 +221,4 @@ class RecordedJudge:
             return row.judgement
         if row.error and row.error_kind not in DECIDED and same_judge:
             raise RecordedError(row.error, kind=row.error_kind)
-        return await judge_by_all(question, answer, self._by, repeats=self._repeats)
+        return await judge_by_all(question, answer, self._judge, repeats=self._repeats)

@@ -31,17 +31,17 @@ from pytest_ragcheck.verdict.verdict import Verdict
 STORE = "store.sqlite"
 """The file name of a run's store."""
 
-_GIVE = "Replay the {agent}_predictions.json of a run."
+_REMEDY = "Replay the {agent}_predictions.json of a run."
 
 
 def read_recording(path: Path, *, name: str) -> Recording:
     """
     Return the recording in a predictions file, or in the store of a run that did not end.
 
-    A store is named `store.sqlite`. *name* is the name of the file in messages.
+    A store has the file name `store.sqlite`. *name* is the name of the file in messages.
 
     Raises:
-        UsageError: The file is neither; the text names its kind and the remedy.
+        UsageError: The file is neither; the text names the problem and the remedy.
     """
     try:
         return Recording(
@@ -54,7 +54,7 @@ def read_recording(path: Path, *, name: str) -> Recording:
 def _by_identity(path: Path) -> dict[tuple[str, str], Recorded]:
     refuse_older(path)
     document = read_document(
-        path.read_bytes, wrong_kind=_GIVE, wrong_version="Record again: run once without --rag-replay."
+        path.read_bytes, wrong_kind=_REMEDY, wrong_version="Record again: run once without --rag-replay."
     )
     found: dict[tuple[str, str], Recorded] = {}
     for part in ("predictions", "errors"):
@@ -75,7 +75,7 @@ def _of_store(path: Path) -> dict[tuple[str, str], Recorded]:
     try:
         found = [_of_record(Record.from_json(json.dumps(document))) for document in stored(path.parent)]
     except (sqlite3.Error, KeyError, TypeError, ValueError) as error:
-        raise Unusable(f"it is not a readable store ({error}). {_GIVE}") from None
+        raise Unusable(f"it is not a readable store ({error}). {_REMEDY}") from None
     return {row.key: row for row in found}
 
 

@@ -12,7 +12,7 @@ CHOOSE = "no judge was chosen for new verdicts. Give --rag-judge, or record agai
 
 def choose_replay_judge(settings: Settings, recording: Recording) -> Judge | None:
     """
-    Return the chosen judge, or a stand-in for a judge that cannot be asked or was not chosen.
+    Return the chosen judge, or a stand-in if none was chosen or its key is missing.
 
     Raises:
         UsageError: The judge lacks a setting other than its key.

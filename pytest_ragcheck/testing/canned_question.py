@@ -1,4 +1,4 @@
-"""Defines a question whose answer and judgement a test chooses in advance."""
+"""Defines a question with the answer and the judgement that a test chooses."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class CannedQuestion:
     """The texts that the system retrieved."""
 
     source_ids: tuple[str, ...] | None = None
-    """The document ids of the contexts, in their order; None if the system gives none."""
+    """The document ids of the contexts, in order; None if the system returns none."""
 
     answer_correctness: float | None = 1.0
     """The judge's score, 0..1; None if the judge gives none."""
@@ -33,7 +33,7 @@ class CannedQuestion:
     """The judge's score, 0..1; None if the judge gives none."""
 
     error_message: str = ""
-    """The weakness that the judge names."""
+    """The weakness of the answer that the judge names."""
 
     abstained: bool | None = None
     """True if the judge finds that the system declined to answer."""

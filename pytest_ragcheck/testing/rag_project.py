@@ -17,8 +17,8 @@ from pytest_ragcheck.testing.canned_conftest import CLASSES, FIXTURES
 from pytest_ragcheck.testing.canned_question import CannedQuestion
 from pytest_ragcheck.testing.run_result import RunResult
 
-# pytester unloads after each test the modules that its runs imported first. A second import costs time, and breaks
-# PyYAML and httpcore: PyYAML's C part and the error tables of httpx hold the classes of the first import.
+# pytester unloads the modules that its runs import. A second import costs time, and breaks PyYAML and httpx, whose
+# C part and error tables keep the classes of the first import.
 for _module in ("yaml", "httpcore", "httpcore2"):
     with suppress(ImportError):
         import_module(_module)
@@ -58,7 +58,7 @@ class RagProject:
         self.reply_to(*questions)
 
     def reply_to(self, *questions: CannedQuestion) -> None:
-        """Prepare the replies to questions that are in no question file, such as those of a dataset or `rag_check`."""
+        """Prepare the replies to questions of no question file, such as those of a dataset or `rag_check`."""
         if not (self.folder / "conftest.py").exists():
             self.write("conftest.py", CLASSES + FIXTURES)
         self._questions |= {each.question: each for each in questions}
@@ -102,7 +102,7 @@ class RagProject:
 
 @pytest.fixture
 def rag_project(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> RagProject:
-    """Return an empty project, without the settings in the environment of this run."""
+    """Return an empty project, whose runs ignore the settings in this environment."""
     for name in [name for name in os.environ if name.startswith(("RAGCHECK_", "OPENAI_", "PYTEST_", "CI"))]:
         monkeypatch.delenv(name)
     return RagProject(pytester)
