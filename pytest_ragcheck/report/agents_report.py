@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pytest_ragcheck.summary.agent_comparison import Agent, Agents, Difference, QuestionOfAll
 
 _TITLES = {"exact_match": "Exact Match", "f1": "F1", "bertscore_f1": "BERTScore", "mrr": "MRR", "map": "MAP"}
-"""Column titles that are not the capitalised words of the metric."""
+"""Column titles other than the capitalised name of the metric."""
 
 _TEXT_CHARS = 70
 
@@ -162,7 +162,7 @@ def _difference_cells(difference: Difference | None) -> list[str]:
 
 
 def _weight(agent: Agent) -> str:
-    """Whether the flips are more than noise, by the gate's test before it asks again."""
+    """Return the significance of the flips in words, by the gate's test before it asks again."""
     if agent.pass_rate is None or not (agent.gained or agent.lost):
         return ""
     noise = "more than noise" if agent.pass_rate.significant else "no more than noise"

@@ -23,10 +23,10 @@ _ROOM = 500
 _TEXT_CHARS = 300
 
 _NAMED = 5
-"""Most newly failing questions that the first line names."""
+"""Maximum number of newly failing questions in the first line."""
 
 _NOTES = 30
-"""Most lines of the gate that are shown; the first ones are the reasons why the run is red."""
+"""Maximum number of the gate's lines, which begin with the reasons for red."""
 
 _SIGNS = {"red": "❌", "green": "✅", "empty": "⚪"}
 
@@ -67,7 +67,7 @@ def _top(view: View) -> Iterator[str]:
     yield ""
     yield ", ".join(f"{count} {name}" for name, count in view.counts.items() if count or name == "PASS")
     figures = {figure.name.capitalize(): f"{figure.value} ({figure.note})" for figure in view.figures}
-    facts = " · ".join(f"{name}: {cell(said)}" for name, said in {**view.facts, **figures}.items())
+    facts = " · ".join(f"{name}: {cell(shown)}" for name, shown in {**view.facts, **figures}.items())
     table = _metric_table(view.metrics, compared=bool(view.baseline)) if view.metrics else ()
     yield from _folded("Metrics", (*table, "", facts))
     if view.attacks:
@@ -84,7 +84,7 @@ def _folded(title: str, lines: Iterable[str]) -> Iterator[str]:
 
 def _block(notes: Sequence[str]) -> Iterator[str]:
     """Yield the lines unchanged, in a fence that none of them can close."""
-    lines = [_seen(line)[:_TEXT_CHARS] for note in notes for line in note.split("\n")]
+    lines = [_visible(line)[:_TEXT_CHARS] for note in notes for line in note.split("\n")]
     fence = "`" * max(3, *(len(run) + 1 for line in lines for run in re.findall("`+", line)), 3)
     yield f"{fence}text"
     yield from lines[:_NOTES]
@@ -130,10 +130,10 @@ def _question(row: Document) -> str:
         for metric, minimum in row["thresholds"].items()
         if row["metrics"].get(metric, minimum) < minimum
     )
-    said = ": ".join(filter(None, (short, row["reason"] if row["verdict"] != "PASS" else "")))
+    shown = ": ".join(filter(None, (short, row["reason"] if row["verdict"] != "PASS" else "")))
     lines = [f"- **{cell(row['dataset'])}::{cell(row['id'])}** {cell(row['question'])}"]
-    if said:
-        lines.append(f"  {cell(said)}")
+    if shown:
+        lines.append(f"  {cell(shown)}")
     if row["finding"]:
         lines.append(f"  {cell(row['finding'])}")
     elif row["xfailed"]:
@@ -147,14 +147,14 @@ def _question(row: Document) -> str:
 
 
 def cell(text: str) -> str:
-    """Return the text on one line, escaped so that Markdown makes no mention, link or image of it."""
+    """Return the text on one line, escaped so that it makes no Markdown link, image or mention."""
     line = " ".join(text.split())
     line = line if len(line) <= _TEXT_CHARS else f"{line[: _TEXT_CHARS - 3]}..."
-    line = re.sub(r"([\\`*_\[\]<>|#~!&])", r"\\\1", _seen(line))
+    line = re.sub(r"([\\`*_\[\]<>|#~!&])", r"\\\1", _visible(line))
     # A zero-width space keeps GitHub from notifying people and from linking issues and addresses.
     return re.sub(r"@(?=\w)|(?<=\\#)(?=\d)|(?<=\w):(?=//)", lambda match: f"{match[0]}\u200b", line)
 
 
-def _seen(line: str) -> str:
+def _visible(line: str) -> str:
     """Return the line with invisible characters shown by their code, and without commands to CI runners."""
     return printable("".join(char if char.isprintable() else f"[U+{ord(char):04X}]" for char in line))

@@ -1,4 +1,4 @@
-"""Whether a run is red and why, for the first line of a report."""
+"""Decides whether a run is red and why, for the first line of a report."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Upshot:
 
 
 def upshot_of(rows: Sequence[Document], results: Results) -> Upshot:
-    """Return the run's outcome: pytest's if pytest ran it, else the one of the verdicts in the view's rows."""
+    """Return the run's outcome by the verdicts in the view's rows and by the gate."""
     reasons = list(_reasons(rows, results))
     if reasons:
         return Upshot(state="red", why=", ".join(reasons))

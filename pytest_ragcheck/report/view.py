@@ -69,7 +69,7 @@ class MetricView:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figure:
-    """A figure of the run beside the means, such as its latency or its cost."""
+    """A number of the run other than a mean, such as its latency or its cost."""
 
     name: str
     value: str
@@ -103,8 +103,8 @@ class View:
 def view_of(results: Results) -> View:
     """Return the content of the page for the results."""
     ordered = _in_order(results)
-    said = {key_of(row): row.get("prediction") for row in ordered}
-    rows = tuple(_row(number, row, results, said) for number, row in enumerate(ordered))
+    answers = {key_of(row): row.get("prediction") for row in ordered}
+    rows = tuple(_row(number, row, results, answers) for number, row in enumerate(ordered))
     predictions, summary = results.predictions, results.summary
     baseline = results.baseline.name if results.baseline is not None else ""
     return View(
@@ -195,14 +195,14 @@ def _metrics(results: Results) -> Iterable[MetricView]:
 
 
 def _in_order(results: Results) -> list[Document]:
-    """Return the rows in the order of the questions if that is known, else in file order, ERRORs last."""
+    """Return the rows in the order of the question files, then those of unknown questions."""
     rows = list(all_rows(results.predictions))
     order = {key: number for number, key in enumerate(results.asked)}
     return sorted(rows, key=lambda row: order.get(key_of(row), len(order)))
 
 
 def _row(number: int, row: Document, results: Results, answers: Mapping[tuple[str, str], str | None]) -> Document:
-    """Return one question as the page's script reads it; *answers* has those to the earlier turns of a conversation."""
+    """Return one question as the page's script reads it; *answers* has the answers to the turns before it."""
     asked = results.asked.get(key_of(row), {})
     before = results.baseline.rows.get(key_of(row)) if results.baseline is not None else None
     found = results.newly_failing.get(key_of(row))

@@ -39,7 +39,7 @@ def write_text(path: Path, text: str, *, append: bool = False) -> None:
 
 
 def _rendered(results: Results, kind: str) -> str:
-    # Each kind imports its own modules only.
+    # Import only the modules of the chosen kind.
     if kind == "html":
         from pytest_ragcheck.report.html.page import page_of
 

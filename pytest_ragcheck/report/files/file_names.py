@@ -13,7 +13,7 @@ _LONGEST_NAME_BYTES = 180
 """File systems allow 255 bytes; `.partial_predictions.json`, a hash and a temporary suffix are appended."""
 
 _DEVICES = frozenset({"CON", "PRN", "AUX", "NUL", *(f"{port}{n}" for port in ("COM", "LPT") for n in range(10))})
-"""Names that Windows reserves for devices, whatever follows the first dot."""
+"""Names that Windows reserves for devices, also before a dot and further text."""
 
 
 def safe_name(name: str) -> str:
@@ -31,7 +31,7 @@ def safe_name(name: str) -> str:
 
 
 def unique_names(names: Iterable[str]) -> list[str]:
-    """Return the safe form of each name; names that some system would confuse get a hash."""
+    """Return the safe form of each name; names that are equal on some system get a hash."""
     safe = {name: safe_name(name) for name in names}
     folded = Counter(map(_folded, safe.values()))
     return [kept if folded[_folded(kept)] == 1 else _with_hash(kept, name) for name, kept in safe.items()]

@@ -24,7 +24,7 @@ _ROW = "\n    "
 _EXACT = frozenset({"metadata", "thresholds", "maximums", JUDGEMENT})
 
 _ENCODED = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
-_SHORT_WAYS: dict[type, Callable[[Any], str]] = {
+_FAST_ENCODERS: dict[type, Callable[[Any], str]] = {
     float: repr,
     int: repr,
     bool: {True: "true", False: "false"}.__getitem__,
@@ -83,7 +83,7 @@ class JsonWriter:
 
     def _text(self, value: Any, line: str) -> str:
         """
-        Return the text of `json.dumps` with an indent of two over the redacted value, in one pass.
+        Return the redacted value in the format of `json.dumps` with an indent of two, in one pass.
 
         *line* is a line break and the indent of the value's first line.
         """
@@ -98,8 +98,8 @@ class JsonWriter:
             rows = [f"{key}: {self._text(item, inner)}" for key, item in items.items()]
         elif kind is list:
             begin, rows, end = "[", [self._text(item, inner) for item in value], "]"
-        elif kind in _SHORT_WAYS and (kind is not float or math.isfinite(value)):
-            return _SHORT_WAYS[kind](value)
+        elif kind in _FAST_ENCODERS and (kind is not float or math.isfinite(value)):
+            return _FAST_ENCODERS[kind](value)
         else:
             plain = self._redactor.document(value)
             return self._text(plain, line) if type(plain) in {dict, list} else _ENCODED(plain)

@@ -38,8 +38,8 @@ def predictions_document(
     """
     Return `{agent}_predictions.json`: a row for each PASS and FAIL, and a separate list of the ERRORs.
 
-    *rows* turns the generator of rows into an array, or leaves it, for a document that is written row by row. *encoded*
-    returns the row of a record if it was encoded before; None to make it now.
+    *rows* makes an array of the generator of rows, or another iterator for a document that is written row by row.
+    *encoded* returns the row of a record that was encoded before, or None.
     """
     return {
         **_head(outcomes),
@@ -135,7 +135,7 @@ def prediction_row(record: Record, *, tolerated: str = "") -> dict[str, Any]:
         "labels": label_digests(record.question),
         "overall_score_lacks": list(record.overall_lacks),
         "prompt_version": record.judge.prompt_version if record.judge else None,
-        **_parties(record),
+        **_provenance(record),
     }
 
 
@@ -146,7 +146,7 @@ def _error(record: Record) -> dict[str, Any]:
         "question": record.question.question,
         "kind": record.error_kind,
         "message": record.reason,
-        **_parties(record),
+        **_provenance(record),
         # The answer is kept, so that it can be judged again if the judge had failed.
         **(_measured(record) if record.has_reply else {}),
     }
@@ -167,7 +167,7 @@ def _measured(record: Record) -> dict[str, Any]:
     }
 
 
-def _parties(record: Record) -> dict[str, Any]:
+def _provenance(record: Record) -> dict[str, Any]:
     return {
         "judge": _identity(record.judge) if record.judge else None,
         "endpoint": record.endpoint,

@@ -59,12 +59,12 @@ def write_results(
     """
     Write the question files, the predictions and the summary of a run.
 
-    A partial run writes `{agent}.partial_*.json`, so that the last full result stays. A full run deletes the older
-    partial files if it has all of their datasets, since a reader of the folder would count questions twice. It also
-    deletes the question files of datasets that no longer exist and that no other summary in the folder has.
+    A partial run writes `{agent}.partial_*.json`, so that the last full result stays. A full run with all datasets of
+    older partial files deletes these, so that a reader of the folder counts no question twice. It also deletes the
+    question files of datasets that no longer exist and that no other summary in the folder has.
 
-    *would_collect* tells whether the run would have a dataset if its file still existed; the absence of such a dataset
-    does not make the run partial. *encoded* is that of `predictions_document`.
+    *would_collect* returns True for a dataset that the run would have if its file still existed. Such a missing dataset
+    does not make the run partial. *encoded* is passed to `predictions_document`.
 
     Raises:
         ResultsError: A file cannot be written.
@@ -110,7 +110,7 @@ def write_shard(outcomes: Outcomes, folder: Path, redactor: Redactor) -> Path:
 
 
 def remove_shard(folder: Path, agent: str, number: int, count: int) -> None:
-    """Remove the shard of an earlier run, which `ragcheck merge` would take for that of a run that wrote none."""
+    """Remove the shard file of an earlier run, which `ragcheck merge` would attribute to this run."""
     with suppress(OSError):
         (folder / shard_name(safe_name(agent), number, count)).unlink(missing_ok=True)
 

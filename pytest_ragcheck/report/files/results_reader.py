@@ -1,4 +1,4 @@
-"""The result files of a run as JSON values, from the run itself or from disk."""
+"""Reads the result files of a run as JSON values."""
 
 from __future__ import annotations
 
@@ -47,17 +47,17 @@ class Results:
     """The gate's lines, as in the terminal."""
 
     gate: str | None = None
-    """The gate's objection to the run, in one line; empty for none; None without a gate."""
+    """The gate's reasons for red in one line; empty if the gate is green; None without a gate."""
 
     xfailed: Mapping[Key, str] = field(default_factory=dict)
-    """By identity, the reason of an expected FAIL (xfail)."""
+    """The reason of each expected FAIL (xfail)."""
 
     newly_failing: Mapping[Key, NewlyFailing] = field(default_factory=dict)
-    """By identity, what the gate found about a newly failing question."""
+    """The gate's finding on each newly failing question."""
 
 
 def asked_rows(files: Iterable[Document]) -> dict[Key, Document]:
-    """Return the rows of questions files, by dataset name and id; each turn of a conversation has one."""
+    """Return the rows of questions files by dataset name and id, with a row for each turn of a conversation."""
     return {
         (file["dataset_name"], turn["id"]): turn for file in files for row in file["questions"] for turn in _turns(row)
     }
@@ -103,7 +103,7 @@ def predictions_path(path: Path, *, partial: bool = False) -> Path:
     """
     Return the predictions file named by its path, by its path without the ending, or by its folder.
 
-    With *partial*, a partial run's file is taken from the folder if it is later than that of the last full run.
+    With *partial*, the file of a partial run is returned if it is later than that of the last full run.
 
     Raises:
         UsageError: The folder has predictions files of several agents, or those of a run before an unfinished one.
@@ -134,7 +134,7 @@ def _in_folder(folder: Path, *, partial: bool) -> Path:
 
 
 def ended_of(predictions: Path) -> str:
-    """Return the end of the run in a predictions file, ISO 8601 in UTC; empty if it cannot be read."""
+    """Return the time at which the run in a predictions file ended, ISO 8601 in UTC; empty if unknown."""
     try:
         return str(json.loads(predictions.read_bytes())["timestamp"])
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
@@ -155,7 +155,7 @@ def _predictions(path: Path) -> Document:
     except Unusable as error:
         raise UsageError(f"{path}: {error}") from None
     except (KeyError, TypeError):
-        raise UsageError(f"{path}: it has rows that no run wrote. {_GIVE}") from None
+        raise UsageError(f"{path}: a row has no question or no id. {_GIVE}") from None
     return document
 
 

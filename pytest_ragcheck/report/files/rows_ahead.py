@@ -17,10 +17,10 @@ from pytest_ragcheck.verdict.verdict import Verdict
 
 class RowsAhead:
     """
-    The rows of the predictions, encoded as their records come, so that little is left to do after the last reply.
+    Encodes the rows of the predictions as their records arrive, so that little work is left after the last reply.
 
-    The rows wait in a file without a name, because those of 50,000 questions have 150 MB. Without such a file, as on a
-    full disk, all rows are encoded at the end. The first row creates the output folder.
+    The rows go to an unnamed file, because 50,000 rows have 150 MB. If the file cannot be written, as on a full disk,
+    all rows are encoded at the end. The first row creates the output folder.
     """
 
     def __init__(self, folder: Path, redactor: Redactor) -> None:
@@ -29,16 +29,16 @@ class RowsAhead:
         self._file: IO[bytes] | None = None
         self._is_usable = True
         self._numbers: dict[tuple[str, str], int] = {}
-        """By dataset name and question id, the number of the row in the file."""
+        """The number of the row in the file, by dataset name and question id."""
 
         self._records: list[Record] = []
         """The record of each row."""
 
         self._ends = array("Q", [0])
-        """Where each row begins in the file, and where the last one ends."""
+        """The offset in the file at which each row begins, and the end of the last row."""
 
     def add(self, record: Record) -> None:
-        """Encode the row of a record, unless it is an ERROR; it replaces an earlier one of the same question."""
+        """Encode the row of a record, unless it is an ERROR, in place of an earlier row of the question."""
         if record.verdict is Verdict.ERROR or not self._is_usable:
             return
         row = self._writer.row(rounded(prediction_row(record))).encode()
@@ -55,7 +55,7 @@ class RowsAhead:
         self._ends.append(self._ends[-1] + len(row))
 
     def row_of(self, record: Record) -> EncodedRow | None:
-        """Return the row of the very record that was added; None for another one."""
+        """Return the row of this record object; None if it was not added."""
         number = self._numbers.get(record.question.key)
         if number is None or self._records[number] is not record or self._file is None or not self._is_usable:
             return None
@@ -71,5 +71,5 @@ class RowsAhead:
         """Delete the rows."""
         self._is_usable = False
         if self._file is not None:
-            with suppress(OSError):  # rows that a full disk did not take
+            with suppress(OSError):  # flushing the last rows fails on a full disk
                 self._file.close()

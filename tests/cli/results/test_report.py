@@ -182,7 +182,7 @@ def test_wrong_usage_is_reported(results: Path, ragcheck: Ragcheck) -> None:
     document = json.loads((results / "rag_predictions.json").read_text(encoding="utf-8"))
     (results / "odd.json").write_text(json.dumps({**document, "predictions": [{}]}), encoding="utf-8")
     assert complaint(str(results / "odd.json"), *html) == (
-        "RESULTS/odd.json: it has rows that no run wrote. Give the {agent}_predictions.json of a run.\n"
+        "RESULTS/odd.json: a row has no question or no id. Give the {agent}_predictions.json of a run.\n"
     )
     (results / "ragcheck-baseline.json").write_text(json.dumps(document), encoding="utf-8")
     assert complaint(str(results / "ragcheck-baseline.json"), *html) == (
