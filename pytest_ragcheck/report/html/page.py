@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from pytest_ragcheck.report.files.results_reader import Document
 
 _SAME = 0.0005
-"""Means closer than the shown digits count as equal."""
+"""Smaller differences of means are invisible in the shown digits."""
 
 _ITEM = 2
-"""Indent of a question among the gate's lines; what is said about it is indented further."""
+"""Indent of a question among the gate's lines; its details are indented further."""
 
 
 def page_of(view: View) -> str:
@@ -29,7 +29,7 @@ def page_of(view: View) -> str:
         state_word=view.upshot.state.capitalize(),
         why=escaped(view.upshot.why),
         facts="".join(
-            f"<div><dt>{escaped(name)}</dt><dd>{escaped(said)}</dd></div>" for name, said in view.facts.items()
+            f"<div><dt>{escaped(name)}</dt><dd>{escaped(text)}</dd></div>" for name, text in view.facts.items()
         ),
         broken_title="What broke" if view.upshot.state == "red" else "Failures that were tolerated",
         counts="".join(
@@ -77,8 +77,8 @@ def _metric(metric: MetricView) -> str:
         delta = metric.mean - metric.before
         changed = abs(delta) > _SAME
         direction = ("up" if delta > 0 else "down") if changed and metric.higher_is_better else ""
-        said = f"{delta:+.3f} against {metric.before:.3f}" if changed else "as in the baseline"
-        change = f'<small class="{direction}">{said}</small>'
+        text = f"{delta:+.3f} against {metric.before:.3f}" if changed else "as in the baseline"
+        change = f'<small class="{direction}">{text}</small>'
     notes = [counted(len(metric.values), "question")]
     if metric.n_unscored:
         notes.append(f"{metric.n_unscored} could not be measured")

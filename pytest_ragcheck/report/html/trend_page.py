@@ -108,11 +108,11 @@ def _chart(line: TrendLine, trend: Trend) -> str:
             shapes.append(f'<path class="band" d="M{"L".join(upper + lower)}Z"/>')
             shapes.append(f'<path d="M{"L".join(f"{x(n)} {y(point.mean)}" for n, point in part)}"/>')
     shapes += [
-        f'<path class="dot" d="M{x(n)} {y(point.mean)}h0"><title>{escaped(_said(n, point))}</title></path>'
+        f'<path class="dot" d="M{x(n)} {y(point.mean)}h0"><title>{escaped(_point_text(n, point))}</title></path>'
         for n, point in enumerate(line.points)
         if point
     ]
-    label = f"{line.name} by run: " + "; ".join(_said(n, point) for n, point in enumerate(line.points) if point)
+    label = f"{line.name} by run: " + "; ".join(_point_text(n, point) for n, point in enumerate(line.points) if point)
     return (
         f'<div class="chart"><span class="scale" aria-hidden="true"><span>{top:g}</span><span>{bottom:g}</span></span>'
         f'<svg viewBox="0 0 100 {_HEIGHT}" preserveAspectRatio="none" role="img" aria-label="{escaped(label)}">'
@@ -140,7 +140,7 @@ def _scale(lows: Sequence[float], highs: Sequence[float]) -> tuple[float, float]
     return (bottom, top) if top > bottom else (bottom - 0.1, top + 0.1)
 
 
-def _said(n: int, point: TrendPoint) -> str:
+def _point_text(n: int, point: TrendPoint) -> str:
     return f"run {n + 1}: {point.mean:.3f} ({point.low:.3f} to {point.high:.3f}, {point.n})"
 
 

@@ -1,4 +1,4 @@
-"""Annotations of GitHub Actions for failed questions, at their line of the question file."""
+"""Annotates failed questions in GitHub Actions, at their lines of the question file."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ _ROWS = 46
 """Rows for all failures of a run. With pytest's own lines, ten failures take less than 80 rows."""
 
 _FEWEST = 3
-"""Rows of a failure in a run with many: reason, question and answer."""
+"""Minimum number of rows of a failure: reason, question and answer."""
 
 _LABEL = re.compile(r"(blame|attack|turn \d+|question|expected|answer|see) +(?=\S)")
 _DROPPED = (re.compile(r"contexts? |          \("), re.compile("see "))
@@ -18,7 +18,7 @@ _DROPPED = (re.compile(r"contexts? |          \("), re.compile("see "))
 
 
 def rows_of_each(n_failures: int) -> int:
-    """Return how many rows each failure may have below its heading."""
+    """Return the maximum number of rows of each failure below its heading."""
     return max(_FEWEST, (_ROWS - n_failures) // max(1, n_failures))
 
 
@@ -56,7 +56,7 @@ def _height(lines: Iterable[str], width: int) -> int:
 
 
 def _merged(labelled: Sequence[str], width: int) -> list[str]:
-    """Return the lines with question and expected answer on one, and without the blame and the earlier turns."""
+    """Return one line with question and expected answer, and one with the answer."""
     texts = {line.split()[0]: line for line in labelled if line.split()[0] in {"question", "expected", "answer"}}
     if "question" in texts and "expected" in texts:
         expected = _cut(f"  expected: {texts.pop('expected')[10:]}", width // 2)

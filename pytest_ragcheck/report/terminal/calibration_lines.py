@@ -39,7 +39,7 @@ class Disagreement:
     question: str
     answer: str
     reason: str
-    """The main weakness by the judge; may be empty."""
+    """The main weakness that the judge names; may be empty."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""A comparison with a baseline as a person reads it: regressions first, each with its numbers before and now."""
+"""Renders the comparison with a baseline as lines: regressions first, each with its numbers before and now."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 AS_EXPECTED = "failing as expected"
 
 _SHOWN = 10
-"""Questions of one group that are shown."""
+"""Maximum number of questions of a group."""
 
 _TEXT_LIMIT = 160
-"""Longest shown text, in characters."""
+"""Maximum length of a text, in characters."""
 
 
 def accept_command(*, results: Path, baseline: Path, start: Path) -> str:
@@ -51,7 +51,7 @@ def accept_advice(comparison: Comparison) -> str:
     return f"If the new answers are right, accept them{_when(comparison)}: {comparison.accept}"
 
 
-def otherwise_advice(comparison: Comparison) -> str:
+def settings_advice(comparison: Comparison) -> str:
     """Return the advice on a run with other settings than its baseline."""
     return (
         f"If the settings of the run are right, accept it{_when(comparison)}: {comparison.accept}. "
@@ -76,7 +76,7 @@ def comparison_lines(comparison: Comparison, examined: Examined | None = None) -
     """
     Yield the differences from the baseline, for the end of a run.
 
-    *examined* has the newly failing questions by the gate's finding, each explained; None if no gate examined them.
+    *examined* has the newly failing questions by the gate's finding, with explanations; None without a finding.
     """
     return map(printable, _lines(comparison, examined))
 
@@ -106,7 +106,7 @@ def _lines(comparison: Comparison, examined: Examined | None) -> Iterator[str]:
 
 
 class Writer:
-    """Writes the groups of one comparison; with several datasets, questions are named by their dataset too."""
+    """Renders the groups of one comparison; if there are several datasets, a question's name includes its dataset."""
 
     def __init__(self, comparison: Comparison) -> None:
         self._comparison = comparison
@@ -138,7 +138,7 @@ class Writer:
         """Yield the groups that do not turn the gate red."""
         yield from self.changes(AS_EXPECTED, self._comparison.expected_failing, _worse)
         yield from self.changes("not measured", self._comparison.not_measured, _cause)
-        yield from self.changes("edited, and not compared", self._comparison.apart, _otherwise)
+        yield from self.changes("edited, and not compared", self._comparison.apart, _edited)
         yield from self.changes("still failing", self._comparison.still_failing, _worse)
         yield from self.changes("newly passing", self._comparison.newly_passing, _better)
         new = self._comparison.new
@@ -195,7 +195,7 @@ def _cause(change: Change) -> str:
     return short(change.now.reason.partition("\n")[0])
 
 
-def _otherwise(change: Change) -> str:
+def _edited(change: Change) -> str:
     evidence = evidence_of(change.now)
     why = "labels" if evidence is not None and evidence.apart else "text"
     return f"{change.before.verdict.value} -> {change.now.verdict.value} ({why} changed)"
@@ -215,7 +215,7 @@ def _better(change: Change) -> str:
 
 
 def _score(metric: str, before: float | None, now: float, threshold: float, relation: str) -> str:
-    """`groundedness 0.91 -> 0.41 < 0.70`, with the decimals of `distinct`."""
+    """Return a text such as `groundedness 0.91 -> 0.41 < 0.70`, with the decimals of `distinct`."""
     if before == round(now, 6):  # a recorded score is rounded
         before = now
     numbers = [number for number in (before, now, threshold) if number is not None]

@@ -1,4 +1,4 @@
-"""The lines that compare contexts, ids, latency, refusals and metrics with those of the latest saved run."""
+"""Renders how contexts, ids, latency, refusals and metrics differ from the latest saved run."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ _SLOWER = 1.25
 """Ratios beyond which a difference is shown."""
 
 _MOVED = 0.05
-"""The least difference of the mean of an unasserted metric that is shown."""
+"""Minimum difference of the mean of an unasserted metric."""
 
 _MORE_REFUSALS, _LEAST = 0.05, 2
-"""The least difference of refusals that is shown, as a share of the questions and as a number."""
+"""Minimum difference of refusals, as a share of the questions and as a number."""
 
 _RENAMED_IDS, _KNOWN_TEXTS = 0.1, 0.5
-"""Document ids are renamed if fewer of them are known than the first share, and more of the texts than the second."""
+"""Document ids count as renamed if at most the first share of the ids and at least the second of the texts is known."""
 
 
 def drift_lines(changes: Sequence[Change], name: Callable[[Key], str]) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""The lines of the gate's findings."""
+"""Renders the gate's findings as lines."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class NewlyFailing:
 
 
 def newly_failing_of(decision: Decision) -> dict[tuple[str, str], NewlyFailing]:
-    """Return what was found about questions that passed in the baseline and fail, by dataset name and id."""
+    """Return the gate's finding on each newly failing question, by dataset name and id."""
     comparison, findings = decision.comparison, decision.findings
     if comparison is None:
         return {}
@@ -185,13 +185,13 @@ def _judging(judging: Judging) -> Iterator[str]:
 
 
 def _texts(change: Change) -> Iterator[str]:
-    """Yield the question and both answers, as far as there are any."""
+    """Yield the question and both answers, without those that are missing."""
     texts = {"question": change.before.question, "recorded": change.before.answer, "answer": change.now.answer}
     return (f"{label:<9} {short(text)}" for label, text in texts.items() if text is not None)
 
 
 def _mean_shift(examined: Sequence[Examined]) -> float:
-    """Return the mean drop of the scores of recorded answers by today's judge."""
+    """Return the mean change of the recorded answers' scores by today's judge."""
     shifts = []
     for each in examined:
         if each.side_by_side is not None:

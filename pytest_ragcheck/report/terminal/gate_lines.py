@@ -1,4 +1,4 @@
-"""The lines of the gate's decision: the reasons for red, the tolerated changes, and flaky questions."""
+"""Renders the gate's decision as lines: the reasons for red, the tolerated changes, and flaky questions."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from pytest_ragcheck.redaction.printable import printable
 from pytest_ragcheck.report.terminal.comparison_lines import (
     accept_advice,
     comparison_lines,
-    otherwise_advice,
     regressions_text,
+    settings_advice,
 )
 from pytest_ragcheck.report.terminal.findings_lines import (
     examined_groups,
@@ -39,12 +39,12 @@ def decision_lines(decision: Decision) -> Iterator[str]:
         yield from comparison_lines(comparison)
     rate = decision.rate
     if rate is not None:
-        said = f"pass rate {_share(rate)}" if rate.n else "no question has a PASS or a FAIL"
-        yield f"gate rate:{rate.lowest:g}: {said}"
+        shown = f"pass rate {_share(rate)}" if rate.n else "no question has a PASS or a FAIL"
+        yield f"gate rate:{rate.lowest:g}: {shown}"
 
 
 def lines_beside(text: str, lines: Iterable[str]) -> Iterator[str]:
-    """Yield the lines without those of a failure text that is shown too."""
+    """Yield the lines that are not in *text*, the failure text above them."""
     shown = set(text.splitlines())
     dropped = False
     for line in lines:
@@ -70,7 +70,7 @@ def _red_texts(decision: Decision) -> Iterator[str]:
         name, findings = comparison.baseline.name, decision.findings
         if decision.refusals:
             differences = f"{name} has other settings: {'; '.join(decision.refusals)}"
-            yield _printable(differences, "", otherwise_advice(comparison))
+            yield _printable(differences, "", settings_advice(comparison))
         elif findings is not None:
             first = f"{findings_headline(comparison, findings, decision)} against {name}"
             advice = _advice(comparison, findings, decision)

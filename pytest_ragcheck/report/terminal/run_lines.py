@@ -1,4 +1,4 @@
-"""The header and summary lines of a run, for the terminal; the caller prints them."""
+"""Renders the header and the summary of a run as lines, which the caller prints."""
 
 from __future__ import annotations
 
@@ -133,10 +133,10 @@ def equal_error_lines(errors: Iterable[Sequence[Record]]) -> Iterator[str]:
     for records in errors:
         if len(records) > 1:
             first, _, _ = records[0].reason.partition("\n")
-            said = f"{len(records)} ERROR: {cut(first, 200)}"
+            text = f"{len(records)} ERROR: {cut(first, 200)}"
             ids = [record.question.id for record in records]
-            named = _named_in(ids, _ROW - len(f"{said}: "))
-            yield f"{said}: {_some(ids, named)}" if named else said
+            named = _named_in(ids, _ROW - len(f"{text}: "))
+            yield f"{text}: {_some(ids, named)}" if named else text
 
 
 def _some(ids: Sequence[str], most: int = _MOST_IDS_NAMED) -> str:
@@ -144,7 +144,7 @@ def _some(ids: Sequence[str], most: int = _MOST_IDS_NAMED) -> str:
 
 
 def _named_in(ids: Sequence[str], room: int) -> int:
-    """Return how many ids fit into *room* characters, at most those that are named."""
+    """Return the number of ids that fit into *room* characters, at most `_MOST_IDS_NAMED`."""
     fitting = (named for named in range(_MOST_IDS_NAMED, 0, -1) if len(_some(ids, named)) <= room)
     return next(fitting, 0)
 
@@ -186,7 +186,7 @@ def _unscored_lines(outcomes: Outcomes, summary: Summary) -> Iterator[str]:
 
 
 def _limit_lines(outcomes: Outcomes, summary: Summary) -> Iterator[str]:
-    """Yield what the numbers leave out, and the parts of the system that the failures point at."""
+    """Yield the omissions of the means, the blame for failures, and the planted attacks."""
     for metric, reasons in summary.dropped.items():
         yield from (f"{metric} not asserted on {count}: {reason}" for reason, count in reasons.items())
     yield from _unscored_lines(outcomes, summary)
@@ -232,15 +232,15 @@ def judge_tokens(performance: Mapping[str, float]) -> str:
 
 def _cost_lines(performance: Mapping[str, float]) -> Iterator[str]:
     money = f"${performance['cost_usd']:.4f} in all that is known" if "cost_usd" in performance else ""
-    if said := "; ".join(filter(None, (judge_tokens(performance), money))):
-        yield f"cost: {said}"
+    if text := "; ".join(filter(None, (judge_tokens(performance), money))):
+        yield f"cost: {text}"
 
 
 def _repeat_lines(repeats: Repeats) -> Iterator[str]:
     for metric, variance in repeats.variances.items():
         parts = (("the judge's", variance.judge), ("the system's", variance.system))
-        said = ", ".join(f"{value:.4f} {whose}" for whose, value in parts if value is not None)
+        text = ", ".join(f"{value:.4f} {whose}" for whose, value in parts if value is not None)
         if variance.judge or variance.system:
-            yield f"variance of {metric}: {said}"
+            yield f"variance of {metric}: {text}"
     for metric, ids in repeats.unstable.items():
         yield f"unstable: {metric} of {_some(ids)}"

@@ -1,4 +1,4 @@
-"""A table of several datasets side by side, for the terminal."""
+"""Renders several datasets side by side as a table for the terminal."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from pytest_ragcheck.summary.aggregate import Summary, Totals
 
 _BESIDE = 6
-"""Most datasets side by side; more do not fit into most terminals."""
+"""Maximum number of datasets side by side, for the width of most terminals."""
 
 _MOST = 2 * _BESIDE
 _LONGEST_NAME = 20
@@ -19,8 +19,8 @@ def scorecard_lines(summary: Summary, shown: Collection[str]) -> Iterator[str]:
     """
     Yield a table with a column for each dataset: means, rates of abstention, counts.
 
-    A metric that does not apply leaves a blank cell, and no row if it applies to none of the datasets. One dataset
-    alone has no scorecard. The numbers of very many datasets are in the summary file only.
+    A metric that does not apply to a dataset has a blank cell. One dataset alone has no scorecard. More than `_MOST`
+    datasets are in the summary file only.
     """
     datasets = summary.datasets
     if len(datasets) < 2:
