@@ -34,7 +34,7 @@ class BaselinePlace:
             raise ValueError("is not git:REV:PATH; write, for example, git:origin/main:tests/baseline.json")
         return cls(path=Path(path), rev=rev)
 
-    def seen_from(self, folder: Path) -> BaselinePlace:
+    def resolved_in(self, folder: Path) -> BaselinePlace:
         """Return the place with a relative path joined to the folder."""
         return replace(self, path=folder / self.path)
 

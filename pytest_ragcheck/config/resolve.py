@@ -119,7 +119,7 @@ def _absolute(folder: Path, value: Any) -> Any:
         return Path(os.path.normpath(folder / value))
     if isinstance(value, tuple):
         return tuple(_absolute(folder, each) for each in value)
-    return value.seen_from(folder) if hasattr(value, "seen_from") else value
+    return value.resolved_in(folder) if hasattr(value, "resolved_in") else value
 
 
 def _judge(values: Mapping[str, Any], keys: Mapping[str, str]) -> dict[str, Any]:

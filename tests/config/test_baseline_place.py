@@ -20,4 +20,4 @@ def test_a_place_is_read_written_and_seen_from_a_folder(text: str, rev: str | No
     place = BaselinePlace.from_text(text)
     assert place == BaselinePlace(path=Path(path), rev=rev)
     assert str(place) == text
-    assert str(place.seen_from(Path("/at"))) == seen
+    assert str(place.resolved_in(Path("/at"))) == seen

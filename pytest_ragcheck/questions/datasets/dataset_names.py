@@ -1,4 +1,4 @@
-"""A user's choice of datasets, `NAME[:SUBSET][@SPLIT][=PATH]`, and of a sample of them."""
+"""Reads a user's choice of datasets, `NAME[:SUBSET][@SPLIT][=PATH]`, and of a sample."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class DatasetChoice:
         """Return `NAME[:SUBSET]`, the name of the dataset in node ids and results."""
         return self.name if self.subset is None else f"{self.name}:{self.subset}"
 
-    def seen_from(self, folder: Path) -> DatasetChoice:
+    def resolved_in(self, folder: Path) -> DatasetChoice:
         """Return the choice with a relative path resolved against the folder."""
         return self if self.path is None else replace(self, path=folder / self.path)
 
@@ -60,7 +60,7 @@ class Sample:
     """The sample that a run takes from each dataset."""
 
     size: int
-    """Number of questions at most, >= 1."""
+    """Maximum number of questions, >= 1."""
 
     seed: int = 0
     """Selects the questions, >= 0."""

@@ -35,9 +35,9 @@ def rows_of_hub(hub: Hub, *, subset: str | None, split: str) -> Iterator[Row]:
     try:
         table = load_dataset(hub.repository, subset or hub.config, split=split, revision=hub.revision)
     except Exception as error:  # the library's errors have no common class
-        said = " ".join(str(error).split())[:300]
+        reason = " ".join(str(error).split())[:300]
         raise DatasetError(
-            f"{place}: cannot be loaded from the hub ({type(error).__name__}: {said}). "
+            f"{place}: cannot be loaded from the hub ({type(error).__name__}: {reason}). "
             f"Get the file by other means, and give its path: NAME=PATH."
         ) from error
     for number, columns in enumerate(table, start=1):

@@ -42,7 +42,7 @@ def check_choices(choices: Sequence[DatasetChoice], known: Mapping[str, Dataset]
     Raises:
         UsageError: A choice is invalid; the text names all choices that do not support the tier.
     """
-    # Before the checks that need a package or a file: installing it would not help.
+    # This check comes before those that need a package or a file, which would not help.
     if wrong := [choice for choice in choices if choice.name in known and tier not in known[choice.name].tiers]:
         named = ", ".join(f"{each.dataset_name} (supports {', '.join(known[each.name].tiers)})" for each in wrong)
         raise UsageError(
