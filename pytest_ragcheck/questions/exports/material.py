@@ -61,7 +61,7 @@ class Material:
 
 def read_material(path: Path) -> Material:
     """
-    Return the content of the file at *path*; a folder gives a material without text.
+    Return the content of the file at *path*, or a material without text for a folder.
 
     Raises:
         DatasetError: The file cannot be read, is not UTF-8, or is empty.

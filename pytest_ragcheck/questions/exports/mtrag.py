@@ -15,10 +15,10 @@ from pytest_ragcheck.questions.question import GoldPassage, Question, QuestionSe
 
 _CORPUS = re.compile(r"(?:mt-rag-)?([a-z0-9]+)")
 _JUDGED = {"ANSWERABLE": True, "PARTIAL": True, "UNANSWERABLE": False}
-"""True by kind of turn if turns of the kind are answerable."""
+"""Maps each judged kind of turn to True if its turns are answerable."""
 
 _NOT_JUDGED = ("CONVERSATIONAL", "UNDERSPECIFIED")
-"""A turn such as "Thanks!", or one that the system should ask back about: no document says what is right."""
+"""A turn such as "Thanks!", or one that needs a question back. No document has the right answer."""
 
 
 def is_mtrag(path: Path) -> bool:
@@ -36,8 +36,8 @@ def read_mtrag(path: Path) -> tuple[QuestionSet, ...]:
     Return a set of conversations for each corpus of the file, such as `mtrag-clapnq`.
 
     The gold passages of a turn are those whose last annotation is "yes", as in the benchmark's own relevance
-    judgements; its other passages are distractors. The reviewed answer of the agent is the expected answer. Of
-    generation tasks, the turns that are no task are asked and not judged.
+    judgements; its other passages are distractors. The reviewed answer of the agent is the expected answer. In
+    generation tasks, turns that are no task are asked but not judged.
 
     Raises:
         DatasetError: The file has another form; the text names the place.

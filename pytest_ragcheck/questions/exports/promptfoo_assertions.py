@@ -13,7 +13,7 @@ from pytest_ragcheck.questions.mention import compile_mention
 _SPECIAL = re.compile(r"([\\.^$*+?{}\[\]|()])")
 
 _MAXIMA = {"latency": ("latency_seconds", 0.001), "cost": ("cost_usd", 1.0)}
-"""By assertion its bound, and the factor to the bound's unit: promptfoo's latency is in milliseconds."""
+"""The bound of each assertion, and the factor to its unit, because promptfoo's latency is in milliseconds."""
 
 _OF_A_CELL = re.compile(r"\s*(?P<type>[a-z][\w-]*)(?:\((?P<threshold>[\d.]+)\))?\s*(?::\s*(?P<value>.*))?", re.DOTALL)
 _CSV_TYPES = {"grade": "llm-rubric", "fn": "javascript", "eval": "javascript"}
@@ -42,7 +42,7 @@ class Assertions:
         }
 
     def read(self, assertions: Iterable[Any]) -> None:
-        """Take each assertion, those of a set without a threshold included."""
+        """Convert each assertion, and those in a set without a threshold."""
         for assertion in assertions:
             if not isinstance(assertion, Mapping) or "type" not in assertion:
                 self._leave("assertions of another form", assertion)
@@ -66,7 +66,7 @@ class Assertions:
             self._leave(kind, assertion)
 
     def _text_assertion(self, kind: str, value: Any) -> bool:
-        """Take an assertion about the text of the answer; False if it is another, or cannot be carried over."""
+        """Convert an assertion about the answer's text; return False if it is another or cannot be converted."""
         negated, positive = kind.startswith("not-"), kind.removeprefix("not-")
         patterns = _patterns(positive, value, negated=negated)
         if patterns is None or not all(map(_compiles, patterns)):
@@ -93,7 +93,7 @@ class Assertions:
         return False
 
     def _reference(self, kind: str, assertion: Mapping[str, Any]) -> bool:
-        """Take the reference answer of the assertion; its own score and threshold are counted as left."""
+        """Use the value of the assertion as the expected answer, and count its threshold as left out."""
         text = text_of(assertion.get("value"))
         if kind not in {"factuality", "context-recall", "similar"} or text is None or self.expected not in (None, text):
             return False

@@ -16,7 +16,7 @@ from pytest_ragcheck.questions.exports.promptfoo_assertions import Assertions, o
 
 _EXPECTED = re.compile(r"__expected\d*")
 _PLACEHOLDER = re.compile(r"\{\{\s*([A-Za-z_]\w*)\s*\}\}")
-# The last three choose what runs the test; the endpoint takes their place.
+# The endpoint takes the place of the last three, which select the system under test.
 _OF_A_TEST = ("vars", "assert", "description", "metadata", "provider", "providers", "prompts")
 
 
@@ -53,7 +53,7 @@ def _read(material: Material, export: Export) -> None:
 
 
 def _single_tests(material: Material, export: Export) -> Iterator[Mapping[str, Any]]:
-    """Yield the tests, those of named files included; a generator of tests is counted as left."""
+    """Yield the tests, with those of named files; count a generator of tests as left out."""
     if material.is_csv:
         yield from (_of_row(row) for row in material.rows)
         return

@@ -21,7 +21,7 @@ def _is_ragas_01(material: Material) -> bool:
 
 def _read(material: Material, export: Export) -> None:
     for row in material.rows:
-        # A list of messages has several turns; a text is one, brackets in it included.
+        # A list of messages has several turns. A text is one turn, even if it has brackets.
         asked = row.get("user_input")
         messages = user_texts(value_of(asked))
         export.add(

@@ -33,12 +33,12 @@ _FOUND = re.compile(rf"{_SPACE}({_STRING}|{_NUMBER}|true|false|null|\"[^\n]{{0,2
 
 def compose_json(text: str, *, line: int = 1, whole: str = "file") -> Node:
     """
-    The tree of the one JSON value in *text*, which begins on *line* of the file.
+    Return the tree of the one JSON value in *text*, which begins on *line* of the file.
 
-    A mistake at its end calls it by the name *whole*.
+    An error at the end of the text calls it *whole*.
 
     Raises:
-        Unreadable: It is not JSON, or nests too deep.
+        Unreadable: The text is not JSON, or is nested too deeply.
     """
     scanner = _Scanner(text, line, whole)
     node = scanner.value("a value", depth=1)
@@ -55,7 +55,7 @@ class _Scanner:
         self._counted = 0  # the lines are counted up to here
 
     def value(self, wanted: str, *, depth: int) -> Node:
-        """The next value; *wanted* describes it for the error."""
+        """Return the next value, which an error describes as *wanted*."""
         token = _VALUE.match(self._text, self._position)
         if token is None:
             raise self._unexpected(wanted)
@@ -146,7 +146,7 @@ _ONE_DOCUMENT = (
 
 def compose_jsonl(text: str, mistakes: Mistakes) -> ListNode | None:
     """
-    The values of the lines of *text*; None if there is none.
+    Return the values of the lines of *text*; None if there are none.
 
     Lines that are not JSON are added to the mistakes.
 

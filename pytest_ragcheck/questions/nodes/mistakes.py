@@ -8,7 +8,7 @@ from pytest_ragcheck.redaction.printable import printable
 
 _SHOWN_LINES = 5
 _SHOWN_ALL = 3
-"""So many mistakes of one kind are shown in full."""
+"""Maximum number of mistakes of one kind that are all shown."""
 
 
 @dataclass(slots=True)
@@ -23,9 +23,9 @@ class Mistakes:
 
     def texts(self) -> list[str]:
         """
-        Printable texts, `file:line: ...`, in the order of their lines, each once.
+        Return printable texts, `file:line: ...`, in the order of their lines, each once.
 
-        Of more than three mistakes of one kind only the first is shown, with the number of the others.
+        More than three mistakes of one kind are shown as the first and the number of the others.
         """
         ordered = dict.fromkeys(sorted(self.found, key=lambda mistake: mistake[0]))
         lines: dict[str, list[int]] = {}

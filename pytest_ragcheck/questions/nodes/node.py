@@ -40,7 +40,7 @@ class Scalar:
     """The text as typed, with quotes and escapes resolved."""
 
     quoted: bool
-    """True for a certain text: in quotes, a YAML block, or tagged `!!str`."""
+    """True if the value can only be a text: in quotes, a YAML block, or tagged `!!str`."""
 
     literal: bool = False
     """True for a JSON true, false or NaN, which cannot be meant as a text."""

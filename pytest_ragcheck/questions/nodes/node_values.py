@@ -1,8 +1,8 @@
 """
 Reads texts, numbers and flags from nodes.
 
-Without an entry a function returns None, or no items. A function that finds another kind of value adds a mistake and
-returns the same, or the valid part of a list. The question of a mistake is not built, so that value has no effect.
+A function returns None, or no items, if there is no entry. It adds a mistake for a value of another kind, and returns
+None or the valid part of a list. A file with mistakes has no questions, so that result has no effect.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _NOT_FINITE = frozenset({"NaN", "Infinity", "-Infinity", ".nan", ".inf", "-.inf"
 
 
 def seen(node: Node) -> str:
-    """The value of *node* in the words of a mistake."""
+    """Return the value of *node* in the words of a mistake."""
     if isinstance(node, ListNode):
         return "a list"
     if isinstance(node, MappingNode):
@@ -39,7 +39,7 @@ def seen(node: Node) -> str:
 
 
 def shortened(text: str) -> str:
-    """The beginning of *text* in quotes, on one line, printable."""
+    """Return the beginning of *text* in quotes, on one line, printable."""
     return repr(text if len(text) <= 60 else f"{text[:60]}...")
 
 
@@ -50,7 +50,7 @@ def wrong(site: Site, entry: Entry, wanted: str) -> None:
 
 
 def read_text(site: Site, entry: Entry | None, wanted: str = "a text") -> str | None:
-    """The text as typed, `1972` and `no` included; never blank."""
+    """Return the text as typed, even if it is `1972` or `no`; never blank."""
     if entry is None:
         return None
     node = entry.value
@@ -64,7 +64,7 @@ def read_text(site: Site, entry: Entry | None, wanted: str = "a text") -> str | 
 
 
 def sound_text(site: Site, entry: Entry, text: str) -> str | None:
-    """*text*, unless it has a lone surrogate, which UTF-8 cannot encode."""
+    """Return *text*, or None if it has a lone surrogate, which UTF-8 cannot encode."""
     if not text.isascii() and (surrogate := SURROGATE.search(text)):
         site.mistake(
             entry.line,
@@ -76,7 +76,7 @@ def sound_text(site: Site, entry: Entry, text: str) -> str | None:
 
 
 def one_or_more(entry: Entry | None) -> list[Entry]:
-    """The items of a list; a single value counts as a list of one."""
+    """Return the items of a list; a single value counts as a list of one."""
     if entry is None:
         return []
     if not isinstance(entry.value, ListNode):
@@ -85,14 +85,14 @@ def one_or_more(entry: Entry | None) -> list[Entry]:
 
 
 def read_texts(site: Site, entry: Entry | None) -> tuple[str, ...]:
-    """The texts of a list, or a single text."""
+    """Return the texts of a list, or a single text."""
     wanted = "a text or a list of texts"
     texts = (read_text(site, item, wanted) for item in one_or_more(entry))
     return tuple(text for text in texts if text is not None)
 
 
 def read_flag(site: Site, entry: Entry | None) -> bool | None:
-    """True or false; YAML's yes, no, on and off count."""
+    """Return the value of true or false, or of YAML's yes, no, on and off."""
     if entry is None:
         return None
     node = entry.value
@@ -133,14 +133,14 @@ def read_positive(site: Site, entry: Entry) -> float | None:
 
 
 def number_in(node: Node) -> float | None:
-    """The number in *node*, infinite if it is too large for a float; None if it holds none."""
+    """Return the number in *node*, infinite if it is too large for a float; None if there is none."""
     if isinstance(node, Scalar) and not node.quoted and _NUMBER.fullmatch(node.text):
         return float(node.text)
     return None
 
 
 def without_repeats(site: Site, node: MappingNode) -> dict[str, Entry]:
-    """The entries of a mapping by key; a repeated key is a mistake."""
+    """Return the entries of a mapping by key; a repeated key is a mistake."""
     by_key: dict[str, Entry] = {}
     for entry in node.entries:
         if entry.key in by_key:
@@ -152,7 +152,7 @@ def without_repeats(site: Site, node: MappingNode) -> dict[str, Entry]:
 
 
 def json_mapping(site: Site, node: MappingNode) -> dict[str, Any]:
-    """The entries of *node* as JSON values."""
+    """Return the entries of *node* as JSON values."""
     entries = without_repeats(site, node).values()
     return {entry.key: _json_value(site, entry) for entry in entries if sound_text(site, entry, entry.key) is not None}
 

@@ -42,10 +42,10 @@ FAST_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 def compose_yaml(text: str, *, loader: Any = FAST_LOADER) -> Node | None:
     """
-    The tree of the one YAML document in *text*; None if it is empty or holds only comments.
+    Return the tree of the one YAML document in *text*; None if the text is empty or has only comments.
 
     Raises:
-        Unreadable: It is not printable YAML, has several documents, nests too deep, or its aliases are too large.
+        Unreadable: The text is not printable YAML, has several documents, or nests or repeats values too much.
     """
     if (odd := _UNPRINTABLE.search(text)) is not None:
         line = text.count("\n", 0, odd.start()) + 1
@@ -75,7 +75,7 @@ def _where_and_what(error: yaml.MarkedYAMLError) -> tuple[int, str]:
 
 
 def _advice(text: str, line: int, begins: int, what: str) -> str:
-    """What to do about the syntax error in the line, in a list or the like that *begins* there; both count from 1."""
+    """Return the remedy for a syntax error on *line*, in a value that begins on the line *begins*, both from 1."""
     # Not `splitlines`, which knows more line breaks than YAML.
     lines = text.split("\n")
     if _TAB.match(lines[line - 1] if line <= len(lines) else ""):
