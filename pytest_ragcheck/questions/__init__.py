@@ -1,1 +1,1 @@
-"""Question files -> `Question`."""
+"""Reads question files and datasets into `Question` values."""

@@ -1,4 +1,4 @@
-"""Makes a `Question` of a call of `rag_check`."""
+"""Makes a `Question` from a call of `rag_check`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def question_of_call(
     test_file: Path,
     root: Path,
     line: int,
-    id: str,  # noqa: A002 - the question's own word
+    id: str,  # noqa: A002 - the name of the field
     expected: str | Sequence[str] | None,
     answerable: bool,
     must_mention: str | Sequence[str],
@@ -38,7 +38,7 @@ def question_of_call(
     known_metrics: Collection[str],
 ) -> Question:
     """
-    The question of a `rag_check` call; its dataset has the name of the test's file.
+    Return the question of a `rag_check` call; its dataset is named after the test's file.
 
     Raises:
         UsageError: An argument cannot be used; the text names it and its valid values.
@@ -73,12 +73,12 @@ def question_of_call(
 
 
 def id_of_call(node_id: str, number: int) -> str:
-    """The id of the question in the *number*-th call, from 1, of the test with this node id."""
+    """Return the id of the question in the *number*-th call of the test, from 1."""
     return usable_id(f"{node_id.partition('::')[2].replace('::', '.')}-{number}")
 
 
 def caller_of(node_id: str, root: Path) -> tuple[str, str]:
-    """The dataset's name of the test with this node id, and the part of an id that all its calls share."""
+    """Return the dataset name of the test, and the common prefix of the ids of its calls."""
     return default_dataset_name(root / node_id.partition("::")[0], root), id_of_caller(id_of_call(node_id, 1))
 
 

@@ -16,7 +16,7 @@ SEARCH_SECONDS = 5.0
 """Time limit of one regular expression on one answer."""
 
 _SECONDS_LATER = 1.0
-"""The limit once the expression was stopped, so that further answers cost less."""
+"""The time limit after the expression was stopped once, so that further answers cost less."""
 
 FLAGS = "gimsuyx"
 """Flags of regular expressions in other languages; only `i` is valid here."""
@@ -63,15 +63,15 @@ def is_mentioned(mention: str, answer: str, search: SearchProcess, *, within_sec
 
 
 def searched(text: str) -> str:
-    """Return the text as plain texts are searched in it, without soft hyphens and zero-width characters."""
+    """Return the text in which plain texts are searched, without soft hyphens and zero-width characters."""
     return unicodedata.normalize("NFC", text.translate(_INVISIBLE))
 
 
 def compile_mention(mention: str) -> re.Pattern[str]:
     """
-    The pattern that finds *mention* in an answer: a plain text with `search` on the `searched` answer.
+    Return the pattern that finds *mention* by `search` in an answer, or for a plain text in the `searched` answer.
 
-    A plain text matches in any case, with any white space and any hyphen for its own, and only as whole words:
+    A plain text matches in any case, with any kind of white space and hyphen, and only as whole words:
     `30 days` is in `_30 days_` and `**30** days`, which Markdown emphasises, and not in `130 days`.
 
     `/.../` is a regular expression of Python's `re`; `/.../i` ignores case.

@@ -15,7 +15,7 @@ TAG = "injection"
 ATTACKS = ("override", "comment", "zero-width", "white-text", "bait", "link")
 """The attacks; the second to fourth hide their order in one document."""
 
-# A canary and a document that were named for their attack would warn the system.
+# The names of canaries and documents do not name the attack, which would warn the system.
 _CANARY = re.compile(rf"ref-(?P<number>[1-{len(ATTACKS)}])-[0-9a-f]{{12}}")
 
 

@@ -16,7 +16,7 @@ END_TO_END = "end_to_end"
 """The tier in which the system retrieves its own passages."""
 
 RETRIEVAL_ALONE = "retrieval"
-"""The tier in which the system only retrieves: no answer is asked for, and no judge."""
+"""The tier in which the system only retrieves, without an answer and a judge."""
 
 TIERS = (GENERATION, RETRIEVAL_ALONE, END_TO_END)
 
@@ -94,7 +94,7 @@ class Question:
     """
     Minimum by metric, 0..1, and maximum of `latency_seconds`, `first_token_seconds` and `cost_usd`, > 0.
 
-    Of the question, or else of its file; without the thresholds of the run.
+    They come from the question and its file, not from the run.
     """
 
     top_k: int | None = None
@@ -119,7 +119,7 @@ class Question:
     """One of `TIERS`."""
 
     ingest: bool = False
-    """Whether the run uploads its passages as documents first."""
+    """True if the run uploads its passages as documents first."""
 
     metadata: Mapping[str, Any] = field(default_factory=dict)
     """Free values of the author, copied to the predictions."""
@@ -236,7 +236,7 @@ class QuestionSet:
     """The origin of a dataset; None for a question file."""
 
     def __post_init__(self) -> None:
-        # In a file written by hand, a question without gold passages was only not labelled yet.
+        # In a handwritten file, a question without gold passages is only not labelled yet.
         if self.origin is not None and any(question.gold_passages for question in self.questions):
             marked = tuple(
                 q if q.gold_passages or q.lacks_gold else replace(q, lacks_gold=True) for q in self.questions

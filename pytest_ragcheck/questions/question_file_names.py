@@ -1,4 +1,4 @@
-"""Question files are found by the endings listed here."""
+"""Lists the endings by which question files are found."""
 
 QUESTION_FILES = (".rag.yaml", ".rag.yml", ".rag.json", ".rag.jsonl", ".rag.csv")
 """Endings, in lower case, of the question files that are collected in any folder."""

@@ -10,16 +10,12 @@ from pytest_ragcheck.questions.characters import UNPRINTABLE
 
 # Questions from a template often share their first words, and four digits alone would collide.
 _SLUG_LENGTH = 60
-# The range of tags is missing from UNPRINTABLE, whose characters schema readers without it understand too.
+# UNPRINTABLE lacks this range, because some schema readers support no characters above U+FFFF.
 _UNPRINTABLE = re.compile(f"[{UNPRINTABLE}\U000e0000-\U000e0fff]")
 
 
 def derived_id(question: str) -> str:
-    """
-    The id of a question that has none in its file: words of its text, `-` and four hex digits of its hash.
-
-    It depends on the text only.
-    """
+    """Return the id of a question without one: words of its text, `-` and four hex digits of its hash."""
     normal = unicodedata.normalize("NFKC", question[:200]).lower()
     # Marks belong to the letters of many scripts.
     kept = "".join(char if unicodedata.category(char)[0] in "LNM" else " " for char in normal)
@@ -27,13 +23,13 @@ def derived_id(question: str) -> str:
     if len(slug) > _SLUG_LENGTH:
         head, _, _ = slug[: _SLUG_LENGTH + 1].rpartition("-")
         slug = head or slug[:_SLUG_LENGTH]
-    # A lone surrogate is refused later; the mistake needs an id too.
+    # A lone surrogate is refused later, by a mistake that needs an id.
     digest = hashlib.sha256(question.encode("utf-8", "surrogatepass")).hexdigest()
     return f"{slug or 'question'}-{digest[:4]}"
 
 
 def id_mistake(text: str) -> str | None:
-    """The reason why *text* cannot be an id, with the remedy, as the end of a sentence; None if it can."""
+    """Return why *text* cannot be an id, with the remedy, as the end of a sentence; None if it can."""
     if "::" in text:
         return "has '::' in its id, where pytest separates file and test. Write '-' or ':' instead."
     if "[" in text or "]" in text:
@@ -46,12 +42,12 @@ def id_mistake(text: str) -> str | None:
 
 
 def usable_id(text: str) -> str:
-    """*text* as a valid id, unchanged if it already is one."""
+    """Return *text* as a valid id, unchanged if it already is one."""
     kept = text.replace("::", "__").replace("[", "(").replace("]", ")").strip()
     return _UNPRINTABLE.sub("-", kept)
 
 
 def unprintable_in(text: str) -> str | None:
-    """The first invisible or line-breaking character of *text*; None if there is none."""
+    """Return the first invisible or line-breaking character of *text*; None if there is none."""
     found = _UNPRINTABLE.search(text)
     return found[0] if found else None

@@ -12,7 +12,7 @@ from pytest_ragcheck.questions.question import END_TO_END, GENERATION, RETRIEVAL
 
 def asked_in(questions: QuestionSet, *, tier: str, ingest: bool, root: Path | None = None) -> QuestionSet:
     """
-    The questions with the tier of their file, or else of the run.
+    Return the questions with the tier of their file, or else of the run.
 
     A dataset's question without the passages that the tier needs is skipped. The file overrides *ingest* too, and its
     path in errors is relative to *root*.
@@ -45,7 +45,7 @@ def asked_in(questions: QuestionSet, *, tier: str, ingest: bool, root: Path | No
 
 
 def tier_of(questions: tuple[Question, ...]) -> str:
-    """The tier of all the questions, or `mixed`."""
+    """Return the tier of all the questions, or `mixed`."""
     tiers = {question.tier for question in questions}
     return tiers.pop() if len(tiers) == 1 else "mixed" if tiers else END_TO_END
 
@@ -77,7 +77,7 @@ def _obstacle(question: Question, *, in_file: bool) -> str | None:
 
 
 def _ambiguous_documents(questions: Iterable[Question], root: Path | None) -> Iterator[str]:
-    """Yield a mistake for each document with another text before; uploaded documents are found by their ids."""
+    """Yield a mistake for each document that has two texts, because uploaded documents are found by their ids."""
     texts: dict[str, str] = {}
     for question in questions:
         for passage in (*question.gold_passages, *question.distractors):

@@ -12,8 +12,8 @@ _PASSAGES = ("gold_passages", "distractors")
 
 
 def question_to_wire(question: Question) -> dict[str, Any]:
-    """The question as JSON values for `question_from_wire`, file and line included; of earlier turns only the texts."""
-    # A session ends with its run; the history is what the answer was judged with.
+    """Return the question as JSON values, with its file and line, but only the texts of earlier turns."""
+    # The session ends with the run, but the answer was judged with the history.
     wire: dict[str, Any] = {
         name: getattr(question, name) for name in Question.__dataclass_fields__ if name != "session"
     }
@@ -21,7 +21,7 @@ def question_to_wire(question: Question) -> dict[str, Any]:
         wire[name] = dict(wire[name])
     for name in _PASSAGES:
         wire[name] = [[passage.text, passage.doc_id, passage.identity] for passage in wire[name]]
-    # No other process asks the earlier turns for this question; whole questions would grow with their square.
+    # No other process asks the earlier turns for this question, and whole questions would grow quadratically.
     wire["earlier"] = [[turn.id, turn.question] for turn in question.earlier]
     wire["history"] = [[turn.question, turn.answer, list(turn.contexts)] for turn in question.history]
     wire["path"] = str(question.path) if question.path else None
@@ -46,7 +46,7 @@ def question_from_wire(wire: dict[str, Any]) -> Question:
 
 
 def set_to_wire(questions: QuestionSet) -> dict[str, Any]:
-    """The set as JSON values for `set_from_wire`."""
+    """Return the set as JSON values."""
     return {
         "dataset_name": questions.dataset_name,
         "path": str(questions.path),

@@ -113,4 +113,4 @@ _FIELDS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "tier": (lambda value: value in TIERS, f"one of {', '.join(TIERS)}"),
     "metadata": _MAPPING,
 }
-"""By field whether its value is valid, and the valid values."""
+"""The check of each field, and the valid values."""

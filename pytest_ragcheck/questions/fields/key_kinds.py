@@ -1,4 +1,4 @@
-"""The type of each key of a question, and the descriptions of all keys that editors show."""
+"""Lists the type of each key of a question, and the descriptions of all keys for editors."""
 
 from __future__ import annotations
 
