@@ -64,11 +64,11 @@ class ServerSentEvents:
 
     @property
     def is_within_event(self) -> bool:
-        """True if a line or an event has begun that no end follows; a comment belongs to no event."""
+        """True if the last event is incomplete; a comment belongs to no event."""
         return bool(self._data) or bytes(self._lines.rest[:1]) not in {b"", b":"}
 
     def feed(self, chunk: bytes) -> Iterator[StreamEvent]:
-        """Yield the events that end in this chunk, which may end anywhere, also within a character."""
+        """Yield the events that end in this chunk, which may end anywhere, even within a character."""
         for line in self._lines.feed(chunk):
             if not line:
                 if self._data or self._type == "error":  # may come without data
@@ -83,7 +83,7 @@ class ServerSentEvents:
                 self._type = value.decode(errors="replace")
 
     def finish(self) -> StreamEvent | None:
-        """Return the event that no blank line follows; by the standard it is discarded."""
+        """Return the last event if no blank line follows it; the standard discards such an event."""
         return next(self.feed(b"\n\n"), None)
 
 

@@ -9,7 +9,7 @@ from pytest_ragcheck.concurrency.frames import users_places
 from pytest_ragcheck.redaction.printable import printable
 
 LONGEST = 300
-"""Characters of an excerpt, at most."""
+"""Maximum number of characters of an excerpt."""
 
 _LONGEST_QUOTED = 200
 
@@ -37,7 +37,7 @@ def quoted_text(text: str) -> str:
 
 
 def shown_error(error: BaseException) -> str:
-    """The exception on one line, with the places in the user's code that it passed."""
+    """The exception on one line, with its places in the user's code."""
     while len(group := list(getattr(error, "exceptions", ()))) == 1:  # of a task group
         error = group[0]
     places = users_places(error)

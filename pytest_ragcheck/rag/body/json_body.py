@@ -31,10 +31,10 @@ def parse_json(body: bytes, content_type: str = "", *, compressed_as: str = "") 
     The JSON value that *body* holds.
 
     A UTF-8 byte order mark is skipped. *content_type* is the reply's header, and *compressed_as* a Content-Encoding
-    that was not undone; they only make texts more precise.
+    that was not decoded; both only make error texts more precise.
 
     Raises:
-        ReplyMismatch: Not UTF-8, not JSON, a repeated key, NaN or an infinity, or nested beyond `DEEPEST`.
+        ReplyMismatch: The body is not UTF-8 or not JSON, repeats a key, has NaN, or is nested beyond `DEEPEST`.
     """
     text = _decode(body, content_type, compressed_as)
     try:

@@ -16,7 +16,7 @@ ANSWER_NAMES = (
     *("summary", "textresponse", "parts", "data"),
 )
 PIECE_NAMES = ("token", "delta", "piece", *ANSWER_NAMES, "chunk")
-"""Keys of a piece of the answer, in an event of a stream; a `message` beside it tells the status."""
+"""Keys of a piece of the answer in an event of a stream, where a `message` beside it is the status."""
 
 CONTEXTS_NAMES = (
     *("contexts", "context", "chunks", "documents", "docs", "sources", "passages", "references", "snippets"),
@@ -41,7 +41,7 @@ METADATA_NAMES = (
 """Keys of objects beside a text that name its document."""
 
 _MOST_KEYS = 6
-"""Number of the keys of an object that texts show."""
+"""Maximum number of keys of an object in a text."""
 
 _LONGEST_KEY = 60
 """Maximum length of a key that is compared with these names."""

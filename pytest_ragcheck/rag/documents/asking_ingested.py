@@ -23,7 +23,7 @@ class AsksIngested:
         self._ingested = ingested
         self._uploads = {upload.file_name: upload for upload in uploads}
         self._names: defaultdict[str, defaultdict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
-        """By dataset and our id, the file names of each document; several identities may upload one document."""
+        """The file names of each document, by dataset and our id; several identities may upload one document."""
         for upload in self._uploads.values():
             for dataset in upload.datasets:
                 self._names[dataset][upload.doc_id].append(upload.file_name)

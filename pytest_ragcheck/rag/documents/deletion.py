@@ -45,23 +45,22 @@ async def clean_up(
     """
     Deletes every document of the ledger's run, and the empty ledger itself unless the run *continues*.
 
-    A failure of the server raises nothing: a document that could not be deleted is logged as a warning, stays in the
-    ledger and is returned. The same holds for an upload whose batch is not done or cannot be followed, or whose
-    document is not listed. Once an earlier cleanup has reported such an upload, it counts as one without a
-    document if the server no longer knows its batch, or still does not list its document. The server may still create
-    documents for *settling_seconds*.
+    No failure of the server is raised. A document that could not be deleted is logged as a warning, stays in the ledger
+    and is returned. The same holds for an upload whose batch is not done or cannot be followed, or whose document is
+    not listed. If an earlier cleanup has reported such an upload, and the server still has no such batch or document,
+    the upload made no document. The server may still create documents for *settling_seconds*.
 
-    A document that the server does not find is deleted; *by_command* only once it was reported too, since the command
-    may have the token of another account.
+    A document that the server does not find counts as deleted; with *by_command* only if an earlier cleanup has
+    reported it, because the command may have the token of another account.
     """
     entries = ledger.read()
     left = await _find_unknown(ledger, entries, routes, limiter, settling_seconds)
     left += [Left(file_name=name, id=each, reason=_UNCLEAR) for name, ids in entries.unclear.items() for each in ids]
-    has_to_be_there = by_command and not entries.told
+    must_exist = by_command and not entries.told
     down: list[str] = []
     known = list(entries.documents.items())
     reasons = await asyncio.gather(
-        *(_delete(ledger, each, routes, limiter, down, has_to_be_there=has_to_be_there) for each, _ in known)
+        *(_delete(ledger, each, routes, limiter, down, must_exist=must_exist) for each, _ in known)
     )
     left += [
         Left(file_name=name, id=document_id, reason=reason)
@@ -78,7 +77,7 @@ async def clean_up(
 
 
 def give_up(ledger: Ledger) -> Documents:
-    """The documents left by a run without a client of the server; logged, as by `clean_up`."""
+    """Log and return the documents that a run left because it has no client of their server."""
     entries = ledger.read()
     names = entries.before.keys() - entries.documents.values() - entries.refused
     left = [Left(file_name=name, id=each, reason=_WORKERS_DIED) for each, name in entries.documents.items()]
@@ -96,7 +95,7 @@ async def _delete(
     limiter: Limiter,
     down: list[str],
     *,
-    has_to_be_there: bool,
+    must_exist: bool,
 ) -> str | None:
     """The reason why the document could not be deleted; None if it is gone."""
 
@@ -105,7 +104,7 @@ async def _delete(
         return not down and await routes.delete(document_id)
 
     try:
-        was_there = await limiter.run(delete)
+        existed = await limiter.run(delete)
     except EndpointError as error:
         reason = str(error).partition("\n")[0]
         if isinstance(error, EndpointUnreachable | EndpointTimeout):
@@ -113,7 +112,7 @@ async def _delete(
         return reason
     if down:
         return down[0]
-    if has_to_be_there and not was_there:
+    if must_exist and not existed:
         return _NOT_FOUND
     ledger.write(gone=document_id)
     return None
@@ -122,7 +121,7 @@ async def _delete(
 async def _find_unknown(
     ledger: Ledger, entries: Entries, routes: DocumentRoutes, limiter: Limiter, settling_seconds: float
 ) -> list[Left]:
-    """Adds to the entries the documents of uploads whose ids are not known yet."""
+    """Find the documents of uploads whose ids are unknown, and add them to the entries."""
     settled = {*entries.documents.values(), *entries.unclear}
     unknown = {name: before for name, before in entries.before.items() if name not in settled}
     if not unknown and not entries.unclear:
@@ -163,7 +162,7 @@ async def _unfinished(
     limiter: Limiter,
     seconds_left: Callable[[BatchStatus | None], float],
 ) -> dict[str, str]:
-    """By file name, the reason why the server may still create a document of an answered upload."""
+    """The reason why the server may still create the document of an answered upload, by file name."""
     batches = {name: entries.batches[name] for name in names if name in entries.batches}
     down: list[str] = []
 

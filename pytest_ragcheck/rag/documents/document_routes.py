@@ -62,7 +62,7 @@ class BatchStatus:
 
     @property
     def done(self) -> bool:
-        """Whether every file has become a document."""
+        """True if every file has become a document."""
         # A server may create the tasks after its reply, so that there are none at first.
         return self.total > 0 and self.completed == self.total and not self.failures
 
@@ -210,7 +210,7 @@ def within(seconds: float) -> Callable[[BatchStatus | None], float]:
 
 
 def may_pass(error: EndpointError) -> bool:
-    """Whether the next poll may succeed: after a server error, or without a reply."""
+    """True if the next poll may succeed: after a server error, or without a reply."""
     if error.status is not None:
         return error.status >= HTTPStatus.INTERNAL_SERVER_ERROR or is_transient(error)
     return is_transient(error) or isinstance(error, EndpointTimeout)

@@ -1,4 +1,4 @@
-"""The fate of the documents of a run, for its summary."""
+"""Holds the outcome of a run's documents, for the summary."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ SETTLING_SECONDS = 10.0
 
 _FAILED_AT_FIRST = 3
 _FAILED_LATER = 10
-"""Failures of the server in a row after which no document is sent any more: before one succeeded, and after."""
+"""Number of failures in a row after which no further document is sent: before the first success, and after it."""
 
 _NO_ROUTE = {HTTPStatus.NOT_FOUND, HTTPStatus.METHOD_NOT_ALLOWED, HTTPStatus.NOT_IMPLEMENTED}
 _NO_ENTRY = {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}
@@ -45,10 +45,10 @@ class Ingested:
     """The result of the ingestion of a run."""
 
     ids: Mapping[str, str] = field(default_factory=dict)
-    """By the server's id, the file name of our document."""
+    """The file name of our document, by the server's id."""
 
     failures: Mapping[str, str] = field(default_factory=dict)
-    """By file name, the reason why the document is not, or may not be, in the system."""
+    """The reason why the document is not, or may not be, in the system, by file name."""
 
     is_refused: bool = False
     """True if the server takes or reads no further document, so that other questions would get the same error."""
@@ -74,7 +74,7 @@ async def ingest(
     """
     Uploads the documents to the system.
 
-    Existing documents stay untouched. Exactly one new document of each name must be ours. If the server has no route
+    Existing documents stay untouched. Each name must get exactly one new document. If the server has no route
     for uploads, reads nothing of the first document, or fails with the first three, no further one is sent, and all of
     them count as failed.
 
@@ -94,7 +94,7 @@ async def ingest(
         uploader = _Uploader(routes=routes, ledger=ledger, limiter=limiter, on_progress=on_progress, watch=watch)
         ledger.write(base=routes.shown, identity=routes.identity)
         reasons: list[str | None] = []
-        # Uploads run alone until the server does not fail: one that takes none gets a few requests, not a thousand.
+        # Uploads run one by one until one succeeds, so that a server that takes none gets only a few requests.
         while not reasons or (uploader.failed_in_row and len(reasons) < len(uploads)):
             failure = await uploader.upload(uploads[len(reasons)], before)
             if failure is not None and uploader.is_refused:
@@ -128,7 +128,7 @@ def refused(uploads: Sequence[Upload], why: str) -> Ingested:
 
 
 async def has(routes: DocumentRoutes, ids: Collection[str], limiter: Limiter) -> bool:
-    """Whether the system lists all of these documents; True if it does not answer."""
+    """True if the system lists all of these documents, or does not answer."""
     try:
         listed = await limiter.run(routes.listed)
     except EndpointError:
@@ -149,13 +149,13 @@ class _ProgressWatch:
     listed: set[str]
     timeout_seconds: float
     limit_seconds: float = 0.0
-    """The time in which any document has to progress, at the last poll."""
+    """The time within which some document has to progress, as of the last poll."""
 
     _statuses: dict[str, BatchStatus] = field(default_factory=dict)
     _moved_at: float = field(default_factory=time.monotonic)
 
     def seconds_left(self, batch_id: str, status: BatchStatus | None) -> float:
-        """The rest of the time in which any document has to progress."""
+        """The rest of the time within which some document has to progress."""
         if status is not None and self._statuses.get(batch_id) != status:
             self._statuses[batch_id] = status
             self._moved_at = time.monotonic()
@@ -164,7 +164,7 @@ class _ProgressWatch:
         return self._moved_at + self.limit_seconds - time.monotonic()
 
     async def is_stalled(self) -> bool:
-        """Whether no document progresses; a change of the server's list is progress, too."""
+        """True if no document progresses; a change of the server's list is progress, too."""
         listed = _ids(await self.limiter.run(self.routes.listed))
         if listed != self.listed:
             self.listed = listed
@@ -183,10 +183,10 @@ class _Uploader:
     watch: _ProgressWatch
     done: int = 0
     is_refused: bool = False
-    """Whether the server has no route for uploads, has stopped reading documents, or fails with each of them."""
+    """True if the server has no route for uploads, has stopped reading documents, or fails with each of them."""
 
     stalled: str = ""
-    """The failure after which no document is sent: the server reads none any more, or fails with each."""
+    """The failure after which no document is sent, because the server reads none or fails with each; else empty."""
 
     failed_in_row: int = 0
     """Failures of the server itself since the last document that it took and read, or refused."""
@@ -235,7 +235,7 @@ class _Uploader:
         return self.stalled or failure
 
     async def _status(self, batch_id: str) -> BatchStatus:
-        """The batch's last status: it is done, one of its tasks failed, or the server reads nothing any more."""
+        """The batch's last status: it is done, one of its tasks failed, or the server has stopped reading."""
         while True:
             status = await self.routes.wait(
                 batch_id,
@@ -249,9 +249,9 @@ class _Uploader:
 
     async def _send(self, upload: Upload, before: list[str]) -> str | None:
         """
-        The batch's id; None if the server fails with each document by now.
+        The batch's id; None if no document is sent any more.
 
-        A cancelled run waits for it, since the server may still create the document.
+        A cancelled run waits for the id, because the server may still create the document.
         """
         if self.stalled:
             return None

@@ -34,32 +34,32 @@ class Entries:
     """The name of the identity that uploaded the documents; empty for none."""
 
     before: dict[str, list[str]] = field(default_factory=dict)
-    """By file name, for each started upload, the ids of the documents that already had the name."""
+    """The ids of the documents that had the file name of a started upload before, by file name."""
 
     batches: dict[str, str] = field(default_factory=dict)
-    """By file name, the server's batch."""
+    """The server's batch, by file name."""
 
     refused: set[str] = field(default_factory=set)
     """The names of the files that the server refused with a status of 400 to 499."""
 
     documents: dict[str, str] = field(default_factory=dict)
-    """By the server's id, the file names of our documents on the server."""
+    """The file names of our documents on the server, by the server's id."""
 
     unclear: dict[str, list[str]] = field(default_factory=dict)
-    """By file name, the new ids if exactly one of them is ours and it is unknown which one."""
+    """New ids, by file name; one of them is ours, but it is unknown which one."""
 
     kept: bool = False
-    """Whether the documents stay until a cleanup by command."""
+    """True if the documents stay until a cleanup by command."""
 
     failed: bool = False
-    """Whether an ended process of the run had a failure."""
+    """True if an ended process of the run had a failure."""
 
     told: bool = False
-    """Whether a cleanup has reported the documents that it could not delete."""
+    """True if a cleanup has reported the documents that it could not delete."""
 
     @property
     def is_settled(self) -> bool:
-        """Whether the run is done with its documents."""
+        """True if the run is done with its documents."""
         return self.kept or self.told
 
 
@@ -75,7 +75,7 @@ class Ledger:
         """
         Holds the run's lock until `release` or the end of this process, even if its folder was removed meanwhile.
 
-        Until `decide`, an *undecided* process may yet find that the documents are in another system.
+        An *undecided* process may find before `decide` that the documents are in another system.
         """
         lock = self.folder / f"{os.getpid()}.lock"
         if self._held is None or not lock.exists():
@@ -106,11 +106,11 @@ class Ledger:
 
     @property
     def undecided(self) -> bool:
-        """Whether a process has yet to find out if the documents are in its system."""
+        """True if a process does not know yet that the documents are in its system."""
         return any(is_held(path) for path in self.folder.glob(f"*{_UNDECIDED}"))
 
     def write(self, **line: Any) -> None:
-        """Adds a line; it is on disk when this returns."""
+        """Add a line, which is on disk when the method returns."""
         self._make_folder()
         with (self.folder / _FILE).open("a", encoding="utf-8") as file:
             file.write(json.dumps(line) + "\n")
@@ -133,7 +133,7 @@ class Ledger:
 
     @property
     def alive(self) -> bool:
-        """Whether a process of the run is still at work, this one included."""
+        """True if a process of the run is still at work, this one included."""
         return any(is_held(path) for path in self.folder.glob("*.lock"))
 
     def _make_folder(self) -> None:
