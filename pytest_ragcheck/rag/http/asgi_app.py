@@ -1,4 +1,4 @@
-"""An ASGI app in this process: its name, its event loop, and the HTTP client whose requests it takes."""
+"""Runs an ASGI app in this process, and sends it HTTP requests."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class AsgiApp:
     An app that runs in the event loop of the first request, with its lifespan.
 
     The startup of an app makes locks, queues and connections, which belong to one event loop. Requests from another
-    loop therefore cross over to it. The startup and the shutdown have *limit_seconds* each.
+    loop therefore run in that loop. The startup and the shutdown have *limit_seconds* each.
 
     Raises:
         UsageError: The app is not an ASGI app.
@@ -50,7 +50,7 @@ class AsgiApp:
 
     @cached_property
     def client(self) -> AnyClient:
-        """The HTTP client whose requests the app takes. It has no connections, and so nothing to close."""
+        """The HTTP client whose requests the app takes. It has no connections to close."""
         library = http_library()
         return stateless(library, transport=AsgiTransport(self._app, library, self._claimed), trust_env=False)
 
@@ -110,7 +110,7 @@ class AsgiApp:
             self._lifespan = None
         if self._pid != os.getpid() or not lifespan.loop.is_running():
             return  # the app ends with its loop, or with its process
-        if lifespan.loop is not asyncio.get_running_loop() and not await _answers(lifespan.loop):
+        if lifespan.loop is not asyncio.get_running_loop() and not await _responds(lifespan.loop):
             raise EndpointError(
                 f"{self.name}: its shutdown did not run, since code of the app blocks its event loop\n"
                 "Await what takes long, or run it in a thread.",
@@ -119,7 +119,7 @@ class AsgiApp:
         await self._in_loop(lifespan.loop, lifespan.stop)
 
     def _claimed(self) -> AsgiLifespan:
-        """The lifespan of the app, which the running loop begins if no loop has."""
+        """The lifespan of the app, begun in the running loop if there is none."""
         with self._claiming:
             if self._lifespan is None or self._pid != os.getpid() or self._lifespan.loop.is_closed():
                 self._pid = os.getpid()
@@ -140,8 +140,8 @@ class AsgiApp:
         return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(function(*arguments), loop))
 
 
-async def _answers(loop: asyncio.AbstractEventLoop) -> bool:
-    """True if the loop of another thread runs, rather than a call that blocks it."""
+async def _responds(loop: asyncio.AbstractEventLoop) -> bool:
+    """True if the loop of another thread responds, so that no call blocks it."""
     with TimeLimit(_ANSWER_SECONDS):
         await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(asyncio.sleep(0), loop))
         return True
@@ -173,8 +173,8 @@ def _name_of(app: Any) -> str:
     ]
     if not found:
         return type(app).__qualname__
-    # A module is registered before those that it imports, so that the last one defines the app. But test modules are
-    # imported late.
+    # A module is registered before those that it imports, so the last one defines the app, except for test modules,
+    # which are imported late.
     return ":".join(max(enumerate(found), key=lambda each: (not _is_of_tests(each[1][0]), each[0]))[1])
 
 

@@ -16,7 +16,7 @@ AsgiCallable = Callable[[Any, Any, Any], Awaitable[None]]
 
 VERSION = {"version": "3.0", "spec_version": "2.4"}
 
-_LAST_WORDS_SECONDS = 1.0
+_ERROR_SECONDS = 1.0
 """Time for an app to raise the error that it has reported as `startup.failed`."""
 
 _log = logging.getLogger(__name__)
@@ -33,7 +33,7 @@ class AsgiLifespan:
     def __init__(self, app: AsgiCallable, name: str, limit_seconds: float) -> None:
         self.loop = asyncio.get_running_loop()
         self.state: dict[str, Any] = {}
-        """The values that the startup leaves for the requests."""
+        """The values that the startup passes to the requests."""
 
         self.requests: set[asyncio.Task[None]] = set()
         """The calls of the app for which the shutdown waits."""
@@ -49,7 +49,7 @@ class AsgiLifespan:
 
         self._error: BaseException | None = None
         self._decided = asyncio.Event()
-        """Set once the startup has ended, in whichever way."""
+        """Set once the startup has succeeded or failed."""
 
         self._ending = asyncio.Event()
         self._task = asyncio.create_task(self._run(app))
@@ -70,7 +70,7 @@ class AsgiLifespan:
         if self._is_complete or not is_refused:
             return
         # Starlette sends `startup.failed` with a printed traceback, and then raises the error.
-        await waited_for({self._task}, _LAST_WORDS_SECONDS)
+        await waited_for({self._task}, _ERROR_SECONDS)
         to_do = "Fix the lifespan of the app, which runs once before the first question."
         if self._is_late:
             found = f"its startup did not end within {self._limit_seconds:g} s"

@@ -24,7 +24,7 @@ class AsgiTransport:
     The transport of an HTTP client whose requests go to an ASGI app.
 
     `httpx.ASGITransport` returns a reply when it is complete; this one returns it when it begins, so that streams are
-    read as they come.
+    read as they arrive.
     """
 
     def __init__(self, app: AsgiCallable, library: ModuleType, lifespan: Callable[[], AsgiLifespan]) -> None:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 _IDLE_SECONDS = 1.5
 """
-How long an idle connection stays open.
+Time for which an idle connection stays open.
 
 Below the 2 s of gunicorn and the 5 s of uvicorn and Node: a request over a connection that the server is closing
 would be lost.
@@ -87,7 +87,7 @@ def stateless(library: Any, **options: Any) -> AnyClient:
 
 class Connections:
     """
-    The clients of *library* by event loop, opened on demand.
+    Opens clients of *library* for each event loop, on demand.
 
     A client cannot be shared between loops: its connections belong to the loop that made them. Without *tls*, the
     first client for TLS loads the certificates, in 30 ms.
@@ -98,7 +98,7 @@ class Connections:
 
     def __init__(self, library: ModuleType, *, tls: bool = True) -> None:
         self._library = library
-        self._opened: WeakKeyDictionary[asyncio.AbstractEventLoop, _LoopsClients] = WeakKeyDictionary()
+        self._opened: WeakKeyDictionary[asyncio.AbstractEventLoop, _LoopClients] = WeakKeyDictionary()
         self._tls: ssl.SSLContext | None = None
         if tls:
             self.load_certificates()
@@ -109,7 +109,7 @@ class Connections:
                 _ = urlsplit(proxies.get(scheme)).port
             if not tls and (named := os.environ.get("SSL_CERT_FILE")):
                 Path(named).open("rb").close()
-            # An unusable environment shows here.
+            # This raises an error in an unusable environment.
             self._new_client(tls=tls)
 
     def load_certificates(self) -> None:
@@ -129,7 +129,7 @@ class Connections:
         loop = asyncio.get_running_loop()
         opened = self._opened.get(loop)
         if opened is None:
-            opened = self._opened[loop] = _LoopsClients()
+            opened = self._opened[loop] = _LoopClients()
             # A started async generator is closed at the end of its loop (shutdown_asyncgens), and the clients with
             # it: no connection outlives its loop, even without a call of aclose().
             await anext(opened.until_closed)
@@ -204,7 +204,7 @@ class _Shared:
     """Number of its requests in progress."""
 
 
-class _LoopsClients:
+class _LoopClients:
     def __init__(self) -> None:
         self.clients: list[_Shared] = []
         self.until_closed = self._until_closed()

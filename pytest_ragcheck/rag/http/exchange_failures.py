@@ -34,7 +34,7 @@ _BODY_KEPT = 2_000
 
 
 class AppFailure(Exception):
-    """An ASGI app raised the cause, or did not reply; the text says which."""
+    """An ASGI app raised the cause, or did not reply, as the text says."""
 
 
 def timed_out(address: Address, seconds: float, phase: Phase) -> EndpointTimeout:
@@ -69,7 +69,7 @@ def refused_by_proxy(address: Address, error: Exception) -> EndpointUnreachable:
     words = excerpt(address.redactor.text(str(error)), 120)
     text = (
         f"{address.shown}: the proxy {proxy_of(address.shown) or 'before it'} made no connection ({words})\n"
-        f"{_mend_the_proxy(address)}"
+        f"{_proxy_remedy(address)}"
     )
     return EndpointUnreachable(text, url=address.shown, transient=False)
 
@@ -141,25 +141,25 @@ class _Failure:
 def _not_connected(address: Address, causes: Sequence[BaseException]) -> _Failure:
     through = proxy_of(address.shown)
     where = f" by the proxy {through}" if through else ""
-    mend_the_proxy = _mend_the_proxy(address) if through else ""
+    proxy_remedy = _proxy_remedy(address) if through else ""
     for cause in causes:
         if isinstance(cause, socket.gaierror):
             host = urlsplit(through).hostname if through else address.host
             return _Failure(
                 f"name not found: no address is known for {host!r}",
-                mend_the_proxy or "Check the host in the URL, and that this machine's network knows it (VPN, DNS).",
+                proxy_remedy or "Check the host in the URL, and that this machine's network knows it (VPN, DNS).",
                 transient=cause.errno == socket.EAI_AGAIN,
             )
         if isinstance(cause, ConnectionRefusedError):
             return _Failure(
                 f"connection refused{where}",
-                mend_the_proxy or "Start the RAG service, or set the URL to the port where it listens.",
+                proxy_remedy or "Start the RAG service, or set the URL to the port where it listens.",
                 transient=True,
             )
     # The innermost error has the system's own words, such as "Network is unreachable".
     words = [cause.strerror for cause in causes if isinstance(cause, OSError) and cause.strerror]
     what = excerpt((words or [str(causes[0]) or "closed while it was being made"])[-1])
-    to_do = mend_the_proxy or "Check the address in the URL, and the network from here to it."
+    to_do = proxy_remedy or "Check the address in the URL, and the network from here to it."
     return _Failure(f"no connection{where}: {what}", to_do, transient=True)
 
 
@@ -209,7 +209,7 @@ def causes_of(error: BaseException, before: BaseException | None = None) -> Iter
             waiting.append(led_to_it)
 
 
-def _mend_the_proxy(address: Address) -> str:
+def _proxy_remedy(address: Address) -> str:
     return f"Check HTTP_PROXY and HTTPS_PROXY, or add {address.host} to NO_PROXY."
 
 

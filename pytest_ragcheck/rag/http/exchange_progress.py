@@ -19,7 +19,7 @@ class Progress:
     """Tracks an exchange by the trace events of the HTTP library."""
 
     def __init__(self) -> None:
-        self.phase = Phase.WAITING  # a transport of the user's may report no events
+        self.phase = Phase.WAITING  # a user's own transport may report no events
         self.is_traced = False
         """True if the transport reports events; `httpx.ASGITransport` does not, and it does not stream."""
 

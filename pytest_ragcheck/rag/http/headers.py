@@ -53,9 +53,7 @@ def fill_in(headers: Iterable[tuple[str, str]], environment: Mapping[str, str]) 
 
 def check_header(name: str, value: str, *, source: str = "the place it comes from") -> None:
     """
-    Refuses a header that cannot be sent; no text shows its value.
-
-    A user can correct the value at its *source*.
+    Refuses a header that cannot be sent; no text shows its value. A user can correct the value at its *source*.
 
     Raises:
         UsageError: The header cannot be sent.

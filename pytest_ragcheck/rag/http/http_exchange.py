@@ -1,4 +1,4 @@
-"""An HTTP exchange, which reads its reply."""
+"""Defines an HTTP exchange, which reads its reply."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from pytest_ragcheck.rag.http.connections import AnyResponse
     from pytest_ragcheck.rag.shapes.shape import StreamReading
 
-LOOKED_AT_BYTES = 16_384
+ERROR_BODY_BYTES = 16_384
 """Bytes of the body of a failed request that are read for the error's text."""
 
-_LOOKED_AT_SECONDS = 1.0
-"""Time limit for reading them."""
+_ERROR_BODY_SECONDS = 1.0
+"""Time limit for reading these bytes."""
 
 _DRAIN_SECONDS = 0.02
 """Time for the end of a reply after the end of its stream; servers send it within a millisecond."""
@@ -49,13 +49,13 @@ class HttpExchange(Progress):
         """The time of `time.perf_counter` when the request was sent."""
 
         self.seconds = 0.0
-        """The time from there to the end of the reply, or to its failure."""
+        """The time from `started` to the end of the reply, or to its failure."""
 
         self.response: Any = None
         """The reply, in the form of the HTTP library; None until its body has been read."""
 
         self.body = b""
-        """The body, decompressed and cut off soon after the limit; of a stream only the start."""
+        """The body, decompressed and cut off soon after the limit; for a stream only the start."""
 
     @property
     def status(self) -> int | None:
@@ -68,7 +68,7 @@ class HttpExchange(Progress):
         return len(self.body) if self.stream is None else self.stream.size_bytes
 
     async def read(self, response: AnyResponse, library: Any, max_bytes: int) -> None:
-        """Read the body of the reply, whose headers have come; reading ends soon after the limit."""
+        """Read the body of the reply after its headers; reading ends soon after the limit."""
         self.phase = Phase.READING
         parser = parser_for(response.headers.get("content-type", ""))
         if self._events is not None and parser is not None and response.is_success:
@@ -86,9 +86,9 @@ class HttpExchange(Progress):
 
 async def _whole(response: AnyResponse, library: Any, max_bytes: int) -> bytes:
     succeeded = response.is_success
-    limit = max_bytes if succeeded else LOOKED_AT_BYTES
+    limit = max_bytes if succeeded else ERROR_BODY_BYTES
     body = bytearray()
-    with TimeLimit(math.inf if succeeded else _LOOKED_AT_SECONDS):
+    with TimeLimit(math.inf if succeeded else _ERROR_BODY_SECONDS):
         try:
             async for chunk in response.aiter_bytes():
                 body += chunk
@@ -101,11 +101,11 @@ async def _whole(response: AnyResponse, library: Any, max_bytes: int) -> bytes:
 
 
 async def _start_of_stream(response: AnyResponse, library: Any, max_bytes: int, stream: StreamedReply) -> bytes:
-    """The start of the body, whose events go to *stream* as they come."""
+    """The start of the body, whose events go to *stream* as they arrive."""
     start = bytearray()
     chunks = response.aiter_bytes()
     async for chunk in chunks:
-        if len(start) < LOOKED_AT_BYTES:
+        if len(start) < ERROR_BODY_BYTES:
             start += chunk
         stream.feed(chunk)
         if stream.is_done:

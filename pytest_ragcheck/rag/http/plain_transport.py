@@ -16,7 +16,7 @@ from typing import Any
 _Address = tuple[bytes, int]
 
 _MAX_HELD_BYTES = 65_536
-"""Most bytes that wait for the other parts of a request, or for the reader of a reply."""
+"""Maximum number of bytes that wait for the rest of a request, or for the reader of a reply."""
 
 _HAPPY_EYEBALLS_SECONDS = 0.25
 """How long an address of a name is tried alone before the next one (RFC 8305)."""
@@ -45,7 +45,7 @@ class PlainTransport:
         self._stream = type("PlainStream", (_ReplyStream, library.AsyncByteStream), {})
 
     async def handle_async_request(self, request: Any) -> Any:
-        """Returns the reply once its headers have come."""
+        """Returns the reply once its headers have arrived."""
         if request.url.scheme != "http":
             raise self._library.UnsupportedProtocol(f"{request.url.scheme}: is not http:")
         url = self._core.URL(
@@ -214,7 +214,7 @@ class _ReplyStream:
                 yield part
 
     async def aclose(self) -> None:
-        """Gives the connection back after the whole body, and closes it otherwise."""
+        """Release the connection after the whole body, and close it otherwise."""
         await self._body.aclose()
         await self._transport.release(self._address, self._connection)
 
@@ -233,7 +233,7 @@ def _words(error: Exception) -> str:
 
 
 def _first_merged(error: Exception) -> Exception:
-    """The first of the errors that asyncio merged into the text of one, which has no number then."""
+    """The first of the errors whose texts asyncio merged into one error, which then has no number."""
     number = re.search(r"\[Errno (\d+)\]", str(error))
     if not isinstance(error, OSError) or error.errno is not None or number is None:
         return error

@@ -27,7 +27,7 @@ from pytest_ragcheck.rag.http.exchange_failures import (
     wrong_status,
 )
 from pytest_ragcheck.rag.http.exchange_progress import Phase
-from pytest_ragcheck.rag.http.http_exchange import LOOKED_AT_BYTES, HttpExchange
+from pytest_ragcheck.rag.http.http_exchange import ERROR_BODY_BYTES, HttpExchange
 
 if TYPE_CHECKING:
     from pytest_ragcheck.rag.http.asgi_app import AsgiApp
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 class HttpRoute:
     """
-    A URL that is asked over HTTP; the arguments are those of `RagClient`.
+    A URL that takes requests over HTTP; the arguments are those of `RagClient`.
 
     Raises:
         UsageError: URL, header or client cannot work.
@@ -64,7 +64,7 @@ class HttpRoute:
         # a little below that of the whole exchange.
         self._step_limits = self._library.Timeout(None, connect=timeout_seconds - min(1, timeout_seconds / 2))
         self._to_do: Mapping[int, str] = {}
-        self._lead_to(url, headers)
+        self._set_target(url, headers)
 
     def at(self, url: str, *, to_do: Mapping[int, str] = MappingProxyType({})) -> HttpRoute:
         """
@@ -77,7 +77,7 @@ class HttpRoute:
         """
         route = copy(self)
         route._to_do = to_do
-        route._lead_to(url, self._headers)
+        route._set_target(url, self._headers)
         return route
 
     def with_headers(self, further: Mapping[str, str]) -> HttpRoute:
@@ -88,10 +88,10 @@ class HttpRoute:
             UsageError: A header cannot work.
         """
         route = copy(self)
-        route._lead_to(self.url, {**self._headers, **further})
+        route._set_target(self.url, {**self._headers, **further})
         return route
 
-    def _lead_to(self, url: str, headers: Mapping[str, str]) -> None:
+    def _set_target(self, url: str, headers: Mapping[str, str]) -> None:
         self._headers = headers
         self._address = read_address(url, headers, also_secret=getattr(self._http, "headers", None))
         # The library resolves redirects against this text, so it is a URL for an app too.
@@ -245,11 +245,11 @@ class HttpRoute:
 
 
 def _start(exchange: HttpExchange) -> str:
-    return decoded(exchange.body[:LOOKED_AT_BYTES], exchange.response.encoding)
+    return decoded(exchange.body[:ERROR_BODY_BYTES], exchange.response.encoding)
 
 
 def unasked_encoding(response: AnyResponse) -> str:
-    """The Content-Encoding of a reply whose request did not ask for it, so that the body is as it came; else empty."""
+    """The Content-Encoding of a reply that did not ask for it, so that the body is not decoded; else empty."""
     encoding: str = response.headers.get("content-encoding", "")
     asked = "identity, " + response.request.headers.get("accept-encoding", "").lower()
     return "" if all(each.strip() in asked for each in encoding.lower().split(",")) else encoding
