@@ -12,7 +12,7 @@ class CheckOutcome(str, Enum):
     PASS = "PASS"  # noqa: S105 - no password
     FAIL = "FAIL"
     ADVICE = "advice"
-    """The endpoint works, but may surprise a user in one respect."""
+    """The endpoint works, but may surprise a user."""
 
     NOT_CHECKED = "not checked"
 

@@ -37,19 +37,19 @@ class Fit:
 
     settings: Mapping[str, str]
     parts: int = 0
-    """Number of the parts that they read in the reply: the answer, the contexts, and their ids."""
+    """Number of parts of the reply that the settings read: the answer, the contexts, and their ids."""
 
     found: str = ""
-    """Why they do not read the reply; empty if they do, and if only the contexts are missing."""
+    """Why the settings do not read the reply; empty if they do, or if only the contexts are missing."""
 
 
 async def fitting_settings(target: Target) -> Fit | None:
     """
     Return the ini settings that read an answer with contexts, with ids if any settings find them.
 
-    Asks as the user's own settings say, as each named shape does, by each usual key of a question with and without
-    `top_k`, and by GET. Of settings that find no contexts, the user's own alone fit. If nothing fits, returns the
-    first request that gets JSON; None if none does.
+    Tries the user's own settings, each named shape, each usual key of a question with and without `top_k`, and GET.
+    Settings that find no contexts fit only if they are the user's own. If no settings fit, returns the first request
+    that gets JSON; None if none does.
     """
     route = route_to(target)
     best = None
@@ -97,7 +97,7 @@ async def _fit(route: HttpRoute, target: Target, request: Mapping[str, str], exc
             return None
         settings["rag_response"] = response
         answer = (await _ask(route, target, settings)).answer if response else None
-    # Without contexts, an expression that leads elsewhere cannot be told from a system that found nothing.
+    # Without contexts, a wrong expression looks like a system that found nothing.
     if answer is None or not (is_own or answer.contexts):
         return Fit(settings=request, found=exchange.found)
     return Fit(settings=settings, parts=1 + bool(answer.contexts) + bool(answer.source_ids))

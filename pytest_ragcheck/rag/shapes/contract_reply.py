@@ -37,10 +37,10 @@ def read_reply(reply: object, *, answers: bool = True, sessions: bool = False) -
     try:
         return reading.read(reply)
     except ReplyMismatch as mismatch:
-        raise in_the_contracts_words(mismatch, reply) from None
+        raise with_contract_remedy(mismatch, reply) from None
 
 
-def in_the_contracts_words(mismatch: ReplyMismatch, reply: object) -> ReplyMismatch:
+def with_contract_remedy(mismatch: ReplyMismatch, reply: object) -> ReplyMismatch:
     """Return the mismatch with instructions for a reply that keeps the contract."""
     if isinstance(mismatch, IdsMismatch):
         return ReplyMismatch(mismatch.found, "Return a text for each context, in their order, or no source_ids.")

@@ -49,8 +49,8 @@ class Expression:
         """
         Return the message of an error in the reply or in an object on the path of the expression; empty without one.
 
-        Beside a text, where an error may be no more than a warning, it counts if the status is "failed". With
-        *unfinished* so does the reason why the answer is unfinished.
+        With *beside_text* an error may be a warning, and counts only if the status is "failed". With *unfinished* the
+        reason why the answer is unfinished counts too.
         """
         path = [] if self.is_key else _read_objects(self._compiled.parsed, reply)
         for place in (reply, *path):

@@ -1,4 +1,4 @@
-"""The named shapes are written like a user's settings `rag_request` and `rag_response`."""
+"""Lists the named shapes, written like the settings `rag_request` and `rag_response`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`readable` shows what a function returned as the mappings and lists that expressions read."""
+"""`readable` converts a returned object to the mappings and lists that expressions read."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Any
 
 class ObjectFields(Mapping[str, Any]):
     """
-    The attributes of an object as the keys of a mapping, properties included and methods left out.
+    The attributes and properties of an object, without its methods, as a mapping.
 
-    Each attribute is read when an expression asks for it, since a property may be slow.
+    Each attribute is read when an expression needs it, because a property may be slow.
     """
 
     def __init__(self, value: object) -> None:

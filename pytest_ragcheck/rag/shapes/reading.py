@@ -27,7 +27,7 @@ _FIELD = re.compile(
 
 
 class NotFound(ReplyMismatch):
-    """An expression finds nothing in the reply; `with_the_setting` suggests another expression."""
+    """An expression finds nothing in the reply; `with_fitting_setting` suggests another expression."""
 
     def __init__(self, field: str, found: str, to_do: str) -> None:
         super().__init__(found, to_do)
@@ -35,7 +35,7 @@ class NotFound(ReplyMismatch):
 
 
 class IdsMismatch(ReplyMismatch):
-    """The reply has answer and contexts, but no id for each context; `with_the_setting` suggests a setting."""
+    """The reply has answer and contexts, but no id for each context; `with_fitting_setting` suggests a setting."""
 
 
 class SessionMismatch(ReplyMismatch):
@@ -61,7 +61,7 @@ class Reading:
         """
         Return the reading of `answer=EXPRESSION contexts=EXPRESSION source_ids=EXPRESSION session=EXPRESSION`.
 
-        Only the contexts are required; without an answer the reading serves the tier `retrieval` alone.
+        Only the contexts are required; without an answer the reading works in the tier `retrieval` only.
 
         A field starts with its name and `=`, after white space or at the start of the text.
 
@@ -122,7 +122,7 @@ class Reading:
         """
         Return the answer that consists of the parts in *found*, by field.
 
-        Of the keys *beside*, those of the expressions are left out; error texts describe the whole reply.
+        The keys *beside* the parts, except those of the expressions, go to `extra`. Error texts describe the *reply*.
 
         Raises:
             ReplyMismatch: A part has another type.

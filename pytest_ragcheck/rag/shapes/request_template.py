@@ -92,7 +92,7 @@ class QueryStringTemplate:
         self.carried: Collection[str] = frozenset(_PLACEHOLDER.findall(text))
 
     def fill(self, query: str, top_k: int, conversation: ConversationState = NO_CONVERSATION) -> str:
-        """Return the query string, without the parameters of a session that there is not yet."""
+        """Return the query string, without the parameters of a session if there is none yet."""
         # UTF-8 cannot encode a lone surrogate of a question; JSON can.
         texts = _texts(query, top_k, conversation).items()
         values = {name: quote(text, safe="", errors="replace") for name, text in texts}

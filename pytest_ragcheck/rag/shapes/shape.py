@@ -17,11 +17,11 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StreamReading:
-    """Where the events of a streamed reply have their parts."""
+    """The expressions for the events of a streamed reply."""
 
     parts: Reading
     end: Expression | None
-    """True in the event that ends the stream; None: the server's end of the reply ends it."""
+    """True in the event that ends the stream; None if the stream ends with the reply."""
 
     error: Expression | None
     """The error that an event reports, beyond the key `error` and events of the type `error`."""

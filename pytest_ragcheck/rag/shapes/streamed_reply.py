@@ -29,7 +29,7 @@ _EVENT_LINE = re.compile(rb"(?:^|[\r\n]|\xef\xbb\xbf)(?:data|event|id|retry)?:")
 
 class StreamedReply:
     """
-    The reply of one stream: pieces of the answer become one text; of other parts the last non-null value counts.
+    Joins the pieces of the answer in one stream, and keeps the last non-null value of each other part.
 
     The request was *started* at that time of `time.perf_counter`.
     """
@@ -43,7 +43,7 @@ class StreamedReply:
         self._pieces: list[str] = []
         self._found: dict[str, Any] = {}
         self._gap = ""
-        """Where the kept contexts lack an element, which JMESPath leaves out; empty if they lack none."""
+        """The place of an element that the contexts lack, because JMESPath skips it; empty if they lack none."""
 
         self._extra: dict[str, Any] = {}
         self._has_text = False
@@ -167,7 +167,7 @@ class StreamedReply:
         if found == [] and self._found.get(field):
             return
         if field == "contexts" and found != self._found.get(field, found):
-            # The ids so far are of the replaced contexts.
+            # The ids so far belong to the replaced contexts.
             self._found.pop("source_ids", None)
         self._found[field] = found
         if field == "contexts":

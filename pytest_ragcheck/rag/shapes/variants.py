@@ -18,7 +18,7 @@ from pytest_ragcheck.rag.body.vocabulary import (
     TEXT_NAMES,
     keys_among,
 )
-from pytest_ragcheck.rag.shapes.contract_reply import in_the_contracts_words
+from pytest_ragcheck.rag.shapes.contract_reply import with_contract_remedy
 from pytest_ragcheck.rag.shapes.expression import written
 from pytest_ragcheck.rag.shapes.reading import IdsMismatch, NotFound, Reading, SessionMismatch
 from pytest_ragcheck.rag.shapes.shape import Shape
@@ -35,7 +35,7 @@ _ENDS = {"choices": 0, "candidates": 0, "answers": 0, "messages": -1}
 _WHERE_THEY_ARE = "Or leave the endpoint as it is, and say by rag_response where answer and contexts are."
 
 
-def with_the_setting(mismatch: ReplyMismatch, reply: object, shape: Shape) -> ReplyMismatch:
+def with_fitting_setting(mismatch: ReplyMismatch, reply: object, shape: Shape) -> ReplyMismatch:
     """Return the mismatch with a setting that fits the reply, if there is one."""
     if isinstance(mismatch, SessionMismatch):
         return mismatch
@@ -59,7 +59,7 @@ def with_the_setting(mismatch: ReplyMismatch, reply: object, shape: Shape) -> Re
 def _beside_the_contract(mismatch: ReplyMismatch, reply: object, setting: str | None) -> ReplyMismatch:
     """Return the mismatch with instructions for the endpoint, and with a setting as the alternative."""
     missing = isinstance(mismatch, NotFound)
-    mismatch = in_the_contracts_words(mismatch, reply)
+    mismatch = with_contract_remedy(mismatch, reply)
     if _is_of_a_server(reply):
         to_do = f"{mismatch.to_do} Or leave the endpoint as it is, and set rag_shape = server"
     elif setting:
@@ -72,7 +72,7 @@ def _beside_the_contract(mismatch: ReplyMismatch, reply: object, setting: str | 
 
 
 def _is_of_a_server(reply: object) -> bool:
-    """Return True for a reply with sources and a session, which has the texts of its sources only if asked for them."""
+    """Return True for a reply with sources and a session, whose sources have texts only on request."""
     return (
         isinstance(reply, Mapping)
         and isinstance(reply.get("answer"), str)
@@ -238,7 +238,7 @@ def _ids_beside(beside: _Place, contexts: str) -> str:
 
 
 def _id_of_each(path: str, values: Sequence[Mapping[str, Any]]) -> str:
-    """Return the expression for an id of each object, that of its document if it has one; empty without."""
+    """Return the expression for an id of each object, preferably of its document; empty without one."""
     places = [(path, values)]
     for at, objects in places:  # grows by the places within
         for key in keys_among(objects[0], METADATA_NAMES):
