@@ -1,1 +1,1 @@
-"""`Question` -> `RagAnswer`: asking the system under test."""
+"""Asks the system under test a `Question`, and returns its `RagAnswer`."""

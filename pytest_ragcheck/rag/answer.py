@@ -1,4 +1,4 @@
-"""The reply of the RAG system as a value."""
+"""Defines the reply of the RAG system, and the interface to the system."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class RagAnswer:
     """The system's document ids of `contexts`, in the same order; None if the reply has none."""
 
     server_source_ids: tuple[str, ...] | None = None
-    """The server's own ids, if `source_ids` holds ours because the run uploaded the documents."""
+    """The server's own ids, if the run uploaded the documents and `source_ids` has our ids."""
 
     latency_seconds: float | None = None
     """From sending the request to the last byte of the reply, >= 0; None if not measured."""
@@ -50,7 +50,7 @@ class RagAnswer:
 
 
 class Asks(Protocol):
-    """The seam to the system under test: anything with this method can be the `rag_client`."""
+    """The interface to the system under test: any object with this method can be the `rag_client`."""
 
     async def ask(self, question: Question) -> RagAnswer:
         """Returns the system's answer, or raises an `EndpointError`."""

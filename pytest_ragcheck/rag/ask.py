@@ -16,7 +16,7 @@ from pytest_ragcheck.rag.answer import Asks, RagAnswer
 
 async def ask(question: Question, client: Asks, identities: Collection[str] = ()) -> RagAnswer:
     """
-    The client's answer, checked field by field; *identities* are those of the settings, if there are any.
+    The client's answer, checked field by field; *identities* are the names in the settings, if any.
 
     Raises:
         EndpointError: The endpoint gave no answer that can be judged, or the identity is unknown.
@@ -89,7 +89,7 @@ def number(value: Any) -> float:
 
 
 def are_texts(values: Any) -> bool:
-    """Whether *values* is a list or tuple of strings."""
+    """True if *values* is a list or tuple of strings."""
     return isinstance(values, list | tuple) and all(isinstance(value, str) for value in values)
 
 

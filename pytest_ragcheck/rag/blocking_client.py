@@ -22,7 +22,7 @@ class BlockingRagClient:
     """
     The methods of a `RagClient` as plain calls.
 
-    They run in a private event loop in a thread. So they work in any thread, even while another event loop runs. A call
+    They run in a private event loop in a thread, so they work in any thread, even while another event loop runs. A call
     that waits while another thread closes the client raises UsageError.
     """
 

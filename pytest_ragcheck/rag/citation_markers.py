@@ -1,4 +1,4 @@
-"""Finds the citation markers in an answer, and passes over texts that only look like one."""
+"""Finds the citation markers in an answer, but not texts that only look like one."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _MARKER = re.compile(
     re.IGNORECASE,
 )
 MAY_CITE = re.compile(rf"[\[【［]|[(（](?:{SOURCE_WORDS})\b", re.IGNORECASE)
-"""Found in every answer with a marker."""
+"""Matches every answer with a marker."""
 _REFERENCE_LINK = re.compile(r"\[(?P<label>[^\[\]\n]{1,200})\](?=\[(?P<reference>[^\[\]\n]{0,50})\])")
 _PAGE_OR_SCHEME = re.compile(r"[#/.]|(?!https?:)[a-z][a-z+.-]*:", re.IGNORECASE)
 _WORD = re.compile(r"\w+")
@@ -61,10 +61,10 @@ class MarkedText:
     """In their order."""
 
     definitions: Mapping[str, str]
-    """By label, the text of each footnote or list entry that a marker refers to."""
+    """The text of each footnote or list entry that a marker refers to, by label."""
 
     left_out: tuple[tuple[int, int], ...] = ()
-    """The places of these definitions and of the heading above a list, which are no sentences of the answer."""
+    """The places of these definitions and of the headings above lists, which are no sentences of the answer."""
 
     def blanked(self, answer: str) -> str:
         """Return the answer with spaces in the places of its markers and definitions; it keeps its length."""
@@ -81,7 +81,7 @@ def find_markers(answer: str, contexts: Sequence[str], *, is_document: Callable[
 
     These are not citations: markers in code, formulas and images; task lists; indexes such as `rows[0]`; intervals;
     and markers that a context has too, before or after the same words. The time grows in proportion to the length of
-    the answer and of the contexts. A name that may be one of the system's documents, known or not, *is_document*.
+    the answer and of the contexts. *is_document* returns True for a name that may be a document of the system.
     """
     if not MAY_CITE.search(answer):
         return MarkedText(definitions={})
@@ -93,7 +93,7 @@ def find_markers(answer: str, contexts: Sequence[str], *, is_document: Callable[
     links = {each.label: each.address for each in used if each.address}
     referring = list(_reference_links(prose, links))
     prose = blanked(prose, ((marker.start, marker.end) for marker in referring))
-    # A link to a page such as #returns is no citation, whether its address stands in the link or in a definition.
+    # A link to a page such as #returns is no citation, even if its address is in a definition.
     elsewhere = {label for label, to in links.items() if _PAGE_OR_SCHEME.match(to) and not is_source(to, is_document)}
     markers = [
         marker
@@ -129,7 +129,7 @@ def _marker(found: re.Match[str], definitions: Mapping[str, str], is_document: C
 
 
 def _reference_links(prose: str, links: Mapping[str, str]) -> Iterator[Marker]:
-    """Each Markdown link such as `[the terms][t]`, with the address of its definition; `[1][2]` is none."""
+    """Each Markdown link such as `[the terms][t]`, with the address of its definition; `[1][2]` is no link."""
     for found in _REFERENCE_LINK.finditer(prose) if links else ():
         label = found["label"].strip()
         address = links.get(found["reference"].strip() or label)

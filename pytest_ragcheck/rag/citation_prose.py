@@ -20,7 +20,7 @@ _NO_PROSE = re.compile(
     r"|^[ \t]*(?:[-*+]|\d{1,3}[.)])[ \t]+\[[ xX]\](?=\s)",  # task lists
     re.MULTILINE | re.DOTALL,
 )
-# Found in every text in which `_NO_PROSE` is found, unless that begins with an indent; in a tenth of the time.
+# Matches every text that `_NO_PROSE` matches, unless it begins with an indent, in a tenth of the time.
 _MAY_BE_NO_PROSE = re.compile(r"[`$\\]|~~~|!\[|[\"']\s*:\s*\[|\n[ \t]|\[[ xX]\]")
 _INDENTS = (" ", "\t")
 _BRACKET = re.compile(r"[\[(（【［]")
@@ -44,7 +44,7 @@ class Definition:
     label: str
     text: str
     heading: tuple[int, int] | None = None
-    """The place of the line above the list."""
+    """The place of the line above the list; None for a definition outside of a list."""
     is_footnote: bool = False
 
     @property
@@ -58,7 +58,7 @@ def prose_of(text: str) -> str:
     """
     The text with spaces in place of code, formulas, images, arrays of JSON and the boxes of task lists.
 
-    Code in a line stays if it has no bracket: it holds no marker, and may be the name in `(source: ...)`.
+    Code in a line stays if it has no bracket, because it has no marker and may be the name in `(source: ...)`.
     """
     if not _MAY_BE_NO_PROSE.search(text) and text[:1] not in _INDENTS:
         return text
@@ -70,7 +70,7 @@ def prose_of(text: str) -> str:
 
 
 def used_definitions(text: str, prose: str) -> list[Definition]:
-    """All footnotes, and the definitions and lists with one that markers or images of the text refer to."""
+    """All footnotes, and other definitions and lists if markers or images of the text refer to one in them."""
     found = list(_defined(prose))
     if not found:
         return []

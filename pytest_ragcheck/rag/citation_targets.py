@@ -1,4 +1,4 @@
-"""Reads what a citation marker refers to: numbers, and names or addresses of documents."""
+"""Reads the targets of a citation marker: numbers, and names or addresses of documents."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _NUMBERS = re.compile(
 )
 _SEPARATOR = re.compile(rf"[,;|，；、]\s*|\s+(?:{_AND})\s+")
 _MOST_PARTS = 5
-"""Number of the parts of a list that one name may have, such as `Salt, Pepper and Oil.pdf`."""
+"""Maximum number of parts of a list that form one name, such as `Salt, Pepper and Oil.pdf`."""
 
 _RANGE = re.compile(r"(\d{1,3})\^?(?:\s*[–—-]\s*\^?(\d{1,3}))?")
 _PREFIX = re.compile(
@@ -78,7 +78,7 @@ def bracket_targets(inside: str, is_document: Callable[[str], bool]) -> tuple[st
 
 
 def named_targets(inside: str, is_document: Callable[[str], bool]) -> tuple[str, ...]:
-    """The targets after a word such as `source:`, which makes any name a target; `see:` and `source 3` do not."""
+    """The targets after a word such as `source:`, which makes any name a target, unlike `see:` and `source 3`."""
     prefix = None if is_document(inside.strip()) else _PREFIX.match(inside)
     rest = (inside[prefix.end() :] if prefix else inside).strip(" []")
     if numbers := expanded(rest):

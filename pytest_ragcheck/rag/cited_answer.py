@@ -40,7 +40,7 @@ class Citation:
     """
     The positions of the cited contexts, from 0; empty if the reference resolves to none.
 
-    None if that cannot be known: the reference is a name, and the contexts have no ids.
+    None if they are unknown: the reference is a name, and the contexts have no ids.
     """
 
 
@@ -58,7 +58,7 @@ class CitedAnswer:
     """The ids of each context; None if the reply has none."""
 
     def cites(self, document: str) -> bool | None:
-        """Return True if a citation is of a context of the document; None if that cannot be known."""
+        """Return True if a citation refers to a context of the document; None if that is unknown."""
         if self.ids is None:
             names = {citation.target for citation in self.citations if citation.contexts != ()}
             if any(is_same_document(name, document) for name in names):
@@ -72,9 +72,9 @@ def cited_answer(answer: RagAnswer) -> CitedAnswer:
     """
     Return the citations of the answer.
 
-    A number is the rank of a context, from 1; one beyond them may be a document's id. A footnote or a numbered list of
-    sources in the answer gives its numbers a name. A name resolves to all contexts of its document: it equals the id,
-    its last part, or that without its extension, in any case.
+    A number is the rank of a context, from 1; a larger number may be a document's id. A footnote or a numbered list of
+    sources in the answer maps its numbers to names. A name resolves to all contexts of its document: it is the id, the
+    last part of the id, or that part without its extension, in any case.
     """
     documents = _Documents(answer)
     marked = find_markers(answer.text, answer.contexts, is_document=documents.may_have)
@@ -98,7 +98,7 @@ def cited_answer(answer: RagAnswer) -> CitedAnswer:
 
 
 def document_of(source_id: str) -> str:
-    """Return the document of an id: `terms.md` of `terms.md#2`, `terms` of `terms-chunk-2`, `terms-2` of itself."""
+    """Return the document of an id: `terms.md` for `terms.md#2`, `terms` for `terms-chunk-2`, `a-2` for itself."""
     folder, slash, name = source_id.rpartition("/")
     part = _PART.fullmatch(name)
     return f"{folder}{slash}{part[part.lastindex or 0]}" if part else source_id
@@ -106,7 +106,7 @@ def document_of(source_id: str) -> str:
 
 def is_same_document(source_id: str, document: str) -> bool:
     """
-    Return True if the id is that of the document or of a part of it.
+    Return True if the id names the document or a part of it.
 
     The document may be named by the last part of the id, with or without its extension. Of two names with `#`, both
     parts must be the same.
@@ -131,7 +131,7 @@ def _is_same(name: str, document: str) -> bool:
 def _resolved(
     target: str, marked: MarkedText, answer: RagAnswer, documents: _Documents
 ) -> tuple[str, tuple[int, ...] | None]:
-    """The number or name that the target is, and the positions of its contexts."""
+    """The target as a number or as a document's name, and the positions of its contexts."""
     name = target
     if text := marked.definitions.get(target):
         name = documents.named_in(text) or (target if target.isdecimal() else text)

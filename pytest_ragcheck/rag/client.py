@@ -39,7 +39,7 @@ class RagClient(ClientCalls):
         max_reply_bytes: Limit of a reply's body, decompressed, >= 1.
         http: Your own `AsyncClient` of httpx or httpx2, for TLS settings or proxies. Its own settings apply, but
             `timeout_seconds` limits the exchange and redirects are not followed.
-        close_http: Whether `aclose` closes your own client too.
+        close_http: True if `aclose` closes your own client too.
         app: An ASGI app in this process, such as `FastAPI()`, which takes the requests in place of a server. *url* and
             *base_url* may be paths. The first request starts the lifespan of the app, in the running event loop, and
             `aclose` ends it; each of the two has `timeout_seconds`.
@@ -51,7 +51,7 @@ class RagClient(ClientCalls):
             earlier turns as `{history}`, or the session of their replies as `{session}`.
         response: Where the parts of the reply are, in place of the shape's places, in JMESPath:
             `answer=result.text contexts=references[].content[]`, and `source_ids=` and `session=` if the reply has any.
-        stream: Whether a reply with the content type of a stream of events is read as one; otherwise it is an error.
+        stream: True if a reply with the content type of a stream of events is read as one; otherwise it is an error.
 
     Raises:
         UsageError: An argument cannot work.
@@ -208,7 +208,7 @@ class RagClient(ClientCalls):
 
     @cached_property
     def blocking(self) -> BlockingRagClient:
-        """The same as plain calls, for code without an event loop of its own."""
+        """The same methods as plain calls, for code without an event loop of its own."""
         return BlockingRagClient(self, self._app)
 
     @property

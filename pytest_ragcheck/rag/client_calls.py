@@ -59,7 +59,7 @@ class ClientCalls:
         Args:
             text: The question.
             top_k: How many contexts are requested, >= 1; the client's own number if None.
-            include_chunks: Whether to request the texts and ids of the retrieved documents. A client with a shape
+            include_chunks: True to request the texts and ids of the retrieved documents. A client with a shape
                 of its own ignores it.
 
         Raises:

@@ -1,4 +1,4 @@
-"""A conversation from turn to turn, and its state before a question as requests and functions get it."""
+"""Keeps the turns of a conversation, and the state of a conversation for a request."""
 
 from __future__ import annotations
 
@@ -87,6 +87,6 @@ class Dialogue:
 
 
 def earlier_turn(question: Question, answer: RagAnswer) -> EarlierTurn:
-    """Return an answered turn as the turns after it have it."""
+    """Return an answered turn for the history of later turns."""
     text = answer.text if question.is_answered else None
     return EarlierTurn(question=question.question, answer=text, contexts=answer.contexts)

@@ -1,4 +1,4 @@
-"""The part of a run's settings that describes the endpoint, for `RagClient.from_settings`."""
+"""Defines the settings that describe the endpoint, for `RagClient.from_settings`."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class EndpointSettings:
 
     @property
     def question_timeout_seconds(self) -> float:
-        """Time limit of all requests of a question: time for several, their retries and the judge's."""
+        """Time limit of all requests of a question, with their retries and those to the judge."""
         return 10 * self.timeout_seconds
 
     @property

@@ -52,7 +52,7 @@ class FunctionEndpoint:
 
     def as_identity(self, name: str) -> FunctionEndpoint:
         """
-        The same function with the name of the identity; an empty name gives the function without one.
+        The same function with the name of the identity; an empty name removes the identity.
 
         Raises:
             EndpointError: The function takes no identity.
@@ -105,7 +105,7 @@ class FunctionEndpoint:
     ) -> RagAnswer:
         self._check_carries(conversation)
         before = {"history": conversation.messages, "session": conversation.session, "identity": self._identity}
-        # Outside of a conversation, a function's own default stands.
+        # Outside of a conversation, a function's own default applies.
         is_turn = conversation.turn is not None
         is_given = {"history": is_turn, "session": is_turn, "identity": self._identity is not None}
         keywords |= {name: before[name] for name, required in self._carried.items() if required or is_given[name]}

@@ -1,4 +1,4 @@
-"""An endpoint that answers questions over HTTP."""
+"""Asks an endpoint over HTTP."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class HttpEndpoint:
     """
     An endpoint that is asked over HTTP.
 
-    Without *stream*, a reply may be no stream of events; without *answers*, as in the tier `retrieval`, none is read.
+    Without *stream*, a stream of events is an error. Without *answers*, as in the tier `retrieval`, no answer is read.
     """
 
     def __init__(self, route: HttpRoute, shape: Shape, *, stream: bool = True, answers: bool = True) -> None:
@@ -35,7 +35,7 @@ class HttpEndpoint:
         """
         The endpoint's answer; raises an `EndpointError` if there is none.
 
-        The request's JSON object has the keys *beside* too.
+        *beside* has further keys of the request's JSON object.
         """
         self._check_carries(conversation)
         question: Any = self._shape.request.fill(query, top_k, conversation)
@@ -93,7 +93,7 @@ class HttpEndpoint:
         try:
             answer = self._shape.reading.read(reply)
         except ReplyMismatch as mismatch:
-            from pytest_ragcheck.rag.shapes.variants import with_the_setting
+            from pytest_ragcheck.rag.shapes.variants import with_fitting_setting
 
-            raise self._route.unusable(exchange, with_the_setting(mismatch, reply, self._shape)) from None
+            raise self._route.unusable(exchange, with_fitting_setting(mismatch, reply, self._shape)) from None
         return replace(answer, latency_seconds=exchange.seconds)

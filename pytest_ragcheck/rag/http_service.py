@@ -1,4 +1,4 @@
-"""A RAG service over HTTP, with routes for questions, passages and documents."""
+"""Asks a RAG service over HTTP, by its routes for questions, passages and documents."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _PASSAGES = '{"query": "{query}", "context_passages": [{"text": "...", "doc_id":
 
 class HttpService:
     """
-    A RAG service that is asked over HTTP; the arguments beside the route for questions are those of `RagClient`.
+    A RAG service over HTTP; the arguments other than the route for questions are those of `RagClient`.
 
     Raises:
         UsageError: The base URL or the shape cannot work.
@@ -58,7 +58,7 @@ class HttpService:
 
     def as_identity(self, name: str) -> HttpService:
         """
-        The same service with the headers of the identity; an empty name gives the service without one.
+        The same service with the headers of the identity; an empty name removes the identity.
 
         Raises:
             EndpointError: The identity is unknown.
