@@ -1,7 +1,7 @@
 """
 The hooks of the pytest plugin. Each hook checks whether it has work to do, and calls one function.
 
-A run without questions imports only the modules that are imported at the top here.
+A run without questions imports only the modules at the top of this file.
 """
 
 from __future__ import annotations
@@ -118,14 +118,14 @@ def pytest_deselected(items: Sequence[pytest.Item]) -> None:
 def pytest_collection_finish(session: pytest.Session) -> None:
     if RUN in session.config.stash or any(map(configuration.calls_rag_check, session.items)):
         configuration.check_files()
-        from pytest_ragcheck.plugin.asking.live_fixtures import EVALUATED_WITH, live_fixtures
+        from pytest_ragcheck.plugin.asking.live_fixtures import BACKEND_FIXTURES, live_fixtures
         from pytest_ragcheck.plugin.collecting.overrides import is_overridden
         from pytest_ragcheck.plugin.collecting.selection import select
 
         live_fixtures(session.config)
         select(session)
-        if any(is_overridden(session.config, name) for name in EVALUATED_WITH):
-            # A user's fixture may open all the files that the process can have, and its items are reported even then.
+        if any(is_overridden(session.config, name) for name in BACKEND_FIXTURES):
+            # Even if a user's fixture uses up the limit of open files, its items must be reported.
             import pytest_ragcheck.plugin.ending.item_report
             import pytest_ragcheck.plugin.ending.session_end  # noqa: F401
 
@@ -151,13 +151,13 @@ def pytest_xdist_node_collection_finished(node: Any, ids: list[str]) -> None:
     if any(configuration.is_question_of(config, node_id) for node_id in ids):
         from pytest_ragcheck.plugin.collecting.run_header import write_header_once
         from pytest_ragcheck.plugin.collecting.selection import check_gate
-        from pytest_ragcheck.plugin.guests.interruption import end_in_order_on_sigterm
+        from pytest_ragcheck.plugin.guests.interruption import end_cleanly_on_sigterm
         from pytest_ragcheck.plugin.run_state import run_of
 
         run_of(config)
         check_gate(config)
         write_header_once(config)
-        end_in_order_on_sigterm(config)
+        end_cleanly_on_sigterm(config)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from pytest_ragcheck.verdict.record import Record
 
 _OPEN_METRICS = 8
-"""Number of pairs of settings and judge whose metrics stay open; narrow fixtures make a new pair for each item."""
+"""Number of pairs of settings and judge whose metrics stay open; fixtures of narrow scope make a pair for each item."""
 
 
 @dataclass(slots=True)
@@ -66,21 +66,21 @@ class Checker:
         config.add_cleanup(self._close_all)
 
     async def ask_again(self, record: Record, backends: Backends) -> Record:
-        """Ask again, and return the new record. Verdicts on recorded answers and on that of *record* are reused."""
+        """Ask again, and return the new record. Verdicts on recorded answers and the answer of *record* are reused."""
         from pytest_ragcheck.summary.gate.recorded.recorded_verdicts import KnownVerdict
 
         known = {**self._known(record.question, backends.judge), **KnownVerdict.of(record)}
         again = self._prepared(record.question, _afresh(backends), known, self.metrics_of(backends))
         return await self.evaluator.evaluate(again)
 
-    async def judge_anew(self, question: Question, answer: RagAnswer, backends: Backends) -> Record:
+    async def judge_again(self, question: Question, answer: RagAnswer, backends: Backends) -> Record:
         """Return a record of the answer with a new verdict, from neither the baseline nor the verdict cache."""
         # Nothing is requested from the system, so no maximum of a request applies.
         thresholds = {metric: minimum for metric, minimum in question.thresholds.items() if metric not in BOUNDED}
         anew = PreparedQuestion(
             # The question has the history of the answer, so that no earlier turn is asked again.
             question=replace(question, earlier=(), thresholds=thresholds),
-            client=Answers(answer),
+            client=_KnownAnswer(answer),
             judge=_afresh(backends).judge,
             metrics=self.metrics_of(backends),
             settings=backends.settings.replace(repeats=1, judge_repeats=1, max={}),
@@ -100,7 +100,7 @@ class Checker:
 
     def metrics_of(self, backends: Backends, *, lasting: bool = False) -> tuple[Metric, ...]:
         """
-        Return the metrics that a question with these backends is measured by.
+        Return the metrics of questions with these backends.
 
         *lasting* is True to keep the metrics open until the end of the run, as for prefetched questions.
         """
@@ -171,8 +171,8 @@ class Checker:
         self._close([*own_metrics(self._config), *made])
 
 
-class Answers:
-    """A client that gives a known answer, so that the judge can judge the answer again."""
+class _KnownAnswer:
+    """A client that returns a known answer, which the judge judges again."""
 
     def __init__(self, answer: RagAnswer) -> None:
         self._answer = answer

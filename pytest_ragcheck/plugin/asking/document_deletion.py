@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from pytest_ragcheck.rag.documents.document_routes import DocumentRoutes
 
 
-async def finished(
+async def settle(
     ledger: Ledger, routes: DocumentRoutes, limiter: Limiter, *, settings: Settings, failed: bool
 ) -> Documents:
     """Delete or keep the ledger's documents at the end of the run, and return the outcome."""
@@ -42,7 +42,7 @@ async def finished(
     return done
 
 
-def note(config: pytest.Config, done: Documents) -> None:
+def add_outcome(config: pytest.Config, done: Documents) -> None:
     """Add the outcome to the summary of the run, from any process."""
     run = run_of(config)
     run.documents = done if run.documents is None else run.documents + done
@@ -57,7 +57,7 @@ def delete_for_all(config: pytest.Config, *, failed: bool) -> None:
     """Delete the documents that no worker has deleted, in the controller of xdist, and add the workers' outcomes."""
     folder = _folder(config)
     for path in sorted(folder.glob("*.json")):
-        note(config, Documents.from_row(json.loads(path.read_bytes())))
+        add_outcome(config, Documents.from_row(json.loads(path.read_bytes())))
     shutil.rmtree(folder, ignore_errors=True)
     settings = settings_of(config)
     ledgers = [each for each in ledgers_of(settings.run.output, run_id(config)) if not each.read().is_settled]
@@ -73,13 +73,13 @@ async def _delete(config: pytest.Config, ledgers: list[Ledger], failed: bool) ->
         entries = ledger.read()
         if client is not None and entries.base == client.documents.shown:
             routes = client.documents.of_identity(entries.identity)
-            note(config, await finished(ledger, routes, limiter, settings=settings, failed=failed))
+            add_outcome(config, await settle(ledger, routes, limiter, settings=settings, failed=failed))
         else:
-            note(config, give_up(ledger))
+            add_outcome(config, give_up(ledger))
     if client is not None:
         await client.aclose()
 
 
 def _folder(config: pytest.Config) -> Path:
-    """Return the folder with one file for each worker; it is not in the run folder, which the next run may remove."""
+    """Return the folder with a file for each worker, outside of the run folder, which the next run may remove."""
     return folder_of_documents(settings_of(config).run.output) / f"outcome-{worker_info(config).run_id}"

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from pytest_ragcheck.engine.limits.request_limiter import WithoutRetries
 from pytest_ragcheck.engine.store.run_once import POLL_SECONDS, Once
 from pytest_ragcheck.errors import EndpointError, UsageError
-from pytest_ragcheck.plugin.asking.document_deletion import finished, note
+from pytest_ragcheck.plugin.asking.document_deletion import add_outcome, settle
 from pytest_ragcheck.plugin.asking.session_loop import is_client_of_url, loop_of, write_line
 from pytest_ragcheck.plugin.asking.shared_run import limits_of
 from pytest_ragcheck.plugin.configuration import settings_of
@@ -42,7 +42,7 @@ _PROGRESS_SECONDS = 5.0
 
 class RunDocuments:
     """
-    The documents of the questions that this process runs, by the system that holds them.
+    Uploads and deletes the documents of this process's questions, by system.
 
     Under xdist the first worker uploads the documents for all. The controller deletes those in the system of
     `--rag-url`. The last worker deletes those in a system that only a conftest.py defines. Each worker uploads and
@@ -81,7 +81,7 @@ class RunDocuments:
         loop_of(self._config).run(self._end, failed)
 
     async def _end(self, failed: bool) -> None:
-        # An event loop that was abandoned because a user's code blocks it ends its own uploads.
+        # An abandoned event loop, which a user's code blocks, ends its own uploads.
         uploads = [task for task in self._put.values() if task.get_loop() is asyncio.get_running_loop()]
         for task in uploads:
             task.cancel()
@@ -97,14 +97,14 @@ class RunDocuments:
             ledger.release()
 
     async def _finish(self, ledger: Ledger, routes: DocumentRoutes, *, failed: bool) -> None:
-        note(self._config, await finished(ledger, routes, self._limiter, settings=self._settings, failed=failed))
+        add_outcome(self._config, await settle(ledger, routes, self._limiter, settings=self._settings, failed=failed))
 
     async def _leave(self, name: str, ledger: Ledger, routes: DocumentRoutes, *, failed: bool) -> None:
-        """Delete the documents if no other worker needs them, or leave them to the last that does."""
+        """Delete the documents, or leave them to the last worker that needs them."""
         end = time.monotonic() + SETTLING_SECONDS
 
         async def finish_as_last() -> bool:
-            # A worker that finds the documents missing in its own system could not delete these.
+            # An undecided worker may find that its own system lacks these documents, and then cannot delete them.
             if ledger.undecided and time.monotonic() < end:
                 return False
             if failed:
@@ -160,7 +160,7 @@ class RunDocuments:
         ledger = self._ledger(_digest(name))
         ledger.hold(undecided=True)
         known = is_client_of_url(self._config, client) and system == shown_url(self._settings.endpoint.url or "")
-        # Before the upload: a process that ends in the meantime must delete the documents.
+        # A process that ends during the upload must delete the documents.
         if known:
             self._held.append(ledger)
         else:
@@ -169,7 +169,7 @@ class RunDocuments:
         async def put_in() -> str:
             nonlocal known
             known = True
-            # A process that ended in the meantime may have removed the folder with the lock.
+            # A process that ended before may have removed the folder with the lock.
             try:
                 ledger.hold()
                 return (await self._put_in(uploads, routes, ledger)).to_json()
@@ -200,12 +200,12 @@ class RunDocuments:
     async def _put_in(self, uploads: list[Upload], routes: DocumentRoutes, ledger: Ledger) -> Ingested:
         for old in abandoned(self._settings.run.output):
             entries = old.read()
-            # No process holds the ledger that another worker is about to remove at its end.
+            # A worker that ends releases its ledger before it deletes the documents.
             is_own = old.folder.name.startswith(self._worker.run_id)
             if entries.base == routes.shown and not entries.kept and not is_own:
                 # Documents of an identity that the settings no longer have stay in their ledger.
                 with suppress(EndpointError):
-                    note(self._config, await clean_up(old, routes.of_identity(entries.identity), self._limiter))
+                    add_outcome(self._config, await clean_up(old, routes.of_identity(entries.identity), self._limiter))
         # A worker that died here has left documents; the end of the run retries and reports failed deletions.
         await clean_up(ledger, routes, self._limiter, continues=True)
         progress = _Progress(self._config, len(uploads), routes.shown)

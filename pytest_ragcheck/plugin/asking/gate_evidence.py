@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from pytest_ragcheck.summary.gate.baseline_reader import BaselineRow
     from pytest_ragcheck.verdict.record import Record
 
-OTHERWISE = "its labels changed, and the recorded answers cannot be scored under the new ones"
+LABELS_CHANGED = "its labels changed, and the recorded answers cannot be scored under the new ones"
 
 
 async def with_evidence(record: Record, backends: Backends, checker: Checker, run: RunBaseline) -> Record:
@@ -85,7 +85,7 @@ class _Examination:
             thresholds=thresholds,
             now=now,
             known=known,
-            apart="" if known else OTHERWISE,
+            apart="" if known else LABELS_CHANGED,
             ids_renamed=bool(self.baseline.recorded_ids(self.record)),
             saved_runs=self.baseline.baseline.runs,
         )
@@ -93,10 +93,10 @@ class _Examination:
             evidence = replace(await self._asked(evidence), over_budget=self.over_budget)
         verdicts = tuple(each.verdict.value for each in self.again)
         cost = summed((self.record.cost, *(each.cost for each in (*self.again, *self.judged))))
-        return replace(self._leaking(), evidence=evidence.to_document(), asked_again=verdicts, cost=cost)
+        return replace(self._worst_fail(), evidence=evidence.to_document(), asked_again=verdicts, cost=cost)
 
-    def _leaking(self) -> Record:
-        """Return the record of today that breaks most of a prohibition, which no later PASS excuses; else the first."""
+    def _worst_fail(self) -> Record:
+        """Return the FAIL that breaks most of a prohibition, which no later PASS excuses; else the first record."""
         failed = [each for each in (self.record, *self.again) if each.verdict is Verdict.FAIL]
         kept = [sum(each.shortfalls.get(metric, 1.0) for metric in PROHIBITIONS) for each in failed]
         return failed[kept.index(min(kept))] if failed else self.record
@@ -104,7 +104,7 @@ class _Examination:
     async def _known(self, thresholds: Mapping[str, float]) -> tuple[KnownRun, ...]:
         found = []
         for run, saved in enumerate(self.row.saved, -len(self.row.saved)):
-            question = self.baseline.as_asked(self.record.question, run)
+            question = self.baseline.with_saved_turns(self.record.question, run)
             looks = []
             for each in saved:
                 if each.judge == self.record.judge and (digest := each.digest(question)) is not None:
@@ -127,7 +127,7 @@ class _Examination:
         contexts, reply = [text_digest(text) for text in record.contexts], record.reply
         scores = measured_values(record.scores)
         if ids := self.baseline.recorded_ids(record):
-            # Under the new ids a gold passage without a text would be missing.
+            # A gold passage without a text is found by its recorded id only.
             reply = replace(reply, source_ids=ids)
             for metric in self.checker.metrics_of(self.backends):
                 if metric.names == RETRIEVAL:
@@ -193,9 +193,9 @@ class _Examination:
         return tuple(looks)
 
     async def _judge(self, answers: Sequence[str]) -> tuple[Scores, ...] | None:
-        """Return new scores of the answers, begun in their order; None if one of them could not be measured."""
+        """Return new scores of the answers, in order; None if one of them could not be measured."""
         done = await asyncio.gather(
-            *(self.checker.judge_anew(*self.answers[digest], self.backends) for digest in answers),
+            *(self.checker.judge_again(*self.answers[digest], self.backends) for digest in answers),
             return_exceptions=True,
         )
         for raised in done:
@@ -214,14 +214,14 @@ class _Examination:
             return None
         over_budget = self.over_budget
         today = await self._judge((recorded.answer,))
-        # The sample may be smaller; the question itself is examined.
+        # The cost limit may reduce the sample, because the question itself is examined.
         self.over_budget = over_budget
         return None if today is None else (recorded.scores, today[0])
 
     async def _judged_for_means(
         self, evidence: GateReplies, compared: ComparedQuestion, *, deterministic: bool
     ) -> GateReplies:
-        """Add one judgement of each answer of a changed question; two if it asserts a single metric."""
+        """Judge each answer of a changed question once more, or twice if the question asserts a single metric."""
         if not can_be_judged([compared]):
             return evidence
         times = 1 if deterministic or len(compared.thresholds) > 1 else 2

@@ -1,4 +1,4 @@
-"""Follows the items and the fixtures of a run with questions."""
+"""Tracks the items and the fixtures of a run with questions."""
 
 from __future__ import annotations
 
@@ -7,23 +7,23 @@ from typing import Any
 
 import pytest
 
-EVALUATED_WITH = ("rag_client", "rag_judge", "rag_settings")
+BACKEND_FIXTURES = ("rag_client", "rag_judge", "rag_settings")
 
 _PLUGIN = "ragcheck-fixtures"
 
 
 class LiveFixtures:
-    """The fixtures that questions are evaluated with, while they are set up, and whether the last item runs."""
+    """Tracks which fixtures of `BACKEND_FIXTURES` are set up, and whether the last item runs."""
 
     def __init__(self) -> None:
         self.values: dict[pytest.FixtureDef[Any], int] = {}
-        """The fixtures of `EVALUATED_WITH` between setup and teardown, each with the id of its value."""
+        """The fixtures that are set up, each with the id of its value."""
 
         self.in_last_item = False
         """True while the last item of this process runs."""
 
         self.before_last_item: Callable[[], None] | None = None
-        """Called before the last item, outside of the time that is measured and limited for items."""
+        """Called before the last item, outside of the time of that item."""
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_protocol(self, nextitem: pytest.Item | None) -> Generator[None, object, object]:
@@ -36,7 +36,7 @@ class LiveFixtures:
     def pytest_fixture_setup(self, fixturedef: pytest.FixtureDef[Any]) -> Generator[None, object, object]:
         __tracebackhide__ = True  # for users' own fixtures
         value = yield
-        if fixturedef.argname in EVALUATED_WITH:
+        if fixturedef.argname in BACKEND_FIXTURES:
             self.values[fixturedef] = id(value)
         return value
 
@@ -49,7 +49,7 @@ class LiveFixtures:
 
 
 def live_fixtures(config: pytest.Config) -> LiveFixtures:
-    """Return the live fixtures of the process, which are followed from the first call on."""
+    """Return the tracker of the process, and register it at the first call."""
     plugins = config.pluginmanager
     found: LiveFixtures | None = plugins.get_plugin(_PLUGIN)
     if found is None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.judging.function_judge import FunctionJudge
-from pytest_ragcheck.plugin.asking.live_fixtures import EVALUATED_WITH
+from pytest_ragcheck.plugin.asking.live_fixtures import BACKEND_FIXTURES
 from pytest_ragcheck.plugin.collecting.question_items import QuestionItem, question_of
 
 if TYPE_CHECKING:
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 FixtureHome = tuple["Path | None", ...]
 """
-The folder whose conftest.py overrides each fixture of `EVALUATED_WITH`; None for the plugin's own.
+The folder whose conftest.py overrides each fixture of `BACKEND_FIXTURES`; None for the plugin's own.
 
-Without the judge for a question of the tier `retrieval`.
+A question of the tier `retrieval` has no entry for the judge.
 """
 
 MAY_BE_SKIPPED = "the item may be skipped"
@@ -48,13 +48,13 @@ class Backends:
     judge: Judge | None
     settings: Settings
 
-    def are(self, other: Backends) -> bool:
-        """Return True if both hold the very same objects."""
+    def same_as(self, other: Backends) -> bool:
+        """Return True if both have the same objects."""
         return all(own is its for own, its in zip(self._given, other._given, strict=True))
 
     @property
     def _given(self) -> tuple[Any, ...]:
-        """The values of `EVALUATED_WITH`; each item wraps a function that judges anew."""
+        """The values of `BACKEND_FIXTURES`, with a judge function unwrapped, because each item wraps it again."""
         judge = self.judge.function if isinstance(self.judge, FunctionJudge) else self.judge
         return self.client, judge, self.settings
 
@@ -68,7 +68,7 @@ class Backends:
         """
         return all(
             {each.scope for each, given in set_up.items() if (each.argname, given) == (name, id(value))} == {"session"}
-            for name, value in zip(EVALUATED_WITH, self._given, strict=True)
+            for name, value in zip(BACKEND_FIXTURES, self._given, strict=True)
             if judged or name != "rag_judge"
         )
 
@@ -99,16 +99,16 @@ def plan(session: pytest.Session, *, switched_off: str) -> Plan:
     """
     Return the plan of the session, after its collection.
 
-    *switched_off* says why no question is prefetched; empty if prefetch is allowed.
+    *switched_off* is the reason why no question is prefetched; empty if prefetch is allowed.
     """
-    folders = [_folders_with(session.config, name) for name in EVALUATED_WITH]
+    folders = [_folders_with(session.config, name) for name in BACKEND_FIXTURES]
     changing = frozenset().union(*(_folders_with(session.config, name) for name in _CHANGED_BY))
     ahead: dict[str, Prefetchable] = {}
     on_demand: dict[str, str] = {}
 
     @cache
     def found_for(path: Path) -> tuple[bool, FixtureHome]:
-        """Return whether the file's questions are changed, and the home of its fixtures, once for all its items."""
+        """Return whether a fixture changes the file's questions, and the folders of its backends."""
         return _nearest(path, changing) is not None, tuple(_nearest(path, where) for where in folders)
 
     for item in session.items:
@@ -116,17 +116,17 @@ def plan(session: pytest.Session, *, switched_off: str) -> Plan:
         if question is None:
             continue
         changed, home = found_for(item.path)
-        why = switched_off or (CHANGED if changed else _why_special(item))
+        why = switched_off or (CHANGED if changed else _why_not_ahead(item))
         if why:
             on_demand[item.nodeid] = why
         else:
-            # Questions without a judge, the middle one, have other backends than their neighbours.
+            # A question of the tier retrieval has no judge, the middle value.
             ahead[item.nodeid] = Prefetchable(question, home if question.is_answered else home[::2])
     return Plan(ahead=ahead, on_demand=on_demand)
 
 
-def _why_special(item: pytest.Item) -> str:
-    """Return why the item may be skipped or may have fixtures of its own; empty for any other item."""
+def _why_not_ahead(item: pytest.Item) -> str:
+    """Return the reason why the item cannot be prefetched; empty if it can."""
     if any(item.get_closest_marker(mark) for mark in ("skip", "skipif")):
         return MAY_BE_SKIPPED
     callspec = getattr(item, "callspec", None)
@@ -135,7 +135,7 @@ def _why_special(item: pytest.Item) -> str:
     if isinstance(item, QuestionItem):
         return ""
     homes = (getattr(item, "module", None), getattr(item, "cls", None))
-    own = any(hasattr(home, name) for home in homes for name in (*EVALUATED_WITH, *_CHANGED_BY))
+    own = any(hasattr(home, name) for home in homes for name in (*BACKEND_FIXTURES, *_CHANGED_BY))
     return OWN_FIXTURES if own or "rag_result" not in getattr(item, "fixturenames", ()) else ""
 
 

@@ -27,7 +27,7 @@ from pytest_ragcheck.plugin.asking.session_loop import loop_of
 from pytest_ragcheck.plugin.asking.shared_run import forget_limits, limits_of, opened_store
 from pytest_ragcheck.plugin.asking.waiting import Waiting
 from pytest_ragcheck.plugin.configuration import is_fork, settings_of
-from pytest_ragcheck.plugin.guests.interruption import end_in_order_on_sigterm, shorten
+from pytest_ragcheck.plugin.guests.interruption import end_cleanly_on_sigterm, shorten
 from pytest_ragcheck.plugin.run_state import begin_run
 from pytest_ragcheck.plugin.workers.shared_folder import run_folder
 from pytest_ragcheck.plugin.workers.transport import NO_DOCUMENTS, NOT_STARTED, STOPPED
@@ -46,7 +46,7 @@ NO_STORE = "the workers have no store to share"
 FORKED = "the process is a fork of the one that prefetches"
 
 _PLUGIN = "ragcheck-questions"
-_LATER = ("rag.cited_answer", "plugin.ending.item_report", "plugin.ending.session_end")
+_LATER_MODULES = ("rag.cited_answer", "plugin.ending.item_report", "plugin.ending.session_end")
 _LATER_FOR_A_MODEL = ("judging.model.judge_reply",)
 """Modules that are imported while pytest's thread waits for the first answers, in the order of their use."""
 
@@ -83,7 +83,7 @@ class QuestionSession:
 
         begin_run(config)
         if not worker.is_worker:
-            end_in_order_on_sigterm(config)
+            end_cleanly_on_sigterm(config)
         switched_off = SWITCHED_OFF if "prefetch" in settings_of(config).run.disabled else ""
         alone = FORKED if forked else switched_off or _why_alone(worker, store)
         fixtures = live_fixtures(config)
@@ -196,9 +196,9 @@ class QuestionSession:
 
     def _after_reruns(self, question: Question, backends: Backends) -> Evaluated | None:
         """
-        Return the record of a turn that was left out after an ERROR; None if the turns before it still have no answer.
+        Return the record of a turn that an ERROR left out; None if the turns before it still have no answer.
 
-        They may have one since a rerun. The reruns of another process are unknown here, so the turns are asked again.
+        A rerun may have answered them. Reruns in another process are unknown here, so the turns are asked again.
         """
         client, name, conversation = self._on_demand
         if client is not backends.client or name != conversation_of(question):
@@ -246,9 +246,9 @@ class QuestionSession:
 
     def _finish(self) -> None:
         """
-        Wait for the questions that this worker asks for the items of others; it begins no further ones.
+        Wait for the questions that this worker asks for the items of others, and begin no further ones.
 
-        The wait is bounded, because no time limit of an item bounds it, and a user's client may hang.
+        The wait has a limit of its own, because no item's limit applies, and a user's client may hang.
         """
         self._loop.run(self._asker.prefetcher.finish, self._patience_seconds)
 
@@ -257,7 +257,7 @@ class QuestionSession:
         return settings_of(self._config).endpoint.timeout_seconds / 2
 
     def _end_questions(self, *, interrupted: bool) -> None:
-        """End all questions under way; after an interruption, leave them with the loop if a user's code blocks it."""
+        """End all questions under way; after an interruption, abandon them if a user's code blocks the loop."""
         if interrupted and not self._loop.answers():
             self._abandon()
         self._schedule.clear()
@@ -286,13 +286,13 @@ def question_session_of(session: pytest.Session) -> QuestionSession:
 
 
 def _why_alone(worker: WorkerInfo, store: SharedStore | None) -> str:
-    """Return why a worker must not prefetch, since others would ask the same questions; empty if it may."""
+    """Return why a worker must not prefetch questions, which others would ask too; empty if it may."""
     if not worker.is_worker or worker.runs_everything or store is not None:
         return ""
     return NO_STORE if worker.shares_disk else NOT_SHARED
 
 
 def _import_later(judge: Judge | None) -> None:
-    """Import the modules of later steps, while pytest's thread would wait for the first answers."""
-    for name in (*(_LATER_FOR_A_MODEL if getattr(judge, "chat", None) is not None else ()), *_LATER):
+    """Import the modules of later steps while pytest's thread waits for the first answers."""
+    for name in (*(_LATER_FOR_A_MODEL if getattr(judge, "chat", None) is not None else ()), *_LATER_MODULES):
         import_module(f"pytest_ragcheck.{name}")

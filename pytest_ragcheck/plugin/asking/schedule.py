@@ -18,21 +18,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """What to do for an item."""
+    """The way to evaluate the question of one item."""
 
     on_demand: str
     """Why the question is asked when its item runs; empty if it is prefetched."""
 
     key: str = ""
-    """The key of the prefetched question; with `on_demand`, that of a prefetched record that the item cannot use."""
+    """The key of the prefetched question; with `on_demand`, the key of a record that the item cannot use."""
 
     begin: tuple[tuple[str, Question], ...] = ()
-    """The questions to begin first, with their keys: all that have the backends of this item."""
+    """All questions with the backends of this item, with their keys, to begin first."""
 
 
 class Schedule:
     """
-    The questions of a session that are not delivered yet.
+    Holds the questions of a session that are not delivered yet.
 
     The first item whose backends are those of the session or of its folder begins all questions with these backends.
     """
@@ -69,7 +69,7 @@ class Schedule:
             return Step(on_demand=NARROW)
         begun, digest = self._begun[planned.home]
         key = planned.key or store_key(question, digest)
-        return Step(key=key, begin=begin, on_demand="" if begun.are(backends) else OTHER_BACKENDS)
+        return Step(key=key, begin=begin, on_demand="" if begun.same_as(backends) else OTHER_BACKENDS)
 
     def clear(self) -> None:
         """Forget the questions whose items have not run, because none of these items will."""

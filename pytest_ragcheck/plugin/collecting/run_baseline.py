@@ -51,7 +51,7 @@ class RunBaseline:
 
     @cached_property
     def gate(self) -> str:
-        """The procedure that decides, by the number of questions of this run that can be compared."""
+        """The gate's procedure, which depends on the number of comparable questions."""
         return procedure_for(self.terms.gate, self._n_comparable)
 
     def row(self, question: Question) -> BaselineRow | None:
@@ -62,11 +62,11 @@ class RunBaseline:
             return None
         return row
 
-    def as_asked(self, question: Question, run: int) -> Question:
+    def with_saved_turns(self, question: Question, run: int) -> Question:
         """
-        Return the question with the turns before it as a saved run has them, -1 for the latest run.
+        Return the question after the earlier turns of a saved run; *run* is -1 for the latest.
 
-        The question is returned as it is if the baseline lacks one of the turns.
+        The question is returned unchanged if the baseline lacks one of the turns.
         """
         history = []
         for turn in question.earlier:
@@ -78,7 +78,7 @@ class RunBaseline:
         return replace(question, history=tuple(history))
 
     def recorded_ids(self, record: Record) -> tuple[str, ...]:
-        """Return the baseline's ids of the contexts if most are known texts under unknown ids; empty otherwise."""
+        """Return the baseline's ids of the contexts if most are known texts with unknown ids; otherwise empty."""
         # A forbidden document may have any other id.
         ids = () if record.question.must_not_retrieve else record.source_ids or ()
         known = [self._ids_by_text.get(text_digest(text)) for text in record.contexts]
@@ -100,7 +100,7 @@ class RunBaseline:
     @cached_property
     def _n_comparable(self) -> int:
         questions = self._run.questions
-        # The shards of a run are decided together, so that each of them counts all questions.
+        # The shards of a run are decided together, so each of them counts all questions.
         shards = self._settings.run.shard is not None
         asked = [q for s in questions.sets.values() for q in s.questions] if shards else questions.selected.values()
         # The questions of a `rag_check` test are unknown until it asks them.

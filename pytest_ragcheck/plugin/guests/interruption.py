@@ -1,4 +1,4 @@
-"""Ends a run in order at SIGTERM and Ctrl-C, and writes its results despite a second Ctrl-C."""
+"""Ends a run cleanly at SIGTERM and Ctrl-C, and writes its results despite a second Ctrl-C."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 ENDED = "ragcheck-ended"
 
 
-def end_in_order_on_sigterm(config: pytest.Config) -> None:
+def end_cleanly_on_sigterm(config: pytest.Config) -> None:
     """End the run at SIGTERM as at Ctrl-C, unless another handler is installed; a third SIGTERM ends the process."""
 
     def end() -> None:
@@ -51,7 +51,7 @@ def _end() -> None:
 
 
 def _handle(config: pytest.Config, number: signal.Signals, usual: Any, *acts: Callable[[], None]) -> None:
-    """Call *acts* at the next signals of this number, if the handler is the usual one and the run has not ended."""
+    """Call *acts* one by one at the next signals of this number, unless another handler is installed."""
     left = list(acts)
 
     def leave() -> None:
