@@ -39,7 +39,7 @@ class Asker:
         self._store = store
 
     async def begin(self, questions: Iterable[tuple[str, PreparedQuestion]]) -> None:
-        """Begin the questions, each with its key, in the order of `by_conversation`, as there is room."""
+        """Begin the questions, each with its key, in the order of `by_conversation`, as slots become free."""
         await self.prefetcher.add(jobs_of(questions, self._evaluator))
 
     async def take(self, key: str) -> Evaluated | None:
@@ -59,8 +59,8 @@ class Asker:
         """
         Return the record of a question that was not prefetched, from an earlier run or asked now.
 
-        *why* says why it was not prefetched. *conversation* is that of the question, as far as the same system was
-        asked; None for no turn.
+        *why* is the reason why it was not prefetched. *conversation* has the turns that the same system answered; None
+        for a question that is no turn.
         """
         if self._store is not None and (earlier := await self._store.take_resumed(key)) is not None:
             return Evaluated(record=with_question(earlier, prepared.question), on_demand=why, resumed=True)

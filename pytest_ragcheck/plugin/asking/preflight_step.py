@@ -35,9 +35,8 @@ class Preflight:
     """
     The preflight of the judges in one process.
 
-    The session ends if a judge fails its preflight. The budget counts the cost of the requests; it refuses none,
-    because they are few. *folder* is the folder of the run, equal in all processes; None if this process shares
-    nothing.
+    The session ends if a judge fails its preflight. The requests are few, so the budget counts their cost but refuses
+    none. *folder* is the folder of the run, equal in all processes; None if this process shares nothing.
     """
 
     def __init__(self, session: pytest.Session, limiter: Limiter, budget: Budget | None, folder: Path | None) -> None:
@@ -48,7 +47,7 @@ class Preflight:
         self._cache: Any = getattr(session.config, "cache", None)  # None with -p no:cacheprovider
         self._usable: deque[Any] = deque(maxlen=_REMEMBERED)
         self._problem = ""
-        """Why a judge is not usable; empty while every tried one is."""
+        """The reason why a judge is not usable; empty if there is none."""
 
     def check(self, backends: Backends) -> None:
         """
@@ -74,7 +73,7 @@ class Preflight:
             pytest.skip(STOPPED)
 
     def _try(self, judge: Judge, backends: Backends) -> str:
-        """Return why the judge is not usable; empty if it is. The run's notes name the mistakes of a weak judge."""
+        """Return why the judge is not usable; empty if it is. A weak judge's mistakes become a note of the run."""
         key = trial_key(judge)
         trial = read_trial(self._kept().get(key))
         if trial is None:

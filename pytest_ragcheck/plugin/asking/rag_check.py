@@ -1,4 +1,4 @@
-"""Makes the record of a question for an item: the result of a fixture, and part of the item's next report."""
+"""Makes the records of the questions of an item, for its fixtures and its next report."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def record_for(item: pytest.Item, question: Question, settings: Settings, evalua
         # From pytest-timeout or the user's client; the question must still be among the results.
         evaluated = _not_evaluated(question, settings, str(stopped))
     except CancelledError:
-        # Neither Ctrl-C nor the end of the loop raises this one.
+        # Neither Ctrl-C nor the end of the loop raises CancelledError here.
         evaluated = _not_evaluated(question, settings, "the client or the judge raised its own cancellation")
     except BaseException as error:
         if is_own_failure(error):

@@ -29,7 +29,7 @@ CLIENT: pytest.StashKey[RagClient] = pytest.StashKey()
 def loop_of(config: pytest.Config) -> PrivateLoop:
     """Return the private event loop of the process, which ends with its pytest run."""
     if LOOP not in config.stash:
-        config.stash[LOOP] = loop = PrivateLoop(partial(_say_blocked, config))
+        config.stash[LOOP] = loop = PrivateLoop(partial(_report_blocked, config))
         # Cleanups run in reverse order, so that the logs of closing clients are redacted too.
         config.add_cleanup(redact_logs(settings_of(config).redactor))
         config.add_cleanup(loop.close)
@@ -54,7 +54,7 @@ def is_client_of_url(config: pytest.Config, client: object) -> bool:
     return client is config.stash.get(CLIENT, None)
 
 
-def _say_blocked(config: pytest.Config, thread_id: int) -> bool:
+def _report_blocked(config: pytest.Config, thread_id: int) -> bool:
     """Report on the terminal that a user's code blocks the loop; return True if it does."""
     called = blocking_call(thread_id)
     if not called:
@@ -97,7 +97,7 @@ def close_client(client: object, config: pytest.Config) -> None:
 
 
 def close_in_loop(config: pytest.Config, close: Callable[[], Awaitable[object]]) -> None:
-    """Close a client, a judge or metrics in the loop; a loop that cannot start has opened none."""
+    """Close a client, a judge or metrics in the loop, which has opened none if it cannot start."""
     with suppress(UsageError):
         loop_of(config).run(close)
 

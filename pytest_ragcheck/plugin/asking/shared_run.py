@@ -30,7 +30,7 @@ _WITHOUT = "Nothing is shared between processes, and --rag-resume cannot resume 
 
 def opened_store(config: pytest.Config) -> SharedStore | None:
     """
-    Return the store of the run; None if there is none, and the run's notes give an error of the store.
+    Return the store of the run; None if there is none. An error of the store becomes a note of the run.
 
     Raises:
         pytest.fail.Exception: The run cannot resume the last one.
@@ -118,7 +118,7 @@ def _slots(config: pytest.Config, name: str, number: int) -> Slots:
 
 
 def _most_connections() -> int:
-    """Return how many requests fit into the limit of open files, next to the process's other files."""
+    """Return the number of requests that the limit of open files allows."""
     try:
         import resource
     except ImportError:  # Windows has no such limit

@@ -27,7 +27,7 @@ _LOOK_SECONDS = 0.1
 
 
 class Waiting:
-    """The waiting of an item for its record. The session ends if the run is stopped."""
+    """Waits for the record of an item, and ends the session if the run is stopped."""
 
     def __init__(self, session: pytest.Session, progress: ProgressBoard) -> None:
         self._session = session
@@ -45,8 +45,8 @@ class Waiting:
         """
         if not self._is_worker:
             every_seconds = seconds_between_lines(self._session.config)
-            say = partial(self._say, question, to_go)
-            return self._loop.run(function, *arguments, every_seconds=every_seconds, meanwhile=say)
+            report = partial(self._print_progress, question, to_go)
+            return self._loop.run(function, *arguments, every_seconds=every_seconds, meanwhile=report)
         # A worker has no terminal, and after a stop xdist still lets it run all items that it was given.
         self.end_if_stopped()
         try:
@@ -80,5 +80,5 @@ class Waiting:
             return ""
         return reason or STOPPED
 
-    def _say(self, question: Question, to_go: int) -> None:
+    def _print_progress(self, question: Question, to_go: int) -> None:
         write_line(self._session.config, self._progress.line(question, to_go=to_go))

@@ -28,9 +28,8 @@ class CollectionScope:
     run would have collected it, and out of reach otherwise. A collected file counts as a whole, unless the arguments
     name single questions of it. The path of a file that was not collected is guessed from its dataset name.
 
-    The run has had its last item. *complete* is True if every collected question was asked or skipped. *not_passed* has
-    the node ids of tests that failed, which may not have made all of their `rag_check` calls, and of test files that
-    were skipped.
+    It is made after the last item. *complete* is True if every collected question was asked or skipped. *not_passed*
+    has the node ids of tests that failed, which may not have made all of their `rag_check` calls, and of skipped files.
     """
 
     def __init__(self, config: pytest.Config, run: Run, *, complete: bool, not_passed: Collection[str]) -> None:

@@ -31,7 +31,7 @@ _LAST_FAILED = "lfplugin-collskip"
 
 
 class Datasets:
-    """The plugin that checks the chosen datasets at the start and collects them after the files."""
+    """Checks the chosen datasets at the start of the session, and collects them after the files."""
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config

@@ -93,7 +93,7 @@ def _judge(settings: Settings) -> str:
 
 
 def _unreached(sets: Iterable[QuestionSet]) -> Iterator[str]:
-    """Yield a line about the questions that the threshold of the command line does not reach."""
+    """Yield a line about the questions that the command line's threshold does not apply to."""
     names = [
         f"{question.dataset_name}::{question.id}"
         for each in sets

@@ -1,4 +1,4 @@
-"""Notes after the collection which items ask which questions, and refuses a run that could measure nothing."""
+"""Records the questions of the collected items, and refuses a run that could measure nothing."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from pytest_ragcheck.summary.gate_rules import COMPARING
 
 def select(session: pytest.Session) -> None:
     """
-    Note the questions of the items that were not deselected.
+    Record the questions of the items that were not deselected.
 
     Raises:
         pytest.UsageError: The run could measure nothing.
@@ -64,7 +64,7 @@ def _check_before_running(session: pytest.Session, *, collected: bool) -> None:
             remove_shard(run.output, run.agent, *run.shard)
         check_gate(config)
         check_preconditions(config, collected=collected)
-        # A quiet run, which has no header, refuses to resume another run, too.
+        # A quiet run prints no header, and must still refuse to resume a different run.
         resume_lines_of(config)
     except pytest.UsageError as error:
         if not hasattr(config, "workerinput"):
