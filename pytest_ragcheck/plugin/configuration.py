@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pytest_ragcheck.config.settings import Settings
 
 DATASETS_PLUGIN = "ragcheck-datasets"
-"""The name of the plugin object that collects datasets, `Datasets`, in a run with any."""
+"""The name of the plugin object that collects datasets."""
 
 SETTINGS: pytest.StashKey[Settings] = pytest.StashKey()
 
@@ -35,7 +35,7 @@ PROCESS_ID: pytest.StashKey[int] = pytest.StashKey()
 """The process that collected the items; pytest-forked runs each of them in a child."""
 
 _FEWEST_FILES = 10
-"""Files and connections that a run with a single question opens at once, with some to spare."""
+"""Files and connections that a run with a single question opens at once, and a few more."""
 
 _INI_TYPES: dict[str, Any] = {"words": "args", "lines": "linelist"}
 """pytest's ini types by the kind of a setting; text for any other kind."""
@@ -61,7 +61,7 @@ def add_options(parser: pytest.Parser) -> None:
 
 def check_given(config: pytest.Config) -> None:
     """
-    Check the values of the command line and the ini file, so that a wrong one ends the run before it begins.
+    Check the values of the command line and the ini file before the run begins.
 
     A run without values skips the check.
     """
@@ -92,7 +92,7 @@ def is_fork(config: pytest.Config) -> bool:
 
 
 def names_of_own_metrics(config: pytest.Config) -> tuple[str, ...]:
-    """Return the names that the users' own metrics measure, of the metrics registered so far."""
+    """Return the names of the users' own metrics that are registered so far."""
     return tuple(name for metric in own_metrics(config) for name in metric.names)
 
 
@@ -111,7 +111,7 @@ def given_options(config: pytest.Config, leave_out: frozenset[str] | set[str] = 
 
 def has_gate(config: pytest.Config) -> bool:
     """
-    Return True if the run was given a gate or a baseline, or the rootdir has one, readable or not.
+    Return True if the run was given a gate or a baseline, valid or not, or the rootdir has a baseline.
 
     If `-p no:ragcheck-gate` blocks the gate, the result is False.
     """
@@ -121,7 +121,7 @@ def has_gate(config: pytest.Config) -> bool:
 
 
 def is_given(config: pytest.Config, name: str) -> bool:
-    """Return True if the command line or the ini file has a value of the option, readable or not."""
+    """Return True if the command line or the ini file has a value of the option, valid or not."""
     return config.getoption(name) is not None or config.getini(name) is not None
 
 
@@ -234,7 +234,7 @@ def _ini_origin(config: pytest.Config, name: str) -> str:
 
 @contextmanager
 def opening_files() -> Iterator[None]:
-    """End the session with a plain text if an import finds that the process can open no more files."""
+    """End the session with a plain text if an import fails at the limit of open files."""
     try:
         yield
     except OSError as error:
@@ -245,7 +245,7 @@ def opening_files() -> Iterator[None]:
 
 def check_files() -> None:
     """
-    Check that the process can open the files and connections of a run; else an import would fail obscurely.
+    Check that the process can open the files and connections of a run; otherwise an import fails obscurely.
 
     Raises:
         pytest.UsageError: It has fewer than `_FEWEST_FILES` left.

@@ -17,8 +17,8 @@ def pytest_ragcheck_datasets() -> list[Any]:  # type: ignore[empty-body]
     """
     Return your own datasets, each a `pytest_ragcheck.Dataset`, so that `--rag-dataset` can name them.
 
-    pytest calls the hook before the collection. It calls it in the conftest.py of the root folder, of the folders
-    on the command line, and of their `test*` folders.
+    pytest calls the hook before the collection, in the conftest.py of the root folder, of the folders on the command
+    line, and of their `test*` folders.
     """
 
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evaluated:
-    """A record, and how the run came by it."""
+    """A record and its origin."""
 
     record: Record
     on_demand: str = ""
@@ -37,7 +37,7 @@ def has_records(item: pytest.Item) -> bool:
     return item in item.config.stash.get(_RECORDS, {})
 
 
-def taken_records(item: pytest.Item) -> list[Evaluated]:
+def take_records(item: pytest.Item) -> list[Evaluated]:
     """Return the records that no report has taken yet, and forget them."""
     kept = item.config.stash.get(_RECORDS, {}).get(item, [])
     taken = kept.copy()

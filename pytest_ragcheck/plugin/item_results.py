@@ -28,7 +28,7 @@ class ItemResults:
     """Node ids."""
 
     excused: dict[str, str] = field(default_factory=dict)
-    """By node id of a test that did not fail, why a FAIL in it is no failure."""
+    """The reason why a FAIL is no failure, by node id of a test that did not fail."""
 
     failed: dict[str, str] = field(default_factory=dict)
     """The first line of each failure by node id."""
@@ -47,17 +47,17 @@ class ItemResults:
 
     _last: Record | None = field(default=None, init=False)
     _called: dict[str, tuple[tuple[str, str], ...]] = field(default_factory=dict, init=False)
-    """By node id the keys of the records of `rag_check`; most items have none."""
+    """The keys of the records of `rag_check`, by node id; most items have none."""
 
     _turns: dict[tuple[str, str], tuple[EarlierTurn, ...]] = field(default_factory=dict, init=False)
-    """By dataset name and conversation the earlier turns of its last record."""
+    """The earlier turns of the last record, by dataset name and conversation."""
 
     def add_record(self, record: Record, node_id: str, *, on_demand: str, resumed: bool) -> None:
         """
         Add a record; it replaces an earlier one of the same question.
 
-        *on_demand* says why the question was not prefetched; empty if it was. *resumed* is True if an earlier run made
-        the record.
+        *on_demand* is the reason why the question was not prefetched; empty if it was. *resumed* is True if an earlier
+        run made the record.
         """
         key = record.question.key
         self.records[key] = self._last = record if self._last is None else sharing(record, self._last)
@@ -71,7 +71,7 @@ class ItemResults:
             self._called[node_id] = (*self._called.get(node_id, ()), key)
 
     def with_known_turns(self, record: Record) -> Record:
-        """Return the record with the known objects of equal earlier turns, since a record has all turns before it."""
+        """Return the record with shared objects for equal earlier turns, because every record has all of them."""
         question = record.question
         if not question.history:
             return record

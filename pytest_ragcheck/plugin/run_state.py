@@ -27,7 +27,7 @@ class GateOutcome:
     """The decision of the gate and its lines in the report; empty without a gate."""
 
     decision: Decision | None = None
-    """None if the run did not come to its end."""
+    """None if the run was stopped before its end."""
 
     lines: list[str] = field(default_factory=list)
     """The comparison with the baseline."""
@@ -95,7 +95,7 @@ class Run:
         self.cut_short = self.cut_short or wire["cut_short"]
 
     def queue_note(self, note: str) -> None:
-        """Queue a message for the terminal report at the end of the run, in whichever process it is written."""
+        """Queue a message for the end of the terminal report, which another process may write."""
         if note not in self.queued_notes:
             self.queued_notes.append(note)
 
@@ -131,7 +131,7 @@ def run_of(config: pytest.Config) -> Run:
 
 
 def begin_run(config: pytest.Config) -> None:
-    """Note that the process asks its first question; a worker sends the collected questions to the controller."""
+    """Record that the process asks its first question; a worker sends the collected questions to the controller."""
     run = config.stash.get(RUN, None)
     if run is None:
         return

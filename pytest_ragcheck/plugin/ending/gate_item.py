@@ -1,4 +1,4 @@
-"""Fails an item of the gate's own if the run as a whole is red."""
+"""Adds a failed item if the run as a whole is red."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class GateItem:
     """
     Decides whether the run as a whole is red, once the last item has ended.
 
-    The `Recorder` calls its methods in their order here.
+    The `Recorder` calls the methods in the order of this class.
     """
 
     def __init__(self, config: pytest.Config) -> None:
@@ -27,15 +27,15 @@ class GateItem:
         self._tolerated: set[str] = set()
 
     def add_report(self, report: pytest.TestReport) -> None:
-        """Note a failure that the gate tolerates."""
+        """Record a failure that the gate tolerates."""
         if hasattr(report, TOLERATED):
             self._tolerated.add(report.nodeid)
 
     def decide(self, session: pytest.Session, run: Run, *, not_passed: Collection[str]) -> None:
         """
-        Decide, and fail an item of the gate's own if the run is red.
+        Decide after the last item, and report a failed item if the run is red.
 
-        The run has had its last item. *not_passed* is as for `CollectionScope`.
+        *not_passed* is as for `CollectionScope`.
         """
         from pytest_ragcheck.plugin.ending.gating import decided, older_lines
         from pytest_ragcheck.report.terminal.gate_lines import decision_headline, decision_lines, decision_text
@@ -45,7 +45,7 @@ class GateItem:
         run.gate.lines = list(decision_lines(decision))
         place = settings_of(self._config).gate.baseline
         if place is not None and decision.findings is None:
-            # With findings, the digests of the questions say what changed.
+            # With findings, the digests of the questions show the changes.
             run.gate.lines += older_lines(baseline_of(self._config), run)
         run.gate.headline = decision_headline(decision)
         if decision.red:

@@ -1,4 +1,4 @@
-"""Decides the gate, and makes its lines in the terminal report."""
+"""Decides the gate, and makes lines about its baseline."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def decided(config: pytest.Config, run: Run, *, not_passed: Collection[str]) -> 
 
 
 def gate_name(config: pytest.Config) -> str:
-    """Return the name of the gate for the line that says why it did not decide."""
+    """Return the name of the gate for a line about a missing decision."""
     settings = settings_of(config)
     return f"baseline {baseline_name(config)}" if settings.gate.baseline is not None else f"gate {settings.gate.rule}"
 
@@ -67,6 +67,6 @@ def _comparison(config: pytest.Config, run: Run, outcomes: Outcomes, not_passed:
     scope = CollectionScope(config, run, complete=outcomes.complete, not_passed=not_passed)
     compared = compare(baseline, outcomes, outcomes.terms, clean=settings.redactor.text, expects=scope.expects)
     start = config.invocation_params.dir
-    # The full run of a shard is that of `ragcheck merge`.
+    # `ragcheck merge` writes the full run of the shards.
     results = settings.run.output if settings.run.shard is None else start / "ragcheck-results"
     return replace(compared, accept=accept_command(results=results, baseline=place_of(config).path, start=start))

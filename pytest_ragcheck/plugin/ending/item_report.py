@@ -13,7 +13,7 @@ from pytest_ragcheck.plugin.configuration import is_fork, settings_of
 from pytest_ragcheck.plugin.guests.allure_report import attach
 from pytest_ragcheck.plugin.guests.junit_properties import add_properties
 from pytest_ragcheck.plugin.guests.traceback_texts import failure_repr, set_crash
-from pytest_ragcheck.plugin.item_records import Evaluated, forget_records, taken_records
+from pytest_ragcheck.plugin.item_records import Evaluated, forget_records, take_records
 from pytest_ragcheck.plugin.run_state import OVER_BUDGET, RUN, Run, run_of
 from pytest_ragcheck.plugin.workers.transport import TOLERATED, put_payload, take_payload
 from pytest_ragcheck.plugin.workers.worker_info import place_of
@@ -32,7 +32,7 @@ def complete_report(item: pytest.Item, call: pytest.CallInfo[None], report: pyte
     run, is_worker = item.config.stash.get(RUN, None), hasattr(item.config, "workerinput")
     if run is not None and not run.sent and is_worker:
         payload["collected"] = run.to_json()
-    evaluated = taken_records(item)
+    evaluated = take_records(item)
     is_sent = is_worker or is_fork(item.config)
     if evaluated:
         payload["records"] = evaluated
@@ -85,7 +85,7 @@ def _received(text: str, on_demand: str, resumed: bool) -> Evaluated:
 
 
 def add_outcome(run: Run, report: pytest.TestReport, config: pytest.Config) -> None:
-    """Add the outcome that the report gives its item."""
+    """Add the outcome of the report's item."""
     place = place_of(report, config)
     outcome: str = report.outcome
     if outcome == "rerun":

@@ -1,4 +1,4 @@
-"""Follows a run to its end, in the process that shows and writes the results."""
+"""Collects the results of a run, in the process that shows and writes them."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _ENDED = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.NO_T
 
 class Recorder:
     """
-    Collects the reports of a run, has the gate decide, and writes the files.
+    Collects the reports of a run, calls the gate, and writes the files.
 
     Under xdist it runs in the controller.
     """
@@ -48,19 +48,19 @@ class Recorder:
         self._config = config
         self._gate = gate
         self._scores: dict[str, str] = {}
-        """By node id the scores that `-v` shows."""
+        """The scores that `-v` shows, by node id."""
 
         self._errors: dict[str, list[Record]] = {}
         """The records of the questions that ended with an ERROR, by its cause."""
 
         self._records: dict[str, list[Record]] = {}
-        """By node id the records of the items that are running."""
+        """The records of the running items, by node id."""
 
         self._failed: list[tuple[pytest.TestReport, list[Record]]] = []
         """The failed reports with the records of their items."""
 
         self._equal_errors: set[str] = set()
-        """Node ids of the ERRORs whose cause is that of an earlier one."""
+        """Node ids of the ERRORs with the cause of an earlier ERROR."""
 
         self._not_passed: set[str] = set()
         """Node ids of items that did not pass, and of files that were skipped."""
@@ -144,7 +144,7 @@ class Recorder:
             self._failed.append((report, self._records[report.nodeid]))
 
     def _encode(self, records: Iterable[Record]) -> None:
-        """Encode the rows of the records now, while pytest would wait for replies."""
+        """Encode the rows of the records now, while pytest waits for replies."""
         if self._rows is None:
             from pytest_ragcheck.report.files.rows_ahead import RowsAhead
 
@@ -199,7 +199,7 @@ class Recorder:
                 # No single question is at fault.
                 report_failure(session, JUDGE_ID, run.judge_problem, when="setup")
         if run is not None and run.ran:
-            # Before the gate fails an item, which --maxfail would take for the end of an unfinished run.
+            # A failed item of the gate may reach --maxfail, and the run would look unfinished.
             self._settle(session, run)
             if self._gate is not None and not run.unfinished:
                 # pytest sets its exit status after this hook.
@@ -262,7 +262,7 @@ class Recorder:
             self._begun.pop(0)
 
     def _settle(self, session: pytest.Session, run: Run) -> None:
-        """Note how the run ended, once, before anything else changes the session."""
+        """Record once how the run ended, before anything else changes the session."""
         if self._settled:
             return
         self._settled = True

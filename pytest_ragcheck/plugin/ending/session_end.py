@@ -44,10 +44,10 @@ def finish(
     """
     Write the result files, and return the lines of the terminal report; empty if no question was asked.
 
-    A green run turns red if a file cannot be written, because the next reader would find the old one. It turns red
+    A green run turns red if a file cannot be written, because the next reader would find the old one. It also turns red
     if documents are left in the system, because they would change the answers of the next run.
 
-    The run has had its last item. *not_passed* is as for `CollectionScope`, and *encoded* as for `write_results`.
+    *not_passed* is as for `CollectionScope`, and *encoded* as for `write_results`.
     """
     config = session.config
     settings = settings_of(config)
@@ -103,11 +103,11 @@ def _outcome_lines(session: pytest.Session, run: Run, outcomes: Outcomes, summar
         yield f"resumed: {len(run.results.resumed)} of {len(outcomes.records)} questions were asked by the earlier run"
     yield from map(printable, (*run.notes, *_gate_lines(config, run.gate)))
     yield from annotation_lines(outcomes, environment=os.environ, decision=run.gate.decision)
-    yield from _turned_red(session, run, settings)
+    yield from _turn_red(session, run, settings)
     yield from _uncounted(outcomes, settings)
 
 
-def _turned_red(session: pytest.Session, run: Run, settings: Settings) -> list[str]:
+def _turn_red(session: pytest.Session, run: Run, settings: Settings) -> list[str]:
     """Turn the run red for reasons other than verdicts, and return a line for each."""
     lines = []
     unexamined = sum(bool(record.evidence.get("over_budget")) for record in run.results.records.values())
@@ -126,7 +126,7 @@ def _turned_red(session: pytest.Session, run: Run, settings: Settings) -> list[s
 
 
 def _uncounted(outcomes: Outcomes, settings: Settings) -> Iterator[str]:
-    """Yield a line if the cost limit could not count some verdicts; a replay pays for none of its recorded ones."""
+    """Yield a line if the cost limit could not count some verdicts. A replay does not pay for recorded ones."""
     costs = [record.cost for record in outcomes.records if record.cost.asked_judge]
     unknown = sum(cost.judge_usd is None for cost in costs)
     if unknown and settings.run.max_cost_usd is not None and not outcomes.replay_of:
@@ -137,7 +137,7 @@ def _uncounted(outcomes: Outcomes, settings: Settings) -> Iterator[str]:
 
 
 def _gate_lines(config: pytest.Config, gate: GateOutcome) -> Iterator[str]:
-    """Return the lines of the gate without those that its failure shows right above."""
+    """Return the lines of the gate that its failure text above does not show."""
     shown_above = config.getoption("tbstyle", "auto") not in {"no", "line"}
     text = decision_text(gate.decision) if gate.decision is not None and shown_above else ""
     return lines_beside(text, gate.lines)

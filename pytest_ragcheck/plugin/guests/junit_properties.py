@@ -31,7 +31,7 @@ class Attempt:
 
 
 ATTEMPTS: pytest.StashKey[dict[pytest.Item, Attempt]] = pytest.StashKey()
-"""Of the items that are running."""
+"""The attempts of the running items."""
 
 KNOWN: pytest.StashKey[dict[tuple[str, str | float], tuple[str, str | float]]] = pytest.StashKey()
 """Recent properties; equal ones are shared, because pytest keeps all reports in memory."""
@@ -58,7 +58,7 @@ def add_properties(item: pytest.Item, report: pytest.TestReport, records: Sequen
     if report.when == "call":
         attempt.failed = report.failed
     # If call and teardown fail, the JUnit file has a test case for each.
-    # pytest keeps all reports, and a passed setup has others after it.
+    # pytest keeps all reports in memory, and other reports follow a passed setup.
     if not (report.when == "setup" and report.passed) and not (
         attempt.failed and report.when == "teardown" and report.failed
     ):

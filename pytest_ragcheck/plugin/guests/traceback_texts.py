@@ -1,4 +1,4 @@
-"""Makes the `longrepr` of a report from a failure text, equal under every supported pytest."""
+"""Makes the `longrepr` of a report from a failure text, alike in every supported pytest."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Carries data from a worker of pytest-xdist to the controller: on reports, as builtin types only."""
+"""Sends data from a worker of pytest-xdist to the controller, on reports and as builtin types only."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def has_workers(config: pytest.Config) -> bool:
 
 
 def put_payload(report: pytest.TestReport, payload: Mapping[str, object], *, is_sent: bool) -> None:
-    """Put the payload on the report; one that is sent to another process holds only builtin types, so it gets JSON."""
+    """Put the payload on the report, as JSON for another process, because such a report has only builtin types."""
     setattr(report, _PAYLOAD, json.dumps(payload) if is_sent else payload)
 
 
@@ -73,7 +73,7 @@ def end_worker(session: pytest.Session, reason: str) -> NoReturn:
 
 
 def send(config: pytest.Config, name: str, text: str, *, mark: str = "") -> None:
-    """Send a text to the controller at once; only the first of several with the same *mark*, or text, arrives."""
+    """Send a text to the controller at once. Only the first text with the same *mark*, or the same text, arrives."""
     # xdist forwards only collection reports that did not pass, and drops a second one with the same longrepr.
     outcome: Literal["skipped", "failed"] = "failed" if name == REFUSAL else "skipped"
     report = pytest.CollectReport(nodeid="", outcome=outcome, longrepr=mark or text, result=[])

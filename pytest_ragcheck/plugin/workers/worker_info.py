@@ -88,7 +88,7 @@ def _suffix(worker_id: str) -> str:
 
 def _disk(root: Path) -> list[Any]:
     """
-    Return a value that is equal in two processes if they see the same folder under the path; no file is written.
+    Return a value that is equal in two processes if the path is the same folder in both; no file is written.
 
     It differs for a copy of the tree, for another machine, and for another folder mounted there.
     """
