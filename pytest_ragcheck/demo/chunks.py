@@ -37,7 +37,7 @@ class _Block:
     lines: list[str]
 
 
-def spoken(statement: str) -> str:
+def without_code(statement: str) -> str:
     """Return the text of a statement before its code."""
     return _FENCE.split(statement, maxsplit=1)[0]
 

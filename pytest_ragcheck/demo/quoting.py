@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from pytest_ragcheck.demo.chunks import Passage, spoken
+from pytest_ragcheck.demo.chunks import Passage, without_code
 from pytest_ragcheck.demo.words import words_of
 
 REFUSAL = "The documents do not answer this question."
@@ -115,7 +115,7 @@ def _evidence(question: str, passages: Sequence[Passage], rarity: Mapping[str, f
         before_words: set[str] = set()
         for position, statement in enumerate(statements):
             # Only the text before the code counts: code mentions many words and states nothing.
-            own = asked & set(words_of(spoken(statement)))
+            own = asked & set(words_of(without_code(statement)))
             points_back = bool(before) and bool(_POINTS_BACK.match(statement))
             around = (heading | before_words if points_back else heading) - own
             rest = anywhere - own - around

@@ -127,7 +127,7 @@ class Recording:
         Return the question with the recording in place of its system, and of its judge if there is a verdict.
 
         *question* is today's question. *judge* judges an answer without a recorded verdict; None for no judge. An
-        `Unasked` without an identity accepts the recorded verdicts of any judge.
+        `UnavailableJudge` without an identity accepts the recorded verdicts of any judge.
         """
         recording = replace(self, clean=settings.redactor.text)
         row = recording._row(question)
@@ -165,7 +165,7 @@ class Recording:
         return self.rows.get((self.clean(question.dataset_name), self.clean(question.id)))
 
 
-class Unasked:
+class UnavailableJudge:
     """
     Stands in for a judge that cannot be asked, such as one without a key.
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pytest_ragcheck.config.settings import DUMMY_API_KEY, Settings
 from pytest_ragcheck.judging.judge_choice import choose_judge, missing_for
 from pytest_ragcheck.judging.judgement import Judge
-from pytest_ragcheck.replay.recorded_run import Recording, Unasked
+from pytest_ragcheck.replay.recorded_run import Recording, UnavailableJudge
 
-CHOOSE = "no judge was chosen for new verdicts. Give --rag-judge, or record again: run once without --rag-replay."
+_NOT_CHOSEN = "no judge was chosen for new verdicts. Give --rag-judge, or record again: run once without --rag-replay."
 
 
 def choose_replay_judge(settings: Settings, recording: Recording) -> Judge | None:
@@ -18,7 +18,7 @@ def choose_replay_judge(settings: Settings, recording: Recording) -> Judge | Non
         UsageError: The judge lacks a setting other than its key.
     """
     if not settings.judge.is_chosen:
-        return Unasked(None, CHOOSE, is_model=any(judge and judge.model for judge in recording.judges))
+        return UnavailableJudge(None, _NOT_CHOSEN, is_model=any(judge and judge.model for judge in recording.judges))
     if settings.judge.name == "openai" and missing_for(settings):
         return _judge_without_key(settings)
     return choose_judge(settings)
@@ -32,7 +32,7 @@ def missing_for_replay(settings: Settings, recording: Recording) -> str:
     return f"{recording.name} was judged by another judge, and {problem}."
 
 
-def _judge_without_key(settings: Settings) -> Unasked:
+def _judge_without_key(settings: Settings) -> UnavailableJudge:
     # The recorded verdicts need no key, but new ones do.
     known = choose_judge(settings.replace(judge_api_key=DUMMY_API_KEY))
-    return Unasked(getattr(known, "identity", None), f"{missing_for(settings)}.", is_model=True)
+    return UnavailableJudge(getattr(known, "identity", None), f"{missing_for(settings)}.", is_model=True)

@@ -27,10 +27,10 @@ class CannedQuestion:
     """The document ids of the contexts, in order; None if the system returns none."""
 
     answer_correctness: float | None = 1.0
-    """The judge's score, 0..1; None if the judge gives none."""
+    """The judge's score, 0..1; None if there is none."""
 
     groundedness: float | None = 1.0
-    """The judge's score, 0..1; None if the judge gives none."""
+    """The judge's score, 0..1; None if there is none."""
 
     error_message: str = ""
     """The weakness of the answer that the judge names."""

@@ -15,7 +15,7 @@ from pytest_ragcheck.judging.judged_material import material_digest
 from pytest_ragcheck.judging.judgement import JudgeIdentity
 from pytest_ragcheck.metrics.metric_choice import choose_metrics
 from pytest_ragcheck.questions.question import GoldPassage
-from pytest_ragcheck.replay.recorded_run import Recorded, Recording, Unasked
+from pytest_ragcheck.replay.recorded_run import Recorded, Recording, UnavailableJudge
 from pytest_ragcheck.scores.score import Score
 from pytest_ragcheck.verdict.verdict import Verdict
 from tests.making import Judges, a_question
@@ -40,7 +40,7 @@ ROW = Recorded(
     material=material_digest(QUESTION, ANSWER),
     endpoint="http://localhost/query",
 )
-WHOEVER = Unasked(None, "no judge was chosen.", is_model=False)
+ANY_JUDGE = UnavailableJudge(None, "no judge was chosen.", is_model=False)
 
 
 class Model(Judges):
@@ -55,7 +55,7 @@ def replayed(
     row: Recorded | None = ROW,
     *,
     question: Question = QUESTION,
-    judge: Any = WHOEVER,
+    judge: Any = ANY_JUDGE,
     metrics: Sequence[Any] = (),
     **settings: Any,
 ) -> Record:
@@ -174,7 +174,7 @@ def test_contexts_of_a_whole_run_are_those_of_the_tier_retrieval() -> None:
 
 def test_an_error_of_the_system_is_the_same_error() -> None:
     row = replace(ROW, answer=None, judgement=None, material="", error_kind="endpoint_timeout", error="no reply")
-    for judge in (WHOEVER, Model()):
+    for judge in (ANY_JUDGE, Model()):
         record = replayed(row, judge=judge)
         assert (record.verdict, record.error_kind, record.reason) == (Verdict.ERROR, "endpoint_timeout", "no reply")
         assert record.judge == MODEL
@@ -182,7 +182,7 @@ def test_an_error_of_the_system_is_the_same_error() -> None:
 
 def test_an_error_of_the_judge_is_the_same_error_unless_another_judges() -> None:
     row = replace(ROW, judgement=None, material="", error_kind="judge_reply", error="no JSON")
-    for judge in (WHOEVER, Model()):
+    for judge in (ANY_JUDGE, Model()):
         record = replayed(row, judge=judge)
         assert (record.verdict, record.error_kind, record.reason) == (Verdict.ERROR, "judge_reply", "no JSON")
         assert record.answer == "30 days"
@@ -245,7 +245,7 @@ def test_a_recording_can_be_asked_like_any_client() -> None:
 
 
 def test_metrics_of_a_model_that_cannot_be_asked_are_recorded_or_not_measured() -> None:
-    judge = Unasked(None, "no judge was chosen.", is_model=True)
+    judge = UnavailableJudge(None, "no judge was chosen.", is_model=True)
     metrics = choose_metrics(Settings.of(metrics=("judge", "ragas")), judge)
     scores = {"ragas_faithfulness": Score(0.5)}
     assert replayed(replace(ROW, scores=scores), judge=judge, metrics=metrics).scores["ragas_faithfulness"].value == 0.5
