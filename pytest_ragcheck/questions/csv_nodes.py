@@ -69,7 +69,7 @@ def compose_csv(text: str, mistakes: Mistakes) -> ListNode | None:
 
 def _delimiter_of(text: str) -> str:
     """
-    Return the delimiter that gives the header the most known names; empty for a header of one name.
+    Return the delimiter by which the header has the most known names; empty for a header of one name.
 
     The header decides, since names contain no delimiter, while questions and answers may contain any.
     """

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 SEARCH_SECONDS = 5.0
 """Time limit of one regular expression on one answer."""
 
-_SECONDS_LATER = 1.0
+_REPEAT_SECONDS = 1.0
 """The time limit after the expression was stopped once, so that further answers cost less."""
 
 FLAGS = "gimsuyx"
@@ -50,7 +50,7 @@ def is_mentioned(mention: str, answer: str, search: SearchProcess, *, within_sec
         return pattern.search(searched(answer)) is not None
     text = unicodedata.normalize("NFC", answer)
     if mention in search.stopped:
-        within_seconds = min(within_seconds, _SECONDS_LATER)
+        within_seconds = min(within_seconds, _REPEAT_SECONDS)
     try:
         return search.is_found(pattern.pattern, pattern.flags, text, within_seconds=within_seconds)
     except TimeoutError:

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_ragcheck.errors import DatasetError
-from pytest_ragcheck.questions.datasets.dataset_row import Row, seen
+from pytest_ragcheck.questions.datasets.dataset_row import Row, described
 from pytest_ragcheck.questions.question import Question, QuestionSet
 from pytest_ragcheck.questions.question_ids import usable_id
 from pytest_ragcheck.scores.score import LARGEST, Score
@@ -110,7 +110,7 @@ def _document(path: Path, *, rows: str = "") -> Row:
         value = {"results": {}, rows: value}
     if not isinstance(value, dict):
         expected = f"an object or a list of {rows}" if rows else "an object"
-        raise DatasetError(f"{path.name}: expected {expected}, found {seen(value)}.")
+        raise DatasetError(f"{path.name}: expected {expected}, found {described(value)}.")
     return Row(path.name, value)
 
 

@@ -18,7 +18,7 @@ from pytest_ragcheck.plugin.workers.transport import has_workers
 from pytest_ragcheck.questions.datasets.dataset_names import DatasetChoice
 from pytest_ragcheck.questions.datasets.loading import load_questions
 from pytest_ragcheck.questions.datasets.registry import check_choices, known_datasets
-from pytest_ragcheck.questions.datasets.sampling import would_be_taken
+from pytest_ragcheck.questions.datasets.sampling import would_be_sampled
 from pytest_ragcheck.questions.datasets.standard_dataset import Dataset
 from pytest_ragcheck.questions.question import QuestionSet
 from pytest_ragcheck.questions.tiers import asked_in
@@ -88,7 +88,7 @@ class Datasets:
         wanted = self._wanted.get(questions.dataset_name.partition("[")[0])
         if self._wanted and (wanted is None or not wanted & {"", question_id}):
             return False
-        return would_be_taken(questions, question_id)
+        return would_be_sampled(questions, question_id)
 
     @pytest.hookimpl(wrapper=True)
     def pytest_make_collect_report(

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from pytest_ragcheck.errors import DatasetError, UsageError
-from pytest_ragcheck.questions.datasets.dataset_row import Row, seen
+from pytest_ragcheck.questions.datasets.dataset_row import Row, described
 
 _ENDINGS = (".json", ".jsonl", ".ndjson", ".parquet", ".gz", ".bz2", ".xz", ".zip")
 _BROKEN = (EOFError, gzip.BadGzipFile, lzma.LZMAError, zlib.error, zipfile.BadZipFile)
@@ -68,7 +68,7 @@ def rows_of_file(path: Path, unfold: Callable[[Row], Iterable[Row] | None] | Non
 
 
 def _opened(path: Path) -> io.BufferedReader:
-    """Return the decompressed content; the first bytes tell the format, as downloads often lose their ending."""
+    """Return the decompressed content. The first bytes have the format, because downloads often lose their endings."""
     decompressors: dict[bytes, Callable[[Path], Any]] = {
         b"\x1f\x8b": gzip.open,
         b"BZh": bz2.open,
@@ -149,7 +149,7 @@ def _line_row(path: Path, number: int, line: str) -> Row:
     except RecursionError as error:
         raise DatasetError(f"{place}: expected a JSON object, found one that nests too deep.") from error
     if not isinstance(value, dict):
-        raise DatasetError(f"{place}: expected a JSON object, found {seen(value)}.")
+        raise DatasetError(f"{place}: expected a JSON object, found {described(value)}.")
     return Row(place, value)
 
 
@@ -166,8 +166,8 @@ def _rows_in(path: Path, text: str, unfold: Callable[[Row], Iterable[Row] | None
         yield from (row,) if unfolded is None else unfolded
         return
     if not isinstance(value, list):
-        raise DatasetError(f"{path.name}: expected a list of rows, found {seen(value)}.")
+        raise DatasetError(f"{path.name}: expected a list of rows, found {described(value)}.")
     for number, item in enumerate(value, start=1):
         if not isinstance(item, dict):
-            raise DatasetError(f"{path.name}: row {number}: expected an object, found {seen(item)}.")
+            raise DatasetError(f"{path.name}: row {number}: expected an object, found {described(item)}.")
         yield Row(f"{path.name}: row {number}", item)

@@ -87,7 +87,7 @@ class Row:
         return tuple((pair[0], pair[1]) for pair in pairs)
 
     def unexpected(self, name: str, expected: str, found: Any) -> DatasetError:
-        return DatasetError(f"{self.place}: expected {expected} under {name!r}, found {seen(found)}.")
+        return DatasetError(f"{self.place}: expected {expected} under {name!r}, found {described(found)}.")
 
     def _list(self, name: str, expected: str) -> list[Any] | tuple[Any, ...]:
         value = self[name]
@@ -108,7 +108,7 @@ class Row:
         return [dict(zip(lists, values, strict=True)) for values in zip(*lists.values(), strict=True)]
 
 
-def seen(value: Any) -> str:
+def described(value: Any) -> str:
     if value is None:
         return "null"
     if isinstance(value, bool):

@@ -22,7 +22,7 @@ def sample(questions: Iterable[Question], size: int | None, *, seed: int) -> tup
     return tuple(question for _, question in sorted(taken, key=lambda place: place[0]))
 
 
-def would_be_taken(questions: QuestionSet, question_id: str) -> bool:
+def would_be_sampled(questions: QuestionSet, question_id: str) -> bool:
     """Return whether the sample would include a further question of the dataset with this id."""
     origin = questions.origin
     if origin is None or origin.samples is None or len(questions.questions) < origin.samples:

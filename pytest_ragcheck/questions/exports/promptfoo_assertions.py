@@ -15,7 +15,7 @@ _SPECIAL = re.compile(r"([\\.^$*+?{}\[\]|()])")
 _MAXIMA = {"latency": ("latency_seconds", 0.001), "cost": ("cost_usd", 1.0)}
 """The bound of each assertion, and the factor to its unit, because promptfoo's latency is in milliseconds."""
 
-_OF_A_CELL = re.compile(r"\s*(?P<type>[a-z][\w-]*)(?:\((?P<threshold>[\d.]+)\))?\s*(?::\s*(?P<value>.*))?", re.DOTALL)
+_CELL = re.compile(r"\s*(?P<type>[a-z][\w-]*)(?:\((?P<threshold>[\d.]+)\))?\s*(?::\s*(?P<value>.*))?", re.DOTALL)
 _CSV_TYPES = {"grade": "llm-rubric", "fn": "javascript", "eval": "javascript"}
 
 
@@ -109,7 +109,7 @@ class Assertions:
 
 def of_cell(cell: str) -> dict[str, Any]:
     """Return the assertion in an `__expected` cell of a CSV file, such as `icontains: 30 days`."""
-    found = _OF_A_CELL.fullmatch(cell)
+    found = _CELL.fullmatch(cell)
     if (
         found is None
         or found["type"].removeprefix("not-") not in _KINDS

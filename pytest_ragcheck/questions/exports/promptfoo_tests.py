@@ -17,7 +17,7 @@ from pytest_ragcheck.questions.exports.promptfoo_assertions import Assertions, o
 _EXPECTED = re.compile(r"__expected\d*")
 _PLACEHOLDER = re.compile(r"\{\{\s*([A-Za-z_]\w*)\s*\}\}")
 # The endpoint takes the place of the last three, which select the system under test.
-_OF_A_TEST = ("vars", "assert", "description", "metadata", "provider", "providers", "prompts")
+_TEST_KEYS = ("vars", "assert", "description", "metadata", "provider", "providers", "prompts")
 
 
 def _is_promptfoo(material: Material) -> bool:
@@ -96,7 +96,7 @@ def _add(export: Export, test: Mapping[str, Any], default: Mapping[str, Any], as
     if "description" in test:
         metadata.setdefault("description", test["description"])
     for key in {**default, **test}:
-        if key not in _OF_A_TEST:
+        if key not in _TEST_KEYS:
             export.leave(f"{key} of a test")
     choices = [value if isinstance(value, list) and value else [value] for value in given.values()]
     for values in product(*choices):

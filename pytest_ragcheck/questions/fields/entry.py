@@ -17,7 +17,7 @@ from pytest_ragcheck.questions.fields.field_readers import (
 from pytest_ragcheck.questions.fields.key_names import CONVERSATION, QUESTION, TURN, TURNS, named_entries
 from pytest_ragcheck.questions.nodes.mistakes import Mistakes, Site
 from pytest_ragcheck.questions.nodes.node import Entry, ListNode, MappingNode, Node, Scalar
-from pytest_ragcheck.questions.nodes.node_values import read_text, read_texts, seen, shortened, wrong
+from pytest_ragcheck.questions.nodes.node_values import described, read_text, read_texts, shortened, wrong_value
 from pytest_ragcheck.questions.question import Question, in_conversation
 from pytest_ragcheck.questions.question_ids import derived_id, id_mistake
 
@@ -58,7 +58,7 @@ class EntryReader:
         entries = named_entries(site, node, CONVERSATION)
         entry = entries.get(TURNS) or next(filter(_is_turns, node.entries))
         if not isinstance(entry.value, ListNode):
-            wrong(site, entry, "a list of questions, one for each turn")
+            wrong_value(site, entry, "a list of questions, one for each turn")
             return ()
         if not entry.value.items:
             site.mistake(entry.line, "has an empty list of 'turns'. Write at least one.")
@@ -81,7 +81,7 @@ class EntryReader:
         if isinstance(node, MappingNode):
             return node
         Site(self.mistakes, subject).mistake(
-            node.line, f"is {seen(node)}. Write a mapping with 'question', or just the text to ask."
+            node.line, f"is {described(node)}. Write a mapping with 'question', or just the text to ask."
         )
         return None
 

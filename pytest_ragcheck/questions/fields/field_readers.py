@@ -22,7 +22,7 @@ from pytest_ragcheck.questions.nodes.node_values import (
     read_whole_number,
     shortened,
     without_repeats,
-    wrong,
+    wrong_value,
 )
 from pytest_ragcheck.questions.question import GoldPassage
 from pytest_ragcheck.scores.catalogue import BOUNDED, JUDGED, listed
@@ -158,7 +158,7 @@ class SettingsReader:
             minimum = read_share(site, entry)
             own = {} if minimum is None else dict.fromkeys(JUDGED, minimum)
         else:
-            wrong(site, entry, 'a number from 0 to 1, or a mapping such as {"groundedness": 0.9}')
+            wrong_value(site, entry, 'a number from 0 to 1, or a mapping such as {"groundedness": 0.9}')
         return {**inherited, **own}
 
     def _tags(self, site: Site, entry: Entry | None, inherited: tuple[str, ...]) -> tuple[str, ...]:
@@ -205,6 +205,6 @@ def read_metadata(site: Site, entry: Entry | None) -> Mapping[str, Any]:
     if entry is None:
         return {}
     if not isinstance(entry.value, MappingNode):
-        wrong(site, entry, 'a mapping, such as {"team": "billing"}')
+        wrong_value(site, entry, 'a mapping, such as {"team": "billing"}')
         return {}
     return json_mapping(site, entry.value)

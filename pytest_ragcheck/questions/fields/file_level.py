@@ -10,13 +10,13 @@ from pytest_ragcheck.questions.fields.key_names import DEFAULTS, FILE, TURNS, na
 from pytest_ragcheck.questions.nodes.mistakes import Site
 from pytest_ragcheck.questions.nodes.node import Entry, ListNode, MappingNode, Node
 from pytest_ragcheck.questions.nodes.node_values import (
+    described,
     number_in,
     read_flag,
     read_text,
     read_whole_number,
-    seen,
     shortened,
-    wrong,
+    wrong_value,
 )
 from pytest_ragcheck.questions.question import TIERS
 from pytest_ragcheck.questions.question_ids import unprintable_in
@@ -43,7 +43,7 @@ def read_top(site: Site, node: Node, settings: SettingsReader) -> Top:
     if isinstance(node, ListNode):
         return Top(nodes=_some_questions(site, node))
     if not isinstance(node, MappingNode):
-        site.mistake(node.line, f"holds {seen(node)} and no questions. Write a list of questions.")
+        site.mistake(node.line, f"holds {described(node)} and no questions. Write a list of questions.")
         return Top()
     entries = named_entries(site, node, FILE)
     _check_version(site, entries)
@@ -70,7 +70,7 @@ def _read_questions(site: Site, node: MappingNode, entries: Mapping[str, Entry])
         site.mistake(node.line, "has no questions. Write them as a list under 'questions'.")
         return ()
     if not isinstance(entry.value, ListNode):
-        wrong(site, entry, "a list of questions")
+        wrong_value(site, entry, "a list of questions")
         return ()
     return _some_questions(site, entry.value)
 
@@ -128,6 +128,6 @@ def _read_defaults(site: Site, entries: Mapping[str, Entry], settings: SettingsR
     if (entry := entries.get("defaults")) is None:
         return NO_SETTINGS
     if not isinstance(entry.value, MappingNode):
-        wrong(site, entry, 'a mapping, such as {"top_k": 5}')
+        wrong_value(site, entry, 'a mapping, such as {"top_k": 5}')
         return NO_SETTINGS
     return settings.read(site, named_entries(site, entry.value, DEFAULTS), NO_SETTINGS)

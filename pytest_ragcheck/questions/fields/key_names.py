@@ -11,32 +11,32 @@ from pytest_ragcheck.questions.nodes.mistakes import Site
 from pytest_ragcheck.questions.nodes.node import Entry, ListNode, MappingNode, Scalar
 from pytest_ragcheck.questions.nodes.node_values import shortened, without_repeats
 
-_EXPECTED_OR_SAID = (
+_EXPECTED_OR_OUTPUT = (
     "may be the expected answer or the answer of a system. Rename it to 'expected_answer', or put it under 'metadata'."
 )
-_ACCEPTED_OR_SAID = (
+_ACCEPTED_OR_OUTPUT = (
     "may be the accepted answers or the answers of a system. "
     "Rename it to 'all_acceptable_answers', or put it under 'metadata'."
 )
-_GOLD_OR_FOUND = (
+_GOLD_OR_RETRIEVED = (
     "may be the passages that answer the question or those that a system found. "
     "Rename it to 'gold_passages', or put it under 'metadata'."
 )
-_SAID = "is the answer of a system, and every run asks again. Put it under 'metadata', or delete it."
-_FOUND = "is a context that a system retrieved, and every run asks again. Put it under 'metadata', or delete it."
+_OUTPUT = "is the answer of a system, and every run asks again. Put it under 'metadata', or delete it."
+_RETRIEVED = "is a context that a system retrieved, and every run asks again. Put it under 'metadata', or delete it."
 _ASSERTION = (
     "is an assertion of another tool. Write its texts under 'must_mention' or 'must_not_mention', or convert the "
     "tool's file: ragcheck convert FILE."
 )
 
 _REFUSED: dict[str, str] = {
-    **dict.fromkeys(("answer", "output", "response"), _EXPECTED_OR_SAID),
-    **dict.fromkeys(("answers", "outputs", "responses"), _ACCEPTED_OR_SAID),
-    **dict.fromkeys(("context", "contexts", "passage", "passages"), _GOLD_OR_FOUND),
-    **dict.fromkeys(("document", "documents", "docs", "chunks"), _GOLD_OR_FOUND),
+    **dict.fromkeys(("answer", "output", "response"), _EXPECTED_OR_OUTPUT),
+    **dict.fromkeys(("answers", "outputs", "responses"), _ACCEPTED_OR_OUTPUT),
+    **dict.fromkeys(("context", "contexts", "passage", "passages"), _GOLD_OR_RETRIEVED),
+    **dict.fromkeys(("document", "documents", "docs", "chunks"), _GOLD_OR_RETRIEVED),
     **dict.fromkeys(("assert", "asserts", "assertions", "expect", "expects", "expectations"), _ASSERTION),
-    **dict.fromkeys(("actual_output", "actual_answer", "prediction", "predicted_answer"), _SAID),
-    **dict.fromkeys(("retrieved_contexts", "retrieval_context", "retrieved_documents"), _FOUND),
+    **dict.fromkeys(("actual_output", "actual_answer", "prediction", "predicted_answer"), _OUTPUT),
+    **dict.fromkeys(("retrieved_contexts", "retrieval_context", "retrieved_documents"), _RETRIEVED),
 }
 
 _NEGATIONS = ("in", "un", "non")
@@ -117,13 +117,13 @@ QUESTION = Vocabulary(
     advice="Put your own data under 'metadata'.",
 )  # fmt: skip
 
-_OF_A_CONVERSATION = ("id", "thresholds", "top_k", "tags", "skip", "xfail", "quarantine")
-_OF_A_TURN = "is a key of a turn. Write it into an entry under 'turns'."
-_NAMED_BY_NUMBER = "belongs to the conversation, whose turns are named by their numbers. Delete it."
+_CONVERSATION_KEYS = ("id", "thresholds", "top_k", "tags", "skip", "xfail", "quarantine")
+_BELONGS_TO_TURN = "is a key of a turn. Write it into an entry under 'turns'."
+_BELONGS_TO_CONVERSATION = "belongs to the conversation, whose turns are named by their numbers. Delete it."
 
 CONVERSATION = Vocabulary(
-    aliases={TURNS: (), **{key: QUESTION.aliases[key] for key in _OF_A_CONVERSATION}},
-    refused={name: _OF_A_TURN for name, key in QUESTION.real_names.items() if key not in _OF_A_CONVERSATION},
+    aliases={TURNS: (), **{key: QUESTION.aliases[key] for key in _CONVERSATION_KEYS}},
+    refused={name: _BELONGS_TO_TURN for name, key in QUESTION.real_names.items() if key not in _CONVERSATION_KEYS},
     advice="Write what belongs to a single turn into its entry under 'turns'.",
 )
 
@@ -131,7 +131,7 @@ TURN = Vocabulary(
     aliases={key: names for key, names in QUESTION.aliases.items() if key != "id"},
     refused={
         **_REFUSED,
-        **dict.fromkeys(("id", *QUESTION.aliases["id"]), _NAMED_BY_NUMBER),
+        **dict.fromkeys(("id", *QUESTION.aliases["id"]), _BELONGS_TO_CONVERSATION),
         TURNS: "a turn cannot have. Write its turns into the list of the conversation.",
     },
     advice=QUESTION.advice,
@@ -205,10 +205,10 @@ def near_match(name: str, known: tuple[str, ...]) -> str | None:
     """Return the *known* name most similar to *name*, or None if all differ too much."""
     plain = name.strip().lower().replace("-", "_").replace(" ", "_")[:100]
     matches = difflib.get_close_matches(plain, known, n=3, cutoff=0.75)
-    return next((match for match in matches if _is_slip(plain, match)), None)
+    return next((match for match in matches if _is_typo(plain, match)), None)
 
 
-def _is_slip(name: str, known: str) -> bool:
+def _is_typo(name: str, known: str) -> bool:
     """Return False for another word, as in `expected_facts`, and for an opposite, such as `incorrect_answers`."""
     words, known_words = name.split("_"), known.split("_")
     if len(words) != len(known_words):

@@ -25,7 +25,7 @@ _FLAGS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "o
 _NOT_FINITE = frozenset({"NaN", "Infinity", "-Infinity", ".nan", ".inf", "-.inf"})
 
 
-def seen(node: Node) -> str:
+def described(node: Node) -> str:
     """Return the value of *node* in the words of a mistake."""
     if isinstance(node, ListNode):
         return "a list"
@@ -43,10 +43,10 @@ def shortened(text: str) -> str:
     return repr(text if len(text) <= 60 else f"{text[:60]}...")
 
 
-def wrong(site: Site, entry: Entry, wanted: str) -> None:
+def wrong_value(site: Site, entry: Entry, wanted: str) -> None:
     """Add the mistake that the value of *entry* is not of the *wanted* kind."""
     kind = f"another value under {entry.key!r}"
-    site.mistake(entry.line, f"has {seen(entry.value)} under {entry.key!r}. Write {wanted}.", kind=kind)
+    site.mistake(entry.line, f"has {described(entry.value)} under {entry.key!r}. Write {wanted}.", kind=kind)
 
 
 def read_text(site: Site, entry: Entry | None, wanted: str = "a text") -> str | None:
@@ -55,7 +55,7 @@ def read_text(site: Site, entry: Entry | None, wanted: str = "a text") -> str | 
         return None
     node = entry.value
     if not isinstance(node, Scalar) or node.is_null or node.literal:
-        wrong(site, entry, "it in quotes, or null" if isinstance(node, Scalar) and node.literal else wanted)
+        wrong_value(site, entry, "it in quotes, or null" if isinstance(node, Scalar) and node.literal else wanted)
         return None
     if not node.text.strip():
         site.mistake(entry.line, f"has a blank text under {entry.key!r}. Fill it in, or delete it.")
@@ -98,7 +98,7 @@ def read_flag(site: Site, entry: Entry | None) -> bool | None:
     node = entry.value
     if isinstance(node, Scalar) and is_flag(node):
         return _FLAGS[node.text.lower()]
-    wrong(site, entry, "true or false, without quotes")
+    wrong_value(site, entry, "true or false, without quotes")
     return None
 
 
@@ -112,7 +112,7 @@ def read_whole_number(site: Site, entry: Entry, *, minimum: int) -> int | None:
     # To JSON, 3 and 3.0 are one number.
     if number is not None and number.is_integer() and minimum <= number <= MAX_COUNT:
         return int(number)
-    wrong(site, entry, f"a whole number from {minimum} to {MAX_COUNT}")
+    wrong_value(site, entry, f"a whole number from {minimum} to {MAX_COUNT}")
     return None
 
 
@@ -120,7 +120,7 @@ def read_share(site: Site, entry: Entry) -> float | None:
     number = number_in(entry.value)
     if number is not None and 0 <= number <= 1:
         return number
-    wrong(site, entry, "a number from 0 to 1, such as 0.7")
+    wrong_value(site, entry, "a number from 0 to 1, such as 0.7")
     return None
 
 
@@ -128,7 +128,7 @@ def read_positive(site: Site, entry: Entry) -> float | None:
     number = number_in(entry.value)
     if number is not None and 0 < number < float("inf"):
         return number
-    wrong(site, entry, "a number above 0, such as 2")
+    wrong_value(site, entry, "a number above 0, such as 2")
     return None
 
 
@@ -178,5 +178,5 @@ def _json_scalar(site: Site, entry: Entry, node: Scalar) -> Any:
         if number is not None and math.isfinite(number):
             return number
         if number is not None or node.text in _NOT_FINITE:
-            wrong(site, entry, "a finite number, or a text in quotes")
+            wrong_value(site, entry, "a finite number, or a text in quotes")
     return sound_text(site, entry, node.text)

@@ -55,7 +55,7 @@ def compose_yaml(text: str, *, loader: Any = FAST_LOADER) -> Node | None:
         return _Composer(parser).document()
     except yaml.MarkedYAMLError as error:
         line, what = _where_and_what(error)
-        # libyaml 0.2.6 has a limit of its own, which its look-ahead may reach before the composer sees a single event.
+        # The look-ahead of libyaml 0.2.6 may reach a limit of its own before the first event.
         if "maximum nesting depth" in what:
             raise too_deep(line) from error
         begins = error.context_mark.line + 1 if error.context_mark else line
@@ -76,7 +76,7 @@ def _where_and_what(error: yaml.MarkedYAMLError) -> tuple[int, str]:
 
 def _advice(text: str, line: int, begins: int, what: str) -> str:
     """Return the remedy for a syntax error on *line*, in a value that begins on the line *begins*, both from 1."""
-    # Not `splitlines`, which knows more line breaks than YAML.
+    # Not `splitlines`, which splits at more characters than YAML.
     lines = text.split("\n")
     if _TAB.match(lines[line - 1] if line <= len(lines) else ""):
         return "The line is indented by a tab. Indent it by spaces."
