@@ -25,15 +25,15 @@ WITH_MODEL = ("openai", "local", "ragas")
 
 def read_url(text: str) -> str:
     """Return the text if it is an http or https URL with a host."""
-    return _whole(text, "http://localhost:8000/query")
+    return _checked_url(text, "http://localhost:8000/query")
 
 
 def read_base_url(text: str) -> str:
     """Return the text if it is a URL that can be extended with routes."""
-    return _whole(text, "http://localhost:8000/v1")
+    return _checked_url(text, "http://localhost:8000/v1")
 
 
-def _whole(text: str, example: str) -> str:
+def _checked_url(text: str, example: str) -> str:
     try:
         parts = urlsplit(text)
         usable = parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0

@@ -45,7 +45,7 @@ def read_settings(
     folder = Path.cwd() if folder is None else folder
     chosen = {setting.name: _chosen(setting, given, environment) for setting in TABLE}
     values = {
-        setting.becomes: read_given(setting, value, own_metrics)
+        setting.path: read_given(setting, value, own_metrics)
         for setting in TABLE
         if (value := chosen[setting.name]) is not None
     }
@@ -62,8 +62,7 @@ def read_settings(
     }
     folders = {name: value.folder for name, value in chosen.items() if value is not None}
     absolute = {
-        each.becomes: _absolute(folders.get(each.name) or folder, values.get(each.becomes, each.default))
-        for each in TABLE
+        each.path: _absolute(folders.get(each.name) or folder, values.get(each.path, each.default)) for each in TABLE
     }
     return Settings.from_values(
         {

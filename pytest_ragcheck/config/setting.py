@@ -48,7 +48,7 @@ class Setting:
             object.__setattr__(self, "default", self.collect(()))
 
     @property
-    def becomes(self) -> str:
+    def path(self) -> str:
         """The group and the field that hold the value, such as `endpoint.top_k`."""
         return f"{self.group}.{self.field or self.keyword.removeprefix(f'{self.group}_')}"
 

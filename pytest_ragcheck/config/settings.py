@@ -21,11 +21,11 @@ DUMMY_API_KEY = "no-key"
 
 _GROUPS = {"endpoint": EndpointSettings, "judge": JudgeSettings, "gate": GateSettings, "run": RunSettings}
 
-_DEFAULTS = {setting.becomes: setting.default for setting in TABLE}
+_DEFAULTS = {setting.path: setting.default for setting in TABLE}
 
 _BY_KEYWORD = {setting.keyword: setting for setting in TABLE}
 
-_WITHOUT_A_ROW = {
+_NOT_IN_TABLE = {
     "judge_api_key": "judge.api_key",
     "embedding_api_key": "judge.embedding_api_key",
     "own_metrics": "run.own_metrics",
@@ -105,9 +105,9 @@ class Settings:
         """Return the settings as code, without secrets, because pytest's --showlocals prints it."""
         values = self.values()
         shown = (
-            f"{setting.keyword}={values[setting.becomes]!r}"
+            f"{setting.keyword}={values[setting.path]!r}"
             for setting in TABLE
-            if setting.read not in (read_header, read_identity) and values[setting.becomes] != setting.default
+            if setting.read not in (read_header, read_identity) and values[setting.path] != setting.default
         )
         return self.redactor.text(f"Settings.of({', '.join(shown)})")
 
@@ -147,13 +147,13 @@ def _read(given: Mapping[str, Any], own_metrics: tuple[str, ...]) -> dict[str, A
     own = _several(given.get("own_metrics", own_metrics))
     values: dict[str, Any] = {}
     for keyword, value in given.items():
-        if keyword in _WITHOUT_A_ROW:
-            values[_WITHOUT_A_ROW[keyword]] = value if keyword.endswith("_key") else _several(value)
+        if keyword in _NOT_IN_TABLE:
+            values[_NOT_IN_TABLE[keyword]] = value if keyword.endswith("_key") else _several(value)
             continue
         setting = _BY_KEYWORD.get(keyword)
         if setting is None:
             raise UsageError(f"Settings: there is no setting {keyword!r}; {nearest(keyword, _BY_KEYWORD)}")
-        values[setting.becomes] = (
+        values[setting.path] = (
             setting.default if value is None else read_given(setting, Given(value, f"Settings: {keyword}"), own)
         )
     return values

@@ -43,7 +43,7 @@ def fingerprint(settings: Settings) -> dict[str, str]:
     The port of a server on this machine is left out, because test suites start their server on any free port.
     """
     values = settings.values()
-    found = {each.name: values[each.becomes] for each in TABLE if each.name not in IGNORED_SETTINGS}
+    found = {each.name: values[each.path] for each in TABLE if each.name not in IGNORED_SETTINGS}
     found["own_metrics"] = settings.run.own_metrics
     for name in ("rag_headers", "rag_judge_headers"):
         found[name] = {

@@ -53,7 +53,7 @@ def _parts(compared: Agents, most_shown: int) -> Iterator[str | list[list[str]]]
     first, *others = compared.agents
     for agent in others:
         flips = f"newly passing {len(agent.gained)}, newly failing {len(agent.lost)}"
-        yield f"{agent.name} against {first.name}: {flips}{_weight(agent)}"
+        yield f"{agent.name} against {first.name}: {flips}{_significance(agent)}"
     differing = [question for question in compared.questions if question.differs]
     if differing and most_shown:
         yield ""
@@ -161,7 +161,7 @@ def _difference_cells(difference: Difference | None) -> list[str]:
     return [f"{difference.value:+.3f}{mark}", interval, str(difference.n)]
 
 
-def _weight(agent: Agent) -> str:
+def _significance(agent: Agent) -> str:
     """Return the significance of the flips in words, by the gate's test before it asks again."""
     if agent.pass_rate is None or not (agent.gained or agent.lost):
         return ""

@@ -14,10 +14,10 @@ def csv_text(columns: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> str:
     """Return the heading and a line for each row; a text that begins like a formula gets an apostrophe in front."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(map(_harmless, columns))
-    writer.writerows([_harmless(row.get(column, "")) for column in columns] for row in rows)
+    writer.writerow(map(_without_formula, columns))
+    writer.writerows([_without_formula(row.get(column, "")) for column in columns] for row in rows)
     return text.getvalue()
 
 
-def _harmless(cell: Any) -> Any:
+def _without_formula(cell: Any) -> Any:
     return f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULA) else cell

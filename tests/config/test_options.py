@@ -284,7 +284,7 @@ def test_the_default_that_is_shown_is_the_default_that_there_is(name: str) -> No
 
 
 def test_every_option_ends_in_a_setting() -> None:
-    assert {setting.becomes for setting in TABLE} <= Settings.of().values().keys()
+    assert {setting.path for setting in TABLE} <= Settings.of().values().keys()
 
 
 @pytest.mark.parametrize(

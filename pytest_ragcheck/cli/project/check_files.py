@@ -24,7 +24,7 @@ RESULTS = (RESULT_QUESTIONS, "_predictions.json", "_summary.json")
 
 _READ_AS_QUESTIONS = (".yaml", ".yml", ".json", ".jsonl", ".csv")
 
-_NOT_ENTERED = ("*.egg", ".*", "_darcs", "build", "CVS", "dist", "node_modules", "venv", "{arch}", "__pycache__")
+_SKIPPED_FOLDERS = ("*.egg", ".*", "_darcs", "build", "CVS", "dist", "node_modules", "venv", "{arch}", "__pycache__")
 """Folders that pytest skips by the default value of norecursedirs."""
 
 _OUTPUT = "ragcheck-results"
@@ -95,7 +95,7 @@ def _question_files(folder: Path) -> Iterator[Path]:
 
 
 def _is_entered(folder: Path) -> bool:
-    if folder.name == _OUTPUT or any(fnmatch.fnmatch(folder.name, pattern) for pattern in _NOT_ENTERED):
+    if folder.name == _OUTPUT or any(fnmatch.fnmatch(folder.name, pattern) for pattern in _SKIPPED_FOLDERS):
         return False
     # Skip virtual environments and the output folder of runs.
     return not (folder / "pyvenv.cfg").exists() and not (folder / ".ragcheck").exists()

@@ -30,7 +30,7 @@ _SHAPE_SETTINGS = ("rag_shape", "rag_request", "rag_response")
 _FROM_THE_INI_FILE = ("rag_url", "rag_headers", "rag_top_k", "rag_timeout", *_SHAPE_SETTINGS)
 _COLOURS = {CheckOutcome.PASS: "32", CheckOutcome.FAIL: "31", CheckOutcome.ADVICE: "33", CheckOutcome.NOT_CHECKED: "2"}
 
-_OF_THE_SHAPE = frozenset({Check.POST, Check.REQUEST, Check.JSON, Check.ANSWER, Check.CONTEXTS})
+_SHAPE_CHECKS = frozenset({Check.POST, Check.REQUEST, Check.JSON, Check.ANSWER, Check.CONTEXTS})
 _OTHER_BODY = (
     "If the endpoint takes another request, write it into pytest's ini file with {query} in the place of the question, "
     'such as rag_request = {"input": {"text": "{query}"}}, and probe again to find the rag_response.'
@@ -70,7 +70,7 @@ def run(chosen: argparse.Namespace) -> int:
     report = (lambda _: None) if chosen.json else _printer(target)
     points = asyncio.run(probe_endpoint(target, redactor=redactor, report=report))
     broken = {point.check for point in points if point.outcome is CheckOutcome.FAIL}
-    has_another_shape = not _OF_THE_SHAPE.isdisjoint(broken)
+    has_another_shape = not _SHAPE_CHECKS.isdisjoint(broken)
     fit = _fitting(target, redactor) if has_another_shape or Check.STATUS in broken else None
     if chosen.json:
         settings = fit.settings if fit and fit.parts else None

@@ -30,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(chosen: argparse.Namespace) -> int:
-    from pytest_ragcheck.cli.results.pull_request import NotPosted, discussion_of, keep_comment
+    from pytest_ragcheck.cli.results.pull_request import NotPosted, discussion_of, post_comment
     from pytest_ragcheck.report.markdown import COMMENT_CHARS, markdown_of
     from pytest_ragcheck.report.view import view_of
 
@@ -39,7 +39,7 @@ def run(chosen: argparse.Namespace) -> int:
     marker = f"<!-- pytest-ragcheck: {results.predictions['agent_name'].replace('--', '- -')} -->"
     text = markdown_of(view_of(results), most_chars=COMMENT_CHARS - len(marker) - 1)
     try:
-        updated = keep_comment(discussion_of(), marker, text)
+        updated = post_comment(discussion_of(), marker, text)
     except NotPosted as error:
         complain("comment", f"nothing written: {error}")
         return 0

@@ -85,7 +85,7 @@ def _on_gitlab() -> Discussion:
     return Discussion(comments=notes, comment=f"{notes}/", update="PUT", headers={"PRIVATE-TOKEN": token})
 
 
-def keep_comment(discussion: Discussion, marker: str, text: str) -> bool:
+def post_comment(discussion: Discussion, marker: str, text: str) -> bool:
     """
     Update the comment that begins with the marker and return True, or write a new one and return False.
 

@@ -62,7 +62,7 @@ class JsonWriter:
         return path
 
     def row(self, value: Any) -> EncodedRow:
-        """Return the text of a row, which `write` takes in place of the value."""
+        """Return the text of a row, which `write` accepts instead of the value."""
         return EncodedRow(self._text(value, _ROW))
 
     def _pieces(self, document: dict[str, Any]) -> Iterator[str]:

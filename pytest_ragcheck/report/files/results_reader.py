@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 Document = dict[str, Any]
 
 _GIVE = "Give the {agent}_predictions.json of a run."
-_ANEW = "Run the questions once more to have such a file."
+_RUN_AGAIN = "Run the questions once more to have such a file."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,7 +149,7 @@ def all_rows(document: Mapping[str, Any]) -> Iterator[Document]:
 
 def _predictions(path: Path) -> Document:
     try:
-        document: Document = read_document(path.read_bytes, wrong_kind=_GIVE, wrong_version=_ANEW)
+        document: Document = read_document(path.read_bytes, wrong_kind=_GIVE, wrong_version=_RUN_AGAIN)
         if not all(isinstance(row["question"], str) and key_of(row) for row in all_rows(document)):
             raise TypeError  # noqa: TRY301 - the same text
     except Unusable as error:
