@@ -79,8 +79,8 @@ def find_markers(answer: str, contexts: Sequence[str], *, is_document: Callable[
     """
     Return the citation markers of the answer.
 
-    These are not citations: markers in code, formulas and images; task lists; indexes such as `rows[0]`; intervals;
-    and markers that a context has too, before or after the same words. The time grows in proportion to the length of
+    Markers in code, formulas and images are no citations, nor are task lists, intervals, indexes such as `rows[0]`, and
+    markers that a context has too, before or after the same words. The time grows in proportion to the length of
     the answer and of the contexts. *is_document* returns True for a name that may be a document of the system.
     """
     if not MAY_CITE.search(answer):

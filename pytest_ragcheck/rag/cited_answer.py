@@ -240,7 +240,7 @@ def _plain(name: str) -> str:
 
 
 def _shape(name: str) -> str | None:
-    """The kind of id that the name is: `a-9` for `fee-12`; None for a plain word or number, and for a long text."""
+    """The form of the id, such as `a-9` for `fee-12`; None for a plain word or number, and for a long text."""
     if " " in name or len(name) > 100 or _ONE_KIND.fullmatch(name):
         return None
     # Keep the word of the rank `[doc_1]`, so that its shape differs from that of the id `fee_12`.

@@ -203,7 +203,7 @@ class RagClient(ClientCalls):
 
     @property
     def endpoint(self) -> str:
-        """The endpoint's URL without secrets; of a function its qualified name; of an app its name and the path."""
+        """The endpoint's URL without secrets, the qualified name of a function, or the name and path of an app."""
         return self._endpoint.name
 
     @cached_property

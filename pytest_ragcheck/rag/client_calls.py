@@ -101,15 +101,15 @@ class ClientCalls:
             poll_interval: Seconds between two polls (`GET /tasks/{batch_id}/status`).
 
         Raises:
-            EndpointError: The server does not know the batch, or its replies have no usable status.
+            EndpointError: The server has no such batch, or its replies have no usable status.
         """
-        from pytest_ragcheck.rag.documents.document_routes import may_pass, within
+        from pytest_ragcheck.rag.documents.document_routes import is_temporary, within
 
         routes = self.documents
         try:
             return (await routes.wait(batch_id, seconds_left=within(timeout), poll_seconds=poll_interval)).done
         except EndpointError as error:
-            if not may_pass(error):
+            if not is_temporary(error):
                 raise
             _log.warning("batch %s: %s", batch_id, error)
             return False

@@ -23,7 +23,7 @@ class StreamEvent:
 
 
 class _Lines:
-    """Splits chunks into lines, in time proportional to their length, whatever the size of the chunks."""
+    """Splits chunks of any size into lines, in time proportional to their total length."""
 
     def __init__(self) -> None:
         self.rest = bytearray()

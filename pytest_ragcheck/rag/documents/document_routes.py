@@ -144,7 +144,7 @@ class DocumentRoutes:
             except EndpointError as error:
                 left = seconds_left(None)
                 failed += 1
-                if failed > _STATUS_RETRIES or not may_pass(error) or left <= 0:
+                if failed > _STATUS_RETRIES or not is_temporary(error) or left <= 0:
                     raise
             else:
                 left = seconds_left(status)
@@ -209,7 +209,7 @@ def within(seconds: float) -> Callable[[BatchStatus | None], float]:
     return lambda _: end - time.monotonic()
 
 
-def may_pass(error: EndpointError) -> bool:
+def is_temporary(error: EndpointError) -> bool:
     """True if the next poll may succeed: after a server error, or without a reply."""
     if error.status is not None:
         return error.status >= HTTPStatus.INTERNAL_SERVER_ERROR or is_transient(error)

@@ -13,7 +13,7 @@ from http import HTTPStatus
 
 from pytest_ragcheck.concurrency.limiter import Limiter
 from pytest_ragcheck.errors import EndpointError
-from pytest_ragcheck.rag.documents.document_routes import BatchStatus, DocumentRoutes, ServerDocument, may_pass
+from pytest_ragcheck.rag.documents.document_routes import BatchStatus, DocumentRoutes, ServerDocument, is_temporary
 from pytest_ragcheck.rag.documents.ledger import Ledger
 from pytest_ragcheck.rag.documents.uploads import Upload
 
@@ -37,7 +37,7 @@ _FAILED_LATER = 10
 """Number of failures in a row after which no further document is sent: before the first success, and after it."""
 
 _NO_ROUTE = {HTTPStatus.NOT_FOUND, HTTPStatus.METHOD_NOT_ALLOWED, HTTPStatus.NOT_IMPLEMENTED}
-_NO_ENTRY = {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}
+_UNAUTHORIZED = {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -227,7 +227,7 @@ class _Uploader:
         return None
 
     def _failed(self, failure: str, error: EndpointError) -> str:
-        self.failed_in_row = self.failed_in_row + 1 if may_pass(error) or error.status in _NO_ENTRY else 0
+        self.failed_in_row = self.failed_in_row + 1 if is_temporary(error) or error.status in _UNAUTHORIZED else 0
         most = _FAILED_LATER if self.done else _FAILED_AT_FIRST
         if self.failed_in_row >= most and not self.stalled:
             self.stalled = f"{failure}\n{self.failed_in_row} documents in a row failed; no further one was sent."

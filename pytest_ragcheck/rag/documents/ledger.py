@@ -106,7 +106,7 @@ class Ledger:
 
     @property
     def undecided(self) -> bool:
-        """True if a process does not know yet that the documents are in its system."""
+        """True if a process has not decided yet whether the documents are in its system."""
         return any(is_held(path) for path in self.folder.glob(f"*{_UNDECIDED}"))
 
     def write(self, **line: Any) -> None:

@@ -52,7 +52,7 @@ class AsgiApp:
     def client(self) -> AnyClient:
         """The HTTP client whose requests the app takes. It has no connections to close."""
         library = http_library()
-        return stateless(library, transport=AsgiTransport(self._app, library, self._claimed), trust_env=False)
+        return stateless(library, transport=AsgiTransport(self._app, library, self._ensure_lifespan), trust_env=False)
 
     def shown(self, url: str) -> str:
         """The name of the app with the path of *url*, for texts and results."""
@@ -66,7 +66,7 @@ class AsgiApp:
         Raises:
             EndpointError: The startup failed, now or before.
         """
-        lifespan = self._claimed()
+        lifespan = self._ensure_lifespan()
         await self._in_loop(lifespan.loop, lifespan.started)
 
     async def run(self, function: Callable[..., Coroutine[Any, Any, T]], *arguments: Any) -> T:
@@ -76,7 +76,7 @@ class AsgiApp:
         Raises:
             EndpointError: The loop is not running.
         """
-        return await self._in_loop(self._claimed().loop, function, *arguments)
+        return await self._in_loop(self._ensure_lifespan().loop, function, *arguments)
 
     def refuse_to_block(self) -> None:
         """
@@ -118,7 +118,7 @@ class AsgiApp:
             )
         await self._in_loop(lifespan.loop, lifespan.stop)
 
-    def _claimed(self) -> AsgiLifespan:
+    def _ensure_lifespan(self) -> AsgiLifespan:
         """The lifespan of the app, begun in the running loop if there is none."""
         with self._claiming:
             if self._lifespan is None or self._pid != os.getpid() or self._lifespan.loop.is_closed():

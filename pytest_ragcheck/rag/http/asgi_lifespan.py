@@ -98,7 +98,7 @@ class AsgiLifespan:
         if not await waited_for({self._task}, self._limit_seconds):
             self._task.cancel()
             found = f"its shutdown did not end within {self._limit_seconds:g} s"
-        elif self._has_trouble:
+        elif self._has_failed:
             found = self._problem("shutdown")
         if found:
             text = f"{self._name}: {found}\nFix the lifespan of the app. The answers are not affected."
@@ -116,7 +116,7 @@ class AsgiLifespan:
         finally:
             self._timer.cancel()
             self._decided.set()
-        if self._is_complete and not self._is_stopped and self._has_trouble:
+        if self._is_complete and not self._is_stopped and self._has_failed:
             _log.warning("%s: %s", self._name, self._problem("lifespan"))
 
     async def _receive(self) -> Mapping[str, str]:
@@ -149,7 +149,7 @@ class AsgiLifespan:
         self._task.cancel()
 
     @property
-    def _has_trouble(self) -> bool:
+    def _has_failed(self) -> bool:
         return self._error is not None or self._message is not None
 
     def _problem(self, step: str) -> str:

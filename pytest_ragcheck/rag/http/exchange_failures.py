@@ -60,7 +60,7 @@ def unreachable(address: Address, error: Exception, phase: Phase, before: BaseEx
     elif phase is Phase.CONNECTING:
         failure = _not_connected(address, causes)
     else:
-        failure = _broken_off(causes, phase)
+        failure = _disconnected(causes, phase)
     text = f"{address.shown}: {failure.found}\n{failure.to_do}"
     return EndpointUnreachable(address.redactor.text(text), url=address.shown, transient=failure.transient)
 
@@ -178,7 +178,7 @@ def _no_tls(address: Address, error: ssl.SSLError) -> _Failure:
     return _Failure(f"TLS: {words}", "Check that the port speaks TLS, and whether it wants a client certificate.")
 
 
-def _broken_off(causes: Sequence[BaseException], phase: Phase) -> _Failure:
+def _disconnected(causes: Sequence[BaseException], phase: Phase) -> _Failure:
     log = "See the server's log: it, or a proxy before it, broke off."
     if any(isinstance(cause, ConnectionResetError | BrokenPipeError) for cause in causes):
         return _Failure(f"connection reset while {phase.value}", log, transient=True)

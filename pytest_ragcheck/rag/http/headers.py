@@ -12,7 +12,7 @@ from pytest_ragcheck.errors import UsageError
 _NAME = re.compile(r"[!#$%&'*+.^`|~\w-]+", re.ASCII)
 _VALUE = re.compile(r"[\x21-\x7e]([\x20-\x7e\t]*[\x21-\x7e])?|")
 
-_OF_THE_BODY = {"content-length", "transfer-encoding"}
+_BODY_HEADERS = {"content-length", "transfer-encoding"}
 """Headers that mark the end of a request; a value other than the HTTP library's breaks the connection."""
 
 _FROM_ENVIRONMENT = re.compile(r"\{env:([^{}]*)\}")
@@ -60,7 +60,7 @@ def check_header(name: str, value: str, *, source: str = "the place it comes fro
     """
     if not isinstance(name, str) or not _NAME.fullmatch(name):
         raise UsageError(f"the header name {name!r} cannot be sent. Use letters, digits and '-' only.")
-    if name.lower() in _OF_THE_BODY:
+    if name.lower() in _BODY_HEADERS:
         raise UsageError(f"the header {name!r} cannot be set: it follows from the body of each request. Take it out.")
     if not isinstance(value, str):
         raise UsageError(f"the value of the header {name!r} is {type(value).__name__}, not str. Write it as text.")

@@ -59,7 +59,7 @@ class PlainTransport:
         )
         with self.failures():
             address = (url.host, url.origin.port)
-            connection = await self._unused(address) or await self._connected(sent)
+            connection = await self._idle_connection(address) or await self._connect(sent)
             reply = await connection.handle_async_request(sent)
         return self._library.Response(
             reply.status,
@@ -94,7 +94,7 @@ class PlainTransport:
         except (self._core.NetworkError, self._core.ProtocolError) as error:
             raise getattr(self._library, type(error).__name__)(str(error)) from error
 
-    async def _unused(self, address: _Address) -> Any:
+    async def _idle_connection(self, address: _Address) -> Any:
         connections = self._idle[address]
         while connections and connections[0].has_expired():
             await connections.pop(0).aclose()
@@ -105,7 +105,7 @@ class PlainTransport:
             await connection.aclose()
         return None
 
-    async def _connected(self, request: Any) -> Any:
+    async def _connect(self, request: Any) -> Any:
         if trace := request.extensions.get("trace"):
             await trace("connection.connect_tcp.started", {})
         origin = request.url.origin

@@ -135,7 +135,7 @@ class HttpRoute:
         arguments of the library's `build_request`, such as `content=` or `files=`.
 
         Raises:
-            EndpointError: No whole reply came, or one with a status outside 200 to 299.
+            EndpointError: There is no complete reply, or its status is outside 200 to 299.
         """
         target = self._url if url in {None, self.url} else self._target(url)
         if self._app is not None:

@@ -78,7 +78,7 @@ class Expression:
                 _follow(self._compiled.parsed, [_Place("", reply)])
         except _DeadEnd as end:
             return end.clause
-        except _DoesMore:
+        except _HasFilter:
             return ""
         return ""
 
@@ -143,7 +143,7 @@ class _DeadEnd(Exception):
         self.depth = depth
 
 
-class _DoesMore(Exception):
+class _HasFilter(Exception):
     """The expression has a filter or a function; `dead_end` catches this exception."""
 
 
@@ -190,7 +190,7 @@ def _follow(node: dict[str, Any], places: list[_Place]) -> list[_Place]:
 
     Raises:
         _DeadEnd: One of the places lacks the key or element that the node names.
-        _DoesMore: The node is a filter or a function.
+        _HasFilter: The node is a filter or a function.
     """
     children, what = node["children"], node["type"]
     if what == "field":
@@ -209,7 +209,7 @@ def _follow(node: dict[str, Any], places: list[_Place]) -> list[_Place]:
     elif what == "function_expression" and node["value"] == "not_null":
         places = [found for place in places for found in _first(children, place)]
     elif what not in {"identity", "current"}:
-        raise _DoesMore
+        raise _HasFilter
     return places
 
 
@@ -230,4 +230,4 @@ def _first(choices: list[dict[str, Any]], place: _Place) -> list[_Place]:
             return _follow(choice, [place])
         except _DeadEnd as end:  # noqa: PERF203 - one or two choices
             farthest = end if farthest is None or end.depth > farthest.depth else farthest
-    raise farthest or _DoesMore
+    raise farthest or _HasFilter

@@ -20,7 +20,7 @@ class NamedShape:
     """A value of `rag_response`."""
 
     event: str | None = None
-    """A value of `rag_response` for each event of a streamed reply; None: as for a whole reply."""
+    """A value of `rag_response` for each event of a streamed reply; None if it is the same as for a whole reply."""
 
     stream_end: str | None = None
     stream_error: str | None = None

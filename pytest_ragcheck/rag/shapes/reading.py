@@ -18,7 +18,7 @@ from pytest_ragcheck.rag.shapes.object_fields import ObjectFields
 FIELDS = ("answer", "contexts", "source_ids", "session")
 EXAMPLE = "answer=result.text contexts=result.sources[].text"
 
-_MEND_THE_CAUSE = "Fix its cause in the RAG system, and report such failures with status 500."
+_FIX_THE_CAUSE = "Fix its cause in the RAG system, and report such failures with status 500."
 
 # Skip quoted text, which may contain the name of a field, and the comparison `==`.
 _FIELD = re.compile(
@@ -101,7 +101,7 @@ class Reading:
             has_text = bool(str(found["answer"] or "").strip())
             if error := self.answer.error_in(reply, beside_text=has_text, unfinished=not has_text):
                 label = _label("answer", self.answer)
-                raise ReplyMismatch(f"the reply has no answer in {label} but an error: {error}", _MEND_THE_CAUSE)
+                raise ReplyMismatch(f"the reply has no answer in {label} but an error: {error}", _FIX_THE_CAUSE)
         found["contexts"] = _find("contexts", self.contexts, reply)
         found.update({field: self.part(field, reply) for field in ("source_ids", "session")})
         # The attributes of an object may be slow properties.
@@ -167,7 +167,7 @@ def _find(field: str, expression: Expression, reply: object) -> Any:
     if expression.is_key:
         if value is None and not (isinstance(reply, Mapping) and expression.text in reply):
             if error := expression.error_in(reply, unfinished=field == "answer"):
-                raise ReplyMismatch(f'the reply has no "{expression.text}" but an error: {error}', _MEND_THE_CAUSE)
+                raise ReplyMismatch(f'the reply has no "{expression.text}" but an error: {error}', _FIX_THE_CAUSE)
             to_do = f'Return "{expression.text}", or correct {field}={expression.text}.'
             raise NotFound(field, expression.dead_end(reply), to_do)
         return value
@@ -175,7 +175,7 @@ def _find(field: str, expression: Expression, reply: object) -> Any:
     if dead_end := expression.dead_end(reply):
         if error := expression.error_in(reply, unfinished=field == "answer"):
             found = f"{field}={expression.text} finds nothing: the reply is an error: {error}"
-            raise ReplyMismatch(found, _MEND_THE_CAUSE)
+            raise ReplyMismatch(found, _FIX_THE_CAUSE)
         to_do = f"Correct {field}={expression.text}, or fix the reply."
         if value is not None:
             to_do += " To skip elements without it, use a filter, as in items[?text].text."

@@ -41,7 +41,7 @@ def with_fitting_setting(mismatch: ReplyMismatch, reply: object, shape: Shape) -
         return mismatch
     setting = fitting_response(reply, answers=shape.reading.answer is not None)
     if shape.reads_the_contract:
-        return _beside_the_contract(mismatch, reply, setting)
+        return _with_both_remedies(mismatch, reply, setting)
     if setting and isinstance(mismatch, IdsMismatch) and "source_ids=" not in setting:
         return ReplyMismatch(mismatch.found, f"{mismatch.to_do} To do without ids, set rag_response = {setting}")
     if setting:
@@ -56,7 +56,7 @@ def with_fitting_setting(mismatch: ReplyMismatch, reply: object, shape: Shape) -
     return mismatch
 
 
-def _beside_the_contract(mismatch: ReplyMismatch, reply: object, setting: str | None) -> ReplyMismatch:
+def _with_both_remedies(mismatch: ReplyMismatch, reply: object, setting: str | None) -> ReplyMismatch:
     """Return the mismatch with instructions for the endpoint, and with a setting as the alternative."""
     missing = isinstance(mismatch, NotFound)
     mismatch = with_contract_remedy(mismatch, reply)
