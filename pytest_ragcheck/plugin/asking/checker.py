@@ -160,7 +160,7 @@ class Checker:
             from pytest_ragcheck.plugin.asking.document_step import RunDocuments
 
             self._documents = RunDocuments(self._config)
-        return await self._documents.asks(client)
+        return await self._documents.with_documents(client)
 
     def _close(self, metrics: Sequence[Metric]) -> None:
         if any(hasattr(metric, "aclose") for metric in metrics):

@@ -53,7 +53,7 @@ class RunDocuments:
         self._config = config
         self._settings = settings_of(config)
         self._worker = worker_info(config)
-        self._put: dict[str, asyncio.Task[Ingested]] = {}
+        self._tasks: dict[str, asyncio.Task[Ingested]] = {}
         self._once = Once(home_of(self._settings) / self._worker.run_id, self._settings.redactor)
         self._own: list[tuple[Ledger, DocumentRoutes]] = []
         self._shared: dict[str, tuple[Ledger, DocumentRoutes]] = {}
@@ -64,13 +64,13 @@ class RunDocuments:
         # An upload without a reply may have arrived.
         return WithoutRetries(limits_of(self._config).asking)
 
-    async def asks(self, client: Asks) -> AsksIngested:
+    async def with_documents(self, client: Asks) -> AsksIngested:
         """Return the client once the documents are in its system, or their upload has failed."""
         name = endpoint_name(client)
-        if name not in self._put:
-            self._put[name] = asyncio.ensure_future(self._ingest(client, name))
+        if name not in self._tasks:
+            self._tasks[name] = asyncio.ensure_future(self._ingest(client, name))
         # A cancelled question must not cancel the upload that the others wait for.
-        return AsksIngested(client, await asyncio.shield(self._put[name]), self._uploads)
+        return AsksIngested(client, await asyncio.shield(self._tasks[name]), self._uploads)
 
     @cached_property
     def _uploads(self) -> list[Upload]:
@@ -82,24 +82,24 @@ class RunDocuments:
 
     async def _end(self, failed: bool) -> None:
         # An abandoned event loop, which a user's code blocks, ends its own uploads.
-        uploads = [task for task in self._put.values() if task.get_loop() is asyncio.get_running_loop()]
+        uploads = [task for task in self._tasks.values() if task.get_loop() is asyncio.get_running_loop()]
         for task in uploads:
             task.cancel()
         await asyncio.gather(*uploads, return_exceptions=True)
-        self._put.clear()
+        self._tasks.clear()
         own, self._own = self._own, []
         for ledger, routes in own:
             await self._finish(ledger, routes, failed=failed)
         shared, self._shared = self._shared, {}
         for name, (ledger, routes) in shared.items():
-            await self._leave(name, ledger, routes, failed=failed)
+            await self._end_shared(name, ledger, routes, failed=failed)
         for ledger in self._held:
             ledger.release()
 
     async def _finish(self, ledger: Ledger, routes: DocumentRoutes, *, failed: bool) -> None:
         add_outcome(self._config, await settle(ledger, routes, self._limiter, settings=self._settings, failed=failed))
 
-    async def _leave(self, name: str, ledger: Ledger, routes: DocumentRoutes, *, failed: bool) -> None:
+    async def _end_shared(self, name: str, ledger: Ledger, routes: DocumentRoutes, *, failed: bool) -> None:
         """Delete the documents, or leave them to the last worker that needs them."""
         end = time.monotonic() + SETTLING_SECONDS
 
@@ -149,7 +149,7 @@ class RunDocuments:
         ledger = self._ledger(f"{os.getpid()}-{len(self._own)}")
         ledger.hold()
         self._own.append((ledger, routes))
-        return await self._put_in(uploads, routes, ledger)
+        return await self._upload_to(uploads, routes, ledger)
 
     async def _ingest_once(
         self, uploads: list[Upload], client: Asks, routes: DocumentRoutes, name: str
@@ -166,18 +166,18 @@ class RunDocuments:
         else:
             self._shared[name] = (ledger, routes)
 
-        async def put_in() -> str:
+        async def upload_first() -> str:
             nonlocal known
             known = True
             # A process that ended before may have removed the folder with the lock.
             try:
                 ledger.hold()
-                return (await self._put_in(uploads, routes, ledger)).to_json()
+                return (await self._upload_to(uploads, routes, ledger)).to_json()
             except OSError as error:
                 return refused(uploads, self._no_ledger(error)).to_json()
 
         try:
-            ingested = Ingested.from_json(await self._once.do(_step(name), put_in))
+            ingested = Ingested.from_json(await self._once.do(_step(name), upload_first))
             if not known and not await has(routes, ingested.ids, limits_of(self._config).asking):
                 del self._shared[name]
                 ledger.release()
@@ -197,7 +197,7 @@ class RunDocuments:
     def _ledger(self, name: str) -> Ledger:
         return Ledger(folder_of_documents(self._settings.run.output) / f"{self._worker.run_id}-{name}")
 
-    async def _put_in(self, uploads: list[Upload], routes: DocumentRoutes, ledger: Ledger) -> Ingested:
+    async def _upload_to(self, uploads: list[Upload], routes: DocumentRoutes, ledger: Ledger) -> Ingested:
         for old in abandoned(self._settings.run.output):
             entries = old.read()
             # A worker that ends releases its ledger before it deletes the documents.

@@ -52,7 +52,7 @@ class Waiting:
         try:
             return self._loop.run(function, *arguments, every_seconds=_LOOK_SECONDS, meanwhile=self.end_if_stopped)
         except PrefetchEnded:
-            # The prefetcher also checks for the stop, and may see it before this thread does.
+            # The prefetcher also checks for the stop, and may find it before this thread does.
             end_worker(self._session, self._why_stopped() or STOPPED)
         except (KeyboardInterrupt, pytest.exit.Exception) as error:
             stop(self._folder, reason := f"{type(error).__name__}: {error}".rstrip(": "))

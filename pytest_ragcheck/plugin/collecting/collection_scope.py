@@ -24,8 +24,8 @@ class CollectionScope:
     """
     The files, folders and questions that a run was asked to collect.
 
-    The comparison with a baseline uses it: a question of the baseline that this run does not have is missing if the
-    run would have collected it, and out of reach otherwise. A collected file counts as a whole, unless the arguments
+    The comparison with a baseline uses it. A question of the baseline that this run lacks is missing if the run would
+    have collected it, and out of reach otherwise. A collected file counts as a whole, unless the arguments
     name single questions of it. The path of a file that was not collected is guessed from its dataset name.
 
     It is made after the last item. *complete* is True if every collected question was asked or skipped. *not_passed*
@@ -76,13 +76,13 @@ class CollectionScope:
 
     def _searches(self, dataset_name: str) -> bool:
         """Return True if the run searched the folder of the dataset's file."""
-        if self._is_of_a_test_file_left_out(dataset_name) or is_standard(dataset_name):
+        if self._is_excluded_call(dataset_name) or is_standard(dataset_name):
             return False
         if any(self._covers(path, dataset_name) for path in self._ignored):
             return False
         return any(self._covers(path, dataset_name) for path in self._searched)
 
-    def _is_of_a_test_file_left_out(self, dataset_name: str) -> bool:
+    def _is_excluded_call(self, dataset_name: str) -> bool:
         """Return True for calls of a test file that `python_files` excludes, as `-o python_files=` does."""
         if "[" in dataset_name:  # a test that is marked rag_questions
             return not self._test_files

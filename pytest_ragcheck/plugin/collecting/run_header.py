@@ -66,7 +66,7 @@ def _lines(config: pytest.Config) -> list[str]:
     folder = output.relative_to(start) if output.is_relative_to(start) else output
     run = config.stash.get(RUN, None)
     sets = list(run.questions.sets.values()) if run is not None else []
-    # The controller of xdist does not know the files, so the header describes the root folder.
+    # The controller of xdist collects no files, so the header describes the root folder.
     paths = [questions.path for questions in sets] or [config.rootpath]
     judge = "not asked"
     known = {question.is_answered for each in sets for question in each.questions}
