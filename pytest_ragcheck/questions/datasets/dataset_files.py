@@ -68,7 +68,7 @@ def rows_of_file(path: Path, unfold: Callable[[Row], Iterable[Row] | None] | Non
 
 
 def _opened(path: Path) -> io.BufferedReader:
-    """Return the decompressed content. The first bytes have the format, because downloads often lose their endings."""
+    """Return the decompressed content. Its first bytes decide the format, as downloads often lose their endings."""
     decompressors: dict[bytes, Callable[[Path], Any]] = {
         b"\x1f\x8b": gzip.open,
         b"BZh": bz2.open,
