@@ -108,7 +108,7 @@ class RagCheck:
     def _record(self, question: Question) -> Record:
         __tracebackhide__ = True
         if has_short_gold(question):
-            # Without the id, so that many calls queue one note.
+            # The note has no id, so that many calls queue it once.
             run_of(self._request.config).queue_note(short_gold_note(question.dataset_name, "a rag_check"))
         # The tier retrieval needs no judge, and so no preflight of one.
         backends = self._backends if question.is_answered else replace(self._backends, judge=None)
@@ -126,7 +126,7 @@ def record_for(item: pytest.Item, question: Question, settings: Settings, evalua
     except OverBudget as reached:
         pytest.skip(str(reached))
     except pytest.fail.Exception as stopped:
-        # From pytest-timeout or the user's client; the question must still be among the results.
+        # Raised by pytest-timeout or the user's client; the question must still be among the results.
         evaluated = _not_evaluated(question, settings, str(stopped))
     except CancelledError:
         # Neither Ctrl-C nor the end of the loop raises CancelledError here.

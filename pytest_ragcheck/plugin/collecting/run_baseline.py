@@ -79,7 +79,7 @@ class RunBaseline:
 
     def recorded_ids(self, record: Record) -> tuple[str, ...]:
         """Return the baseline's ids of the contexts if most are known texts with unknown ids; otherwise empty."""
-        # A forbidden document may have any other id.
+        # With renamed ids, a forbidden document may have any id.
         ids = () if record.question.must_not_retrieve else record.source_ids or ()
         known = [self._ids_by_text.get(text_digest(text)) for text in record.contexts]
         if not self._known_ids.isdisjoint(ids) or 2 * known.count(None) > len(known):

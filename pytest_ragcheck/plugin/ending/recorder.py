@@ -219,7 +219,7 @@ class Recorder:
             delete_for_all(self._config, failed=bool(session.testsfailed))
         self._settle(session, run)
         if self._gave_up:
-            # As without xdist, where the item is an ERROR.
+            # Without xdist the item is an ERROR, which has this exit status.
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
         if self._gate is not None:
             self._gate.finish(run)

@@ -52,7 +52,7 @@ def _longrepr(text: str, path: Path | None) -> Any:
     from pytest_ragcheck.plugin.guests.traceback_texts import text_repr
 
     try:
-        # At the end of a stopped session another exception is being handled, which is no part of the text.
+        # At the end of a stopped session another exception is being handled, and must not be shown.
         raise AssertionError(text) from None  # noqa: TRY301 - pytest formats raised exceptions only
     except AssertionError:
         return text_repr(pytest.ExceptionInfo.from_current(), text, path=path, line=1)

@@ -48,7 +48,7 @@ TURNS = "turns"
 """The key that makes an entry a conversation."""
 
 _NO_CONVERSATION = {
-    # An entry with this key is a conversation, so that only the header of a CSV file has it among those of a question.
+    # An entry with this key is a conversation, so only the header of a CSV file can have it among a question's keys.
     TURNS: "a CSV file cannot hold. Write conversations in YAML, JSON or JSON Lines.",
     **dict.fromkeys(
         ("turn", "Turns", "messages", "conversation", "dialogue"),

@@ -21,7 +21,7 @@ from pytest_ragcheck.questions.nodes.node_values import shortened
 
 _SPACE = r"[ \t\n\r]*"
 _STRING = r'"[^"\\\x00-\x1f]*(?:\\.[^"\\\x00-\x1f]*)*"'
-# Python's json module writes NaN and Infinity; their field refuses them, with the other mistakes of the file.
+# Python's json module writes NaN and Infinity. The reader of the field adds them to the mistakes of the file.
 _NUMBER = r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?|NaN|-?Infinity"
 
 _VALUE = re.compile(rf"{_SPACE}(?:({_STRING})|({_NUMBER})|(true|false|null)|([\[{{]))")

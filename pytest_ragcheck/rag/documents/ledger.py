@@ -81,7 +81,7 @@ class Ledger:
         if self._held is None or not lock.exists():
             self.release()
             self._make_folder()
-            # Another process that looks at a lock holds it for a moment.
+            # Another process that checks a lock holds it for a moment.
             if undecided:
                 self._undecided = FileLock(lock.with_suffix(_UNDECIDED))
                 self._undecided.wait()

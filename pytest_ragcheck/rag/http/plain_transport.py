@@ -195,7 +195,7 @@ class _Socket(asyncio.Protocol):
 
     async def _send(self) -> None:
         if self._unsent and not self._is_over:
-            # After an error the reply is still read: a server may refuse a request before it has read the whole.
+            # After an error the reply is still read: a server may refuse a request before it has read all of it.
             self._transport.write(self._unsent)
             self._unsent = bytearray()
             await self._is_writable.wait()

@@ -130,7 +130,7 @@ class StreamedReply:
     def _text(self) -> str:
         """Return the answer: the last piece if each repeats all before it, otherwise the pieces together."""
         texts = list(filter(None, self._pieces))
-        # New pieces of a text do not begin with each other all along.
+        # Separate pieces of a text do not all begin with the piece before.
         repeats = len(set(texts)) > 2 and all(later.startswith(earlier) for earlier, later in pairwise(texts))
         text = texts[-1] if repeats else "".join(texts)
         if self._unfinished and self._reading.parts.answer is not None and not text.strip():
@@ -188,7 +188,7 @@ class StreamedReply:
     def _value(self, event: StreamEvent) -> Any:
         """Return the JSON value of the event, or its text if that is not valid JSON."""
         start = event.data.lstrip()[:1]
-        # A piece of plain text may begin with a bracket or a quote. After one, only an object is taken for JSON.
+        # Plain text may begin with a bracket or a quote, so after plain text only an object is read as JSON.
         if not self._parser.takes_text or start == b"{" or (start in (b"[", b'"') and not self._has_text):
             try:
                 return parse_json(event.data)

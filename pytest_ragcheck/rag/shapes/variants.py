@@ -119,7 +119,7 @@ def _reads(setting: str, reply: object) -> bool:
         return False
     try:
         Reading.from_text(setting).read(reply)
-    except ReplyMismatch:  # for example a lone surrogate, which no setting mends
+    except ReplyMismatch:  # for example a lone surrogate, which no setting can fix
         return False
     return True
 
