@@ -120,7 +120,7 @@ def _left_elsewhere(run: str, entries: Entries, asked: str) -> str:
     to_do = "Give the URL of that server by --rag-url or --base-url."
     if entries.base.startswith("app "):
         to_do = "The next run that puts documents into that app deletes them."
-    return f"WARNING: {many} left of the run {run}, in {entries.base}, not in {asked}. {to_do}"
+    return f"WARNING: {many} left in {entries.base} by the run {run}, not in {asked}. {to_do}"
 
 
 def _by_name(chosen: argparse.Namespace, settings: Settings) -> int:
@@ -140,7 +140,7 @@ def _by_name(chosen: argparse.Namespace, settings: Settings) -> int:
             if not chosen.yes:
                 print(f"would delete: {shown}")
                 continue
-            reason = "the server lists it, but knows no document of this id"
+            reason = "the server lists it, but has no document with this id"
             try:
                 is_deleted = await own.delete(document.id)
             except EndpointError as error:

@@ -54,5 +54,5 @@ def run(chosen: argparse.Namespace) -> int:
     if len(exact or found) == 1:
         print(pages[(exact or found)[0]], end="")
         return 0
-    said = f"could be {', '.join(found)}. Write more of it" if found else "is not a page. ragcheck docs lists them"
-    raise UsageError(f"{chosen.name!r} {said}.")
+    problem = f"could be {', '.join(found)}. Write more of it" if found else "is not a page. ragcheck docs lists them"
+    raise UsageError(f"{chosen.name!r} {problem}.")

@@ -157,7 +157,7 @@ FILE = Vocabulary(
 
 
 _MAYBE_QUESTIONS = (
-    "Rename it to 'questions' if it holds them; of another tool's file make a question file: ragcheck convert FILE."
+    "Rename it to 'questions' if it holds them, or convert the file of another tool: ragcheck convert FILE."
 )
 
 

@@ -56,7 +56,7 @@ def test_the_ledger_of_a_living_run_and_that_of_another_server_are_left(ragcheck
         assert ragcheck("cleanup", f"--rag-url={server.url}", "--base-url=http://127.0.0.1:9/api") == (
             1,
             (
-                f"WARNING: 1 document is left of the run run-1, in {base}, not in http://127.0.0.1:9/api. "
+                f"WARNING: 1 document is left in {base} by the run run-1, not in http://127.0.0.1:9/api. "
                 "Give the URL of that server by --rag-url or --base-url.\n"
             ),
             "",
@@ -75,7 +75,7 @@ def test_what_is_left_in_another_server_is_reported_beside_what_is_deleted(ragch
             1,
             (
                 "documents: 1 deleted\n"
-                "WARNING: 2 documents are left of the run run-2, in app my_service:app, not in "
+                "WARNING: 2 documents are left in app my_service:app by the run run-2, not in "
                 f"{server.url.removesuffix('/query')}. The next run that puts documents into that app deletes them.\n"
             ),
             "",
@@ -114,7 +114,7 @@ def test_a_listed_document_that_the_server_does_not_find_is_not_deleted(ragcheck
     with DocumentServer(there={"a": "shop_hours.txt"}, replies={"DELETE": (404, {})}) as server:
         status, printed, _ = ragcheck("cleanup", f"--rag-url={server.url}", "shop.rag.yaml", "--yes")
     assert status == 1
-    assert printed.endswith("(file shop_hours.txt) is left: the server lists it, but knows no document of this id\n")
+    assert printed.endswith("(file shop_hours.txt) is left: the server lists it, but has no document with this id\n")
 
 
 @pytest.mark.exhaustive  # waits 10 s for it; tests/rag/documents has the same with less patience

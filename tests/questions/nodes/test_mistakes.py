@@ -336,7 +336,7 @@ def test_no_advice_deletes_the_questions(tmp_path: Path) -> None:
     (_, unknown) = sorted(problems(tmp_path, {"examples": [{"question": "Why?"}]}, "x.rag.json"))
     assert "unknown key 'examples'" in unknown
     assert unknown.endswith(
-        "Rename it to 'questions' if it holds them; of another tool's file make a question file: ragcheck convert FILE."
+        "Rename it to 'questions' if it holds them, or convert the file of another tool: ragcheck convert FILE."
     )
 
 
