@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from statistics import fmean
 from typing import TYPE_CHECKING
 
+from pytest_ragcheck.report.counted import counted
 from pytest_ragcheck.scores.catalogue import ABSTAINED
 from pytest_ragcheck.summary.gate.recorded.saved_answer import text_digest
 from pytest_ragcheck.summary.metric_statistics import percentile
@@ -127,7 +128,7 @@ def _scores(pairs: Pairs, name: Callable[[Key], str]) -> Iterator[str]:
     if abs(now - before) >= max(_LEAST, _MORE_REFUSALS * len(pairs)):
         yield f"answers that abstain: {now:.0f} of {len(pairs)}, {before:.0f} in the baseline"
     for metric, names in lost.items():
-        questions = f"{len(names)} of {len(pairs)} questions ({some(names, _SHOWN)})"
+        questions = f"{len(names)} of {counted(len(pairs), 'question')} ({some(names, _SHOWN)})"
         yield f"{metric} had a score in the baseline and has none now: {questions}"
     means = {metric: tuple(map(fmean, zip(*both, strict=True))) for metric, both in values.items()}
     moved = {

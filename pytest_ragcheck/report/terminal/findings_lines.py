@@ -171,11 +171,14 @@ def _judging(judging: Judging) -> Iterator[str]:
     n = judging.n_same + judging.n_changed
     if not n:
         return
-    anew = f"; {judging.n_drift} of them were judged again" if judging.n_drift else ""
-    if judging.n_same:
-        yield f"{judging.n_same} of {n} answers are in the baseline and keep their verdicts{anew}"
+    shown, again = counted(n, "answer"), judging.n_drift
+    if judging.n_same == 1:
+        yield f"1 of {shown} is in the baseline and keeps its verdict{'; it was judged again' if again else ''}"
+    elif judging.n_same:
+        anew = f"; {again} of them {'was' if again == 1 else 'were'} judged again" if again else ""
+        yield f"{judging.n_same} of {shown} are in the baseline and keep their verdicts{anew}"
     else:
-        yield f"none of {n} answers is in the baseline"
+        yield f"none of {shown} is in the baseline"
     if judging.drift:
         drift = ", ".join(f"{metric} {by:+.3f}" for metric, by in judging.drift.items())
         noise = "more than noise: another model may answer under its name" if judging.drift_is_real else "may be noise"
@@ -228,7 +231,7 @@ def _margin(value: float) -> str:
 def _count(count: CountFinding) -> str:
     runs = counted(count.known_runs, "saved run")
     chance = f" ({_p(count.p)})" if count.broken else ""
-    found = f"{count.broken} of {count.n_units} {count.unit}s broke, {count.improved} improved{chance}; "
+    found = f"{count.broken} of {counted(count.n_units, count.unit)} broke, {count.improved} improved{chance}; "
     if count.needed is None:
         at = f"at {count.floor} questions, by their share alone," if count.floor else "at no number of questions"
         return f"{found}the gate turns red {at} with {runs}. Ask more questions, or save more runs."
@@ -240,7 +243,8 @@ def _mean(mean: MeanFinding) -> str:
     found = f"mean of the asserted metrics: {-mean.drop:+.3f} ({_p(mean.p)})"
     if mean.visible_drop is None:
         return found
-    return f"{found}; with {mean.n_changed} changed answers a drop of {mean.visible_drop:.3f} is red in 4 of 5 runs"
+    changed = counted(mean.n_changed, "changed answer")
+    return f"{found}; with {changed} a drop of {mean.visible_drop:.3f} is red in 4 of 5 runs"
 
 
 def _p(p: float) -> str:
