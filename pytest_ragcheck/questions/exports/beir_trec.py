@@ -73,7 +73,7 @@ def _topics(material: Material) -> Iterator[tuple[str, str, dict[str, str]]]:
         asked = next((name for name in ("question", "title", "query") if fields.get(name)), "")
         if not number or not asked:
             what = f"expected a number and a title in each topic, found {topic[0][:80]!r}"
-            raise DatasetError(f"{material.path.name}: {what}.")
+            raise DatasetError(f"{material.path.name}: {what}. Complete the topic, or delete it.")
         yield number, fields.pop(asked), fields
 
 
@@ -89,7 +89,8 @@ def _judged(export: Export, path: Path, form: re.Pattern[str], columns: str) -> 
             continue
         found = form.fullmatch(line)
         if found is None:
-            raise DatasetError(f"{path.name}: line {number}: expected {columns}, found {line[:80]!r}.")
+            what = f"expected {columns}, found {line[:80]!r}"
+            raise DatasetError(f"{path.name}: line {number}: {what}. Correct the line, or delete it.")
         relevant, grade = judged.setdefault(found[1], {}), int(found[3])
         if grade > 0:
             relevant[found[2]] = None
@@ -103,18 +104,24 @@ def _judged(export: Export, path: Path, form: re.Pattern[str], columns: str) -> 
 def _read_beir(material: Material, export: Export) -> None:
     judged: dict[str, dict[str, None]] = {}
     splits: dict[str, dict[str, None]] = {}
+    wanted: dict[str, str] = {}
     for path in sorted((material.path / "qrels").glob("*.tsv")):
         for query, documents in _judged(export, path, _BEIR_QREL, "query-id, corpus-id and score").items():
             judged.setdefault(query, {}).update(documents)
             splits.setdefault(query, {})[path.stem] = None
-    wanted = {document for documents in judged.values() for document in documents}
+            wanted |= dict.fromkeys(documents, path.name)
     texts = {}
     for row in rows_of_file(material.path / "corpus.jsonl"):
         if (name := row.text("_id")) in wanted:
             title = row.optional_text("title")
             texts[name] = sound("\n".join(filter(None, (title, row.text("text")))))
     if missing := sorted(wanted - texts.keys()):
-        raise DatasetError(f"{material.path}: qrels name {missing[0]!r}, which corpus.jsonl lacks.")
+        name, *further = missing
+        raise DatasetError(
+            f"{material.path}: qrels/{wanted[name]} names the document {name!r}, which corpus.jsonl lacks"
+            f"{f' like {len(further):,} more' if further else ''}. "
+            "Copy the whole corpus.jsonl, or delete the lines of such documents from qrels."
+        )
     for row in rows_of_file(material.path / "queries.jsonl"):
         query = row.text("_id")
         if not judged.get(query):

@@ -42,7 +42,8 @@ def _read_pairs(material: Material, export: Export) -> None:
         for name in names:
             if text_of(corpus.get(name)) is None:
                 what = f"'relevant_docs' of {query!r} has {name!r}, which has no text in 'corpus'"
-                raise DatasetError(f"{material.path.name}: {what}.")
+                to_do = "Add its text there, or delete the id from 'relevant_docs'."
+                raise DatasetError(f"{material.path.name}: {what}. {to_do}")
         named.update(names)
         export.add(
             text, given_id=query, gold=[GoldPassage(doc_id=name, text=text_of(corpus[name]) or "") for name in names]

@@ -69,7 +69,8 @@ def _single_tests(material: Material, export: Export) -> Iterator[Mapping[str, A
         is_one = Path(named).is_absolute() or (folder / named).is_file()
         paths = [folder / named] if is_one else sorted(folder.glob(named))
         if not any(path.is_file() for path in paths):
-            raise DatasetError(f"{material.path.name}: 'tests' names {entry!r}, and there is no such file beside it.")
+            what = f"'tests' names {entry!r}, and there is no such file beside it. Copy the file there"
+            raise DatasetError(f"{material.path.name}: {what}.")
         for path in paths:
             yield from _single_tests(read_material(path), export)
 

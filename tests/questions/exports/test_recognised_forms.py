@@ -196,13 +196,76 @@ def test_judged_collections_run_in_the_tier_retrieval(tmp_path: Path, capsys: py
         "cost of a return",
         [{"doc_id": "terms"}],
     )
-    for name, text in BEIR.items():
-        (tmp_path / "beir" / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / "beir" / name).write_text(text, encoding="utf-8")
+    write_beir(tmp_path / "beir")
     assert main(["convert", str(tmp_path / "beir"), "-o", str(tmp_path)]) == 0
     document = json.loads((tmp_path / "beir.rag.json").read_text(encoding="utf-8"))
     assert document["tier"] == "retrieval"
     assert document["questions"][0]["gold_passages"] == [{"doc_id": "terms", "text": f"Terms\n{RULE}"}]
+
+
+def write_beir(folder: Path, **files: str) -> None:
+    for name, text in {**BEIR, **{name.replace("_", "."): text for name, text in files.items()}}.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text, encoding="utf-8")
+
+
+def test_a_judged_document_that_the_corpus_lacks_is_named_with_the_remedy(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lacks = "which corpus.jsonl lacks"
+    to_do = "Copy the whole corpus.jsonl, or delete the lines of such documents from qrels.\n"
+    folder = tmp_path / "beir"
+    write_beir(folder, corpus_jsonl='{"_id": "lamps", "title": "", "text": "Lamps"}\n')
+    assert main(["convert", str(folder)]) == 2
+    error = f"ragcheck convert: {folder}: qrels/test.tsv names the document 'terms', {lacks}. {to_do}"
+    assert capsys.readouterr().err == error
+    more = "query-id\tcorpus-id\tscore\nq2\ta\t1\nq2\tb\t1\n"
+    (folder / "qrels" / "test.tsv").write_text(more, encoding="utf-8")
+    assert main(["convert", str(folder)]) == 2
+    error = f"ragcheck convert: {folder}: qrels/test.tsv names the document 'a', {lacks} like 2 more. {to_do}"
+    assert capsys.readouterr().err == error
+    pairs = {"queries": {"q1": WHO}, "corpus": {"d1": RULE}, "relevant_docs": {"q1": ["d9"]}}
+    (tmp_path / "a.json").write_text(json.dumps(pairs), encoding="utf-8")
+    assert main(["convert", str(tmp_path / "a.json")]) == 2
+    assert capsys.readouterr().err == (
+        "ragcheck convert: a.json: 'relevant_docs' of 'q1' has 'd9', which has no text in 'corpus'. "
+        "Add its text there, or delete the id from 'relevant_docs'.\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "error"),
+    [
+        (
+            "qrels/dev.tsv",
+            "q1 terms 1\n",
+            (
+                "dev.tsv: line 1: expected query-id, corpus-id and score, found 'q1 terms 1'. "
+                "Correct the line, or delete it"
+            ),
+        ),
+        (
+            "t.txt",
+            "<top> x </top>",
+            (
+                "t.txt: expected a number and a title in each topic, found '<top> x </top>'. "
+                "Complete the topic, or delete it"
+            ),
+        ),
+        (
+            "p.yaml",
+            "tests: file://a.csv",
+            "p.yaml: 'tests' names 'file://a.csv', and there is no such file beside it. Copy the file there",
+        ),
+    ],
+)
+def test_a_part_that_cannot_be_read_is_named_with_the_remedy(
+    name: str, text: str, error: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_beir(tmp_path)
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    assert main(["convert", str(tmp_path if "/" in name else tmp_path / name)]) == 2
+    assert capsys.readouterr().err == f"ragcheck convert: {error}.\n"
 
 
 def test_every_converted_file_runs(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
