@@ -112,6 +112,7 @@ def files(draw: st.DrawFn) -> Document:
     count = sum(len(entry["turns"]) if isinstance(entry, dict) and "turns" in entry else 1 for entry in entries)
     top = {
         "$schema": VALUES,
+        "x-common": VALUES,
         "schema_version": st.sampled_from(["1", 1, 1.0, None]),
         "dataset_name": IDS,
         "num_questions": st.sampled_from([count, float(count), None]),

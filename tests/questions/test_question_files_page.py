@@ -52,6 +52,7 @@ def test_the_examples_are_read(tmp_path: Path) -> None:
         ["refund-window", derived_id("Can a refund be paid in cash on Mars?")],
         ["refund-window", derived_id("Who pays for the return?")],
         ["what-is-the-refund-window-eeb7", derived_id("Can a refund be paid in cash, and on Mars?")],
+        ["refund-window"],
         ["what-is-the-refund-window-eeb7"],
     ]
     first = read_examples[1][0]

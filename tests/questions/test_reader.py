@@ -170,6 +170,20 @@ def test_yaml_anchors_aliases_and_merge_keys_work(tmp_path: Path) -> None:
     ]
 
 
+def test_keys_of_a_file_that_begin_with_x_are_not_read(tmp_path: Path) -> None:
+    content = """\
+x-common: &common
+  top_k: 3
+  tags: [a]
+x-note: anything
+questions:
+- {<<: *common, question: one}
+"""
+    (question,) = read(tmp_path, content).questions
+
+    assert (question.question, question.top_k, question.tags) == ("one", 3, ("a",))
+
+
 def test_lines_are_those_of_the_entries_in_json_too(tmp_path: Path) -> None:
     content = '\ufeff{\r\n "questions": [\r\n\r\n  {"question": "a\\nb"},\r\n  "two"\r\n ]\r\n}'
 

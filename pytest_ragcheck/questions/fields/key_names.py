@@ -152,8 +152,11 @@ FILE = Vocabulary(
         ("$schema", "schema_version", "dataset_name", "num_questions", "tier", "ingest", "defaults", "questions"), ()
     ),
     elsewhere=(*QUESTION.real_names, TURNS),
-    advice="Delete it.",
+    advice="Delete it, or begin its name with 'x-'.",
 )
+
+UNREAD = "x-"
+"""The start of the keys of a file that hold an author's own values, such as YAML anchors."""
 
 
 _MAYBE_QUESTIONS = (
@@ -170,7 +173,8 @@ def named_entries(site: Site, node: MappingNode, vocabulary: Vocabulary) -> dict
     named: dict[str, Entry] = {}
     for entry in without_repeats(site, node).values():
         key = vocabulary.real_names.get(entry.key)
-        if isinstance(entry.value, Scalar) and entry.value.is_null:
+        is_unread = vocabulary is FILE and entry.key.startswith(UNREAD)
+        if is_unread or (isinstance(entry.value, Scalar) and entry.value.is_null):
             continue
         if key is None:
             _note_foreign_key(site, entry, vocabulary)

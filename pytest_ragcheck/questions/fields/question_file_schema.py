@@ -32,6 +32,7 @@ from pytest_ragcheck.questions.fields.key_names import (
     QUESTION,
     TURN,
     TURNS,
+    UNREAD,
     Vocabulary,
 )
 from pytest_ragcheck.questions.mention import FLAGS
@@ -59,7 +60,11 @@ def question_file_schema() -> Schema:
         # Keep list and mapping apart, else editors propose the keys of a file within the questions of a list.
         "if": {"type": "array"},
         "then": _questions(),
-        "else": {**_mapping(FILE, _file_parts(), FILE_DESCRIPTIONS), "required": ["questions"]},
+        "else": {
+            **_mapping(FILE, _file_parts(), FILE_DESCRIPTIONS),
+            "patternProperties": {f"^{UNREAD}": {"description": "Your own values, such as YAML anchors; not read."}},
+            "required": ["questions"],
+        },
         "$defs": {
             "question": _entry(),
             "conversation": _conversation(),

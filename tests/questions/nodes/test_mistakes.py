@@ -165,7 +165,7 @@ def test_a_value_of_the_wrong_type_is_reported_with_what_is_wanted(
             "author: a",
             (
                 "has the unknown key 'author' (known: $schema, schema_version, dataset_name, num_questions, tier, "
-                "ingest, defaults, questions). Delete it."
+                "ingest, defaults, questions). Delete it, or begin its name with 'x-'."
             ),
         ),
     ],
