@@ -100,6 +100,16 @@ def test_an_error_is_a_gap_in_the_line_and_never_a_0(tab: Tab, tmp_path: Path) -
     assert tab.run("[...document.querySelectorAll('svg')].map(each => each.querySelectorAll('.mark').length)") == [1, 1]
 
 
+@pytest.mark.parametrize(
+    ("value", "top", "bottom"), [(0.0, "0.1", "0"), (1.0, "1", "0.9"), (0.5, "0.6", "0.4"), (3.2, "3.3", "3.1")]
+)
+def test_the_axis_of_a_metric_that_never_changes_ends_with_its_range(value: float, top: str, bottom: str) -> None:
+    row = a_row("prices", "P", metrics={"latency_seconds": value})
+    page = trend_page(trend_of([a_run(day, row) for day in range(2)]))
+    scale = re.findall(r'<span class="scale" aria-hidden="true"><span>(.*?)</span><span>(.*?)</span>', page)[-1]
+    assert scale == (top, bottom)
+
+
 def test_an_opened_question_shows_its_first_bad_answer_beside_the_last_good_one(tab: Tab, tmp_path: Path) -> None:
     show(tab, tmp_path, RUNS)
     tab.run("document.querySelector('#list button').focus()")

@@ -133,11 +133,11 @@ def _parts(points: Sequence[TrendPoint | None]) -> Iterator[list[tuple[int, Tren
 
 
 def _scale(lows: Sequence[float], highs: Sequence[float]) -> tuple[float, float]:
-    """Return the ends of the axis: the next tenths, or the values themselves far beyond 0..1."""
+    """Return the ends of the axis: the next tenths within the scores' 0..1, or the values themselves far beyond."""
     bottom, top = min(lows, default=0), max(highs, default=1)
     if top - bottom <= 2:
         bottom, top = math.floor(bottom * 10 + 1e-9) / 10, math.ceil(top * 10 - 1e-9) / 10
-    return (bottom, top) if top > bottom else (bottom - 0.1, top + 0.1)
+    return (bottom, top) if top > bottom else (bottom - 0.1 * (bottom != 0), top + 0.1 * (top != 1))
 
 
 def _point_text(n: int, point: TrendPoint) -> str:
