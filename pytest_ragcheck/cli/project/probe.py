@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import io
 import os
+import re
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -71,7 +72,9 @@ def run(chosen: argparse.Namespace) -> int:
     points = asyncio.run(probe_endpoint(target, redactor=redactor, report=report))
     broken = {point.check for point in points if point.outcome is CheckOutcome.FAIL}
     has_another_shape = not _SHAPE_CHECKS.isdisjoint(broken)
-    fit = _fitting(target, redactor) if has_another_shape or Check.STATUS in broken else None
+    fit = None
+    if has_another_shape or Check.STATUS in broken:
+        fit = _fitting(target, redactor, "\n".join(map(_without_value, chosen.header or ())))
     if chosen.json:
         settings = fit.settings if fit and fit.parts else None
         print(json_text({**_document(target, points), "settings": settings}), end="")
@@ -128,7 +131,17 @@ def _read(chosen: argparse.Namespace) -> tuple[Target, Redactor]:
     return target, settings.redactor
 
 
-def _fitting(target: Target, redactor: Redactor) -> Fit | None:
+def _without_value(header: str) -> str:
+    """Return the header with an environment variable in place of its secret."""
+    name, value = (part.strip() for part in header.split(":", 1))
+    scheme = next((each for each in ("Bearer ", "Basic ", "Token ") if value.startswith(each)), "")
+    secret = value.removeprefix(scheme)
+    if not re.fullmatch(r"\{env:[^{}]+\}", secret):
+        secret = f"{{env:{'RAG_TOKEN' if scheme else re.sub('[^A-Z0-9]', '_', name.upper())}}}"
+    return f"{name}: {scheme}{secret}"
+
+
+def _fitting(target: Target, redactor: Redactor, headers: str) -> Fit | None:
     """Return the settings that fit, with the target's URL, without secrets; None if there are none."""
     import asyncio
 
@@ -139,8 +152,10 @@ def _fitting(target: Target, redactor: Redactor) -> Fit | None:
     if fit is None:
         return None
     of_target = read_address(target.url, target.headers).redactor
-    shown = {"settings": {"rag_url": shown_url(target.url), **fit.settings}, "found": fit.found}
-    return replace(fit, **of_target.document(redactor.document(shown)))
+    given = {"rag_headers": headers} if headers else {}
+    shown = {"settings": fit.settings, "found": fit.found}
+    fit = replace(fit, **of_target.document(redactor.document(shown)))
+    return replace(fit, settings={"rag_url": shown_url(target.url), **given, **fit.settings})
 
 
 def _in_conversations(settings: Mapping[str, str]) -> str:

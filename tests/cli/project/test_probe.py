@@ -842,6 +842,20 @@ def test_headers_go_along_and_are_never_shown(ragcheck, monkeypatch: pytest.Monk
         assert not re.search(f"{TOKEN}|acme-tenant|key-123456", out + err)
 
 
+def test_the_settings_have_the_headers_without_their_values(ragcheck, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KEY", TOKEN)
+    headers = (f"Authorization: Bearer {TOKEN}", "X-Api-Key:{env:KEY}", "X-Tenant: acme-tenant-1234")
+    options = [option for header in headers for option in ("--header", header)]
+    with takes(lambda body: "question" in body, json_reply(GOOD)) as server:
+        _, printed, _ = ragcheck("probe", server.url, *options)
+        _, as_json, _ = ragcheck("probe", server.url, "--json", *options)
+    lines = ["Authorization: Bearer {env:RAG_TOKEN}", "X-Api-Key: {env:KEY}", "X-Tenant: {env:X_TENANT}"]
+    assert json.loads(as_json)["settings"]["rag_headers"] == "\n".join(lines)
+    written = "\n    ".join(lines)
+    assert f"\nrag_url = {server.url}\nrag_headers = {written}\nrag_request = " in printed
+    assert not re.search(f"{TOKEN}|acme-tenant", printed + as_json)
+
+
 @pytest.mark.parametrize(
     "said",
     [
