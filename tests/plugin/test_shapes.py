@@ -12,7 +12,7 @@ import pytest
 
 from pytest_ragcheck.rag.shapes.named_shapes import NAMED_SHAPES
 from tests.harness import two_ways
-from tests.servers.fake_endpoint import FakeEndpoint, json_reply
+from tests.servers.fake_endpoint import FakeEndpoint, chunked, json_reply
 
 if TYPE_CHECKING:
     import socket
@@ -37,6 +37,13 @@ def only_if(takes: Any, reply: Any) -> Behaviour:
     return behave
 
 
+def streamed(takes: Any, content_type: str, lines: list[str]) -> Behaviour:
+    """The given stream to the request that the imitated server takes, and 422 to any other."""
+    stream = chunked([line.encode() for line in lines], content_type=content_type)
+    refuse = only_if(lambda _: False, None)
+    return lambda connection, request: (stream if takes(request) else refuse)(connection, request)
+
+
 def body_is(expected: Any) -> Any:
     return lambda request: request.method == "POST" and request.json == expected
 
@@ -59,6 +66,20 @@ CITATIONS = [{"content": text, "title": "a", "url": None} for text in PASSAGES]
 MESSAGE = {"role": "assistant", "content": ANSWER, "context": {"citations": CITATIONS}}
 CAMEL = [{"pageContent": text, "documentId": f"doc-{number}"} for number, text in enumerate(PASSAGES)]
 
+AI_SDK_5 = [
+    {"type": "start"},
+    {"type": "tool-output-available", "toolCallId": "1", "output": [{"content": text} for text in PASSAGES]},
+    {"type": "reasoning-delta", "id": "r", "delta": "Look at the terms."},
+    *({"type": "text-delta", "id": "t", "delta": f"{word} "} for word in ANSWER.split()),
+    {"type": "finish"},
+]
+AI_SDK_4 = [
+    ("f", {"messageId": "m"}),
+    ("2", [{"text": text} for text in PASSAGES]),
+    *(("0", f"{word} ") for word in ANSWER.split()),
+    ("d", {"finishReason": "stop"}),
+]
+
 SERVERS: dict[str, Behaviour] = {
     "Haystack's hayhooks": only_if(body_is({"query": QUESTION, "top_k": 5}), {"result": HAYHOOKS}),
     "LightRAG": only_if(
@@ -78,6 +99,16 @@ SERVERS: dict[str, Behaviour] = {
         {"id": "c1", "object": "chat.completion", "choices": [{"index": 0, "message": MESSAGE}]},
     ),
     "search-rag": only_if(asked_by_get, {"answer": ANSWER, "chunks": PASSAGES}),
+    "Vercel's AI SDK 5": streamed(
+        body_is({"id": "1", "messages": [{"id": "1", "role": "user", "parts": [{"type": "text", "text": QUESTION}]}]}),
+        "text/event-stream",
+        [f"data: {json.dumps(event)}\n\n" for event in AI_SDK_5] + ["data: [DONE]\n\n"],
+    ),
+    "Vercel's AI SDK 4": streamed(
+        body_is({"messages": [{"role": "user", "content": QUESTION}]}),
+        "text/plain; charset=utf-8",
+        [f"{code}:{json.dumps(part)}\n" for code, part in AI_SDK_4],
+    ),
     "Names in camelCase": only_if(
         body_is({"question": QUESTION, "topK": 5}), {"response": ANSWER, "retrievedChunks": CAMEL}
     ),
@@ -91,8 +122,8 @@ IDS = {
 
 
 def ini_blocks() -> dict[str, str]:
-    """By heading the ini block of each of the five endpoints."""
-    section = PAGE.read_text(encoding="utf-8").partition("## Five endpoints\n")[2].partition("\n## ")[0]
+    """By heading the ini block of each of the seven endpoints."""
+    section = PAGE.read_text(encoding="utf-8").partition("## Seven endpoints\n")[2].partition("\n## ")[0]
     return dict(re.findall(r"^### ([^\n]+)\n.*?```ini\n(.*?)```", section, re.MULTILINE | re.DOTALL))
 
 

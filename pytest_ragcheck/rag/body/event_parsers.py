@@ -13,8 +13,6 @@ _JSON_LINES = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class StreamEvent:
-    """One event of a stream."""
-
     data: bytes
     """The payload. Several `data` lines of one server-sent event are joined by line feeds."""
 

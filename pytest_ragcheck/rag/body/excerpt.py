@@ -31,7 +31,6 @@ def excerpt(text: str, longest: int = LONGEST) -> str:
 
 
 def quoted_text(text: str) -> str:
-    """Return the text on one line, in quotes, shortened if it is long."""
     line = " ".join(text.split())
     return f'"{line}"' if len(line) <= _LONGEST_QUOTED else f'"{line[: _LONGEST_QUOTED - 1].rstrip()}…"'
 
@@ -45,7 +44,6 @@ def shown_error(error: BaseException) -> str:
 
 
 def is_html(text: str) -> bool:
-    """True if the text begins like an HTML page."""
     text = text[:_SEARCHED].lstrip()
     while text.startswith("<!--"):
         text = text.partition("-->")[2].lstrip()

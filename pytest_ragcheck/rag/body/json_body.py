@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections import Counter
 from typing import Any, NoReturn
 
@@ -11,6 +12,9 @@ from pytest_ragcheck.rag.body.excerpt import excerpt, is_html, quoted
 
 DEEPEST = 100
 """Maximum levels of nesting: far beyond any reply, and safe for every later reader and writer."""
+
+
+_DATA_LINE = re.compile(r'[0-9a-z]:["{\[]')
 
 
 class ReplyMismatch(ValueError):
@@ -37,6 +41,8 @@ def parse_json(body: bytes, content_type: str = "", *, compressed_as: str = "") 
         ReplyMismatch: The body is not UTF-8 or not JSON, repeats a key, has NaN, or is nested beyond `DEEPEST`.
     """
     text = _decode(body, content_type, compressed_as)
+    if _DATA_LINE.match(text):
+        text = _array_of_lines(text)
     try:
         value = _DECODER.decode(text)
     except ReplyMismatch:
@@ -65,6 +71,13 @@ def _decode(body: bytes, content_type: str, compressed_as: str) -> str:
             f"the reply is not UTF-8{declared}: byte 0x{body[error.start]:02x} at position {error.start}",
             "Encode the JSON as UTF-8.",
         ) from None
+
+
+def _array_of_lines(text: str) -> str:
+    """Return the data stream of AI SDK 4, such as `0:"text"`, as an array of objects, such as `{"0":"text"}`."""
+    if error := re.search("^3:(.*)", text, re.MULTILINE):
+        raise ReplyMismatch(f"the stream reports an error: {excerpt(error[1])}", "Fix its cause in the RAG system.")
+    return "[" + re.sub("^(.):(.*)\n", r'{"\1":\2},', text.strip() + "\n", flags=re.MULTILINE).rstrip(",") + "]"
 
 
 def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

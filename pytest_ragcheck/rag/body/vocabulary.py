@@ -15,7 +15,7 @@ ANSWER_NAMES = (
     *("generation", "text", "content", "message", "completion", "reply", "replies", "answers", "generatedanswer"),
     *("summary", "textresponse", "parts", "data"),
 )
-PIECE_NAMES = ("token", "delta", "piece", *ANSWER_NAMES, "chunk")
+PIECE_NAMES = ("token", "delta", "piece", *ANSWER_NAMES, "chunk", "0")
 """Keys of a piece of the answer in an event of a stream, where a `message` beside it is the status."""
 
 CONTEXTS_NAMES = (
@@ -25,6 +25,9 @@ CONTEXTS_NAMES = (
     *("hits", "evidence", "topdocuments", "groundingchunks", "retrieveddocs", "retrievedpassages", "retrieved"),
     *("relevantdocuments", "relevantdocs", "relevantchunks", "sourcechunks", "contextchunks", "nodes", "matches"),
 )
+CONTEXT_PART_NAMES = (*CONTEXTS_NAMES, "data", "output", "result", "2", "8")
+"""Keys of the contexts, in an event of a stream."""
+
 TEXT_NAMES = (
     *("text", "content", "pagecontent", "chunk", "snippet", "passage", "body", "value", "chunktext"),
     *("excerpt", "blurb", "retrievedcontext", "node", "document", "retrievedreferences", "chunkinfo", "payload"),
@@ -77,7 +80,6 @@ def named_error(error: object) -> str:
 
 
 def keys_of(value: Mapping[Any, Any]) -> str:
-    """The first keys in quotes, and the number of further keys."""
     if not value:
         return "no keys"
     keys = ", ".join(f'"{excerpt(str(key), 40)}"' for key in list(value)[:_MOST_KEYS])

@@ -7,8 +7,6 @@ from enum import Enum
 
 
 class CheckOutcome(str, Enum):
-    """The outcome of a check; `ragcheck probe` prints the value."""
-
     PASS = "PASS"  # noqa: S105 - no password
     FAIL = "FAIL"
     ADVICE = "advice"
@@ -63,8 +61,6 @@ class Check(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Point:
-    """A check with its outcome, as `ragcheck probe` reports it."""
-
     check: Check
     outcome: CheckOutcome
     seen: str

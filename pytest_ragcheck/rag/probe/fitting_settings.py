@@ -21,6 +21,9 @@ _FURTHER_REQUESTS = (
     '{"input": {"question": "{query}"}}',
     # LightRAG leaves the texts out by default.
     '{"query": "{query}", "include_references": true, "include_chunk_content": true}',
+    # AI SDK 5, and Gemini
+    '{"id": "1", "messages": [{"id": "1", "role": "user", "parts": [{"type": "text", "text": "{query}"}]}]}',
+    '{"contents": [{"role": "user", "parts": [{"text": "{query}"}]}]}',
     *(f"GET {key}={{query}}" for key in ("query", "q", "question")),
 )
 _REFUSED = frozenset({400, 404, 405, 415, 422, 500, 501})
@@ -33,8 +36,6 @@ Some endpoints answer 500 to a request that lacks their key, and Express answers
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fit:
-    """Settings whose request the endpoint takes."""
-
     settings: Mapping[str, str]
     parts: int = 0
     """Number of parts of the reply that the settings read: the answer, the contexts, and their ids."""
@@ -109,7 +110,8 @@ def _response_for(exchange: Exchange) -> str | None:
     try:
         if parser is None:
             return fitting_response(parse_json(exchange.body, exchange.content_type)) or ""
-        events = (parse_json(event.data) for event in parser.feed(exchange.body) if event.data.lstrip()[:1] == b"{")
-        return fitting_events(events) or ""
+        events = [parse_json(event.data) for event in parser.feed(exchange.body) if event.data.lstrip()[:1] == b"{"]
+        # The body has only the start of a stream.
+        return fitting_events([*events, exchange.stream.values if exchange.stream else {}]) or ""
     except ReplyMismatch:
         return None

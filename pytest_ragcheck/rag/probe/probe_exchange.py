@@ -62,7 +62,6 @@ class Exchange(HttpExchange):
 
     @property
     def content_type(self) -> str:
-        """Return the content type of the reply; empty without one."""
         return "" if self.response is None else str(self.response.headers.get("content-type", ""))
 
     @property

@@ -7,9 +7,11 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from pytest_ragcheck.rag.body.excerpt import excerpt
+from pytest_ragcheck.rag.body.json_body import parse_json
 from pytest_ragcheck.rag.body.vocabulary import keys_of, named, named_error
 
 _KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -20,6 +22,8 @@ _SYNTAX = frozenset(" \t\r\n.,:[]{}()*|&!<>=?@'\"`\\")
 class Expression:
     """
     One JMESPath expression of a shape; a top-level key, such as `answer`, works without the JMESPath library.
+
+    The function `from_json` reads a text of the reply that is JSON.
 
     Raises:
         ValueError: The text is not JMESPath; the message continues a sentence that starts with the expression.
@@ -43,7 +47,7 @@ class Expression:
         """
         if self.is_key:
             return reply.get(self.text) if isinstance(reply, Mapping) else None
-        return self._compiled.search(reply)
+        return self._compiled.search(reply, _options())
 
     def error_in(self, reply: object, *, beside_text: bool = False, unfinished: bool = False) -> str:
         """
@@ -91,7 +95,6 @@ def written(key: str) -> str:
 def _compiled(text: str) -> Any:
     import jmespath
     from jmespath.exceptions import JMESPathError
-    from jmespath.functions import Functions
 
     if not text:
         raise ValueError("is empty")
@@ -100,13 +103,26 @@ def _compiled(text: str) -> Any:
     except JMESPathError as error:
         raise ValueError(_mistake(text, getattr(error, "lex_position", 0))) from None
     for node in _nodes(compiled.parsed):
-        if node["type"] == "function_expression" and node["value"] not in Functions.FUNCTION_TABLE:
+        known = _options().custom_functions.FUNCTION_TABLE
+        if node["type"] == "function_expression" and node["value"] not in known:
             raise ValueError(f"calls {node['value']}(), which is not a JMESPath function")
     return compiled
 
 
+@lru_cache(maxsize=1)
+def _options() -> Any:
+    from jmespath import Options
+    from jmespath.functions import Functions, signature
+
+    class WithJson(Functions):
+        @signature({"types": ["string", "null"]})
+        def _func_from_json(self, text: str | None) -> Any:
+            return None if text is None else parse_json(text.encode())
+
+    return Options(custom_functions=WithJson())
+
+
 def _read_objects(node: Any, reply: object) -> list[object]:
-    """Return the values from which the expression reads a key."""
     from jmespath.visitor import TreeInterpreter
 
     values: list[object] = []
@@ -117,7 +133,7 @@ def _read_objects(node: Any, reply: object) -> list[object]:
             return super().visit_field(node, value)
 
     with suppress(ValueError):  # raised by a function
-        Reader().visit(node, reply)
+        Reader(_options()).visit(node, reply)
     return values
 
 
@@ -208,6 +224,9 @@ def _follow(node: dict[str, Any], places: list[_Place]) -> list[_Place]:
         places = _flattened(children[0], places)
     elif what == "function_expression" and node["value"] == "not_null":
         places = [found for place in places for found in _first(children, place)]
+    elif what == "function_expression" and node["value"] == "from_json":
+        found = _follow(children[0], places)
+        places = [_Place(f"from_json({each.path})", parse_json(str(each.value).encode()), each.depth) for each in found]
     elif what not in {"identity", "current"}:
         raise _HasFilter
     return places

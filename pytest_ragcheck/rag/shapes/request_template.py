@@ -65,11 +65,9 @@ class JsonTemplate:
         return _filled(self._value, whole, _texts(query, top_k, conversation))
 
     def content(self, filled: Any) -> bytes | None:
-        """Return the body of the request."""
         return json.dumps(filled).encode()
 
     def url(self, url: str, filled: Any) -> str:  # noqa: ARG002 - all of it is in the body
-        """Return the URL of the request, which is that of the endpoint."""
         return url
 
 
@@ -102,11 +100,9 @@ class QueryStringTemplate:
         return _PLACEHOLDER.sub(lambda match: values[match[1]], "&".join(pairs))
 
     def content(self, filled: Any) -> bytes | None:  # noqa: ARG002 - all of it is in the URL
-        """Return None: the request has no body."""
         return None
 
     def url(self, url: str, filled: Any) -> str:
-        """Return the endpoint's URL with the question; the template replaces parameters with the same names."""
         parts = urlsplit(url)
         kept = [pair for pair in parts.query.split("&") if pair and pair.partition("=")[0] not in self._names]
         return parts._replace(query="&".join([*kept, filled]), fragment="").geturl()

@@ -45,7 +45,9 @@ class StreamedReply:
         self._gap = ""
         """The place of an element that the contexts lack, because JMESPath skips it; empty if they lack none."""
 
-        self._extra: dict[str, Any] = {}
+        self.values: dict[str, Any] = {}
+        """The last value of each key that is not null."""
+
         self._has_text = False
         """True if a payload was plain text, so that brackets and quotes are text too."""
 
@@ -119,13 +121,13 @@ class StreamedReply:
         if missing := [field for field in wanted if field not in self._found]:
             from pytest_ragcheck.rag.shapes.variants import fitting_events
 
-            setting = fitting_events([self._extra])
+            setting = fitting_events([self.values])
             fitting = f"= {setting}" if setting else f"so that {missing[0]}=EXPRESSION finds it in an event."
             found = f"no event of the stream has the {missing[0]}; the first is {named(self._first)}"
             raise ReplyMismatch(found, f"Set rag_response {fitting}")
         if self._gap:
             raise ReplyMismatch(self._gap, f"Correct contexts={parts.contexts.text}, or fix the event.")
-        return parts.assemble(self._found | {"answer": text}, self._extra)
+        return parts.assemble(self._found | {"answer": text}, self.values)
 
     def _text(self) -> str:
         """Return the answer: the last piece if each repeats all before it, otherwise the pieces together."""
@@ -151,7 +153,7 @@ class StreamedReply:
             if found is not None:
                 self._keep(field, found, value)
         if isinstance(value, dict):
-            self._extra.update((key, each) for key, each in value.items() if each is not None)
+            self.values.update((key, each) for key, each in value.items() if each is not None)
         end = self._reading.end
         self._has_ended = self._has_ended or (end is not None and bool(end.find(value)))
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from pytest_ragcheck.rag.body.json_body import ReplyMismatch
+from pytest_ragcheck.rag.body.json_body import ReplyMismatch, parse_json
 from pytest_ragcheck.rag.body.vocabulary import (
     ANSWER_NAMES,
+    CONTEXT_PART_NAMES,
     CONTEXTS_NAMES,
     DOCUMENT_NAMES,
     ID_LIST_NAMES,
@@ -23,14 +26,17 @@ from pytest_ragcheck.rag.shapes.expression import written
 from pytest_ragcheck.rag.shapes.reading import IdsMismatch, NotFound, Reading, SessionMismatch
 from pytest_ragcheck.rag.shapes.shape import Shape
 
-_LONGEST = 300
+_LONGEST = 400
 """Maximum characters of a suggested setting; longer ones are not suggested."""
 
 _DEEPEST = 4
 """Maximum levels between the array of contexts and their texts."""
 
-_ENDS = {"choices": 0, "candidates": 0, "answers": 0, "messages": -1}
-"""Arrays with the answer in their first or last element, of OpenAI, Gemini, Haystack and LangGraph."""
+_ENDS = {"choices": 0, "candidates": 0, "answers": 0, "messages": -1, "2": 0, "8": 0}
+"""Arrays with the answer in their first or last element, of OpenAI, Gemini, Haystack, LangGraph; data of AI SDK 4."""
+
+_ASIDE = re.compile(r'^"[28]"|reason|think|tool|status|source|\bdata-')
+"""The path or the type of a text in an event beside the answer."""
 
 _WHERE_THEY_ARE = "Or leave the endpoint as it is, and say by rag_response where answer and contexts are."
 
@@ -89,6 +95,9 @@ def fitting_response(reply: object, *, answers: bool = True) -> str | None:
     """
     if not answers and isinstance(reply, list):
         answer, contexts = None, _texts("[]", reply, _DEEPEST)
+    elif isinstance(reply, list) and len(reply) > 1:
+        in_chunks = fitting_events(reply, in_array=True)
+        return in_chunks if in_chunks and _reads(in_chunks, reply) else None
     else:
         answer = _answer(reply)
         contexts = _contexts(reply, answer.place if answer else _Place("", {}))
@@ -101,17 +110,38 @@ def fitting_response(reply: object, *, answers: bool = True) -> str | None:
     return setting if _reads(setting, reply) else None
 
 
-def fitting_events(events: Iterable[object]) -> str | None:
-    """Return a `rag_response` for the events of a stream; None if none has an answer, or none has contexts."""
+def fitting_events(events: Iterable[object], *, in_array: bool = False) -> str | None:
+    """
+    Return a `rag_response` for the events of a stream; None if none has an answer, or none has contexts.
+
+    With *in_array* the events are the elements of one array, which is the reply.
+    """
     answer = contexts = None
     for event in events:
-        answer = answer or _answer(event, PIECE_NAMES)
+        kind = event.get("type") if isinstance(event, Mapping) else None
+        if (
+            answer is None
+            and (found := _answer(event, PIECE_NAMES))
+            and not _ASIDE.search(f"{found.expression} {kind}")
+        ):
+            of_kind = f"[?type=='{kind}']" if isinstance(kind, str) and re.fullmatch(r"[\w.-]+", kind) else ""
+            answer = found.expression
+            if in_array:
+                answer = f"join('', {of_kind or '[]'}.{answer})"
+            elif of_kind:
+                answer = f"[@]{of_kind}.{answer} | [0]"
         if isinstance(event, Mapping):
-            contexts = contexts or _contexts(event, _Place("", event))
+            contexts = contexts or _contexts(event, _Place("", event), CONTEXT_PART_NAMES)
     if answer is None or contexts is None:
         return None
-    ids = f" source_ids={contexts.ids}" if contexts.ids else ""
-    return f"answer={answer.expression} contexts={contexts.expression}{ids}"
+    texts, ids = (_of_any(each) if in_array else each for each in (contexts.expression, contexts.ids))
+    return f"answer={answer} contexts={texts}" + (f" source_ids={ids}" if ids else "")
+
+
+def _of_any(path: str) -> str:
+    """Return the expression for the values at the path in those elements of an array that have it."""
+    start, is_array, _ = path.partition("[]")
+    return f"[?{start}].{path}{'' if is_array else '[]'}" if path else ""
 
 
 def _reads(setting: str, reply: object) -> bool:
@@ -134,6 +164,11 @@ class _Place:
     def to(self, key: str) -> str:
         return f"{self.path}.{written(key)}" if self.path else written(key)
 
+    def at(self, key: str) -> tuple[str, Any]:
+        """Return the path and the value of the key; of a text that is JSON, those of the JSON."""
+        path, inner = self.to(key), _json_in(self.keys[key])
+        return (path, self.keys[key]) if inner is None else (f"from_json({path})", inner)
+
 
 @dataclass(frozen=True, slots=True)
 class _Answer:
@@ -148,13 +183,17 @@ class _Texts:
     """The expression for an id of each text; empty without ids."""
 
 
-def _answer(reply: object, names: Sequence[str] = ANSWER_NAMES) -> _Answer | None:
+def _answer(reply: object, names: Sequence[str] = ANSWER_NAMES, top: str = "") -> _Answer | None:
     in_parts = None
-    for place in _places(reply):
+    for place in _places(reply, top):
         for key in keys_among(place.keys, names):
             value = place.keys[key]
             if isinstance(value, str):
-                return _Answer(place.to(key), place)
+                found = _Answer(place.to(key), place)
+                inner = _json_in(value) and _answer(value, names, found.expression)
+                if inner or _json_in(value) is None:
+                    return inner or found
+                in_parts = in_parts or found
             if not isinstance(value, list) or len(value) != 1:
                 continue
             if isinstance(value[0], str):
@@ -165,16 +204,18 @@ def _answer(reply: object, names: Sequence[str] = ANSWER_NAMES) -> _Answer | Non
     return in_parts
 
 
-def _contexts(reply: object, beside: _Place) -> _Texts | None:
+def _contexts(reply: object, beside: _Place, names: Sequence[str] = CONTEXTS_NAMES) -> _Texts | None:
     """Return the expressions for the contexts and their ids; objects near the answer have priority."""
     places = [beside, *_within(beside), *_places(reply)]
     places += [inner for place in places for inner in _within(place)]
     last_choice = None
     for place in places:
-        for key in keys_among(place.keys, CONTEXTS_NAMES):
-            path, value = place.to(key), place.keys[key]
-            if isinstance(value, str):
+        for key in keys_among(place.keys, names):
+            path, value = place.at(key)
+            if isinstance(value, str) and names is CONTEXTS_NAMES:
                 return _Texts(f"[{path}]")
+            if isinstance(value, Mapping) and (by_id := _by_id(path, value)):
+                return by_id
             plain = isinstance(value, list) and all(isinstance(each, str) for each in value)
             if plain and all(each.startswith(("http://", "https://")) for each in value):  # an empty one, too
                 last_choice = last_choice or _Texts(path)
@@ -187,11 +228,30 @@ def _contexts(reply: object, beside: _Place) -> _Texts | None:
     return last_choice
 
 
-def _places(reply: object) -> Iterator[_Place]:
+def _by_id(path: str, texts: Mapping[str, Any]) -> _Texts | None:
+    """Return the expressions for texts by their ids; None for another object."""
+    values = list(texts.values())
+    is_other = any(keys_among(texts, (*TEXT_NAMES, *ANSWER_NAMES, *CONTEXTS_NAMES)))
+    if is_other or not values or any(isinstance(each, list) for each in values):
+        return None
+    found = _texts(f"values({path})[]", values, _DEEPEST)
+    return found and _Texts(found.expression, found.ids or f"keys({path})")
+
+
+def _json_in(value: object) -> Any:
+    """Return the object or the array that a text holds as JSON; None without one."""
+    with suppress(ValueError):
+        if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
+            return parse_json(value.encode())
+    return None
+
+
+def _places(reply: object, top: str = "") -> Iterator[_Place]:
     """Yield the reply (or its only element), the objects within it, and those at one end of the arrays of `_ENDS`."""
-    top = ""
+    if (inner := _json_in(reply)) is not None:
+        top, reply = f"from_json({top or '@'})", inner
     if isinstance(reply, list) and len(reply) == 1:
-        top, reply = "[0]", reply[0]
+        top, reply = f"{top}[0]", reply[0]
     if not isinstance(reply, Mapping):
         return
     place = _Place(top, reply)
@@ -210,8 +270,10 @@ def _places(reply: object) -> Iterator[_Place]:
 def _within(place: _Place) -> Iterator[_Place]:
     for key, value in place.keys.items():
         # Every path below a long key would be too long.
-        if isinstance(key, str) and len(key) <= _LONGEST and isinstance(value, Mapping):
-            yield _Place(place.to(key), value)
+        if isinstance(key, str) and len(key) <= _LONGEST and isinstance(value, Mapping | str):
+            path, inner = place.at(key)
+            if isinstance(inner, Mapping):
+                yield _Place(path, inner)
 
 
 def _is_of_texts(value: Sequence[Any]) -> bool:

@@ -539,6 +539,21 @@ def test_what_it_prints(ragcheck) -> None:
 SOURCES = [{"document_id": "terms.md", "text": PASSAGES[0]}]
 
 
+GEMINI = [
+    {"candidates": [{"content": {"parts": [{"text": "30 "}]}}]},
+    {
+        "candidates": [
+            {
+                "content": {"parts": [{"text": "days"}]},
+                "groundingMetadata": {
+                    "groundingChunks": [{"retrievedContext": {"uri": "terms.md", "text": PASSAGES[0]}}]
+                },
+            }
+        ]
+    },
+]
+
+
 def takes(condition: Callable[[dict[str, object]], bool], taken: Behaviour) -> FakeEndpoint:
     """A server that refuses every request for which the condition is false."""
     return endpoint(
@@ -549,7 +564,8 @@ def takes(condition: Callable[[dict[str, object]], bool], taken: Behaviour) -> F
 
 
 def of_events(*values: object) -> Behaviour:
-    return chunked([f"data: {json.dumps(value)}\n\n".encode() for value in values], content_type="text/event-stream")
+    texts = (value if isinstance(value, str) else json.dumps(value) for value in values)
+    return chunked([f"data: {text}\n\n".encode() for text in texts], content_type="text/event-stream")
 
 
 @pytest.mark.parametrize(
@@ -595,6 +611,82 @@ def of_events(*values: object) -> Behaviour:
                 "source_ids=references[].file_path",
             },
             id="LightRAG",
+        ),
+        pytest.param(
+            lambda body: "parts" in (body.get("messages") or [{}])[0],
+            of_events(
+                {"type": "start"},
+                {"type": "tool-output-available", "output": [{"id": "terms.md", "content": PASSAGES[0]}]},
+                {"type": "reasoning-delta", "id": "r", "delta": "Look it up."},
+                {"type": "text-delta", "id": "t", "delta": "30 "},
+                {"type": "text-delta", "id": "t", "delta": "days"},
+                {"type": "finish"},
+                "[DONE]",
+            ),
+            {
+                "rag_request": '{"id": "1", "messages": [{"id": "1", "role": "user", '
+                '"parts": [{"type": "text", "text": "{query}"}]}]}',
+                "rag_response": "answer=[@][?type=='text-delta'].delta | [0] contexts=output[].content "
+                "source_ids=output[].id",
+            },
+            id="AI SDK 5",
+        ),
+        pytest.param(
+            lambda body: "content" in (body.get("messages") or [{}])[0],
+            reply(
+                'f:{"messageId": "m"}\n'
+                f'2:[{{"id": "terms.md", "text": "{PASSAGES[0]}"}}]\n'
+                '0:"30 "\n0:"days"\ne:{"finishReason": "stop"}\nd:{"finishReason": "stop"}\n',
+                content_type="text/plain; charset=utf-8",
+            ),
+            {
+                "rag_shape": "openai-chat",
+                "rag_response": """answer=join('', []."0") contexts=[?"2"]."2"[].text source_ids=[?"2"]."2"[].id""",
+            },
+            id="AI SDK 4",
+        ),
+        pytest.param(
+            lambda body: "contents" in body,
+            json_reply([*GEMINI[:1], {"usageMetadata": {}}, *GEMINI[1:]]),
+            {
+                "rag_request": '{"contents": [{"role": "user", "parts": [{"text": "{query}"}]}]}',
+                "rag_response": "answer=join('', [].candidates[0].content.parts[0].text) "
+                "contexts=[?candidates[0].groundingMetadata.groundingChunks]."
+                "candidates[0].groundingMetadata.groundingChunks[].retrievedContext.text "
+                "source_ids=[?candidates[0].groundingMetadata.groundingChunks]."
+                "candidates[0].groundingMetadata.groundingChunks[].retrievedContext.uri",
+            },
+            id="Gemini's array of chunks",
+        ),
+        pytest.param(
+            lambda body: "query" in body,
+            json_reply({"statusCode": 200, "body": json.dumps({"answer": "30 days", "contexts": SOURCES})}),
+            {
+                "rag_response": "answer=from_json(body).answer contexts=from_json(body).contexts[].text "
+                "source_ids=from_json(body).contexts[].document_id"
+            },
+            id="JSON in a text",
+        ),
+        pytest.param(
+            lambda body: "query" in body,
+            json_reply(json.dumps({"answer": "30 days", "contexts": json.dumps(SOURCES)})),
+            {
+                "rag_response": "answer=from_json(@).answer contexts=from_json(from_json(@).contexts)[].text "
+                "source_ids=from_json(from_json(@).contexts)[].document_id"
+            },
+            id="JSON encoded twice",
+        ),
+        pytest.param(
+            lambda body: "query" in body,
+            json_reply({"answer": "30 days", "contexts": {"terms.md": PASSAGES[0]}}),
+            {"rag_response": "answer=answer contexts=values(contexts)[] source_ids=keys(contexts)"},
+            id="contexts by id",
+        ),
+        pytest.param(
+            lambda body: "query" in body,
+            json_reply({"answer": "30 days", "documents": {"terms.md": {"content": PASSAGES[0], "score": 1}}}),
+            {"rag_response": "answer=answer contexts=values(documents)[].content source_ids=keys(documents)"},
+            id="contexts by id, in objects",
         ),
     ],
 )

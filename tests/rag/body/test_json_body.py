@@ -30,6 +30,30 @@ def test_any_bytes_are_json_or_a_mismatch(body):
         assert mismatch.to_do.endswith(".")  # noqa: PT017
 
 
+def test_the_lines_of_ai_sdk_4_are_an_array():
+    lines = b'f:{"messageId":"m"}\n0:"a\\nb"\r\n8:[{"data":{"nodes":[]}}]\n\nd:{"finishReason":"stop"}\n'
+    assert parse_json(lines) == [
+        {"f": {"messageId": "m"}},
+        {"0": "a\nb"},
+        {"8": [{"data": {"nodes": []}}]},
+        {"d": {"finishReason": "stop"}},
+    ]
+
+
+@pytest.mark.parametrize(
+    ("lines", "found"),
+    [
+        (b'0:"Refunds"\n3:"no index"\n', 'the stream reports an error: "no index"'),
+        (b'0:"Refunds"\n0:"take', "the reply's JSON breaks off, at line 1, column "),
+        (b'0:"Refunds"\nplain\n', "the reply is not JSON (Expecting value at line 1, column "),
+    ],
+)
+def test_lines_of_ai_sdk_4_that_are_no_answer_are_refused(lines, found):
+    with pytest.raises(ReplyMismatch) as caught:
+        parse_json(lines)
+    assert caught.value.found.startswith(found)
+
+
 def test_a_byte_order_mark_is_skipped():
     assert parse_json(b'\xef\xbb\xbf{"answer": "\xc3\xa9"}') == {"answer": "é"}
 

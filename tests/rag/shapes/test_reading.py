@@ -46,6 +46,31 @@ def test_contexts_are_what_their_expression_leads_to(contexts, found):
     assert read(LIGHT, contexts).contexts == found
 
 
+@pytest.mark.parametrize(
+    ("body", "found"),
+    [
+        (
+            '{"contexts": [{"text": "a"}, {"id": 1}]}',
+            (
+                'contexts=from_json(body).contexts[].text finds nothing: from_json(body).contexts[1] has no "text" '
+                '(found "id")'
+            ),
+        ),
+        (
+            '{"contexts"',
+            (
+                "contexts=from_json(body).contexts[].text cannot be evaluated for this reply: "
+                """the reply's JSON breaks off, at line 1, column 12: {"contexts". Return the whole of it, as valid """
+            ),
+        ),
+        (5, "contexts=from_json(body).contexts[].text cannot be evaluated for this reply: In function from_json()"),
+    ],
+)
+def test_a_text_that_is_json_is_read_as_strictly_as_a_reply(body, found):
+    assert read({"response": "a", "body": '{"c": {"text": "b"}}'}, "from_json(body).values(c)").contexts == ("b",)
+    assert mismatch({"response": "a", "body": body}, "from_json(body).contexts[].text").found.startswith(found)
+
+
 def test_keys_that_no_expression_takes_whole_are_kept():
     assert read({**LIGHT, "contexts": []}, "contexts").extra == {"references": LIGHT["references"]}
     assert read([{"a": "x"}], "`[]`", "[0].a").extra == {}

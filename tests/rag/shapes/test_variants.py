@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -214,6 +215,42 @@ VARIANTS: dict[str, Any] = {
             "search_results": {"chunk_search_results": each("text")},
         }
     },
+    "answer=answer contexts=values(contexts)[] source_ids=keys(contexts)": {
+        "answer": ANSWER,
+        "contexts": dict(zip("ab", TEXTS, strict=True)),
+    },
+    "answer=answer contexts=values(contexts)[].text source_ids=values(contexts)[].id": {
+        "answer": ANSWER,
+        "contexts": dict(zip("ab", each("text"), strict=True)),
+    },
+    # Structured output, and a proxy of AWS Lambda
+    "answer=from_json(choices[0].message.content).answer contexts=from_json(choices[0].message.content).sources[].text "
+    "source_ids=from_json(choices[0].message.content).sources[].id": {
+        "choices": [{"message": {"content": json.dumps({"answer": ANSWER, "sources": each("text")})}}]
+    },
+    "answer=from_json(body).answer contexts=from_json(body).contexts": {
+        "statusCode": 200,
+        "body": json.dumps({"answer": ANSWER, "contexts": TEXTS}),
+    },
+    "answer=join('', [].text) contexts=[?docs].docs[].text source_ids=[?docs].docs[].id": [
+        {"docs": each("text")},
+        *({"text": piece} for piece in ("30", " days")),
+    ],
+    "answer=join('', [?type=='token'].text) contexts=[?contexts].contexts[]": [
+        {"type": "status", "text": "Searching"},
+        {"type": "token", "text": "30 "},
+        {"type": "token", "text": "days"},
+        {"type": "end", "text": ANSWER, "contexts": TEXTS},
+    ],
+    # create-llama, over AI SDK 4
+    (
+        """answer=join('', []."0") contexts=[?"8"[0].data.nodes]."8"[0].data.nodes[].text """
+        """source_ids=[?"8"[0].data.nodes]."8"[0].data.nodes[].id"""
+    ): [
+        {"8": [{"type": "sources", "data": {"nodes": each("text")}}]},
+        {"0": "30 "},
+        {"0": "days"},
+    ],
     "answer=choices[0].text contexts=documents": {"choices": [{"text": ANSWER}], "documents": TEXTS},
 }
 
@@ -255,6 +292,8 @@ def test_the_setting_that_the_error_names_takes_the_reply(setting, shape):
         {"answer": "half \ud83d", "chunks": []},
         {"k" * 300: {"answer": ANSWER, "contexts": TEXTS}},
         {"choices": [None], "contexts": TEXTS},
+        {"answer": ANSWER, "contexts": {"a": TEXTS[0], "b": 1}},
+        [{"text": "30"}, {"text": " days"}],
     ],
 )
 def test_no_setting_is_named_where_no_known_one_fits(reply):
