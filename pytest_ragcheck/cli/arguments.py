@@ -22,7 +22,6 @@ def add_output(parser: argparse.ArgumentParser, *, default: str, text: str, meta
 
 
 def add_headers(parser: argparse.ArgumentParser) -> None:
-    """Add `--header`, for a command that sends requests to the endpoint."""
     parser.add_argument(
         "--header",
         metavar="HEADER",

@@ -22,7 +22,6 @@ _ADVICE = "Give --baseline the {agent}_predictions.json of a full run."
 
 
 def add_gate_options(parser: argparse.ArgumentParser) -> None:
-    """Add `--baseline`, `--gate` and `--set`."""
     parser.add_argument(
         "--baseline", metavar="PREDICTIONS", help="the baseline to compare with, as in pytest --rag-baseline"
     )
@@ -43,8 +42,6 @@ def add_gate_options(parser: argparse.ArgumentParser) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChosenGate:
-    """The gate that a command applies to recorded results."""
-
     terms: GateRules
     baseline: Baseline | None
     note: str = ""

@@ -12,13 +12,11 @@ from pytest_ragcheck.redaction.printable import printable
 
 
 def say(*lines: object) -> None:
-    """Print each line to standard output."""
     for line in lines:
         print(printable(str(line)))
 
 
 def complain(command: str, error: object) -> None:
-    """Print an error of the command to standard error."""
     print(printable(f"ragcheck {command}: {error}"), file=sys.stderr)
 
 

@@ -188,7 +188,6 @@ class Question:
 
 
 def in_conversation(conversation: str, questions: Sequence[Question]) -> tuple[Question, ...]:
-    """Return the questions as the turns of a conversation, in their order."""
     turns = [
         replace(question, id=f"{conversation}[turn{number}]", conversation=conversation, turn=number)
         for number, question in enumerate(questions, start=1)

@@ -46,7 +46,6 @@ def question_from_wire(wire: dict[str, Any]) -> Question:
 
 
 def set_to_wire(questions: QuestionSet) -> dict[str, Any]:
-    """Return the set as JSON values."""
     return {
         "dataset_name": questions.dataset_name,
         "path": str(questions.path),

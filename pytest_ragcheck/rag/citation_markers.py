@@ -55,8 +55,6 @@ class Marker:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MarkedText:
-    """The markers of an answer."""
-
     markers: tuple[Marker, ...] = ()
     """In their order."""
 

@@ -82,7 +82,6 @@ def used_definitions(text: str, prose: str) -> list[Definition]:
 
 
 def blanked(text: str, places: Iterable[tuple[int, int]]) -> str:
-    """The text with spaces in these places."""
     pieces: list[str] = []
     last = 0
     for start, end in sorted(places):

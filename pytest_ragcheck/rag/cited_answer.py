@@ -46,8 +46,6 @@ class Citation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CitedAnswer:
-    """The citations of an answer."""
-
     citations: tuple[Citation, ...]
     """In their order; empty if the answer has no markers."""
 

@@ -76,7 +76,6 @@ class Dialogue:
         return replace(question, history=self.recorded, session=self.session)
 
     def has(self, question: Question) -> bool:
-        """Return True if the turn has an answer."""
         return question.turn is not None and len(self.history) >= question.turn
 
     def add(self, question: Question, given: RagAnswer, answer: RagAnswer) -> None:
@@ -87,6 +86,5 @@ class Dialogue:
 
 
 def earlier_turn(question: Question, answer: RagAnswer) -> EarlierTurn:
-    """Return an answered turn for the history of later turns."""
     text = answer.text if question.is_answered else None
     return EarlierTurn(question=question.question, answer=text, contexts=answer.contexts)

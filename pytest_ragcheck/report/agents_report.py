@@ -22,7 +22,6 @@ _TEXT_CHARS = 70
 
 
 def agents_lines(compared: Agents, *, most_shown: int) -> Iterator[str]:
-    """Return the comparison for the terminal."""
     for part in _parts(compared, most_shown):
         yield from [part] if isinstance(part, str) else _aligned(part)
 
@@ -35,7 +34,6 @@ def agents_markdown(compared: Agents, *, most_shown: int) -> Iterator[str]:
 
 
 def _parts(compared: Agents, most_shown: int) -> Iterator[str | list[list[str]]]:
-    """Yield the lines and the tables of the comparison."""
     line = f"{len(compared.agents)} agents, {counted(compared.n_common, 'question')} in common"
     more = [f"{agent.name} {agent.n_only}" for agent in compared.agents if agent.n_only]
     yield f"{line}; further ones: {', '.join(more)}" if more else line
@@ -88,7 +86,6 @@ def questions_csv(compared: Agents) -> str:
 
 
 def agents_document(compared: Agents) -> dict[str, Any]:
-    """Return the comparison as a JSON document."""
     return {
         "schema_version": "1",
         "n_questions": len(compared.questions),

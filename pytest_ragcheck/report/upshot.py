@@ -12,8 +12,6 @@ from pytest_ragcheck.summary.predictions_reader import key_of
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Upshot:
-    """The outcome of a run."""
-
     state: Literal["red", "green", "empty"]
     """Empty if nothing was measured, since such a run proves nothing."""
 

@@ -33,8 +33,6 @@ _ATTACKS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MetricView:
-    """One metric over all questions that have a value."""
-
     name: str
     values: tuple[float, ...]
     threshold: float | None
@@ -54,7 +52,6 @@ class MetricView:
 
     @property
     def mean(self) -> float:
-        """The mean of `values`, which has at least one."""
         # Summed as in the baseline's mean, so that equal values show no difference.
         return math.fsum(self.values) / len(self.values)
 
@@ -78,8 +75,6 @@ class Figure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class View:
-    """The content of the page."""
-
     title: str
     facts: Mapping[str, str]
     upshot: Upshot
@@ -101,7 +96,6 @@ class View:
 
 
 def view_of(results: Results) -> View:
-    """Return the content of the page for the results."""
     ordered = _in_order(results)
     answers = {key_of(row): row.get("prediction") for row in ordered}
     rows = tuple(_row(number, row, results, answers) for number, row in enumerate(ordered))

@@ -94,7 +94,6 @@ ragcheck:
 
 
 def ini_file(project: Project) -> str:
-    """Return a complete pytest.ini."""
     return "\n".join(("[pytest]", *_settings(project, quote="", existing=frozenset()), ""))
 
 
@@ -110,7 +109,6 @@ def github_workflow(project: Project) -> str:
 
 
 def gitlab_job(project: Project) -> str:
-    """Return a GitLab CI file to include."""
     return _filled(_GITLAB, project, "    - cd '{}'\n")
 
 

@@ -91,12 +91,10 @@ class Project:
         return " ".join(wanted)
 
     def shown(self, path: Path) -> str:
-        """Return the path relative to the project's folder."""
         return Path(os.path.relpath(path, self.folder)).as_posix()
 
 
 def read_project(folder: Path) -> Project:
-    """Return the project in an existing folder."""
     folder = folder.resolve()
     root = next((each for each in (folder, *folder.parents) if (each / ".git").exists()), None)
     return Project(

@@ -112,7 +112,6 @@ def _convert_export(export: Export, folder: Path) -> Iterator[str]:
 
 
 def _write(folder: Path, dataset_name: str, questions: Sequence[Question]) -> Path:
-    """Write a new question file into the folder, and return its path."""
     from pytest_ragcheck.questions.question_rows import write_questions
 
     written = folder / f"{dataset_name}.rag.json"

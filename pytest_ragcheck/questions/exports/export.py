@@ -45,7 +45,6 @@ class Export:
         return self.path.stem
 
     def leave(self, what: str, number: int = 1) -> None:
-        """Count *what* as not carried over."""
         self.left[what] += number
 
     def leave_unasserted(self, row: Mapping[str, Any], *keys: str) -> None:

@@ -48,7 +48,6 @@ class Material:
 
     @cached_property
     def keys(self) -> frozenset[str]:
-        """The keys of all rows."""
         return frozenset(str(key) for row in self.rows for key in row)
 
     def have(self, *names: str) -> bool:

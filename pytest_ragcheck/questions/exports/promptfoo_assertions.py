@@ -21,8 +21,6 @@ _CSV_TYPES = {"grade": "llm-rubric", "fn": "javascript", "eval": "javascript"}
 
 @dataclass(slots=True)
 class Assertions:
-    """The assertions of one test as the keys of a question."""
-
     export: Export
     must_mention: list[str] = field(default_factory=list)
     must_not_mention: list[str] = field(default_factory=list)

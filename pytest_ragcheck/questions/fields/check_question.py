@@ -37,7 +37,6 @@ def check_question(question: Question, *, known_metrics: Collection[str], given_
 
 
 def is_top_k(value: Any) -> bool:
-    """Return True for None and for a whole number from 1."""
     return value is None or (isinstance(value, int) and not isinstance(value, bool) and value >= 1)
 
 

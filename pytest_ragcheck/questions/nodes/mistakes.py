@@ -13,8 +13,6 @@ _SHOWN_ALL = 3
 
 @dataclass(slots=True)
 class Mistakes:
-    """All mistakes of one file."""
-
     shown_path: str
     """The path relative to the root, with forward slashes."""
 

@@ -47,7 +47,6 @@ class Scalar:
 
     @property
     def is_null(self) -> bool:
-        """True if no value is given."""
         return not self.quoted and self.text in NULLS
 
 

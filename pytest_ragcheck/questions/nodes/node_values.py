@@ -26,7 +26,6 @@ _NOT_FINITE = frozenset({"NaN", "Infinity", "-Infinity", ".nan", ".inf", "-.inf"
 
 
 def described(node: Node) -> str:
-    """Return the value of *node* in the words of a mistake."""
     if isinstance(node, ListNode):
         return "a list"
     if isinstance(node, MappingNode):
@@ -152,7 +151,6 @@ def without_repeats(site: Site, node: MappingNode) -> dict[str, Entry]:
 
 
 def json_mapping(site: Site, node: MappingNode) -> dict[str, Any]:
-    """Return the entries of *node* as JSON values."""
     entries = without_repeats(site, node).values()
     return {entry.key: _json_value(site, entry) for entry in entries if sound_text(site, entry, entry.key) is not None}
 

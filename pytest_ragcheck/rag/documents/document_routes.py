@@ -37,8 +37,6 @@ _BASE = "check rag_base_url (by default rag_url without its final /query)."
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerDocument:
-    """A document as the server lists it."""
-
     id: str
     file_name: str | None
 

@@ -20,8 +20,6 @@ class Left:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Documents:
-    """The documents of a run after its end."""
-
     deleted: int = 0
     kept: int = 0
     """Number of documents that stay because of `rag_disable = cleanup`."""
@@ -40,7 +38,6 @@ class Documents:
         return cls(**{**row, "left": tuple(Left(**left) for left in row["left"])})
 
     def lines(self) -> Iterator[str]:
-        """The lines of the terminal."""
         kept = f", {self.kept} kept (rag_disable); ragcheck cleanup deletes them" if self.kept else ""
         yield f"documents: {self.deleted} deleted{kept}"
         for left in self.left:

@@ -42,8 +42,6 @@ _UNAUTHORIZED = {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ingested:
-    """The result of the ingestion of a run."""
-
     ids: Mapping[str, str] = field(default_factory=dict)
     """The file name of our document, by the server's id."""
 
@@ -54,7 +52,6 @@ class Ingested:
     """True if the server takes or reads no further document, so that other questions would get the same error."""
 
     def to_json(self) -> str:
-        """One JSON string, for other processes."""
         return json.dumps(asdict(self))
 
     @classmethod

@@ -25,8 +25,6 @@ _UNDECIDED = ".undecided"
 
 @dataclass(slots=True, kw_only=True)
 class Entries:
-    """The content of a ledger."""
-
     base: str = ""
     """The base URL of the server, without secrets."""
 
@@ -158,7 +156,6 @@ def abandoned(output: Path) -> Iterator[Ledger]:
 
 
 def ledgers_of(output: Path, run: str) -> Iterator[Ledger]:
-    """The ledgers of a run's processes."""
     return map(Ledger, sorted(folder_of_documents(output).glob(f"{run}*")))
 
 

@@ -17,8 +17,6 @@ _LONGEST_BYTES = 150
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Upload:
-    """A document to upload."""
-
     doc_id: str
     """Our id of the document."""
 

@@ -35,7 +35,6 @@ class AsgiTransport:
         self._exchange: type[_AppExchange] = type("AsgiStream", (_AppExchange, library.AsyncByteStream), {})
 
     async def handle_async_request(self, request: Any) -> Any:
-        """Returns the reply as soon as the app begins it."""
         await request.extensions["trace"]("asgi.send_request_headers.started", {})
         lifespan = self._lifespan()
         body = await request.aread()

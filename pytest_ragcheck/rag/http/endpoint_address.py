@@ -18,8 +18,6 @@ _PLAIN_HEADERS = re.compile(r"(accept|cache|content)(-.*)?|connection|host|pragm
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Address:
-    """The URL of an endpoint, and its secrets."""
-
     url: str = field(repr=False)
     """The whole URL, userinfo and query included."""
 
@@ -36,7 +34,6 @@ class Address:
 
     @property
     def host(self) -> str:
-        """The host name or IP address, without the port."""
         return urlsplit(self.shown).hostname or ""
 
 
@@ -130,6 +127,5 @@ def base_of(url: str) -> str:
 
 
 def joined(base_url: str, path: str) -> str:
-    """The URL of a route below the base."""
     parts = urlsplit(base_url)
     return parts._replace(path=parts.path.rstrip("/") + path, fragment="").geturl()

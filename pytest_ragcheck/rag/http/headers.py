@@ -20,8 +20,6 @@ _FROM_ENVIRONMENT = re.compile(r"\{env:([^{}]*)\}")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FilledHeaders:
-    """Headers ready to be sent."""
-
     headers: Mapping[str, str] = field(repr=False)
     secrets: Sequence[str] = field(repr=False)
     """The values that came from the environment."""

@@ -64,7 +64,6 @@ class HttpExchange(Progress):
 
     @property
     def size_bytes(self) -> int:
-        """Number of the read bytes of the body, decompressed."""
         return len(self.body) if self.stream is None else self.stream.size_bytes
 
     async def read(self, response: AnyResponse, library: Any, max_bytes: int) -> None:
@@ -101,7 +100,6 @@ async def _whole(response: AnyResponse, library: Any, max_bytes: int) -> bytes:
 
 
 async def _start_of_stream(response: AnyResponse, library: Any, max_bytes: int, stream: StreamedReply) -> bytes:
-    """The start of the body, whose events go to *stream* as they arrive."""
     start = bytearray()
     chunks = response.aiter_bytes()
     async for chunk in chunks:

@@ -45,7 +45,6 @@ class PlainTransport:
         self._stream = type("PlainStream", (_ReplyStream, library.AsyncByteStream), {})
 
     async def handle_async_request(self, request: Any) -> Any:
-        """Returns the reply once its headers have arrived."""
         if request.url.scheme != "http":
             raise self._library.UnsupportedProtocol(f"{request.url.scheme}: is not http:")
         url = self._core.URL(

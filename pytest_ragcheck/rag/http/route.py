@@ -112,12 +112,10 @@ class HttpRoute:
 
     @property
     def url(self) -> str:
-        """The whole URL, with its secrets."""
         return self._address.url
 
     @property
     def name(self) -> str:
-        """The URL without secrets."""
         return self._address.shown
 
     async def aclose(self) -> None:
@@ -201,7 +199,6 @@ class HttpRoute:
             raise self.unusable(exchange, ReplyMismatch(found, "Return fewer or shorter contexts."))
 
     def value(self, exchange: HttpExchange) -> Any:
-        """The JSON value of the reply's body."""
         response = exchange.response
         try:
             return parse_json(

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Written:
-    """The result files that a run wrote."""
-
     predictions: Path
     summary: Path
     questions: tuple[Path, ...]

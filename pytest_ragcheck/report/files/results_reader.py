@@ -33,8 +33,6 @@ _RUN_AGAIN = "Run the questions once more to have such a file."
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Results:
-    """The result files of one run, as JSON values."""
-
     predictions: Document
     summary: Document
     asked: Mapping[Key, Document] = field(default_factory=dict)

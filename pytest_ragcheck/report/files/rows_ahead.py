@@ -68,7 +68,6 @@ class RowsAhead:
             return None
 
     def close(self) -> None:
-        """Delete the rows."""
         self._is_usable = False
         if self._file is not None:
             with suppress(OSError):  # flushing the last rows fails on a full disk

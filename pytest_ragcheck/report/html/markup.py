@@ -41,7 +41,6 @@ def filled(name: str, *, title: str, data: Any, styles: Sequence[str] = ("page.c
 
 
 def folded(title: str, content: str) -> str:
-    """Return markup that is hidden below its title until it is opened."""
     return f'<details class="fold"><summary>{title}</summary>{content}</details>'
 
 

@@ -137,7 +137,6 @@ def _notes(view: View) -> str:
 
 
 def _linked(line: str, names: Mapping[str, Document]) -> str:
-    """Return the line with a link to the question whose id it begins with."""
     name, colon, words = line.partition(": ")
     row = names.get(name)
     if row is None or not colon:

@@ -177,7 +177,6 @@ def _runs(trend: Trend) -> str:
 
 
 def _row(question: TrendQuestion) -> dict[str, Any]:
-    """Return one question as the page's script reads it."""
     latest, rows = question.latest, question.rows
     bad, good = (None if n is None else rows[n] for n in (question.first_bad, question.last_good))
     texts = [(n, row.question) for n, row in enumerate(rows) if row is not None]

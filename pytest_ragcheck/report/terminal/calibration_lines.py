@@ -44,8 +44,6 @@ class Disagreement:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measured:
-    """A judge measured on the labelled answers of a file."""
-
     file: str
     sha256: str
     label: str
@@ -135,7 +133,6 @@ def calibration_document(measured: Measured, *, most_shown: int) -> dict[str, An
 
 
 def curve_svg(measured: Measured) -> str:
-    """Return the ROC curve as SVG, with a mark at the threshold."""
     side, margin = 320, 44
     result = measured.calibration
 

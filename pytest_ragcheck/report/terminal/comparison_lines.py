@@ -47,7 +47,6 @@ def accept_command(*, results: Path, baseline: Path, start: Path) -> str:
 
 
 def accept_advice(comparison: Comparison) -> str:
-    """Return the advice to accept the answers of the run."""
     return f"If the new answers are right, accept them{_when(comparison)}: {comparison.accept}"
 
 
@@ -117,7 +116,6 @@ class Writer:
         self._several = len(names) > 1
 
     def regressions(self) -> Iterator[str]:
-        """Yield the groups that turn the gate red."""
         yield from self.changes("newly failing", self._comparison.newly_failing, _worse)
         yield from self.missing()
 

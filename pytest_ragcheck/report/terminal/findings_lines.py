@@ -53,8 +53,6 @@ def examined_groups(comparison: Comparison, findings: GateFindings) -> dict[str,
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewlyFailing:
-    """The gate's finding about a newly failing question."""
-
     title: str
     words: str
     """Empty for an expected failure."""
@@ -106,7 +104,6 @@ def held_lines(comparison: Comparison, findings: GateFindings) -> Iterator[str]:
 
 
 def findings_lines(comparison: Comparison, findings: GateFindings, decision: Decision) -> Iterator[str]:
-    """Yield the findings for the end of a run."""
     if decision.judging is not None:
         yield from _judging(decision.judging)
     stricter = [each for each in findings.candidates if each.outcome is Outcome.JUDGE_STRICTER]

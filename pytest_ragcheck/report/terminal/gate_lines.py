@@ -60,7 +60,6 @@ def decision_text(decision: Decision) -> str:
 
 
 def decision_headline(decision: Decision) -> str:
-    """Return the failure text in one line."""
     return "; ".join(text.partition("\n")[0] for text in _red_texts(decision))
 
 
