@@ -80,7 +80,7 @@ def run(chosen: argparse.Namespace) -> int:
         print(json_text({**_document(target, points), "settings": settings}), end="")
         return 1 if broken else 0
     print(f"\n{_counted(points)}")
-    if fit and (fit.parts or (fit.found and Check.REQUEST in broken)):
+    if fit and (fit.parts or (fit.found and not broken.isdisjoint({Check.REQUEST, Check.STATUS}))):
         unread = f"The endpoint takes these settings, but {printable(fit.found)}. {_WITH_ITS_KEYS}"
         print(f"{'These settings read the endpoint as it is' if fit.parts else unread}:\n")
         for name, value in fit.settings.items():

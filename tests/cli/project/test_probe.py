@@ -803,6 +803,19 @@ def test_a_request_whose_reply_has_unknown_keys_is_shown_with_the_keys(ragcheck)
     assert json.loads(as_json)["settings"] is None
 
 
+def test_a_taken_request_is_shown_for_an_endpoint_that_breaks_down_without_it(ragcheck) -> None:
+    completion = json_reply({"choices": [{"message": {"content": "30 days"}}]})
+    with endpoint(lambda request: completion if b"messages" in request.body else json_reply({}, 500)) as server:
+        _, printed, _ = ragcheck("probe", server.url)
+    assert printed.endswith(
+        'The endpoint takes these settings, but the reply has no "contexts" (found "choices"). '
+        "Add rag_response = answer=data.text contexts=data.hits[].text with its keys, "
+        "or give --question TEXT that your documents answer:\n\n"
+        f"rag_url = {server.url}\nrag_shape = openai-chat\n\n"
+        "In conversations the request carries {history}.\n"
+    )
+
+
 def test_contexts_without_an_answer_lead_to_the_tier_retrieval(ragcheck) -> None:
     with endpoint(always(json_reply({"results": [{"id": "a", "text": PASSAGES[0]}]}))) as server:
         _, printed, _ = ragcheck("probe", server.url)
