@@ -19,6 +19,7 @@ from pytest_ragcheck.rag.body.vocabulary import (
     METADATA_NAMES,
     PIECE_NAMES,
     TEXT_NAMES,
+    TEXT_OBJECT_NAMES,
     keys_among,
 )
 from pytest_ragcheck.rag.shapes.contract_reply import with_contract_remedy
@@ -100,7 +101,8 @@ def fitting_response(reply: object, *, answers: bool = True) -> str | None:
         return in_chunks if in_chunks and _reads(in_chunks, reply) else None
     else:
         answer = _answer(reply)
-        contexts = _contexts(reply, answer.place if answer else _Place("", {}))
+        names = CONTEXTS_NAMES if answers else CONTEXT_PART_NAMES
+        contexts = _contexts(reply, answer.place if answer else _Place("", {}), names)
     if contexts is None or (answers and answer is None):
         return None
     setting = f"{f'answer={answer.expression} ' if answer else ''}contexts={contexts.expression}"
@@ -326,7 +328,8 @@ def _texts(path: str, values: Sequence[Any], deeper: int) -> _Texts | None:
         return _texts(f"{path}[]", _flat(values), deeper - 1)
     if deeper and all(isinstance(value, Mapping) for value in values):
         ids = _id_of_each(path, values)
-        for key in keys_among(values[0], TEXT_NAMES):
+        objects = {key: value for key, value in values[0].items() if isinstance(value, Mapping)}
+        for key in (*keys_among(values[0], TEXT_NAMES), *keys_among(objects, TEXT_OBJECT_NAMES)):
             inner = [value.get(key) for value in values]
             if ids and all(isinstance(each, list) and _is_of_texts(each) for each in inner):
                 return _Texts(f"{path}.join(' ', {written(key)})", ids)

@@ -300,6 +300,27 @@ def test_no_setting_is_named_where_no_known_one_fits(reply):
     assert fitting_response(reply) is None
 
 
+HITS = [{"_id": "a", "_score": 1.5, "_source": {"text": TEXTS[0]}}]
+
+
+@pytest.mark.parametrize(
+    ("reply", "setting"),
+    [
+        ({"hits": {"hits": HITS}}, "contexts=hits.hits[]._source.text source_ids=hits.hits[]._id"),
+        (
+            {"matches": [{"id": "a", "metadata": {"text": TEXTS[0]}}]},
+            "contexts=matches[].metadata.text source_ids=matches[].id",
+        ),
+        ({"result": [{"id": 7, "payload": {"text": TEXTS[0]}}]}, (
+            "contexts=result[].payload.text source_ids=result[].to_string(id)"
+        )),
+        ({"sources": [{"source": "a.md", "score": 1}]}, None),
+    ],
+)  # fmt: skip
+def test_the_hits_of_a_search_service_are_contexts_without_an_answer(reply, setting):
+    assert fitting_response(reply, answers=False) == setting
+
+
 @pytest.mark.parametrize(
     ("reply", "to_do"),
     [
