@@ -164,6 +164,13 @@ def test_a_cell_may_be_larger_than_the_standard_librarys_limit(tmp_path: Path) -
             ),
         ),
         (
+            "question,Answer",
+            (
+                "has 'Answer', which may be the expected answer or the answer of a system. "
+                "Rename it to 'expected_answer', or put it under 'metadata'."
+            ),
+        ),
+        (
             "id,expected_answer",
             "has no 'question' (found: 'id', 'expected_answer'). Rename the column with the texts to ask.",
         ),

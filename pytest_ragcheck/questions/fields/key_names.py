@@ -190,8 +190,8 @@ def named_entries(site: Site, node: MappingNode, vocabulary: Vocabulary) -> dict
 
 
 def _note_foreign_key(site: Site, entry: Entry, vocabulary: Vocabulary) -> None:
-    if entry.key in vocabulary.refused:
-        site.mistake(entry.line, f"has {entry.key!r}, which {vocabulary.refused[entry.key]}")
+    if why := vocabulary.refused.get(entry.key) or vocabulary.refused.get(entry.key.lower()):
+        site.mistake(entry.line, f"has {entry.key!r}, which {why}")
     elif entry.key in vocabulary.elsewhere:
         site.mistake(
             entry.line, f"has {entry.key!r}, a key of a question, at its top. Write it into an entry under 'questions'."
