@@ -15,7 +15,7 @@ _MARKER = re.compile(
     r"(?:\s+[\"'][^\"'\n]{0,200}[\"'])?\)"
     r"|[【［](?P<corner>[^【】［］\n]{1,200})[】］]"
     r"|\[(?P<bracket>[^\[\]\n]{1,200})\]"
-    rf"|[(（](?P<round>(?:{SOURCE_WORDS})(?:\s*[:：](?!\s*\[[^\[\]\n]*\]\s*[(\[])|\s+\#?(?=\d))(?:[^()（）\n]|\([^()\n]{{0,200}}\)){{1,200}})[)）]",
+    rf"|[(（](?P<round>(?:{SOURCE_WORDS})(?:\s*[:：](?!\s*\[[^\[\]\n]*\]\s*[(\[])|\s+\#?(?=\d|[^()\s]+[./]\w))(?:[^()（）\n]|\([^()\n]{{0,200}}\)){{1,200}})[)）]",
     re.IGNORECASE,
 )
 MAY_CITE = re.compile(rf"[\[【［]|[(（](?:{SOURCE_WORDS})\b", re.IGNORECASE)
@@ -30,7 +30,7 @@ _CODE_NAME = re.compile(r"_|^[a-z]\d?$|(?:^|\.)(?:args?|argv|arr|array|data|dict
 _CODE_AFTER = re.compile(r"\s*(?:==?|\+=|-=)|\.[a-z_]\w*|[({]")
 _INTERVAL_BEFORE = re.compile(
     r"(?:\b(?:interval|range|domain|between|values? in|array|list|tuple|vector|set|ids?|indices|intervall|intervalle"
-    r"|intervalo|bereich|диапазон\w*|интервал\w*)(?:\s+(?:of|is|from|in|de|von))?\s*:?|[∈=]|[\"']:)\s*$",
+    r"|intervalo|bereich|диапазон\w*|интервал\w*)(?:\s+(?:of|is|from|in|de|von))?\s*:?|[∈=]|% ci|[\"']:)\s*$",
     re.IGNORECASE,
 )
 

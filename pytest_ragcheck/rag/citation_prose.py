@@ -30,7 +30,9 @@ _DEFINITION = re.compile(
 )
 _LINK = re.compile(r"<?(?P<address>[^\s<>]+)>?(?:\s+[\"'(].*[\"')])?")
 _LINE = re.compile(r"[^\r\n]+")
-_LIST_HEADING = re.compile(rf"{SOURCE_WORDS}|bibliography|footnotes?", re.IGNORECASE)
+_LIST_HEADING = re.compile(
+    rf"(?:{SOURCE_WORDS}|bibliography|footnotes?)(?: used| cited| (?:and|&) \w+)?", re.IGNORECASE
+)
 _LISTED = re.compile(
     r"^[ \t]*(?:[-*][ \t]+)?(?:\[\^?(?P<mark>\d{1,3})\]|(?P<number>\d{1,3})[.)])[ \t:–—-]*(?P<text>\S[^\n]*)$"
 )

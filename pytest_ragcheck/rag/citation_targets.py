@@ -9,23 +9,24 @@ _WIDEST_RANGE = 20
 """A wider range, such as `[1-100]`, is an interval."""
 
 SOURCE_WORDS = (
-    r"sources?|references?|refs?|citations?|cited?|docs?|documents?|passages?|contexts?|chunks?|see|quellen?|fuentes?"
-    r"|fontes?|fonti?|bronn?en?|источники?|источника|来源|出典|출처"
+    r"sources?|references?|refs?|citations?|cited?|docs?|documents?|passages?|contexts?|chunks?|quellen?|fuentes?"
+    r"|see|siehe|voir|véase|font[ei]s?|bron(?:nen)?|źródł[oa]|kaynak|источники?|источника|المصدر|来源|文档|参见|出典|출처"
 )
 _AND = "and|und|et|y|e|и"
 _NUMBERS = re.compile(
-    rf"\^?#?\d{{1,3}}\^?(?:(?:\s*[,;&，；、和与と–—-]\s*|\s+(?:{_AND}|en|i|og|och|oraz)\s+)\^?#?\d{{1,3}}\^?)*",
+    rf"\^?#?\d{{1,3}}\^?(?:\s*(?:[&和与と–—-]|[,;،؛，；、]?\s(?:{_AND}|en|i|og|och|oraz)\s|[,;،؛，；、])\s*\^?#?\d{{1,3}}\^?)*",
     re.IGNORECASE,
 )
-_SEPARATOR = re.compile(rf"[,;|，；、]\s*|\s+(?:{_AND})\s+")
+_SEPARATOR = re.compile(rf"[,;|،؛，；、]\s*(?:(?:{_AND})\s+)?|\s+(?:{_AND})\s+")
 _MOST_PARTS = 5
 """Maximum number of parts of a list that form one name, such as `Salt, Pepper and Oil.pdf`."""
 
 _RANGE = re.compile(r"(\d{1,3})\^?(?:\s*[–—-]\s*\^?(\d{1,3}))?")
 _PREFIX = re.compile(
-    rf"(?P<word>{SOURCE_WORDS})(?:\s*(?P<colon>[:：])\s*|[\s#_]+(?=\d)|(?=\d{{1,3}}\b(?!\.\w)))", re.IGNORECASE
+    rf"(?P<word>{SOURCE_WORDS})(?:\s*(?P<colon>[:：=])\s*|[\s#_]+(?=\d)|\s+(?=\S+[./]\w)|(?=\d{{1,3}}\b(?!\.\w)))",
+    re.IGNORECASE,
 )
-_OTHER_WORDS = frozenset({"see", "cite", "cited", "context", "contexts"})
+_OTHER_WORDS = frozenset({"see", "siehe", "voir", "véase", "参见", "cite", "cited", "context", "contexts"})
 """Words that begin other remarks too, such as `(see: below)`."""
 _NO_NAMES = frozenset({"none", "n/a", "unknown", "above", "below"})
 _PLACE = (
@@ -39,6 +40,7 @@ _FILE = re.compile(
     r"[^\s,;:|]{1,150}\.(?:adoc|csv|docx?|epub|html?|json|log|md|mdx|odt|pdf|pptx?|rst|rtf|tex|txt|xlsx?|xml|ya?ml)",
     re.IGNORECASE,
 )
+_FILE_AND_PLACE = re.compile(rf"({_FILE.pattern})(?:\s*[:>]|\s+[–—-]\s).*", re.IGNORECASE)
 _ADDRESS = re.compile(r"https?://\S+", re.IGNORECASE)
 _MESSAGE_AND_RESULT = re.compile(r"\d{1,3}:(\d{1,3})")
 _NUMBERED_NAME = re.compile(r"(\d{1,3})\s*[:：]\s*(.+)")
@@ -78,7 +80,7 @@ def bracket_targets(inside: str, is_document: Callable[[str], bool]) -> tuple[st
 
 
 def named_targets(inside: str, is_document: Callable[[str], bool]) -> tuple[str, ...]:
-    """The targets after a word such as `source:`, which makes any name a target, unlike `see:` and `source 3`."""
+    """The targets after a word such as `source:`, which makes any name a target; `see:` and `source` do not."""
     prefix = None if is_document(inside.strip()) else _PREFIX.match(inside)
     rest = (inside[prefix.end() :] if prefix else inside).strip(" []")
     if numbers := expanded(rest):
@@ -90,7 +92,11 @@ def named_targets(inside: str, is_document: Callable[[str], bool]) -> tuple[str,
         return (rest,)
     parts = _parts(rest, is_document)
     if prefix and (not prefix["colon"] or prefix["word"].casefold() in _OTHER_WORDS):
-        return tuple(part for part in parts if expanded(part) or is_source(part, is_document))
+        return tuple(
+            part
+            for part in parts
+            if expanded(part) or is_document(part) or (prefix["colon"] and is_source(part, is_document))
+        )
     return tuple(part for part in parts if part.casefold() not in _NO_NAMES)
 
 
@@ -101,22 +107,26 @@ def is_source(name: str, is_document: Callable[[str], bool]) -> bool:
 
 def _parts(text: str, is_document: Callable[[str], bool]) -> tuple[str, ...]:
     """
-    The names of a list, without pages, sections and lines.
+    The names of a list, without pages, sections and lines; after a file any other text is a place in it.
 
     `doc_1` is a number, and `Terms and Conditions.pdf` two names, unless a document has that id.
     """
     names: dict[str, None] = {}
     separators = [each.span() for each in _SEPARATOR.finditer(text)]
     starts, ends = [0, *(end for _, end in separators)], [*(start for start, _ in separators), len(text)]
-    first = 0
+    first, has_file = 0, False
     while first < len(starts):
         wholes = [text[starts[first] : end].strip(" \t\"'*_`<>[]") for end in ends[first : first + _MOST_PARTS]]
         known = next((at for at in reversed(range(len(wholes))) if is_document(wholes[at])), None)
         name = _PLACE_AT_END.sub("", wholes[0]) if known is None else wholes[known]
+        if known is None and (placed := _FILE_AND_PLACE.fullmatch(name)):
+            name = placed[1]
         first += 1 + (known or 0)
-        is_place = _LOCATOR.fullmatch(name) or (_CHUNK.fullmatch(name) and not all(map(str.isdecimal, names)))
-        if name and not is_place:
-            prefix = None if known is not None else _PREFIX.match(name)
+        if not name or _LOCATOR.fullmatch(name) or (has_file and not is_source(name, is_document)):
+            continue
+        has_file = has_file or _is_file(name)
+        if not _CHUNK.fullmatch(name) or all(map(str.isdecimal, names)):
+            prefix = _PREFIX.match(name) if known is None else None
             names[name[prefix.end() :] if prefix else name] = None
     return tuple(names)
 

@@ -48,6 +48,9 @@ def test_every_citation_of_a_hand_made_answer_is_found_and_resolved(row: dict[st
     assert [[citation.target, list(citation.contexts or ())] for citation in found] == row["cites"]
 
 
+_THREE = "terms.md fees.md terms.md"
+
+
 @pytest.mark.parametrize(
     ("text", "targets"),
     [
@@ -84,6 +87,15 @@ def test_every_citation_of_a_hand_made_answer_is_found_and_resolved(row: dict[st
         ("So (Source: terms.md (page 2)), so [terms.md, Page: 3], so [1, Page: 3].", "terms.md terms.md 1"),
         ("So (source: ISO 9001 section 4), so [2 p. 3], not [Figure 2 page 3] or [1:3].", "ISO 9001 2"),
         ("So [terms.md, Chunk: 2], so [Chunk 1, Chunk 2].", "terms.md 1 2"),
+        ("So [1, 2, and 3], [docs 1, 2, und 3], [1، 2], [terms.md, and fees.md].", "1 2 3 1 2 3 1 2 terms.md fees.md"),
+        ("So (see terms.md), (siehe fees.md, S. 2), [doc terms.md], not (see e.g. 2 below), (see cfg.yaml).", _THREE),
+        ("So [terms.md, Intro], so (Source: fees.md, Section Pay, 12), so [terms.md – Pay].", _THREE),
+        ("So [terms.md: Pay], so [fees.md > Pay > Late], so [source=terms.md].", _THREE),
+        ("So (bron: terms.md), so (źródło: fees.md), so (المصدر: terms.md).", _THREE),
+        ("So [文档1]，（参见：terms.md）（参见：下文）。", "1 terms.md"),
+        ("It is 3 (95% CI [2, 4]).", ""),
+        ("So [1].\n\nSources used:\n[1] terms.md\n[2] fees.md", "terms.md"),
+        ("So [1].\n\n## Sources and References\n1. terms.md", "terms.md"),
         ("So (Source: `terms.md`), but not `terms.md`, `rows[1]` or `(source: fees.pdf)`.", "terms.md"),
     ],
 )
