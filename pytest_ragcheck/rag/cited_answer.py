@@ -18,7 +18,7 @@ _PART = re.compile(
     r"|(.*?[^\W_])(?:#\b|::|(?:[\W_]+(?:[cp]|chunk|node|page|part|passage|section|segment)s?[\W_]*|:)\d).*",
     re.IGNORECASE,
 )
-_SCHEME = re.compile(r"^[a-z]+://(?:www\.)?")
+_SCHEME = re.compile(r"^[a-z]+://(?:www\.)?|[?&]utm_[^#]*")
 _URL_IN_TEXT = re.compile(
     r"https?://(?:[^\s()\[\]<>\"']|\([^\s()]{0,200}\))*(?:[^\s()\[\]<>\"'.,;]|\([^\s()]{0,200}\))"
 )

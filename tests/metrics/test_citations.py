@@ -145,6 +145,13 @@ def test_validity_is_the_share_of_resolved_citations_and_names_the_sentences_of_
     )
 
 
+def test_the_parameters_that_openai_adds_to_links_do_not_matter() -> None:
+    ids = ("https://x.example/help?id=2", "https://x.example/help?id=3")
+    text = "[help](https://x.example/help?id=3&utm_source=openai) and [1](https://x.example/help?id=4)"
+    found = cited_answer(answered(f"{text}, [a](https://x.example/help?id=4)", *ids)).citations
+    assert [citation.contexts for citation in found] == [(1,), (0,), ()]
+
+
 def test_parts_of_a_document_are_told_apart() -> None:
     ids = ("terms.md#1", "terms.md#2", "fees.md#1")
     found = cited_answer(answered("[terms.md#2], [terms.md], [terms.md#p9], (source: fees.md#1)", *ids)).citations
