@@ -27,6 +27,35 @@ def questions(project: Project, number: int, file: str = "many.rag.json", **more
     project.write(file, json.dumps(rows))
 
 
+PARSER_FAILS = """\
+import sys, threading
+
+class Finder:
+    def find_spec(self, name, path=None, target=None):
+        in_advance = [each for each in threading.enumerate() if isinstance(each, threading.Timer)]
+        if in_advance and name.startswith(ENTERED):
+            raise SystemError("AST constructor recursion depth mismatch")
+
+sys.meta_path.insert(0, Finder())
+"""
+"""CPython 3.11 may raise this error if two threads parse a module at the same time."""
+
+
+@pytest.mark.parametrize(
+    ("entered", "keys", "outcome"),
+    [("rag.cited_answer", {}, "passed"), ("plugin.ending", {"as": "nobody"}, "error")],
+)
+def test_imports_in_advance_disturb_no_others(
+    entered: str, keys: dict[str, str], outcome: str, project: Project
+) -> None:
+    project.write("conftest.py", PARSER_FAILS.replace("ENTERED", f"'pytest_ragcheck.{entered}'"))
+    questions(project, 1, must_mention="30 days", **keys)
+    with FakeEndpoint(Counting(seconds=SLOW)) as endpoint:
+        run = project.run(f"--rag-url={endpoint.url}", "--rag-judge=none", "-W", "error", subprocess=True)
+    assert run.outcomes == {outcome: 1}, run.text
+    assert "SystemError" not in run.text
+
+
 @pytest.mark.parametrize(
     ("options", "at_once"),
     [((), 8), (("--rag-concurrency=3", "-p", "no:xdist"), 3), (("--rag-concurrency=1",), 1)],

@@ -78,6 +78,7 @@ class QuestionSession:
         self._asker = self._new_asker(store)
         self._on_demand: tuple[Any, tuple[str, str] | None, Conversation] = (None, None, Conversation())
         """The client and the name of the conversation that was last asked on demand, and its state."""
+        self._imports: threading.Timer | None = None
         self._ended_at: dict[str, Evaluated] = {}
         """The record of the question that ended the run, for its reruns."""
 
@@ -109,6 +110,10 @@ class QuestionSession:
             pytest.skip(STOPPED)  # xdist gives a worker further items
         self._preflight.check(backends)
         evaluated = self._evaluated(item, question, backends)
+        if self._imports:
+            # CPython 3.11 can raise SystemError if two threads parse modules at once.
+            self._imports.cancel()
+            self._imports.join()
         if evaluated.record.error_kind == EARLIER_TURN:
             pytest.skip(evaluated.record.reason)
         if evaluated.record.error_kind == IngestionError.kind and self._checker.lacks_documents(backends):
@@ -129,9 +134,9 @@ class QuestionSession:
             prepare = self._preparer(backends, lasting=True)
             self._loop.run(self._asker.begin, ((key, prepare(each)) for key, each in step.begin))
             # In a thread, because an import of the main thread can swallow Ctrl-C.
-            later = threading.Timer(_FIRST_SENT_SECONDS, _import_later, args=[backends.judge])
-            later.daemon = True
-            later.start()
+            self._imports = threading.Timer(_FIRST_SENT_SECONDS, _import_later, args=[backends.judge])
+            self._imports.daemon = True
+            self._imports.start()
         if step.on_demand:
             if step.key:
                 self._loop.run(self._asker.prefetcher.drop, step.key)
@@ -293,6 +298,8 @@ def _why_alone(worker: WorkerInfo, store: SharedStore | None) -> str:
 
 
 def _import_later(judge: Judge | None) -> None:
-    """Import the modules of later steps while pytest's thread waits for the first answers."""
+    """Import the modules of later steps, while pytest's thread would wait for the first answers."""
     for name in (*(_LATER_FOR_A_MODEL if getattr(judge, "chat", None) is not None else ()), *_LATER_MODULES):
-        import_module(f"pytest_ragcheck.{name}")
+        # The private loop may parse too. The thread that needs the module imports it again.
+        with suppress(SystemError):
+            import_module(f"pytest_ragcheck.{name}")
