@@ -122,6 +122,14 @@ def test_a_document_of_ones_own_in_another_file_is_no_leak(tenants: Project, tmp
     assert any(name.startswith("salaries-") for name in rows["foreign"]["source_ids"]), rows["foreign"]
 
 
+def test_a_wrong_token_is_an_error_that_names_the_setting(tenants: Project, tmp_path: Path) -> None:
+    tenants.write("pytest.ini", INI.replace("Bearer {env:ALICE", "Bearer x{env:ALICE"))
+    run, left = over_accounts(tenants, tmp_path)
+    assert run.outcomes == {"passed": 1, "error": 1}
+    assert left == [0, 0]
+    assert "Give the endpoint's credentials by rag_headers, or an identity's by rag_identities." in run.lines
+
+
 @two_ways
 def test_a_server_that_leaks_is_red_without_a_judge(tenants: Project, tmp_path: Path) -> None:
     run, left = over_accounts(tenants, tmp_path, "--rag-judge=none", fault="leaks")

@@ -230,8 +230,8 @@ def _redirect_target(address: Address, location: str) -> str:
 _REFUSED = "The endpoint has to take {request}. To send it something else, set rag_request."
 _TO_DO = {
     400: _REFUSED,
-    401: "Give the endpoint's credentials by rag_headers.",
-    403: "Check the credentials in rag_headers, and what they allow.",
+    401: "Give the endpoint's credentials by rag_headers, or an identity's by rag_identities.",
+    403: "Check the credentials in rag_headers or rag_identities, and what they allow.",
     404: "There is no such route: check the path in the URL.",
     405: "The route has to take {method}: check the path in the URL, and the methods of the route.",
     407: "Check the credentials in HTTP_PROXY and HTTPS_PROXY.",
