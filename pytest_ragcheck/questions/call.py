@@ -45,7 +45,7 @@ def question_of_call(
     """
     _check_values(question, answerable=answerable, top_k=top_k, tier=tier, identity=identity)
     gold = tuple(_gold_passage(each) for each in _sequence(gold_passages))
-    if tier == RETRIEVAL_ALONE and not (gold and answerable):
+    if tier == RETRIEVAL_ALONE and not ((gold and answerable) or must_not_retrieve):
         raise UsageError(
             f"rag_check: the tier {RETRIEVAL_ALONE!r} looks for gold passages; "
             "give gold_passages to an answerable question."

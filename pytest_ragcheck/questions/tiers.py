@@ -67,7 +67,7 @@ def _obstacle(question: Question, *, in_file: bool) -> str | None:
             f"tier {END_TO_END!r}."
         )
         return mistake if in_file else f"it has no passages to go along with it in the tier {tier!r}"
-    if tier == RETRIEVAL_ALONE and not (question.answerable and question.gold_passages):
+    if tier == RETRIEVAL_ALONE and not ((question.answerable and question.gold_passages) or question.must_not_retrieve):
         mistake = (
             f"has no gold passages, which the tier {tier!r} looks for. Give an answerable question 'gold_passages', or "
             f"ask it in the tier {END_TO_END!r}."

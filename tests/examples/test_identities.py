@@ -83,12 +83,14 @@ def test_a_call_asks_as_an_identity_and_names_what_it_must_not_see(tenants: Proj
         "def test_tenants(rag_check):\n"
         "    asked = 'What does the founder of Globex earn?'\n"
         "    rag_check(asked, identity='bob').assert_passed()\n"
-        "    rag_check(asked, identity='alice', must_not_retrieve='salaries').assert_passed()\n",
+        "    rag_check(asked, identity='alice', must_not_retrieve='salaries').assert_passed()\n"
+        "def test_search(rag_check):\n"
+        "    rag_check('Who earns what?', identity='bob', must_not_retrieve='pay', tier='retrieval').assert_passed()\n",
     )
     with FakeEndpoint(reply) as server:
         run = tenants.run(f"--rag-url={server.url}", "--rag-judge=none")
-    assert seen == ["Bearer token-of-bob-2", "Bearer token-of-alice-1"]
-    assert run.verdicts == {"test_tenants-1": "PASS", "test_tenants-2": "FAIL"}
+    assert seen == ["Bearer token-of-bob-2", "Bearer token-of-alice-1", "Bearer token-of-bob-2"]
+    assert run.verdicts == {"test_tenants-1": "PASS", "test_tenants-2": "FAIL", "test_search-1": "PASS"}
     assert "must_not_retrieve 0.00 < 1.00: " in run.text
 
 
@@ -120,6 +122,15 @@ def test_a_document_of_ones_own_in_another_file_is_no_leak(tenants: Project, tmp
     rows = {row["question_id"]: row for row in run.predictions["predictions"]}
     assert rows["acme"]["source_ids"][0] == rows["own"]["source_ids"][0] == "salaries"
     assert any(name.startswith("salaries-") for name in rows["foreign"]["source_ids"]), rows["foreign"]
+
+
+@pytest.mark.parametrize(("fault", "verdict"), [("", "PASS"), ("leaks", "FAIL")])
+def test_a_search_without_answers_needs_no_gold_passage(
+    fault: str, verdict: str, tenants: Project, tmp_path: Path
+) -> None:
+    run, left = over_accounts(tenants, tmp_path, "--rag-tier=retrieval", fault=fault)
+    assert run.verdicts == {"own": "PASS", "foreign": verdict}, run.text
+    assert left == [0, 0]
 
 
 def test_a_wrong_token_is_an_error_that_names_the_setting(tenants: Project, tmp_path: Path) -> None:
