@@ -7,29 +7,9 @@ import unicodedata
 from collections.abc import Sequence
 
 from pytest_ragcheck.judging.offline.words.normalized_text import UNSPACED
-from pytest_ragcheck.questions.question import Question
-from pytest_ragcheck.rag.answer import RagAnswer
-from pytest_ragcheck.scores.catalogue import LEXICAL
-from pytest_ragcheck.scores.score import Score
 
 _ASCII_WORDS = re.compile(r"[a-z0-9]+")
 _ALONE = re.compile(f"[{UNSPACED}]")
-
-
-class Lexical:
-    """The group `lexical`; it applies to answerable questions with an expected answer."""
-
-    names = LEXICAL
-    local = True
-
-    async def score(self, question: Question, answer: RagAnswer) -> dict[str, Score]:
-        """Both scores, against all acceptable answers."""
-        if not (question.answerable and question.acceptable_answers):
-            return {}
-        return {
-            "rouge_l": Score(rouge_l(answer.text, question.acceptable_answers)),
-            "chrf": Score(chrf(answer.text, question.acceptable_answers)),
-        }
 
 
 def rouge_l(answer: str, acceptable: Sequence[str]) -> float:

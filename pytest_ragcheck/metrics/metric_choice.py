@@ -33,13 +33,14 @@ def choose_metrics(settings: Settings, judge: Judge | None = None) -> tuple[Metr
     groups = settings.run.metrics
     metrics: list[Metric] = []
     if "overlap" in groups:
+        from pytest_ragcheck.metrics.overlap import Overlap, exact_match, token_f1
+
+        metrics.append(Overlap(exact_match=exact_match, f1=token_f1))
+    if "lexical" in groups:
+        from pytest_ragcheck.metrics.lexical import chrf, rouge_l
         from pytest_ragcheck.metrics.overlap import Overlap
 
-        metrics.append(Overlap())
-    if "lexical" in groups:
-        from pytest_ragcheck.metrics.lexical import Lexical
-
-        metrics.append(Lexical())
+        metrics.append(Overlap(rouge_l=rouge_l, chrf=chrf))
     if "semantic" in groups:
         from pytest_ragcheck.judging.embeddings.embeddings_choice import choose_embeddings
         from pytest_ragcheck.metrics.similarity import Similarity

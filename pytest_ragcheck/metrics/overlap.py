@@ -6,11 +6,10 @@ import re
 import string
 import unicodedata
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from pytest_ragcheck.questions.question import Question
 from pytest_ragcheck.rag.answer import RagAnswer
-from pytest_ragcheck.scores.catalogue import OVERLAP
 from pytest_ragcheck.scores.score import Score
 
 _ARTICLES = re.compile(r"\b(?:a|an|the)\b")
@@ -18,19 +17,20 @@ _WITHOUT_PUNCTUATION = str.maketrans("", "", string.punctuation + "\u2018\u2019\
 
 
 class Overlap:
-    """The group `overlap`; it applies to answerable questions with an expected answer."""
+    """A group of measures of answer and accepted answers; it applies to answerable questions with an expected one."""
 
-    names = OVERLAP
     local = True
 
+    def __init__(self, **measures: Callable[[str, Sequence[str]], float]) -> None:
+        self.names = tuple(measures)
+        self._measures = measures
+
     async def score(self, question: Question, answer: RagAnswer) -> dict[str, Score]:
-        """Both scores, against all acceptable answers."""
-        if not (question.answerable and question.acceptable_answers):
+        """The measures, each against all acceptable answers."""
+        acceptable = question.acceptable_answers
+        if not (question.answerable and acceptable):
             return {}
-        return {
-            "exact_match": Score(exact_match(answer.text, question.acceptable_answers)),
-            "f1": Score(token_f1(answer.text, question.acceptable_answers)),
-        }
+        return {name: Score(measure(answer.text, acceptable)) for name, measure in self._measures.items()}
 
 
 def exact_match(answer: str, acceptable: Sequence[str]) -> float:

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_ragcheck import RagAnswer
-from pytest_ragcheck.metrics.lexical import Lexical, chrf, rouge_l
+from pytest_ragcheck.metrics.lexical import chrf, rouge_l
+from pytest_ragcheck.metrics.overlap import Overlap
 from tests.making import a_question
 
 pytest.importorskip("rapidfuzz", reason="the extra lexical is not installed")
@@ -49,8 +50,10 @@ def test_both_lie_between_zero_and_one(answer: str, acceptable: list[str]) -> No
 
 
 def test_they_apply_to_answerable_questions_with_an_expected_answer() -> None:
+    metric = Overlap(rouge_l=rouge_l, chrf=chrf)
+
     def names(**said: object) -> set[str]:
-        return set(asyncio.run(Lexical().score(a_question(**said), RagAnswer(text="30 days"))))
+        return set(asyncio.run(metric.score(a_question(**said), RagAnswer(text="30 days"))))
 
     assert names(expected_answer="30 days") == {"rouge_l", "chrf"}
     assert names() == names(expected_answer="x", answerable=False) == set()
