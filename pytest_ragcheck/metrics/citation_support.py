@@ -126,14 +126,13 @@ def _support_by_rules(
     The words of the question need no support. The sentences have no markers; each comes with the numbers of the
     passages that it cites, from 1.
     """
-    terms = TermDictionary()
-    contexts_read = ContextCache(terms)
+    contexts_read = ContextCache(TermDictionary())
 
     def supports(sentence: str, numbers: Sequence[int]) -> bool:
         given = [passages[number - 1] for number in numbers]
         if not any(map(str.strip, given)):
             return False
-        grounded = groundedness(sentence, question=question, contexts=given, terms=terms, contexts_read=contexts_read)
+        grounded = groundedness(sentence, question=question, contexts=given, contexts_read=contexts_read)
         return grounded.score >= PASS_LINE
 
     found: list[SentenceSupport] = []

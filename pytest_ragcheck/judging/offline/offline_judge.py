@@ -115,7 +115,6 @@ class OfflineJudge:
             text,
             question=question.question,
             contexts=contexts,
-            terms=self._terms,
             contexts_read=self._passages,
             accepted=accepted,
             cache=cache,

@@ -127,10 +127,8 @@ def stand_in_faithfulness(question: str, answer: str, contexts: Sequence[str]) -
 
     Source: our own.
     """
-    terms = TermDictionary()
-    found = groundedness(
-        answer, question=question, contexts=contexts, terms=terms, contexts_read=ContextCache(terms)
-    ).sentences
+    contexts_read = ContextCache(TermDictionary())
+    found = groundedness(answer, question=question, contexts=contexts, contexts_read=contexts_read).sentences
     given = any(map(str.strip, contexts))
     supported = sum(each.score >= PASS_LINE for each in found) if given else 0
     return faithfulness(supported=supported, statements=len(found))

@@ -247,8 +247,7 @@ def rows(text: str) -> list[tuple[str, ...]]:
 
 
 def is_opposed(context: str, answer: str) -> bool:
-    terms = TermDictionary()
-    grounded = groundedness(answer, question="", contexts=[context], terms=terms, contexts_read=ContextCache(terms))
+    grounded = groundedness(answer, question="", contexts=[context], contexts_read=ContextCache(TermDictionary()))
     return any(each.is_opposed for each in grounded.sentences)
 
 

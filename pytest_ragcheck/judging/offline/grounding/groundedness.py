@@ -19,7 +19,6 @@ from pytest_ragcheck.judging.offline.grounding.support import (
     measure,
 )
 from pytest_ragcheck.judging.offline.refusals import SentenceCache
-from pytest_ragcheck.judging.offline.words.terms import TermDictionary
 
 PASS_LINE = 0.7
 
@@ -107,7 +106,6 @@ def groundedness(
     *,
     question: str,
     contexts: Sequence[str],
-    terms: TermDictionary,
     contexts_read: ContextCache,
     accepted: Sequence[str] = (),
     cache: SentenceCache | None = None,
@@ -122,6 +120,7 @@ def groundedness(
         The scores of the whole answer and of each sentence. An answer that claims nothing (a bare refusal, "Yes.")
         scores 1.0.
     """
+    terms = contexts_read.terms
     question_terms = terms.of(question)
     asked = frozenset(question_terms)
     claims = claims_of(SentenceCache(answer) if cache is None else cache, asked, terms)
@@ -129,35 +128,27 @@ def groundedness(
         return Groundedness(score=1.0, sentences=())
     passages = list(map(contexts_read.__getitem__, contexts))
     compare_quantities(claims, question_terms, passages)
-    evidence = Evidence(
-        passages,
-        texts=contexts,
-        wanted=frozenset().union(*[claim.content for claim in claims]),
-        asked=asked,
-    )
+    wanted = frozenset[str]().union(*[claim.content for claim in claims])
+    evidence = Evidence(passages, texts=contexts, wanted=wanted, asked=asked)
     measure(claims, evidence, Computation(question_terms, passages, accepted, terms))
     size = sum([len(claim.content) for claim in claims])
-    raw = sum([claim.raw * len(claim.content) for claim in claims]) / size
-    raw -= _ABSENCE_WEIGHT * math.log1p(sum([claim.absence for claim in claims]))
+    absence = sum([claim.absence for claim in claims])
     line = _LINE_OF_A_PHRASE if asked and size <= _MOST_TERMS_OF_A_PHRASE else _LINE
     for claim in claims:
-        claim.score = _score(
-            claim.raw - _ABSENCE_WEIGHT * math.log1p(claim.absence),
-            line=line,
-            is_contradicted=claim.number is not None,
-            is_changed=claim.is_changed,
-        )
+        is_wrong = claim.number is not None
+        claim.score = _score(claim.raw, claim.absence, line=line, is_wrong=is_wrong, is_changed=claim.is_changed)
     is_long = size > MOST_TERMS_OF_A_SHORT_ANSWER
     n_changed = sum([len(claim.content) for claim in claims if claim.is_changed])
     return Groundedness(
         score=_score(
-            raw,
+            sum([claim.raw * len(claim.content) for claim in claims]) / size,
+            absence,
             line=line,
-            is_contradicted=any(claim.number is not None for claim in claims),
+            is_wrong=any(claim.number is not None for claim in claims),
             is_changed=n_changed * SHARE_OF_CHANGED >= size,
         ),
         is_long=is_long,
-        has_unknown=any(claim.absence for claim in claims),
+        has_unknown=absence > 0,
         is_plain=not is_long
         and max([claim.longest_gap for claim in claims]) <= _LONGEST_GAP_OF_A_PARAPHRASE
         and len([term for claim in claims for term in claim.content if term not in evidence.known])
@@ -166,12 +157,12 @@ def groundedness(
     )
 
 
-def _score(raw: float, *, line: float, is_contradicted: bool, is_changed: bool) -> float:
-    """The score of the *raw* support, scaled so that *line* becomes `PASS_LINE`."""
-    score = scaled(raw - _CONTRADICTION * is_contradicted, line=line)
+def _score(raw: float, absence: float, *, line: float, is_wrong: bool, is_changed: bool) -> float:
+    """The score of the *raw* support, scaled so that *line* becomes `PASS_LINE`; *is_wrong* is for a wrong number."""
+    score = scaled(raw - _ABSENCE_WEIGHT * math.log1p(absence) - _CONTRADICTION * is_wrong, line=line)
     if is_changed:
         score = min(score, _HIGHEST_WITH_CHANGE)
-    return min(score, _HIGHEST_IF_CONTRADICTED) if is_contradicted else score
+    return min(score, _HIGHEST_IF_CONTRADICTED) if is_wrong else score
 
 
 def scaled(raw: float, *, line: float) -> float:

@@ -78,7 +78,7 @@ class ContextCache(dict[str, ReadContext]):
 
     def __init__(self, terms: TermDictionary) -> None:
         super().__init__()
-        self._terms = terms
+        self.terms = terms
         self._characters = 0
 
     def __missing__(self, text: str) -> ReadContext:
@@ -87,5 +87,5 @@ class ContextCache(dict[str, ReadContext]):
         if self._characters > _MOST_CHARACTERS_KEPT:
             self.clear()
             self._characters = characters
-        passage = self[text] = ReadContext(text, self._terms)
+        passage = self[text] = ReadContext(text, self.terms)
         return passage
