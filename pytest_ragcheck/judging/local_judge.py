@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import weakref
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from importlib.metadata import version
@@ -19,7 +19,7 @@ from pytest_ragcheck.judging.embeddings.transformers_model import downloaded
 from pytest_ragcheck.judging.judged_material import digest_of, grounding_contexts
 from pytest_ragcheck.judging.judgement import JudgeIdentity, Judgement
 from pytest_ragcheck.judging.offline.offline_judge import OfflineJudge
-from pytest_ragcheck.judging.offline.words.normalized_text import sentences
+from pytest_ragcheck.judging.offline.words.normalized_text import places_of_sentences
 from pytest_ragcheck.judging.preflight.canaries import canaries
 from pytest_ragcheck.judging.prompts.classifier_windows import ClaimedAnswer
 from pytest_ragcheck.judging.token_classifier import CLOSED, AnswerToken, TokenClassifier
@@ -136,7 +136,7 @@ class LocalJudge:
 def unsupported_spans(text: str, tokens: Sequence[AnswerToken]) -> list[UnsupportedSpan]:
     """Return neighbouring tokens of a sentence with a probability above 0.5 as spans, extended to whole words."""
     spans: list[UnsupportedSpan] = []
-    starts = [start for start, _ in _places_of_sentences(text)]
+    starts = [start for start, _ in places_of_sentences(text)]
     for token in tokens:
         if token.probability <= _LINE:
             continue
@@ -157,7 +157,7 @@ def share_of_clean_sentences(text: str, spans: Sequence[UnsupportedSpan]) -> flo
 
     Source: faithfulness in RAGAS (Es et al., 2024), with sentences in place of the statements of a language model.
     """
-    places = list(_places_of_sentences(text))
+    places = list(places_of_sentences(text))
     ends = [span.end for span in spans]
     clean = 0
     for start, end in places:
@@ -174,14 +174,6 @@ def weakness(text: str, spans: Sequence[UnsupportedSpan]) -> str:
     more = f" and {len(spans) - 1} more" if len(spans) > 1 else ""
     quoted = excerpt(text[worst.start : worst.end])
     return f'the contexts do not support "{quoted}" (probability {worst.probability:.2f}){more}'
-
-
-def _places_of_sentences(text: str) -> Iterator[tuple[int, int]]:
-    end = 0
-    for sentence in sentences(text):
-        start = text.index(sentence, end)
-        end = start + len(sentence)
-        yield start, end
 
 
 def _whole_words(text: str, start: int, end: int) -> tuple[int, int]:

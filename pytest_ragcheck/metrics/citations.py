@@ -112,18 +112,13 @@ def cited_sentences(answer: RagAnswer, cited: CitedAnswer) -> tuple[CitedSentenc
     A marker belongs to the sentence that contains it or precedes it. At the beginning of a line, and before a word in
     lower case, it belongs to the sentence that follows. Sentences with citations are never left out.
     """
-    from pytest_ragcheck.judging.offline.words.normalized_text import sentences
+    from pytest_ragcheck.judging.offline.words.normalized_text import places_of_sentences
 
     text = cited.marked.blanked(answer.text)
-    found: list[str] = []
-    starts: list[int] = []
-    end = 0
-    for sentence in sentences(text):
-        starts.append(text.index(sentence, end))
-        end = starts[-1] + len(sentence)
-        found.append(sentence)
+    found = list(places_of_sentences(text))
     if not found:
         return ()
+    starts = [start for start, _ in found]
     of_sentence: list[list[Citation]] = [[] for _ in found]
     markers = [citation.marker for citation in cited.citations]
     places = [marker.end if marker.label else marker.start for marker in markers]
@@ -131,9 +126,9 @@ def cited_sentences(answer: RagAnswer, cited: CitedAnswer) -> tuple[CitedSentenc
         of_sentence[index].append(citation)
     headings = sorted((*(match.span("text") for match in _HEADING.finditer(text)), *_table_heads(text)))
     return tuple(
-        CitedSentence(text=_BLANKS.sub(" ", _BLANK_BEFORE_MARK.sub("", sentence)), citations=tuple(citations))
-        for sentence, start, citations in zip(found, starts, of_sentence, strict=True)
-        if citations or not (sentence.endswith((":", "?", "：", "？")) or _is_within(headings, start))
+        CitedSentence(text=_BLANKS.sub(" ", _BLANK_BEFORE_MARK.sub("", text[start:end])), citations=tuple(citations))
+        for (start, end), citations in zip(found, of_sentence, strict=True)
+        if citations or not (text.endswith((":", "?", "：", "？"), start, end) or _is_within(headings, start))
     )
 
 

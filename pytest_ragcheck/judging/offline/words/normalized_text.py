@@ -282,6 +282,15 @@ def sentences(text: str) -> Iterator[str]:
         yield text.strip()
 
 
+def places_of_sentences(text: str) -> Iterator[tuple[int, int]]:
+    """The start and the end of each of the `sentences` in *text*."""
+    end = 0
+    for sentence in sentences(text):
+        start = text.index(sentence, end)
+        end = start + len(sentence)
+        yield start, end
+
+
 def _is_abbreviation(text: str, start: int, dot: int) -> bool:
     """True if the dot at *dot* ends an abbreviation, an initial or a list marker, and not a sentence."""
     end = text[max(start, dot - _LEAST_OF_AN_END) : dot].lower()
