@@ -120,13 +120,11 @@ class AnswerText:
 
     def _recall(self, expected: str, *, above: float) -> Recall | None:
         """The recall of *expected*; None if its score is at most *above*."""
-        wanted = says_yes(expected)
-        if wanted is not None and len(expected.split()) == 1:
-            agreement = self._polarity.agreement(expected, yes=wanted)
-            return agreement if agreement.score > above else None
-        sought = self._parsed[expected]
-        if NOT in sought.distinct and sought.content <= {NOT} and not sought.distinct <= self._all:  # "There is none"
-            agreement = self._polarity.agreement(expected, yes=False)
+        wanted, sought = says_yes(expected), self._parsed[expected]
+        is_bare = wanted is not None and len(expected.split()) == 1
+        is_none = NOT in sought.distinct and sought.content <= {NOT} and not sought.distinct <= self._all
+        if is_bare or is_none:  # "Yes", "There is none"
+            agreement = self._polarity.agreement(expected, yes=is_bare and wanted is True)
             return agreement if agreement.score > above else None
         if not sought.terms:
             return Recall(score=0.0, expected=expected) if above < 0 else None
