@@ -90,7 +90,6 @@ class AnswerText:
         self._terms = terms
         self._parsed = parsed
         self._question = question
-        self._words = found
         self._spelt = f" {' '.join(found)} "
         self._in_order = terms.of_words(found)
         self._all = frozenset(self._in_order)
