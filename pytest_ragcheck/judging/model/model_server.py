@@ -69,40 +69,42 @@ class ModelServer:
         if not model.strip():
             raise UsageError(f"{kind.user} needs a model. Set {kind.model}.")
         self.model = model.strip()
-        key = checked_key(api_key, kind) if client is None else str(client.api_key)
-        address = checked_url(base_url or environment_url(), kind) if client is None else str(client.base_url)
-        account: Mapping[str, str] = {}
-        # The account of the environment belongs to one server and is sent to no other.
-        if client is None and origin(address) == origin(environment_url()):
-            account = environment_headers()
-        further = {} if client else {name.lower(): value for name, value in (headers or {}).items()}
-        for name, value in further.items():
-            check_header(name, value)
-        account = {**account, **further}
-        # A server with its own key header, such as Azure, may refuse the dummy key.
-        keyless = key == DUMMY_API_KEY and any(map(is_secret_header, further))
-        bearer = {} if keyless else {"authorization": f"Bearer {key}"}
+        self._max_retries = max_retries
+        self._parameters = dict(parameters or {})
         self._requests: HttpRequests | SdkRequests
+        account: dict[str, str] = {}
+        own: dict[str, str] = {}
         if client is None:
-            sent = {**bearer, **account}
+            key, address = checked_key(api_key, kind), checked_url(base_url or environment_url(), kind)
+            # The account of the environment belongs to one server and is sent to no other.
+            if origin(address) == origin(environment_url()):
+                account = environment_headers()
+            own = {name.lower(): value for name, value in (headers or {}).items()}
+            for name, value in own.items():
+                check_header(name, value)
+            account |= own
+            # A server that takes a key in a header of its own, as Azure does, may refuse the stand-in for a key.
+            keyless = key == DUMMY_API_KEY and any(map(is_secret_header, own))
+            sent = account if keyless else {"authorization": f"Bearer {key}", **account}
             self._requests = HttpRequests(address, kind.path, headers=sent, timeout_seconds=timeout_seconds)
         else:
             from pytest_ragcheck.judging.model.sdk_requests import SdkRequests
 
+            key, address = str(client.api_key), str(client.base_url)
             self._requests = SdkRequests(client, timeout_seconds=timeout_seconds)
-        # The openai package accepts unknown parameters only in its extra_body.
-        self._parameters = {"extra_body": dict(parameters)} if client and parameters else dict(parameters or {})
-        self._max_retries = max_retries if client is None else 0
+            # The openai package takes parameters that it does not know only as its extra_body.
+            self._parameters = {"extra_body": self._parameters} if parameters else {}
+            self._max_retries = 0
         shown = host_and_path(address)
         self.shown_url = None if shown == OPENAI_URL else shown
         """Host and path without credentials; None for OpenAI's own."""
 
         hidden = Redactor(secrets)
         shown_headers = {
-            name: REDACTED if is_secret_header(name) else hidden.text(value) for name, value in sorted(further.items())
+            name: REDACTED if is_secret_header(name) else hidden.text(value) for name, value in own.items()
         }
-        own = {**(parameters or {}), **({"headers": shown_headers} if shown_headers else {})}
-        self.parameters = json.dumps(own, sort_keys=True) if own else None
+        further = {**(parameters or {}), **({"headers": shown_headers} if shown_headers else {})}
+        self.parameters = json.dumps(further, sort_keys=True) if further else None
         """The parameters and the headers as JSON, without secrets; None if there are none."""
 
         self.fingerprint = "" if client else digest_of([self.model, full_address(address), self.parameters])
