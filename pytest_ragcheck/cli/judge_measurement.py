@@ -58,7 +58,8 @@ def measure_judge(answers: LabelledAnswers, path: Path, judge: Judge, settings: 
         else:
             scored[number] = (row, judgement, float(value))
     if not scored:
-        why = errors[0] if errors else f"the judge scores no {answers.score}"
+        needs = "; it may need expected_answers" if answers.label == "label_correct" else ""
+        why = errors[0] if errors else f"The judge scores no {answers.score}{needs}."
         raise UsageError(f"{path}: none of {counted(len(answers.rows), 'answer')} could be measured. {why}")
     judged = {number: Judged(score=value, good=row.good, group=row.group) for number, (row, _, value) in scored.items()}
     return Measured(

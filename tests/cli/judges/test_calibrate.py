@@ -300,6 +300,18 @@ def test_what_cannot_be_written_is_reported(tmp_path: Path, ragcheck: Ragcheck) 
     )
 
 
+def test_labels_of_correctness_without_accepted_answers_are_named_as_the_cause(
+    tmp_path: Path, ragcheck: Ragcheck
+) -> None:
+    labelled = write(tmp_path / "l.jsonl", [{"question": "How long?", "answer": "30 days", "label_correct": 1}])
+    status, _, told = ragcheck("calibrate", str(labelled), "--judge=offline")
+    assert status == 2
+    assert told == (
+        f"ragcheck calibrate: {labelled}: none of 1 answer could be measured. "
+        "The judge scores no answer_correctness; it may need expected_answers.\n"
+    )
+
+
 def test_a_judge_that_is_never_reached_is_not_measured(
     tmp_path: Path, ragcheck: Ragcheck, closed_judge: OpenAIServer
 ) -> None:
