@@ -105,21 +105,16 @@ async def evaluate(
     sets = _sets(questions, settings.run.tier, known)
     settings = settings.replace(agent=agent_name or settings.run.agent)
     folder = _output_folder(output, settings)
-    made: list[Any] = []
     if judge is None or isinstance(judge, str):
         name = judge or settings.judge.name or ("openai" if settings.judge.model else "none")
         settings = settings.replace(judge=name)
-        used = choose_judge(settings)
-        made.append(used)
+        used = made = choose_judge(settings)
     else:
-        used = as_judge(judge)
+        used, made = as_judge(judge), None
     measured = choose_metrics(settings, used)
-    made += measured
     system = _client(client, settings)
-    if client is None:
-        made.append(system)
     asked = [question for each in sets for question in each.questions if question.skip is None]
-    async with closing(*made) as stack:
+    async with closing(made, *measured, system if client is None else None) as stack:
         stack.callback(redact_logs(settings.redactor))
         notes = await preflight(
             used if any(question.is_answered for question in asked) else None,
