@@ -31,6 +31,7 @@ from pytest_ragcheck.report.files.result_files import Written, write_results
 from pytest_ragcheck.report.terminal.run_lines import run_thresholds
 from pytest_ragcheck.scores.catalogue import ASSERTABLE
 from pytest_ragcheck.summary.aggregate import Summary, aggregate
+from pytest_ragcheck.summary.reach import Reach
 from pytest_ragcheck.summary.run_outcomes import Outcomes
 from pytest_ragcheck.verdict.verdict import Verdict
 
@@ -227,4 +228,5 @@ def outcomes_of(
         thresholds=run_thresholds(settings, sets),
         groups=settings.run.metrics,
         replay_of=replay_of,
+        reach=Reach(searched=tuple(f"{each.dataset_name}::*" for each in sets)),
     )

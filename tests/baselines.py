@@ -72,6 +72,7 @@ def predictions(*rows: dict[str, Any], **top: Any) -> dict[str, Any]:
         "timestamp": "2126-11-05T12:30:00+00:00",
         "num_examples": len(measured),
         "complete": True,
+        "reach": {"searched": ["*"], "left_out": [], "test_files": []},
         "predictions": measured,
         "errors": [row for row in rows if "verdict" not in row],
         **top,

@@ -10,6 +10,7 @@ from pytest_ragcheck import Judgement, RagAnswer
 from pytest_ragcheck.judging.judgement import JudgeIdentity
 from pytest_ragcheck.questions.question import Question, QuestionSet
 from pytest_ragcheck.scores.score import Score
+from pytest_ragcheck.summary.reach import Reach
 from pytest_ragcheck.summary.run_outcomes import Outcomes
 from pytest_ragcheck.verdict.record import Record
 from pytest_ragcheck.verdict.verdict import Verdict
@@ -57,6 +58,7 @@ def some_outcomes(*records: Record, **said: Any) -> Outcomes:
         "skipped": {},
         "complete": True,
         "thresholds": {"answer_correctness": 0.7, "groundedness": 0.7},
+        "reach": Reach(searched=tuple(f"{name}::*" for name in sets)),
     }
     return Outcomes(**{**default, **said})
 

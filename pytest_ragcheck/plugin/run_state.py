@@ -35,9 +35,6 @@ class GateOutcome:
     headline: str | None = None
     """Why the run as a whole is red, in one line; empty if it is not; None without a decision."""
 
-    out_of_reach: frozenset[tuple[str, str]] = frozenset()
-    """The keys of the baseline's questions that this shard was not asked to collect."""
-
 
 @dataclass(slots=True, eq=False)
 class Run:

@@ -3,36 +3,58 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.report.terminal.findings_lines import newly_failing_of
 from pytest_ragcheck.report.terminal.gate_lines import decision_headline, decision_lines, flaky_lines
-from pytest_ragcheck.summary.flaky import flaky_in_run
-from pytest_ragcheck.summary.gate.baseline_comparison import compare, examined_against
-from pytest_ragcheck.summary.gate.gate_decision import decide, tolerated
+from pytest_ragcheck.summary.flaky import Flaky, flaky_in_run
+from pytest_ragcheck.summary.gate.baseline_comparison import ACCEPT, compare, examined_against
+from pytest_ragcheck.summary.gate.gate_decision import Decision, decide, tolerated
 from pytest_ragcheck.summary.outcomes_reader import outcomes_of
 
 if TYPE_CHECKING:
     from pytest_ragcheck.report.files.results_reader import Results
     from pytest_ragcheck.summary.gate.baseline_reader import Baseline
     from pytest_ragcheck.summary.gate_rules import GateRules
+    from pytest_ragcheck.summary.run_outcomes import Outcomes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GatedOutcomes:
+    """The outcomes of a run, with the decision of a gate and the FAILs that it tolerates."""
+
+    outcomes: Outcomes
+    decision: Decision
+    flaky: tuple[Flaky, ...]
+
+
+def gate_outcomes(
+    outcomes: Outcomes, baseline: Baseline | None, terms: GateRules, *, clean: Callable[[str], str], accept: str
+) -> GatedOutcomes:
+    """Return the outcomes under this gate; *clean* and *accept* are as for `compare` and `Comparison`."""
+    comparison = None
+    if baseline is not None:
+        outcomes = examined_against(baseline, outcomes)
+        comparison = compare(baseline, outcomes, terms, clean=clean, expects=outcomes.reach.expects)
+        comparison = replace(comparison, accept=accept)
+    return GatedOutcomes(
+        outcomes=replace(outcomes, tolerated=tolerated(outcomes, terms, baseline, clean=clean)),
+        decision=decide(outcomes, comparison, terms),
+        flaky=flaky_in_run(outcomes.measured, baseline, clean=clean),
+    )
 
 
 def gated(results: Results, baseline: Baseline | None, terms: GateRules, *, clean: Callable[[str], str]) -> Results:
     """Return the results with this gate's decision in place of the run's own; *clean* removes secrets from a text."""
     outcomes = outcomes_of(results.predictions, results.summary, results.asked)
-    comparison = None
-    if baseline is not None:
-        outcomes = examined_against(baseline, outcomes)
-        comparison = compare(baseline, outcomes, terms, clean=clean, expects=lambda _dataset, _id: outcomes.complete)
-    decision = decide(outcomes, comparison, terms)
-    flaky = flaky_in_run(outcomes.measured, baseline, clean=clean)
+    gated = gate_outcomes(outcomes, baseline, terms, clean=clean, accept=ACCEPT)
+    decision = gated.decision
     return replace(
         results,
         baseline=baseline,
-        notes=(*decision_lines(decision), *flaky_lines(flaky)),
+        notes=(*decision_lines(decision), *flaky_lines(gated.flaky)),
         gate=decision_headline(decision),
         newly_failing=newly_failing_of(decision),
-        xfailed=tolerated(outcomes, terms, baseline, clean=clean),
+        xfailed=gated.outcomes.tolerated,
     )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from pytest_ragcheck.scores.catalogue import DEFAULT_GROUPS
 from pytest_ragcheck.summary.gate_rules import GateRules
+from pytest_ragcheck.summary.reach import Reach
 from pytest_ragcheck.verdict.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -76,11 +77,8 @@ class Outcomes:
     tolerated: Mapping[tuple[str, str], str] = field(default_factory=dict)
     """By identity, the reason why a FAIL does not turn the run red."""
 
-    out_of_reach: frozenset[tuple[str, str]] = frozenset()
-    """Identities of the baseline's questions that no shard of the run would collect."""
-
-    searched_all: bool = False
-    """True if the shard collected the whole project, so that an absent file was deleted."""
+    reach: Reach = field(default_factory=Reach)
+    """The questions that are gone if the run lacks them."""
 
     terms: GateRules = field(default_factory=GateRules)
     """The rules of the gate."""

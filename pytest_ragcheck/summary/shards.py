@@ -20,12 +20,13 @@ from pytest_ragcheck.questions.question_rows import question_row
 from pytest_ragcheck.questions.wire import set_from_wire, set_to_wire
 from pytest_ragcheck.rag.documents.documents_outcome import Documents
 from pytest_ragcheck.summary.gate_rules import GateRules
+from pytest_ragcheck.summary.reach import Reach
 from pytest_ragcheck.summary.result_schemas import schema_mistakes
 from pytest_ragcheck.summary.run_outcomes import Outcomes
 from pytest_ragcheck.verdict.record import Record
 
 _GIVE = "Give the folders that all shards of one run wrote."
-_PLAIN = ("session_name", "cut_short", "stopped", "searched_all")
+_PLAIN = ("session_name", "cut_short", "stopped")
 _RUN_ALIKE = "Run all shards on the same commit and with the same settings."
 
 
@@ -59,7 +60,7 @@ def shard_document(outcomes: Outcomes) -> dict[str, Any]:
         "failed_otherwise": list(outcomes.failed_otherwise),
         "on_demand": dict(outcomes.on_demand),
         "excused": [[*key, why] for key, why in sorted(outcomes.excused.items())],
-        "out_of_reach": sorted(map(list, outcomes.out_of_reach)),
+        "reach": outcomes.reach.to_row(),
         "documents": asdict(outcomes.documents) if outcomes.documents is not None else None,
         "sets": [set_to_wire(questions) for questions in outcomes.sets],
         "records": (json.loads(record.to_json()) for record in outcomes.records),
@@ -124,11 +125,10 @@ def merged(shards: Sequence[Shard], *, timestamp: datetime) -> Outcomes:
         on_demand=_added(part.on_demand for part in parts),
         documents=reduce(add, documents) if documents else None,
         excused={key: why for part in parts for key, why in part.excused.items()},
-        out_of_reach=frozenset().union(*(part.out_of_reach for part in parts)),
-        searched_all=all(part.searched_all for part in parts),
         cut_short="; ".join(dict.fromkeys(filter(None, (part.cut_short for part in parts)))),
     )
-    return replace(outcomes, complete=outcomes.not_run == 0 and not outcomes.cut_short)
+    whole = outcomes.not_run == 0 and not outcomes.cut_short
+    return replace(outcomes, complete=whole, reach=_common([part.reach for part in parts]) if whole else Reach())
 
 
 def _same(outcomes: Outcomes) -> dict[str, Any]:
@@ -142,6 +142,14 @@ def _same(outcomes: Outcomes) -> dict[str, Any]:
         "metrics": list(outcomes.groups),
         "gate": asdict(outcomes.terms),
     }
+
+
+def _common(reaches: Sequence[Reach]) -> Reach:
+    return replace(
+        reaches[0],
+        searched=tuple(each for each in reaches[0].searched if all(each in reach.searched for reach in reaches)),
+        left_out=tuple(each for reach in reaches for each in reach.left_out),
+    )
 
 
 def _is_call(question: Question) -> bool:
@@ -164,7 +172,7 @@ def _outcomes(document: Mapping[str, Any]) -> Outcomes:
         failed_otherwise=tuple(document["failed_otherwise"]),
         on_demand=document["on_demand"],
         excused={(dataset_name, name): why for dataset_name, name, why in document["excused"]},
-        out_of_reach=frozenset(map(tuple, document["out_of_reach"])),
+        reach=Reach.from_row(document["reach"]),
         terms=GateRules(**same["gate"]),
         documents=None if document["documents"] is None else Documents.from_row(document["documents"]),
     )

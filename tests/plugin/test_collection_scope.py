@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_ragcheck.plugin.collecting.collection_scope import CollectionScope
+from pytest_ragcheck.plugin.collecting.collection_scope import reach_of
 from pytest_ragcheck.plugin.item_results import ItemResults
 from pytest_ragcheck.plugin.run_state import Run
 from pytest_ragcheck.questions.collected_questions import CollectedQuestions
@@ -15,6 +15,8 @@ from tests.making import a_question, a_set
 
 if TYPE_CHECKING:
     from collections.abc import Collection
+
+    from pytest_ragcheck.summary.reach import Reach
 
 EVALS, INNER, NAMED = "evals__refunds", "evals__inner__prices", "a name of its own"
 
@@ -26,7 +28,7 @@ def reach(
     not_passed: Collection[str] = (),
     read: str = "",
     selected: Collection[str] = (),
-) -> CollectionScope:
+) -> Reach:
     """Of a run of pytest with these arguments, in a project with folders `evals`, `evals/inner` and `tests`."""
     for folder in ("evals/inner", "tests"):
         (pytester.path / folder).mkdir(parents=True, exist_ok=True)
@@ -36,10 +38,10 @@ def reach(
     if read:
         run.questions.sets[read] = a_set(read, a_question(dataset_name=read))
     run.questions.selected = dict.fromkeys(selected, a_question(dataset_name=read))
-    return CollectionScope(config, run, complete=complete, not_passed=not_passed)
+    return reach_of(config, run, complete=complete, not_passed=not_passed)
 
 
-def met(found: CollectionScope) -> list[str]:
+def met(found: Reach) -> list[str]:
     return [name for name in (EVALS, INNER, NAMED) if found.expects(name, "q")]
 
 

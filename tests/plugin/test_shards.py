@@ -101,7 +101,10 @@ def test_the_shards_of_a_run_merged_are_the_run(project: Project, merge: Callabl
     assert "baseline whole/rag_predictions.json: 1 not measured, 1 still failing, 12 as before" in compared.out
 
 
-@pytest.mark.parametrize(("arguments", "partial"), [([], False), (["news.rag.yaml"], True), (["--ignore=x"], True)])
+@pytest.mark.parametrize(
+    ("arguments", "partial"),
+    [([], False), (["news.rag.yaml"], True), (["--ignore=x"], False), (["--ignore=gone.rag.yaml"], True)],
+)
 def test_a_deleted_question_file_does_not_make_merged_runs_partial(
     project: Project, merge: Callable[..., Merged], arguments: list[str], partial: bool
 ) -> None:

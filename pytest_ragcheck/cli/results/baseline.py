@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,9 @@ from pytest_ragcheck.summary.flaky import flaky_in_history
 from pytest_ragcheck.summary.gate.baseline_file import BaselineFile, baseline_documents, differing
 from pytest_ragcheck.summary.gate.baseline_reader import Baseline, read_baseline
 from pytest_ragcheck.summary.gate.recorded.saved_runs import contexts_path, read_contexts
-from pytest_ragcheck.summary.predictions_reader import read_document
+from pytest_ragcheck.summary.predictions_reader import Key, read_document
+from pytest_ragcheck.summary.reach import Reach
+from pytest_ragcheck.verdict.failure_text import some
 from pytest_ragcheck.verdict.verdict import Verdict
 
 RESULTS = Path("ragcheck-results")
@@ -74,8 +76,13 @@ def run(chosen: argparse.Namespace) -> int:
         check_outside(path, path.parent, name=str(path))
     now = _read(chosen.results, _ADVICE)
     rows = now.runs.rows
-    files = questions_files(chosen.results.parent, {dataset for dataset, _ in rows})
-    now = replace(now, questions={*rows, *asked_rows(files)})
+    earlier = _read(path, _OTHER) if path.exists() else None
+    recorded = earlier.runs.rows if earlier is not None else {}
+    # A file whose questions were all skipped has no row.
+    files = questions_files(chosen.results.parent, {dataset for dataset, _ in (*rows, *recorded)})
+    absent = recorded.keys() - rows.keys() - asked_rows(files).keys()
+    reach = Reach.from_row(now.document.get("reach", {}))
+    gone = {key for key in absent if reach.expects(*key)}
     if not now.document["predictions"]:
         kinds = ", ".join(dict.fromkeys(row.error_kind for row in rows.values()))
         raise UsageError(
@@ -83,7 +90,7 @@ def run(chosen: argparse.Namespace) -> int:
             "Fix what its messages name, and run again."
         )
     make = _saved if chosen.action == "save" else _accepted
-    say(*make(chosen, now, _read(path, _OTHER) if path.exists() else None))
+    say(*make(chosen, replace(now, gone=gone), earlier), *_kept(absent - gone))
     return 0
 
 
@@ -109,7 +116,7 @@ def _accepted(chosen: argparse.Namespace, now: BaselineFile, earlier: BaselineFi
     path: Path = chosen.output
     if earlier is None:
         raise UsageError(f"{path}: there is no such file. Make it with ragcheck baseline save.")
-    keys = _named(chosen.ids, now.runs, earlier.runs) if chosen.ids else differing(now, earlier)
+    keys = _named(chosen.ids, now, earlier.runs) if chosen.ids else differing(now, earlier)
     notes = [*_left_out(now.runs, earlier.runs), *_later_partial(chosen.results, now.runs)]
     if not keys:
         return [f"{path}: no answer differs from the recorded ones", *notes]
@@ -123,6 +130,12 @@ def _accepted(chosen: argparse.Namespace, now: BaselineFile, earlier: BaselineFi
         *(f"{'::'.join(key)}: {before.get(key, 'new')} -> {after.get(key, 'gone')}" for key in keys),
         *notes,
     ]
+
+
+def _kept(keys: Set[Key]) -> Iterator[str]:
+    if keys:
+        datasets = some(sorted({dataset for dataset, _ in keys}), 10)
+        yield f"kept, because not run: {counted(len(keys), 'question')} of {datasets}"
 
 
 def _left_out(now: Baseline, recorded: Baseline) -> Iterator[str]:
@@ -140,9 +153,9 @@ def _later_partial(results: Path, now: Baseline) -> Iterator[str]:
         yield f"left out: the partial run of {ended}, which is later; run all questions to accept its answers"
 
 
-def _named(ids: Sequence[str], now: Baseline, earlier: Baseline) -> list[tuple[str, str]]:
-    known = {**now.rows, **earlier.rows}
-    found: dict[tuple[str, str], None] = {}
+def _named(ids: Sequence[str], now: BaselineFile, earlier: Baseline) -> list[Key]:
+    known = {**now.runs.rows, **earlier.rows}
+    found: dict[Key, None] = {}
     for given in ids:
         keys = [key for key in known if given in (key[1], "::".join(key))]
         if not keys:
@@ -150,7 +163,9 @@ def _named(ids: Sequence[str], now: Baseline, earlier: Baseline) -> list[tuple[s
         if len(keys) > 1:
             names = ", ".join("::".join(key) for key in keys)
             raise UsageError(f"{given!r} is a question of several datasets. Give one of {names}.")
-        row = now.rows.get(keys[0])
+        row = now.runs.rows.get(keys[0])
+        if row is None and keys[0] not in now.gone:
+            raise UsageError(f"{given!r} was not run, so there is no answer to accept. Run it, or leave it out.")
         if row is not None and row.verdict is Verdict.ERROR:
             raise UsageError(f"{given!r} is an ERROR in the run, so there is no answer to accept. Run it again.")
         found[keys[0]] = None

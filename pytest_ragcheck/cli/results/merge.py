@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import replace
 from datetime import datetime, timezone
 from pathlib import Path
 
 from pytest_ragcheck.cli.arguments import add_output
 from pytest_ragcheck.cli.gate_arguments import add_gate_options, gate_of
 from pytest_ragcheck.cli.printing import say
-from pytest_ragcheck.config.baseline_place import BaselinePlace
+from pytest_ragcheck.config.baseline_place import BASELINE_FILE, BaselinePlace
 from pytest_ragcheck.report.terminal.comparison_lines import accept_command
 from pytest_ragcheck.report.terminal.gate_lines import decision_lines, decision_text, flaky_lines, lines_beside
-from pytest_ragcheck.summary.flaky import flaky_in_run
 from pytest_ragcheck.verdict.failure_text import some
 
 _SHOWN = 10
@@ -37,12 +35,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(chosen: argparse.Namespace) -> int:
     from pytest_ragcheck.config.resolve import environment_redactor
-    from pytest_ragcheck.questions.datasets.registry import is_standard
     from pytest_ragcheck.report.files.result_files import write_results
+    from pytest_ragcheck.report.gated_results import gate_outcomes
     from pytest_ragcheck.report.terminal.run_lines import summary_lines
     from pytest_ragcheck.summary.aggregate import aggregate
-    from pytest_ragcheck.summary.gate.baseline_comparison import compare, examined_against
-    from pytest_ragcheck.summary.gate.gate_decision import decide, red_by_themselves, tolerated
+    from pytest_ragcheck.summary.gate.gate_decision import red_by_themselves
     from pytest_ragcheck.summary.shards import find_shards, merged, read_shard
 
     shards = [read_shard(path) for path in find_shards(chosen.folders)]
@@ -50,34 +47,20 @@ def run(chosen: argparse.Namespace) -> int:
     gate = gate_of(chosen, outcomes.terms)
     terms, baseline = gate.terms, gate.baseline
     redactor = environment_redactor()
-    comparison = None
-    if baseline is not None:
-        outcomes = examined_against(baseline, outcomes)
-        # Questions outside the shards' reach are not missing.
-        comparison = compare(
-            baseline,
-            outcomes,
-            terms,
-            clean=redactor.text,
-            expects=lambda *key: outcomes.complete and key not in outcomes.out_of_reach,
-        )
-        place = BaselinePlace.from_text(baseline.name).path
-        accept = accept_command(results=chosen.output.absolute(), baseline=place.absolute(), start=Path.cwd())
-        comparison = replace(comparison, accept=accept)
-    decision = decide(outcomes, comparison, terms)
-    outcomes = replace(outcomes, tolerated=tolerated(outcomes, terms, baseline, clean=redactor.text))
-    flaky = flaky_in_run(outcomes.measured, baseline, clean=redactor.text)
-    is_gated = comparison is not None or terms.gate != "each"
-    summary = aggregate(outcomes, flaky=flaky, decision=decision if is_gated else None)
+    place = BaselinePlace.from_text(baseline.name if baseline is not None else BASELINE_FILE).path
+    accept = accept_command(results=chosen.output.absolute(), baseline=place.absolute(), start=Path.cwd())
+    gated = gate_outcomes(outcomes, baseline, terms, clean=redactor.text, accept=accept)
+    outcomes, decision = gated.outcomes, gated.decision
+    is_gated = baseline is not None or terms.gate != "each"
+    summary = aggregate(outcomes, flaky=gated.flaky, decision=decision if is_gated else None)
     text = decision_text(decision)
     lines = [*summary_lines(outcomes, summary), *lines_beside(text, decision_lines(decision))]
-    lines += [*flaky_lines(flaky), *filter(None, [gate.note])]
+    lines += [*flaky_lines(gated.flaky), *filter(None, [gate.note])]
     written = write_results(
         outcomes,
         summary,
         chosen.output,
         redactor,
-        would_collect=lambda name: outcomes.searched_all and not is_standard(name),
     )
     say(*lines, *written.lines(Path.cwd()))
     if decision.red:

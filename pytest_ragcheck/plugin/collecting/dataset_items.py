@@ -77,18 +77,20 @@ class Datasets:
         if not has_workers(self._config):
             self._config.args = [] if self.alone else others
 
-    def expects(self, questions: QuestionSet | None, question_id: str) -> bool:
-        """
-        Return True if the run would have collected the question if the dataset contained it.
-
-        *questions* are the collected ones of the dataset; None if there are none.
-        """
-        if questions is None:
-            return False
+    def expects(self, questions: QuestionSet, question_id: str) -> bool:
+        """Return True if the run would have collected the question if the dataset of these *questions* contained it."""
         wanted = self._wanted.get(questions.dataset_name.partition("[")[0])
         if self._wanted and (wanted is None or not wanted & {"", question_id}):
             return False
         return would_be_sampled(questions, question_id)
+
+    def gives(self, dataset_name: str) -> bool:
+        return dataset_name.partition("[")[0] in self.names
+
+    def takes_all(self, questions: QuestionSet) -> bool:
+        """Return False if the run takes only some questions of the dataset."""
+        sampled = questions.origin is not None and questions.origin.samples is not None
+        return not self.gives(questions.dataset_name) or (self.expects(questions, "") and not sampled)
 
     @pytest.hookimpl(wrapper=True)
     def pytest_make_collect_report(

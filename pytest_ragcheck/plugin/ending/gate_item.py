@@ -35,7 +35,7 @@ class GateItem:
         """
         Decide after the last item, and report a failed item if the run is red.
 
-        *not_passed* is as for `CollectionScope`.
+        *not_passed* is as for `reach_of`.
         """
         from pytest_ragcheck.plugin.ending.gating import decided, older_lines
         from pytest_ragcheck.report.terminal.gate_lines import decision_headline, decision_lines, decision_text

@@ -7,9 +7,9 @@ from dataclasses import replace
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING
 
-from pytest_ragcheck.plugin.collecting.collection_scope import CollectionScope
+from pytest_ragcheck.plugin.collecting.collection_scope import reach_of
 from pytest_ragcheck.plugin.collecting.gate_baseline import baseline_name, baseline_of, place_of
-from pytest_ragcheck.plugin.configuration import settings_of
+from pytest_ragcheck.plugin.configuration import DATASETS_PLUGIN, settings_of
 from pytest_ragcheck.plugin.ending.item_outcomes import outcomes_of
 from pytest_ragcheck.report.terminal.comparison_lines import accept_command
 from pytest_ragcheck.summary.gate.baseline_comparison import Comparison, compare
@@ -19,6 +19,7 @@ from pytest_ragcheck.summary.gate.git_revision import committed
 if TYPE_CHECKING:
     import pytest
 
+    from pytest_ragcheck.plugin.collecting.dataset_items import Datasets
     from pytest_ragcheck.plugin.run_state import Run
     from pytest_ragcheck.summary.gate.baseline_reader import Baseline
     from pytest_ragcheck.summary.run_outcomes import Outcomes
@@ -60,12 +61,16 @@ def older_lines(baseline: Baseline, run: Run) -> Iterator[str]:
 
 def _comparison(config: pytest.Config, run: Run, outcomes: Outcomes, not_passed: Collection[str]) -> Comparison:
     settings, baseline = settings_of(config), baseline_of(config)
-    if settings.run.shard is not None:
-        # `ragcheck merge` compares these with the other shards.
-        whole = CollectionScope(config, run, complete=True, not_passed=not_passed)
-        run.gate.out_of_reach = frozenset(key for key in baseline.rows if not whole.expects(*key))
-    scope = CollectionScope(config, run, complete=outcomes.complete, not_passed=not_passed)
-    compared = compare(baseline, outcomes, outcomes.terms, clean=settings.redactor.text, expects=scope.expects)
+    reach = reach_of(config, run, complete=outcomes.complete, not_passed=not_passed)
+    datasets: Datasets | None = config.pluginmanager.get_plugin(DATASETS_PLUGIN)
+
+    def expects(dataset_name: str, question_id: str) -> bool:
+        questions = run.questions.sets.get(dataset_name)
+        if datasets is None or questions is None or not datasets.gives(dataset_name):
+            return reach.expects(dataset_name, question_id)
+        return datasets.expects(questions, question_id)
+
+    compared = compare(baseline, outcomes, outcomes.terms, clean=settings.redactor.text, expects=expects)
     start = config.invocation_params.dir
     # `ragcheck merge` writes the full run of the shards.
     results = settings.run.output if settings.run.shard is None else start / "ragcheck-results"

@@ -43,7 +43,6 @@ def outcomes_of(run: Run, settings: Settings) -> Outcomes:
             for key in run.results.keys_of(node_id)
             if run.results.records[key].verdict is Verdict.FAIL
         },
-        out_of_reach=run.gate.out_of_reach,
         terms=GateRules.of(settings),
         documents=run.documents,
         shard=settings.run.shard,

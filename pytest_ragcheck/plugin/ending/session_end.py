@@ -12,7 +12,7 @@ import pytest
 
 from pytest_ragcheck.engine.store.store_file import forget_unused
 from pytest_ragcheck.errors import ResultsError
-from pytest_ragcheck.plugin.collecting.collection_scope import CollectionScope
+from pytest_ragcheck.plugin.collecting.collection_scope import reach_of
 from pytest_ragcheck.plugin.collecting.gate_baseline import baseline_if_read, terms_of
 from pytest_ragcheck.plugin.collecting.preconditions import NO_ENDPOINT
 from pytest_ragcheck.plugin.configuration import settings_of
@@ -47,7 +47,7 @@ def finish(
     A green run turns red if a file cannot be written, because the next reader would find the old one. It also turns red
     if documents are left in the system, because they would change the answers of the next run.
 
-    *not_passed* is as for `CollectionScope`, and *encoded* as for `write_results`.
+    *not_passed* is as for `reach_of`, and *encoded* as for `write_results`.
     """
     config = session.config
     settings = settings_of(config)
@@ -71,13 +71,12 @@ def finish(
     lines += _outcome_lines(session, run, outcomes, summary)
     folder = settings.run.output
     try:
-        scope = CollectionScope(config, run, complete=outcomes.complete, not_passed=not_passed)
-        written = write_results(
-            outcomes, summary, folder, settings.redactor, would_collect=scope.would_collect, encoded=encoded
-        )
+        reach = reach_of(config, run, complete=outcomes.complete, not_passed=not_passed)
+        outcomes = replace(outcomes, reach=reach)
+        written = write_results(outcomes, summary, folder, settings.redactor, encoded=encoded)
         if settings.run.shard is not None:
-            whole = CollectionScope(config, run, complete=True, not_passed=not_passed)
-            write_shard(replace(outcomes, searched_all=whole.searches_all), folder, settings.redactor)
+            whole = reach_of(config, run, complete=True, not_passed=not_passed)
+            write_shard(replace(outcomes, reach=whole), folder, settings.redactor)
     except ResultsError as error:
         session.exitstatus = session.exitstatus or pytest.ExitCode.TESTS_FAILED
         return [*lines, printable(f"results: NOT WRITTEN: {error}")]

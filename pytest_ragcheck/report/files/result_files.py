@@ -51,7 +51,6 @@ def write_results(
     folder: Path,
     redactor: Redactor,
     *,
-    would_collect: Callable[[str], bool] = lambda _: False,
     encoded: Callable[[Record], Any] = lambda _: None,
 ) -> Written:
     """
@@ -61,14 +60,13 @@ def write_results(
     older partial files deletes these, so that a reader of the folder counts no question twice. It also deletes the
     question files of datasets that no longer exist and that no other summary in the folder has.
 
-    *would_collect* returns True for a dataset that the run would have if its file still existed. Such a missing dataset
-    does not make the run partial. *encoded* is passed to `predictions_document`.
+    The absence of a dataset in reach does not make the run partial. *encoded* is that of `predictions_document`.
 
     Raises:
         ResultsError: A file cannot be written.
     """
     agent = safe_name(outcomes.agent_name)
-    why_partial = _why_partial(outcomes, folder / f"{agent}_summary.json", would_collect)
+    why_partial = _why_partial(outcomes, folder / f"{agent}_summary.json")
     prefix = f"{agent}.partial" if why_partial else agent
     before = _datasets_in(folder / f"{agent}_summary.json")
     names = unique_names([questions.dataset_name for questions in outcomes.sets])
@@ -91,7 +89,7 @@ def write_results(
         with suppress(OSError):
             mark.unlink()
     if not why_partial:
-        _delete_partial(outcomes, folder / f"{agent}.partial_summary.json", would_collect)
+        _delete_partial(outcomes, folder / f"{agent}.partial_summary.json")
         _delete_questions(folder, before, kept=questions)
     return written
 
@@ -126,29 +124,29 @@ def is_result_of(path: Path, folder: Path, agent: str) -> bool:
     return path.resolve() in {(folder / name).resolve() for name in names}
 
 
-def _why_partial(outcomes: Outcomes, last_full: Path, would_collect: Callable[[str], bool]) -> str:
+def _why_partial(outcomes: Outcomes, last_full: Path) -> str:
     if outcomes.shard is not None and outcomes.shard[1] > 1:
         return f"shard {outcomes.shard[0]} of {outcomes.shard[1]}; ragcheck merge combines the shards"
     if outcomes.not_run:
         return f"{outcomes.not_run} of the collected questions were not run"
     if not outcomes.complete:
         return outcomes.cut_short
-    missing = _lacking(outcomes, _datasets_in(last_full), would_collect)
+    missing = _lacking(outcomes, _datasets_in(last_full))
     if not missing:
         return ""
     return f"the last full result also has {', '.join(missing)}; delete {last_full.name} to start over"
 
 
-def _lacking(outcomes: Outcomes, datasets: set[str], would_collect: Callable[[str], bool]) -> list[str]:
+def _lacking(outcomes: Outcomes, datasets: set[str]) -> list[str]:
     """Return the datasets without questions in the run that may still exist."""
     absent = datasets - {questions.dataset_name for questions in outcomes.sets}
-    return sorted(name for name in absent if not would_collect(name))
+    return sorted(name for name in absent if not outcomes.reach.expects(name))
 
 
-def _delete_partial(outcomes: Outcomes, summary: Path, would_collect: Callable[[str], bool]) -> None:
+def _delete_partial(outcomes: Outcomes, summary: Path) -> None:
     """Delete the files of an earlier partial run if the full run has all of its datasets that still exist."""
     datasets = _datasets_in(summary)
-    if datasets and not _lacking(outcomes, datasets, would_collect):
+    if datasets and not _lacking(outcomes, datasets):
         # The summary goes last, so that the next full run finds the rest after an interruption.
         for path in (summary.with_name(f"{summary.name.removesuffix('summary.json')}predictions.json"), summary):
             with suppress(OSError):

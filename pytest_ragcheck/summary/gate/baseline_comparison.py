@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pytest_ragcheck.summary.run_outcomes import Outcomes
     from pytest_ragcheck.verdict.record import Record
 
+ACCEPT = "ragcheck baseline accept"
 _GROUPS = ("newly_failing", "expected_failing", "still_failing", "newly_passing", "still_passing", "not_measured")
 
 
@@ -69,7 +70,7 @@ class Comparison:
     partial: bool = False
     """True if questions of the baseline were deselected or are outside of the selected tests."""
 
-    accept: str = "ragcheck baseline accept"
+    accept: str = ACCEPT
     """The command that accepts the answers of the run."""
 
     @property

@@ -25,8 +25,8 @@ class BaselineFile:
 
     document: Mapping[str, Any]
     runs: Baseline
-    questions: Set[Key] = frozenset()
-    """All questions of a run, including skipped ones."""
+    gone: Set[Key] = frozenset()
+    """The questions of the baseline that the run would have if they still existed."""
 
 
 def baseline_documents(
@@ -39,7 +39,7 @@ def baseline_documents(
     Return the document of the baseline with the run added, and the document of its contexts.
 
     The earlier runs of a question stay if its text and its settings are the same. A question that is an ERROR in the
-    run, or was skipped, keeps them, and one that the run lacks is dropped.
+    run, or was not run, keeps them, and one that is gone is dropped.
 
     *now* is the predictions file of the run, *earlier* the baseline that is extended, and *contexts* has the texts of
     its contexts by digest. With *accepted*, only these questions are taken from the run, without their earlier runs.
@@ -53,7 +53,7 @@ def baseline_documents(
             row = now.runs.rows[key]
             continues = accepted is None and key in before and _is_comparable(row, recorded[key])
             rows.append(_row(measured[key], row, before[key] if continues else {}, texts))
-        elif key in before and (key in now.questions if accepted is None else key not in accepted):
+        elif key in before and key not in (now.gone if accepted is None else accepted):
             rows.append(before[key])
     return _documents(now.document, earlier.document if earlier else {}, rows, texts)
 
@@ -72,7 +72,7 @@ def differing(now: BaselineFile, earlier: BaselineFile) -> list[Key]:
             or not _is_comparable(rows[key], recorded[key])
             or not recorded[key].metrics.keys() <= metrics
         ),
-        *(key for key in before if key not in now.questions),
+        *(key for key in before if key in now.gone),
     ]
 
 

@@ -16,6 +16,7 @@ from pytest_ragcheck.summary.aggregate import aggregate
 from pytest_ragcheck.summary.gate.baseline_reader import read_baseline
 from pytest_ragcheck.summary.result_schemas import schema_mistakes
 from tests.baselines import errored, failed, passed, predictions
+from tests.canned import good
 from tests.docs.pages import DOCS
 from tests.making import some_outcomes
 from tests.report.results import PASSED
@@ -23,6 +24,8 @@ from tests.report.results import PASSED
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
+
+    from tests.harness import Project
 
     Save = Callable[..., tuple[int, str, str]]
 
@@ -134,6 +137,83 @@ def test_skipped_questions_and_turns_after_an_error_keep_their_recorded_answers(
     assert printed.splitlines()[0] == "ragcheck-baseline.json: no answer differs from the recorded ones"
 
 
+FILE = {"searched": ["billing::*"], "left_out": [], "test_files": []}
+EVERYTHING = {**FILE, "searched": ["*"]}
+
+
+def of_shop(name: str) -> dict[str, Any]:
+    return passed(name, dataset_name="shop")
+
+
+def test_a_run_of_one_file_keeps_the_questions_of_the_other_files(save: Save, tmp_path: Path) -> None:
+    save(passed("terms"), passed("gone"), of_shop("shipping"), of_shop("duties"))
+    later = {"timestamp": "2126-11-06T00:00:00+00:00", "reach": FILE}
+    assert save(passed("terms"), **later)[1].splitlines() == [
+        "ragcheck-baseline.json: 3 questions, 2 saved runs",
+        "kept, because not run: 2 questions of shop",
+    ]
+    assert recorded(tmp_path).keys() == {"terms", "shipping", "duties"}
+    save(passed("terms"), timestamp=LATER, reach={**EVERYTHING, "left_out": ["shop::ship*"]})
+    assert recorded(tmp_path).keys() == {"terms", "shipping"}
+
+
+def test_accepting_a_run_of_one_file_keeps_the_questions_of_the_other_files(
+    save: Save, accept: Save, tmp_path: Path
+) -> None:
+    save(passed("terms"), of_shop("shipping"))
+    assert accept(passed("terms"), reach=FILE)[1].splitlines() == [
+        "ragcheck-baseline.json: no answer differs from the recorded ones",
+        "kept, because not run: 1 question of shop",
+    ]
+    assert accept(passed("terms"), ids=("shipping",), reach=FILE) == (
+        2,
+        "",
+        "ragcheck baseline accept: 'shipping' was not run, so there is no answer to accept. Run it, or leave it out.\n",
+    )
+    assert accept(passed("terms"), reach=EVERYTHING)[1].splitlines()[1:] == ["shop::shipping: PASS -> gone"]
+    assert recorded(tmp_path).keys() == {"terms"}
+
+
+def test_a_file_of_skipped_questions_alone_keeps_their_recorded_answers(save: Save, tmp_path: Path) -> None:
+    save(passed("terms"), of_shop("shipping"))
+    asked = {"dataset_name": "shop", "questions": [{"id": "shipping", "question": "What about shipping?"}]}
+    (tmp_path / "shop_questions.json").write_text(json.dumps(asked), encoding="utf-8")
+    save(passed("terms"), timestamp=LATER, reach=EVERYTHING)
+    assert recorded(tmp_path).keys() == {"terms", "shipping"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "gone"),
+    [
+        ([], True),
+        ([".", "-opython_files="], True),
+        (["--ignore=gone.rag.yaml"], False),
+        (["billing.rag.yaml"], False),
+        (["inner"], False),
+    ],
+)
+def test_a_report_and_a_saved_run_lack_the_questions_that_are_missing_in_the_run(
+    project: Project, ragcheck: Save, arguments: list[str], gone: bool
+) -> None:
+    files = {"terms": "billing.rag.yaml", "a": "shop.rag.yaml", "b": "gone.rag.yaml", "c": "inner/news.rag.yaml"}
+    for name, file in files.items():
+        project.ask(good(name), file=file)
+    call = "    rag_check('What about terms?').assert_passed()\n"
+    project.write("test_own.py", f"def test_one(rag_check):\n{call}")
+    project.run("--rag-output=first")
+    ragcheck("baseline", "save", "first")
+    (project.folder / "gone.rag.yaml").unlink()
+    project.write("test_own.py", f"def test_one(rag_check):\n    assert 0\n{call}")
+    lines = project.run(*arguments).lines
+    absent = [line for line in lines if line.startswith(("missing:", "not compared, "))]
+    assert ragcheck("report", "ragcheck-results", "--baseline=ragcheck-baseline.json", "-o", "r.md")[0] == 0
+    report = (project.folder / "r.md").read_text(encoding="utf-8").splitlines()
+    assert [line for line in report if line.startswith(("missing:", "not compared, "))] == absent
+    assert ("missing:" in absent) is gone
+    assert "kept, because not run: " in ragcheck("baseline", "save")[1]
+    assert recorded(project.folder).keys() == {*files, "test_one-1"} - ({"b"} if gone else set())
+
+
 def test_a_run_with_errors_alone_is_refused(save: Save, accept: Save, tmp_path: Path) -> None:
     said = (
         "every question is an ERROR (endpoint_timeout), so the run has no answers to keep. "
@@ -212,8 +292,8 @@ def test_a_run_is_saved_once(save: Callable[..., tuple[int, str, str]]) -> None:
 def accept(tmp_path: Path, ragcheck: Callable[..., tuple[int, str, str]]) -> Callable[..., tuple[int, str, str]]:
     """Accepts a later run with these rows into ragcheck-baseline.json."""
 
-    def accepted(*rows: dict[str, Any], ids: tuple[str, ...] = ()) -> tuple[int, str, str]:
-        document = predictions(*rows, timestamp=LATER)
+    def accepted(*rows: dict[str, Any], ids: tuple[str, ...] = (), **top: Any) -> tuple[int, str, str]:
+        document = predictions(*rows, timestamp=LATER, **top)
         (tmp_path / "later.json").write_text(json.dumps(document), encoding="utf-8")
         return ragcheck("baseline", "accept", "--results=later.json", *ids)
 

@@ -11,6 +11,7 @@ import pytest
 from pytest_ragcheck.redaction import Redactor
 from pytest_ragcheck.report.files.result_files import write_shard
 from pytest_ragcheck.summary.gate_rules import GateRules
+from pytest_ragcheck.summary.reach import Reach
 from pytest_ragcheck.verdict.verdict import Verdict
 from tests.baselines import failed, passed, predictions
 from tests.making import a_question, a_record, an_error, some_outcomes
@@ -155,7 +156,7 @@ def test_a_missing_question_is_red_unless_it_is_allowed_or_no_shard_would_collec
     assert merge(*WITH, "--set", "rag_baseline_allow=missing-questions")[0] == 0
     shards(tmp_path, good("a"), terms=GateRules(missing="allowed"))
     assert merge(*WITH)[0] == 0
-    shards(tmp_path, good("a"), out_of_reach=frozenset({("billing", "gone")}))
+    shards(tmp_path, good("a"), reach=Reach(searched=("*",), left_out=("billing::gone",)))
     assert merge(*WITH)[0] == 0
 
 

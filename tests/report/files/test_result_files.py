@@ -13,6 +13,7 @@ from pytest_ragcheck.redaction import REDACTED, Redactor
 from pytest_ragcheck.report.files.result_files import Written, write_results
 from pytest_ragcheck.scores.catalogue import ASSERTABLE
 from pytest_ragcheck.summary.aggregate import aggregate
+from pytest_ragcheck.summary.reach import Reach
 from tests.making import a_question, a_record, a_set, an_error, some_outcomes
 from tests.report.folders import content, names
 
@@ -133,8 +134,7 @@ def test_a_full_run_takes_away_the_question_files_of_datasets_that_are_gone(tmp_
     written(some_outcomes(prices, terms), tmp_path)
     written(some_outcomes(terms, agent_name="other"), tmp_path)
     (tmp_path / "own_questions.json").write_text("{}")
-    outcomes = some_outcomes(a_record("a"))
-    files = write_results(outcomes, aggregate(outcomes), tmp_path, Redactor(), would_collect=lambda _: True)
+    files = written(some_outcomes(a_record("a"), reach=Reach(searched=("*",))), tmp_path)
     assert files.partial == ""
     # Those of the other agent's summary stay, and a file that no run has written.
     assert {path.name for path in tmp_path.glob("*_questions.json")} == {
