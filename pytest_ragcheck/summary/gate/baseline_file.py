@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from pytest_ragcheck.scores.catalogue import DEMANDED
+from pytest_ragcheck.scores.catalogue import DEMANDED, MUST_NOT_RETRIEVE
 from pytest_ragcheck.summary.gate.recorded.saved_answer import text_digest
 from pytest_ragcheck.summary.gate.recorded.saved_runs import OF_THE_LATEST_ANSWER
 from pytest_ragcheck.summary.predictions_reader import Key, judge_name, key_of
@@ -184,4 +184,6 @@ def _identity(answer: Mapping[str, Any]) -> list[Any]:
     # Without its answers a baseline keeps no contexts either; in the tier retrieval the contexts are the reply.
     is_kept = answer.get("prediction") is not None or answer.get("contexts") is not None
     same = ("prediction", "contexts", "labels", "judge") if is_kept else ("verdict", "metrics")
-    return [answer.get(name) for name in (*same, "prediction")]
+    # Another id of a context may be that of another forbidden document.
+    ids = ("source_ids",) if MUST_NOT_RETRIEVE in answer["metrics"] else ()
+    return [answer.get(name) for name in (*same, "prediction", *ids)]

@@ -354,6 +354,14 @@ def test_an_answer_of_any_recorded_run_does_not_differ(save: Save, accept: Save,
     assert (tmp_path / "ragcheck-baseline.json").read_bytes() == written
 
 
+def test_the_same_answer_from_another_forbidden_document_differs(save: Save, accept: Save) -> None:
+    leak = {"metrics": {"must_not_retrieve": 0.5}, "contexts": ["A text."], "thresholds": {"must_not_retrieve": 1.0}}
+    save(failed("pay", source_ids=["pay.md"], **leak), passed("terms", contexts=["A text."], source_ids=["one.md"]))
+    later = passed("terms", contexts=["A text."], source_ids=["two.md"])
+    found = accept(failed("pay", source_ids=["plans.md"], **leak), later)
+    assert found[1].splitlines()[1:] == ["billing::pay: FAIL -> FAIL"]
+
+
 OFFLINE = {"kind": "offline", "model": None, "url": None, "prompt_version": "offline-5"}
 
 
