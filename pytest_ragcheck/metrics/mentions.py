@@ -97,6 +97,18 @@ def must_not_retrieve_score(question: Question, answer: RagAnswer) -> Score:
     return Score(1 - len(leaks) / len(question.must_not_retrieve), findings=tuple(leaks))
 
 
+def broken(metric: str, question: Question, answer: RagAnswer) -> set[str]:
+    """Return the forbidden texts or documents that lower the score of a prohibition."""
+    if metric == MUST_NOT_RETRIEVE:
+        alone = {each: replace(question, must_not_retrieve=(each,)) for each in question.must_not_retrieve}
+        return {each for each in alone if must_not_retrieve_score(alone[each], answer).findings}
+    search = SearchProcess()
+    try:
+        return set(mention_scores(answer.text, replace(question, must_mention=()), search)[_MUST_NOT].findings)
+    finally:
+        search.close()
+
+
 def _leak(question: Question, passages: tuple[GoldPassage, ...], document: str, answer: RagAnswer) -> str:
     """Where the document is in the reply; empty if it is nowhere."""
     canaries = [

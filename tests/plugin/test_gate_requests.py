@@ -361,9 +361,21 @@ def test_a_question_whose_repeats_differed_is_asked_four_times_again(project: Pr
     assert row["asked_again"] == ["FAIL"] * 4
 
 
-@pytest.mark.parametrize("answers", [["FIRST and SECOND"], ["FIRST", "FIRST and SECOND"]])
-def test_a_leak_that_is_recorded_excuses_no_larger_one(project: Project, answers: list[str]) -> None:
-    questions = [{"id": "a", "question": "When?", "must_not_mention": ["FIRST", "SECOND", "THIRD"]}]
+@pytest.mark.parametrize(
+    ("answers", "leak"),
+    [
+        (["FIRST and SECOND"], "'FIRST', 'SECOND'"),
+        (["FIRST", "FIRST and SECOND"], "'FIRST', 'SECOND'"),
+        (["SECOND"], "'SECOND'"),
+        (["4 thirds"], r"'/\\d THIRDS?/i'"),
+        # The gate asks a known failure again.
+        (["FIRST", "SECOND"], "'SECOND'"),
+    ],
+)
+def test_a_leak_that_is_recorded_excuses_no_larger_one_and_no_other(
+    project: Project, answers: list[str], leak: str
+) -> None:
+    questions = [{"id": "a", "question": "When?", "must_not_mention": ["FIRST", "SECOND", r"/\d THIRDS?/i"]}]
     questions += [{"id": f"b{n}", "question": f"When, {n}?", "must_mention": "9"} for n in range(10)]
     project.write("all.rag.json", json.dumps(questions))
     project.write("conftest.py", LEAKS_ONCE.replace("ANSWERS", "['FIRST']"))
@@ -375,7 +387,29 @@ def test_a_leak_that_is_recorded_excuses_no_larger_one(project: Project, answers
     project.write("conftest.py", LEAKS_ONCE.replace("ANSWERS", str(answers)))
     leaking = project.run(*options)
     assert leaking.outcomes == {"failed": 1, "passed": 10}
-    assert "the answer mentions 'FIRST', 'SECOND'" in leaking.text
+    assert f"the answer mentions {leak}" in leaking.text
+
+
+LEAKING_ID = SYSTEM.replace('os.environ["SHOP_ID"]', 'os.environ["SHOP_ID"] if query == "When?" else "shop.md"')
+
+
+def test_a_document_that_a_saved_run_leaked_excuses_no_other_document(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project.write("conftest.py", LEAKING_ID)
+    hidden = ["pay.md", "plans.md", "notes.md"]
+    questions = [{"id": "a", "question": "When?", "must_not_retrieve": hidden}]
+    questions += [{"id": f"b{n}", "question": f"When, {n}?", "must_mention": "9"} for n in range(10)]
+    project.write("all.rag.json", json.dumps(questions))
+    for leaked in "pay.md", "plans.md":
+        monkeypatch.setenv("SHOP_ID", leaked)
+        assert project.run("--rag-judge=none", "-p", "no:ragcheck-gate").outcomes == {"failed": 1, "passed": 10}
+        assert main(["baseline", "save"]) == 0
+    for leaked, outcome in ("pay.md", "xfailed"), ("plans.md", "xfailed"), ("notes.md", "failed"):
+        monkeypatch.setenv("SHOP_ID", leaked)
+        run = project.run("--rag-judge=none")
+        assert run.outcomes == {outcome: 1, "passed": 10}
+    assert "the answer leaks 'notes.md' (its id is at rank 1)" in run.text
 
 
 def test_a_new_prohibition_that_the_recorded_answer_would_break_too_is_red(project: Project) -> None:

@@ -7,12 +7,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from pytest_ragcheck.concurrency.threads import in_thread
 from pytest_ragcheck.engine.budget import OverBudget
 from pytest_ragcheck.metrics.cost import summed
 from pytest_ragcheck.metrics.metric import measure
 from pytest_ragcheck.scores.catalogue import PROHIBITIONS, RETRIEVAL
 from pytest_ragcheck.scores.score import measured_values
 from pytest_ragcheck.summary.gate.comparability import other_settings
+from pytest_ragcheck.summary.gate.gate_decision import is_newly_forbidden
 from pytest_ragcheck.summary.gate.gate_replies import GateReplies
 from pytest_ragcheck.summary.gate.procedure.candidate import asks_again, examine
 from pytest_ragcheck.summary.gate.procedure.compared_question import ComparedQuestion, KnownRun, Look, Scores
@@ -93,13 +95,20 @@ class _Examination:
             evidence = replace(await self._asked(evidence), over_budget=self.over_budget)
         verdicts = tuple(each.verdict.value for each in self.again)
         cost = summed((self.record.cost, *(each.cost for each in (*self.again, *self.judged))))
-        return replace(self._worst_fail(), evidence=evidence.to_document(), asked_again=verdicts, cost=cost)
+        # A leak may be searched by a regular expression.
+        shown = await in_thread(self._leaking) if self.again else self.record
+        return replace(shown, evidence=evidence.to_document(), asked_again=verdicts, cost=cost)
 
-    def _worst_fail(self) -> Record:
-        """Return the FAIL that breaks most of a prohibition, which no later PASS excuses; else the first record."""
+    def _leaking(self) -> Record:
+        """Return the worst leak of today, first of those that no saved run has; without a leak the first failure."""
         failed = [each for each in (self.record, *self.again) if each.verdict is Verdict.FAIL]
-        kept = [sum(each.shortfalls.get(metric, 1.0) for metric in PROHIBITIONS) for each in failed]
-        return failed[kept.index(min(kept))] if failed else self.record
+
+        def kept(record: Record) -> tuple[bool, float]:
+            shares = (record.shortfalls.get(metric, 1.0) for metric in PROHIBITIONS)
+            return not is_newly_forbidden(record, self.row), sum(shares)
+
+        # No later PASS excuses a leak.
+        return min(failed, key=kept, default=self.record)
 
     async def _known(self, thresholds: Mapping[str, float]) -> tuple[KnownRun, ...]:
         found = []

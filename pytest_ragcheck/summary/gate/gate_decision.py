@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from pytest_ragcheck.metrics.mentions import broken
 from pytest_ragcheck.scores.catalogue import PROHIBITIONS
 from pytest_ragcheck.summary.gate.comparability import differences
 from pytest_ragcheck.summary.gate.gate_replies import evidence_of
@@ -145,13 +146,18 @@ def why_tolerated(record: Record, terms: GateRules, baseline: Baseline | None, *
 
 
 def is_newly_forbidden(record: Record, before: BaselineRow) -> bool:
-    """Return True if the answer breaks more of a prohibition than any recorded answer did."""
-    return any(
-        # A recorded score is rounded.
-        all(look.scores.get(metric, 1.0) > value + 1e-6 for look in before.answers)
-        for metric, value in record.shortfalls.items()
-        if metric in PROHIBITIONS
-    )
+    """Return True if no recorded answer broke as much of a prohibition, and the same texts or documents."""
+    for metric, value in record.shortfalls.items():
+        if metric in PROHIBITIONS:
+            found = broken(metric, record.question, record.reply)
+            if not any(
+                # A recorded score is rounded.
+                look.scores.get(metric, 1.0) <= value + 1e-6
+                and (look.answer is None or found <= broken(metric, record.question, look.answer))
+                for look in before.answers
+            ):
+                return True
+    return False
 
 
 def _reason_by_baseline(record: Record, before: BaselineRow, baseline: str) -> str:
