@@ -104,7 +104,8 @@ def broken(metric: str, question: Question, answer: RagAnswer) -> set[str]:
         return {each for each in alone if must_not_retrieve_score(alone[each], answer).findings}
     search = SearchProcess()
     try:
-        return set(mention_scores(answer.text, replace(question, must_mention=()), search)[_MUST_NOT].findings)
+        scores = mention_scores(answer.text, replace(question, must_mention=()), search)
+        return {each for score in scores.values() for each in score.findings}
     finally:
         search.close()
 

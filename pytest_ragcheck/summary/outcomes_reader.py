@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -93,8 +93,15 @@ def _question(dataset_name: str, name: str, asked: Document, row: Document) -> Q
         dataset_name=dataset_name,
         id=name,
         question=asked["question"],
-        gold_passages=tuple(GoldPassage(**passage) for passage in asked.get("gold_passages", ())),
+        must_not_mention=tuple(asked.get("must_not_mention", ())),
+        must_not_retrieve=tuple(asked.get("must_not_retrieve", ())),
+        gold_passages=_passages(asked.get("gold_passages", ())),
+        distractors=_passages(asked.get("distractors", ())),
         quarantine=asked.get("quarantine"),
         xfail=asked.get("xfail"),
         tier=row.get("tier") or END_TO_END,
     )
+
+
+def _passages(rows: Iterable[Document]) -> tuple[GoldPassage, ...]:
+    return tuple(GoldPassage(text=row.get("text", ""), doc_id=row.get("doc_id")) for row in rows)

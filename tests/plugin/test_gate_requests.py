@@ -388,6 +388,12 @@ def test_a_leak_that_is_recorded_excuses_no_larger_one_and_no_other(
     leaking = project.run(*options)
     assert leaking.outcomes == {"failed": 1, "passed": 10}
     assert f"the answer mentions {leak}" in leaking.text
+    report = ("report", "ragcheck-results", "--baseline=ragcheck-baseline.json", "-o", "report.md")
+    assert main(list(report)) == 0
+    assert (project.folder / "report.md").read_text(encoding="utf-8").startswith("## ❌ rag: all: 1 FAIL\n")
+    # Without the questions the prohibitions are unknown, and only their shares are compared.
+    (project.folder / "ragcheck-results" / "all_questions.json").unlink()
+    assert main(list(report)) == 0
 
 
 LEAKING_ID = SYSTEM.replace('os.environ["SHOP_ID"]', 'os.environ["SHOP_ID"] if query == "When?" else "shop.md"')

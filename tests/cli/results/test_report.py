@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_ragcheck.questions.question import QuestionSet, in_conversation
+from pytest_ragcheck.questions.question import GoldPassage, QuestionSet, in_conversation
 from pytest_ragcheck.redaction import Redactor
 from pytest_ragcheck.report.files.result_files import write_results
 from pytest_ragcheck.summary.aggregate import aggregate
@@ -57,6 +57,13 @@ def test_expected_answers_and_changes_are_in_it(results: Path, ragcheck: Ragchec
     text = output.read_text(encoding="utf-8")
     assert '"expected":["30 days"]' in text
     assert '"change":"still failing"' in text
+
+
+def test_a_passage_may_have_an_identity(tmp_path: Path, ragcheck: Ragcheck) -> None:
+    passage = GoldPassage(text="Bob's plan has 5 seats.", identity="bob")
+    outcomes = some_outcomes(a_record(question=a_question("seats", gold_passages=(passage,), identity="bob")))
+    write_results(outcomes, aggregate(outcomes), tmp_path, Redactor())
+    assert ragcheck("report", str(tmp_path), "-o", str(tmp_path / "r.md"), "--gate=each")[0] == 0
 
 
 def test_it_shows_what_the_runs_own_gate_decided(tmp_path: Path, ragcheck: Ragcheck) -> None:
