@@ -452,6 +452,31 @@ def test_questions_that_lose_an_asserted_score_are_named_and_red_if_none_has_one
 
 
 @two_ways
+@pytest.mark.parametrize("gate", ["confirmed", "regression"])
+def test_a_collapse_of_the_number_of_scores_is_red(project: Project, gate: str) -> None:
+    plain = World(n=50, thresholds={"citation_validity": 1})
+    cited = replace(plain, answers={number: f"Answer q{number} [1]." for number in range(49)})
+    saved(project, cited)
+    # Three lost and one gained score are noise.
+    some = {number: f"Answer q{number} [1]." for number in range(3, 50)}
+    noisy = today(project, replace(plain, answers=some, seed=2), f"--rag-gate={gate}")
+    assert noisy.exit_status == 0, noisy.text
+    named = "citation_validity had a score in the baseline and has none now: "
+    assert f"{named}3 of 50 questions (q0, q1, q2); 1 gained one" in noisy.lines
+    collapsed = replace(plain, answers={number: cited.answers[number] for number in range(5)}, seed=2)
+    run = today(project, collapsed, f"--rag-gate={gate}")
+    assert run.outcomes == {"passed": 50, "failed": 1}
+    text = "44 without a score of citation_validity against ragcheck-baseline.json"
+    assert run.junit["gate"] == ("failure", text)
+    assert run.summary["gate"]["reason"] == text
+    section = run.section("ragcheck::gate")
+    assert f"{named}44 of 49 questions (q5, q6, q7, q8, q9, 39 more)" in section
+    assert section[-1] == "If the new answers are right, accept them: ragcheck baseline accept"
+    assert main(["baseline", "accept"]) == 0
+    assert today(project, collapsed, f"--rag-gate={gate}").exit_status == 0
+
+
+@two_ways
 def test_an_unchanged_world_has_no_line_of_drift(project: Project) -> None:
     before = World(n=20, gold="own", n_contexts=3)
     saved(project, before)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from statistics import fmean
 from typing import TYPE_CHECKING
 
@@ -14,6 +14,7 @@ from pytest_ragcheck.verdict.failure_text import some
 
 if TYPE_CHECKING:
     from pytest_ragcheck.summary.gate.baseline_comparison import Change
+    from pytest_ragcheck.summary.gate.lost_scores import LostScores
     from pytest_ragcheck.summary.gate.recorded.saved_answer import SavedAnswer
     from pytest_ragcheck.summary.predictions_reader import Key
     from pytest_ragcheck.verdict.record import Record
@@ -35,8 +36,16 @@ _RENAMED_IDS, _KNOWN_TEXTS = 0.1, 0.5
 """Document ids count as renamed if at most the first share of the ids and at least the second of the texts is known."""
 
 
-def drift_lines(changes: Sequence[Change], name: Callable[[Key], str]) -> Iterator[str]:
-    """Yield a line for each difference, with questions by *name*; none without differences."""
+def lost_score_lines(lost: Iterable[LostScores], name: Callable[[Key], str]) -> Iterator[str]:
+    """Yield a line for each metric that lost scores, with questions by *name*."""
+    for each in lost:
+        questions = f"{len(each.lost)} of {counted(each.n, 'question')} ({some(map(name, each.lost), _SHOWN)})"
+        gained = f"; {each.n_gained} gained one" if each.n_gained else ""
+        yield f"{each.metric} had a score in the baseline and has none now: {questions}{gained}"
+
+
+def drift_lines(changes: Sequence[Change]) -> Iterator[str]:
+    """Yield a line for each difference; none without differences."""
     pairs = [(change.before.saved[-1][0], change.now) for change in changes if change.before.saved]
     answered = [(saved, record) for saved, record in pairs if saved.text is not None]
     yield from _judge_models(changes)
@@ -44,7 +53,7 @@ def drift_lines(changes: Sequence[Change], name: Callable[[Key], str]) -> Iterat
     if answered:
         yield from _contexts(answered)
         yield from _latency(answered)
-    yield from _scores(pairs, name)
+    yield from _scores(pairs)
 
 
 def _judge_models(changes: Sequence[Change]) -> Iterator[str]:
@@ -114,22 +123,16 @@ def _differs(*seconds: float) -> bool:
     return high > _SLOWER * low and high - low > 0.05
 
 
-def _scores(pairs: Pairs, name: Callable[[Key], str]) -> Iterator[str]:
+def _scores(pairs: Pairs) -> Iterator[str]:
     asserted = {ABSTAINED, *(metric for _, record in pairs for metric in (*record.thresholds, *record.dropped))}
     values: dict[str, list[tuple[float, float]]] = {}
-    lost: dict[str, list[str]] = {}
     for saved, record in pairs:
         for metric, score in record.scores.items():
             if metric in saved.scores and score.value is not None:
                 values.setdefault(metric, []).append((saved.scores[metric], score.value))
-        for metric in sorted(asserted & (saved.scores.keys() - record.scores.keys())):
-            lost.setdefault(metric, []).append(name(record.question.key))
     before, now = map(sum, zip(*values.get(ABSTAINED, [(0.0, 0.0)]), strict=True))
     if abs(now - before) >= max(_LEAST, _MORE_REFUSALS * len(pairs)):
         yield f"answers that abstain: {now:.0f} of {len(pairs)}, {before:.0f} in the baseline"
-    for metric, names in lost.items():
-        questions = f"{len(names)} of {counted(len(pairs), 'question')} ({some(names, _SHOWN)})"
-        yield f"{metric} had a score in the baseline and has none now: {questions}"
     means = {metric: tuple(map(fmean, zip(*both, strict=True))) for metric, both in values.items()}
     moved = {
         metric: (before, now)

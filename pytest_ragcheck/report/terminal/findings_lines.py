@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from pytest_ragcheck.redaction.printable import printable
 from pytest_ragcheck.report.counted import counted
 from pytest_ragcheck.report.terminal.comparison_lines import AS_EXPECTED, Writer, accept_advice, short
-from pytest_ragcheck.report.terminal.drift_lines import drift_lines
+from pytest_ragcheck.report.terminal.drift_lines import drift_lines, lost_score_lines
 from pytest_ragcheck.summary.gate.gate_decision import is_newly_forbidden
 from pytest_ragcheck.summary.gate.gate_replies import evidence_of
 from pytest_ragcheck.summary.gate.procedure.gate_findings import (
@@ -80,20 +80,22 @@ def findings_headline(comparison: Comparison, findings: GateFindings, decision: 
     groups = examined_groups(comparison, findings)
     counts = {title: len(groups.get(title, ())) for title in _HELD}
     counts["changed but not judged"] = decision.judging.n_not_judged if decision.judging is not None else 0
+    counts |= {f"without a score of {each.metric}": len(each.lost) for each in decision.vanished}
     counts["missing"] = len(comparison.lost)
     mean = findings.mean
     dropped = [f"mean {-mean.drop:+.3f}"] if mean is not None and mean.red else []
     return ", ".join((*(f"{count} {title}" for title, count in counts.items() if count), *dropped))
 
 
-def held_lines(comparison: Comparison, findings: GateFindings) -> Iterator[str]:
-    """Yield the questions and the means that turn the gate red."""
+def held_lines(comparison: Comparison, findings: GateFindings, decision: Decision) -> Iterator[str]:
+    """Yield the questions, the lost scores and the means that turn the gate red."""
     held = {
         title: [(change, "\n".join((words, *_texts(change)))) for change, words in group]
         for title, group in examined_groups(comparison, findings).items()
         if title in _HELD
     }
     yield from Writer(comparison).examined(held)
+    yield from lost_score_lines(decision.vanished, Writer(comparison).name)
     if findings.count is not None:
         yield _count(findings.count)
     if findings.mean is not None and findings.mean.red:
@@ -113,7 +115,8 @@ def findings_lines(comparison: Comparison, findings: GateFindings, decision: Dec
             f"judge drift: the recorded answers of {counted(len(stricter), 'question')} fail today, scored "
             f"{abs(shift):.3f} {'lower' if shift < 0 else 'higher'} than before"
         )
-    yield from drift_lines(decision.examined, Writer(comparison).name)
+    yield from lost_score_lines(decision.lost_scores, Writer(comparison).name)
+    yield from drift_lines(decision.examined)
     yield from _not_examined(comparison, findings, decision)
     if findings.count is not None:
         yield _count(findings.count)
@@ -151,7 +154,7 @@ def _not_examined(comparison: Comparison, findings: GateFindings, decision: Deci
             f"{counted(len(alone), 'question')} replayed or ran without this gate: nothing was scored or asked again, "
             f"or judged side by side. Ask the system with --rag-gate={decision.terms.gate} and the baseline."
         )
-    if not examined:
+    if not any(examined.values()):
         answered = comparison.compared or comparison.apart or comparison.new
         advice = f" {accept_advice(comparison)}" if answered else ""
         yield f"no question can be compared, so the gate cannot turn red.{advice}"

@@ -73,7 +73,7 @@ def _red_texts(decision: Decision) -> Iterator[str]:
         elif findings is not None:
             first = f"{findings_headline(comparison, findings, decision)} against {name}"
             advice = _advice(comparison, findings, decision)
-            yield _printable(first, "", *held_lines(comparison, findings), "", *advice)
+            yield _printable(first, "", *held_lines(comparison, findings, decision), "", *advice)
         else:
             yield regressions_text(comparison)
     if decision.rate is not None and decision.rate.is_too_low:
@@ -94,7 +94,7 @@ def _advice(comparison: Comparison, findings: GateFindings, decision: Decision) 
             if over_budget
             else "Run again when the endpoint and the judge work, so that the gate can examine all questions."
         )
-    if findings.red or comparison.lost:
+    if findings.red or decision.vanished or comparison.lost:
         yield accept_advice(comparison)
 
 

@@ -10,6 +10,7 @@ from pytest_ragcheck.metrics.mentions import broken
 from pytest_ragcheck.scores.catalogue import PROHIBITIONS
 from pytest_ragcheck.summary.gate.comparability import differences
 from pytest_ragcheck.summary.gate.gate_replies import evidence_of
+from pytest_ragcheck.summary.gate.lost_scores import LostScores, lost_scores
 from pytest_ragcheck.summary.gate.run_findings import Judging, findings_of, judging_of
 from pytest_ragcheck.summary.gate_rules import COMPARING, GateRules
 from pytest_ragcheck.verdict.verdict import Verdict
@@ -62,6 +63,9 @@ class Decision:
     examined: Sequence[Change] = ()
     """The questions that the same gates examined."""
 
+    lost_scores: Sequence[LostScores] = ()
+    """The asserted metrics whose score some of these questions lost."""
+
     rate: Rate | None = None
     """The share of passing questions, for the gate `rate`."""
 
@@ -74,8 +78,13 @@ class Decision:
         if self.findings is not None:
             # A gate that could not examine a question is not green.
             unexamined = self.findings.not_measured or (self.judging is not None and self.judging.n_not_judged)
-            return self.findings.red or bool(unexamined) or bool(self.comparison.lost)
+            return bool(self.findings.red or unexamined or self.vanished or self.comparison.lost)
         return bool(self.refusals) or self.comparison.worse
+
+    @property
+    def vanished(self) -> list[LostScores]:
+        """The asserted metrics that lost more scores than chance explains."""
+        return [each for each in self.lost_scores if each.red]
 
     @property
     def red_questions(self) -> frozenset[Key]:
@@ -121,6 +130,7 @@ def decide(outcomes: Outcomes, comparison: Comparison | None, terms: GateRules) 
         findings=findings,
         judging=judging,
         examined=changes,
+        lost_scores=lost_scores(changes),
         rate=_rate(outcomes, terms),
     )
 

@@ -1,0 +1,51 @@
+"""Counts the questions that lost the score of an asserted metric, because no question fails without one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from pytest_ragcheck.scores.catalogue import ABSTAINED, DEMANDED, group_of
+from pytest_ragcheck.summary.gate.procedure.count_test import floor_value
+
+if TYPE_CHECKING:
+    from pytest_ragcheck.summary.gate.baseline_comparison import Change
+    from pytest_ragcheck.summary.predictions_reader import Key
+
+
+@dataclass(slots=True, kw_only=True)
+class LostScores:
+    """The questions with a score of one metric in the latest saved run or today."""
+
+    metric: str
+    lost: list[Key] = field(default_factory=list)
+    """The questions that had a score and have none."""
+
+    n_gained: int = 0
+    n: int = 0
+
+    @property
+    def red(self) -> bool:
+        """True if the answers lost more scores than chance explains."""
+        return needs_more_than_labels(self.metric) and len(self.lost) >= floor_value(self.n_gained, self.n)
+
+
+def needs_more_than_labels(metric: str) -> bool:
+    """Return True if the metric may apply to one answer to a question and not to another, as with citation markers."""
+    return group_of(metric) in {None, "citations"} and metric not in DEMANDED
+
+
+def lost_scores(changes: Iterable[Change]) -> list[LostScores]:
+    """Return the counts of each asserted metric whose score a question lost; `abstained` counts as asserted."""
+    found: dict[str, LostScores] = {}
+    for change in changes:
+        now, saved = change.now, change.before.saved
+        for metric in {ABSTAINED, *now.thresholds, *now.dropped} if saved else ():
+            of_metric = found.setdefault(metric, LostScores(metric=metric))
+            had, has = metric in saved[-1][0].scores, metric in now.scores
+            of_metric.n += had or has
+            of_metric.n_gained += has and not had
+            if had and not has:
+                of_metric.lost.append(now.question.key)
+    return [found[metric] for metric in sorted(found) if found[metric].lost]
