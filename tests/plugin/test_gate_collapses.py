@@ -477,6 +477,14 @@ def test_a_collapse_of_the_number_of_scores_is_red(project: Project, gate: str) 
 
 
 @two_ways
+def test_a_metric_that_few_answers_happened_to_have_may_be_gone(project: Project) -> None:
+    before = World(n=12, answers={3: "Answer q3 [1]."})
+    saved(project, before)
+    run = today(project, replace(before, answers={}, seed=2))
+    assert (run.exit_status, run.outcomes) == (0, {"passed": 12}), run.text
+
+
+@two_ways
 def test_an_unchanged_world_has_no_line_of_drift(project: Project) -> None:
     before = World(n=20, gold="own", n_contexts=3)
     saved(project, before)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.scores.catalogue import DEMANDED
+from pytest_ragcheck.summary.gate.lost_scores import needs_more_than_labels
 from pytest_ragcheck.summary.predictions_reader import judge_name
 from pytest_ragcheck.verdict.failure_text import some
 from pytest_ragcheck.verdict.verdict import Verdict
@@ -65,14 +67,15 @@ def _dataset(comparison: Comparison) -> str:
 
 
 def _metrics(measured: Iterable[Change]) -> str:
-    """Return a note on metrics that no question has any more."""
-    before: dict[str, None] = {}
-    now: set[str] = set()
-    for change in measured:
-        if not change.reworded:
-            before |= dict.fromkeys(change.before.metrics)
-            now |= change.now.scores.keys()
-    lost = [metric for metric in before if metric not in now and metric not in DEMANDED]
+    """Return the metrics that no question has any more, except those that few had for the form of their answers."""
+    same = [change for change in measured if not change.reworded]
+    before = Counter(metric for change in same for metric in change.before.metrics)
+    now = {metric for change in same for metric in change.now.scores}
+    lost = [
+        metric
+        for metric, n in before.items()
+        if metric not in {*now, *DEMANDED} and (2 * n >= len(same) or not needs_more_than_labels(metric))
+    ]
     return f"metrics: {_some(lost)} then, not measured now" if lost else ""
 
 
