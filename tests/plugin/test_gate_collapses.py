@@ -69,6 +69,26 @@ def rag_judge():
 """
 
 
+CITING = """\
+import json
+from pathlib import Path
+
+import pytest
+
+from pytest_ragcheck import RagClient
+
+CITING = [f"When, {n}?" for n in json.loads(Path("citing.json").read_text())]
+
+
+def answer(query):
+    return {"answer": "It is 9 [1]." if query in CITING else "It is 9.", "contexts": ["The shop opens at 9."]}
+
+@pytest.fixture(scope="session")
+def rag_client():
+    return RagClient.from_callable(answer)
+"""
+
+
 @dataclass(frozen=True, kw_only=True)
 class World:
     """A system and a judge: the answer to each question, and the judge's scores."""
@@ -482,6 +502,28 @@ def test_a_metric_that_few_answers_happened_to_have_may_be_gone(project: Project
     saved(project, before)
     run = today(project, replace(before, answers={}, seed=2))
     assert (run.exit_status, run.outcomes) == (0, {"passed": 12}), run.text
+
+
+def test_an_answer_with_the_first_score_of_a_question_is_not_called_edited(project: Project) -> None:
+    project.write("all.rag.json", json.dumps([{"id": f"q{n}", "question": f"When, {n}?"} for n in range(12)]))
+    project.write("conftest.py", CITING)
+    options = ("--rag-judge=none", "--rag-min=citation_validity=1")
+    project.write("citing.json", "[0, 1, 2, 3, 4, 5]")
+    assert project.run(*options).exit_status == 0
+    assert main(["baseline", "save"]) == 0
+    project.write("citing.json", "[1, 2, 3, 4, 5, 6]")
+    run = project.run(*options)
+    assert run.exit_status == 0
+    assert "baseline ragcheck-baseline.json: 12 as before" in run.lines
+    assert any(line.endswith("has none now: 1 of 7 questions (q0); 1 gained one") for line in run.lines)
+    project.write("citing.json", "[]")
+    assert main(["baseline", "accept"]) == 0
+    assert project.run("--rag-judge=none", "-orag_baseline_allow=other-settings").exit_status == 0
+    assert main(["baseline", "accept"]) == 0
+    project.write("citing.json", "[1]")
+    assert any(
+        line.startswith("no question can be compared, so the gate cannot") for line in project.run(*options).lines
+    )
 
 
 @two_ways

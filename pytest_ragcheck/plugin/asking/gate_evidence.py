@@ -78,7 +78,7 @@ class _Examination:
         thresholds = self.record.thresholds
         known = await self._known(thresholds)
         common = {m: t for m, t in thresholds.items() if any(m in look.scores for look in self.row.answers)}
-        if not known and common:
+        if not known and (common or self.row.saved[-1][0].has_labels_of(self.record.question)):
             # A metric that is asserted for the first time must not hide a collapse of the others.
             thresholds, known = common, await self._known(common)
         now = await self._look(self.record, thresholds)
