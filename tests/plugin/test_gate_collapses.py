@@ -105,6 +105,7 @@ class World:
 
     n_contexts: int = 1
     ids: str = "doc"
+    gold_ids: str = "doc"
     lost: tuple[int, ...] = ()
     """Numbers of questions whose contexts come from another document."""
 
@@ -134,7 +135,7 @@ class World:
             document, found = self.document(number), self.document((number + self.moved) % self.n)
             if self.gold != "none":
                 text = {} if self.gold == "id" else {"text": f"Passage of {document}."}
-                asked["gold_passages"] = [{"doc_id": f"doc-{document}", **text}]
+                asked["gold_passages"] = [{"doc_id": f"{self.gold_ids}-{document}", **text}]
             questions.append(asked)
             contexts = [f"Passage of {found}.", *(f"Further passage {i} of {name}." for i in range(1, self.n_contexts))]
             ids = [
@@ -408,6 +409,23 @@ def test_renamed_document_ids_hide_no_retrieval_of_the_wrong_documents(project: 
     run = today(project, replace(before, ids="page", moved=1, seed=4), "--rag-gate=regression")
     assert run.exit_status == pytest.ExitCode.TESTS_FAILED
     assert run.junit["gate"][1].startswith("12 confirmed as failing")
+
+
+@two_ways
+@pytest.mark.parametrize("gate", ["confirmed", "regression"])
+def test_gold_ids_that_are_renamed_with_the_documents_hide_no_collapse_of_retrieval(
+    project: Project, gate: str
+) -> None:
+    before = World(n=12, gold="id", thresholds={"recall_at_5": 1.0})
+    saved(project, before)
+    renamed = replace(before, ids="page", gold_ids="page", seed=4)
+    run = today(project, renamed, f"--rag-gate={gate}")
+    assert (run.exit_status, run.outcomes) == (0, {"passed": 12})
+    assert any(line.endswith("recorded retrieval scores stand") for line in run.lines)
+    for collapsed in replace(renamed, moved=1), replace(renamed, lost=tuple(range(12))):
+        run = today(project, collapsed, f"--rag-gate={gate}")
+        assert run.exit_status == pytest.ExitCode.TESTS_FAILED
+        assert run.junit["gate"][1].startswith("12 confirmed as failing")
 
 
 @two_ways

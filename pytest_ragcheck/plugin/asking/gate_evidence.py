@@ -69,6 +69,9 @@ class _Examination:
     recorded: set[str] = field(default_factory=set)
     """Digests of recorded answers that today's judge judged."""
 
+    retrieval: dict[str, dict[str, float]] = field(default_factory=dict)
+    """Retrieval scores of recorded answers, by digest, that stand because today's gold ids are unknown to them."""
+
     again: list[Record] = field(default_factory=list)
     judged: list[Record] = field(default_factory=list)
     over_budget: bool = False
@@ -111,6 +114,8 @@ class _Examination:
         return min(failed, key=kept, default=self.record)
 
     async def _known(self, thresholds: Mapping[str, float]) -> tuple[KnownRun, ...]:
+        renamed = self.baseline.renames_gold(self.record)
+        metrics = [m for m in self.checker.metrics_of(self.backends) if not (renamed and m.names == RETRIEVAL)]
         found = []
         for run, saved in enumerate(self.row.saved, -len(self.row.saved)):
             question = self.baseline.with_saved_turns(self.record.question, run)
@@ -122,11 +127,13 @@ class _Examination:
                     each,
                     question,
                     thresholds,
-                    metrics=self.checker.metrics_of(self.backends),
+                    metrics=metrics,
                     weights=self.backends.settings.run.weights,
                 )
                 if look is not None and look.answer is not None and each.answer is not None:
                     self.answers.setdefault(look.answer, (question, each.answer))
+                    if renamed:
+                        self.retrieval[look.answer] = {m: v for m, v in look.scores.items() if m in RETRIEVAL}
                 looks.append(look)
             if looks[0] is not None:
                 found.append(KnownRun(looks=tuple(look for look in looks if look is not None)))
@@ -215,7 +222,8 @@ class _Examination:
         self.over_budget = self.over_budget or len(records) < len(done)
         if len(records) < len(done) or any(record.verdict is Verdict.ERROR for record in records):
             return None
-        return tuple(measured_values(record.scores) for record in records)
+        judged = zip(answers, records, strict=True)
+        return tuple(measured_values(record.scores) | self.retrieval.get(digest, {}) for digest, record in judged)
 
     async def _drift(self, compared: ComparedQuestion) -> tuple[Scores, Scores] | None:
         recorded = compared.recorded(compared.now.answer)

@@ -89,7 +89,8 @@ def _documents(changes: Sequence[Change]) -> Iterator[str]:
     if len(ids & known_ids) <= _RENAMED_IDS * len(ids) and known >= _KNOWN_TEXTS:
         yield (
             f"the system's document ids have changed: {len(ids & known_ids)} of {len(ids)} occur in the baseline, "
-            f"{100 * known:.0f} % of the texts do; metrics by id cannot be compared"
+            f"{100 * known:.0f} % of the texts do; "
+            + ("metrics by id cannot be compared" if gold & known_ids else "recorded retrieval scores stand")
         )
     elif lost := sorted((gold & known_ids) - ids):
         named = some(lost, _SHOWN, joint=" and ")
