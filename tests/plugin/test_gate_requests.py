@@ -396,6 +396,17 @@ def test_a_leak_that_is_recorded_excuses_no_larger_one_and_no_other(
     assert main(list(report)) == 0
 
 
+def test_a_leak_of_one_repeat_excuses_no_other_leak_of_one_repeat(project: Project) -> None:
+    questions = [{"id": "a", "question": "When?", "must_mention": "9", "must_not_mention": ["FIRST", "SECOND"]}]
+    project.write("all.rag.json", json.dumps(questions))
+    options = ("--rag-judge=none", "-orag_repeats=3")
+    for leak, outcome in ("FIRST", "failed"), ("FIRST", "xfailed"), ("SECOND", "failed"):
+        project.write("conftest.py", LEAKS_ONCE.replace("ANSWERS", f"['It is 9.', 'It is 9. {leak}']"))
+        assert project.run(*options).outcomes == {outcome: 1}
+        if outcome == "failed":
+            main(["baseline", "save"])
+
+
 LEAKING_ID = SYSTEM.replace('os.environ["SHOP_ID"]', 'os.environ["SHOP_ID"] if query == "When?" else "shop.md"')
 
 

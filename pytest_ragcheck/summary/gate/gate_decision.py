@@ -159,13 +159,12 @@ def is_newly_forbidden(record: Record, before: BaselineRow) -> bool:
     """Return True if no recorded answer broke as much of a prohibition, and the same texts or documents."""
     for metric, value in record.shortfalls.items():
         if metric in PROHIBITIONS:
+            # A recorded score is rounded.
+            leaks = [look for look in before.answers if look.scores.get(metric, 1.0) <= value + 1e-6]
+            # Further looks of a run have no texts; its first one is the leak.
+            texts = [look.answer for look in leaks if look.answer is not None]
             found = broken(metric, record.question, record.reply)
-            if not any(
-                # A recorded score is rounded.
-                look.scores.get(metric, 1.0) <= value + 1e-6
-                and (look.answer is None or found <= broken(metric, record.question, look.answer))
-                for look in before.answers
-            ):
+            if not leaks or (texts and not any(found <= broken(metric, record.question, text) for text in texts)):
                 return True
     return False
 
