@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -52,8 +53,8 @@ def gate_of(chosen: argparse.Namespace, recorded: GateRules) -> ChosenGate:
     """
     Return the gate of the command line, or else the run's own, with the baseline.
 
-    Without `--baseline`, the default file in the current folder is the baseline, as in a run. Without a
-    baseline, a gate of the run that needs one becomes `each`.
+    Without `--baseline`, the baseline is that of a run. Without that file, a gate of the run that needs a baseline
+    becomes `each`.
 
     Raises:
         UsageError: A value is invalid, the file is not a baseline, or `--gate` lacks a baseline to compare with.
@@ -62,8 +63,8 @@ def gate_of(chosen: argparse.Namespace, recorded: GateRules) -> ChosenGate:
 
     terms = _terms_of(chosen, recorded)
     place = chosen.baseline
-    if place is None and Path(BASELINE_FILE).is_file():
-        place = BASELINE_FILE
+    if place is None and ((found := default_baseline()).rev is not None or found.path.is_file()):
+        place = str(found)
     baseline = None if place is None else _read_baseline(place)
     if baseline is not None or terms.gate not in COMPARING:
         return ChosenGate(terms=terms, baseline=baseline)
@@ -76,6 +77,17 @@ def gate_of(chosen: argparse.Namespace, recorded: GateRules) -> ChosenGate:
         f"{BASELINE_FILE}"
     )
     return ChosenGate(terms=replace(terms, gate="each"), baseline=None, note=note)
+
+
+def default_baseline() -> BaselinePlace:
+    """Return the baseline of a run in the current folder, which the ini file names, or which is in the rootdir."""
+    from pytest_ragcheck.cli.project.user_project import ini_settings, root_of
+    from pytest_ragcheck.config.resolve import read_value
+
+    start = Path.cwd()
+    given = ini_settings(start, ("rag_baseline",)).get("rag_baseline", Given(BASELINE_FILE, ""))
+    place: BaselinePlace = read_value("rag_baseline", given)
+    return replace(place, path=Path(os.path.relpath(root_of(start) / place.path)))
 
 
 def with_own_baseline(results: Results) -> Results:

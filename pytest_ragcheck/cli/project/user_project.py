@@ -107,6 +107,14 @@ def read_project(folder: Path) -> Project:
     )
 
 
+def root_of(folder: Path) -> Path:
+    """Return pytest's rootdir for a run without arguments in *folder*, an absolute path."""
+    if found := _configuration(folder):
+        return found.path.parent
+    marks = ("pyproject.toml", "setup.py")
+    return next((each for name in marks for each in (folder, *folder.parents) if (each / name).is_file()), folder)
+
+
 def host_of(remote: str) -> str | None:
     """Return the host of a git remote's URL (`https://host/...` or `user@host:...`); None for a local path."""
     if "://" in remote:

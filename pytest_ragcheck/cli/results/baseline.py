@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from pytest_ragcheck.cli.arguments import add_output
+from pytest_ragcheck.cli.gate_arguments import default_baseline
 from pytest_ragcheck.cli.printing import say
-from pytest_ragcheck.config.baseline_place import BASELINE_FILE
+from pytest_ragcheck.cli.project.user_project import root_of
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.report.counted import counted
 from pytest_ragcheck.report.files.results_reader import asked_rows, ended_of, predictions_path, questions_files
@@ -51,14 +52,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "differs, 2 wrong usage.",
     )
     for action in (save, accept):
-        add_output(action, default=BASELINE_FILE, text="where the baseline goes")
-    which = "the last full run: its predictions file, or its output folder"
-    save.add_argument(
-        "results", metavar="RESULTS", type=Path, nargs="?", default=RESULTS, help=f"{which} (default: {RESULTS})"
-    )
-    accept.add_argument(
-        "--results", metavar="RESULTS", type=Path, default=RESULTS, help=f"{which} (default: {RESULTS})"
-    )
+        action.add_argument("-o", "--output", metavar="FILE", type=Path, help="the baseline (default: that of a run)")
+    which = f"the last full run: its predictions file, or its output folder (default: {RESULTS} in the rootdir)"
+    save.add_argument("results", metavar="RESULTS", type=Path, nargs="?", help=which)
+    accept.add_argument("--results", metavar="RESULTS", type=Path, help=which)
     accept.add_argument(
         "ids",
         metavar="ID",
@@ -70,8 +67,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(chosen: argparse.Namespace) -> int:
     from pytest_ragcheck.report.files.output_folder import check_outside
 
-    path: Path = chosen.output
-    chosen.results = predictions_path(chosen.results)
+    path: Path = chosen.output or default_baseline().path
+    chosen.output = path
+    root = root_of(Path.cwd())
+    chosen.results = predictions_path(chosen.results or Path(os.path.relpath(root / RESULTS)))
     if any(path.parent.glob("*_summary.json")):
         check_outside(path, path.parent, name=str(path))
     now = _read(chosen.results, _ADVICE)
@@ -81,7 +80,7 @@ def run(chosen: argparse.Namespace) -> int:
     # A file whose questions were all skipped has no row.
     files = questions_files(chosen.results.parent, {dataset for dataset, _ in (*rows, *recorded)})
     absent = recorded.keys() - rows.keys() - asked_rows(files).keys()
-    reach = Reach.from_row(now.document.get("reach", {}))
+    reach = replace(Reach.from_row(now.document.get("reach", {})), root=root)
     gone = {key for key in absent if reach.expects(*key)}
     if not now.document["predictions"]:
         kinds = ", ".join(dict.fromkeys(row.error_kind for row in rows.values()))

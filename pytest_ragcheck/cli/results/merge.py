@@ -9,6 +9,7 @@ from pathlib import Path
 from pytest_ragcheck.cli.arguments import add_output
 from pytest_ragcheck.cli.gate_arguments import add_gate_options, gate_of
 from pytest_ragcheck.cli.printing import say
+from pytest_ragcheck.cli.project.user_project import root_of
 from pytest_ragcheck.config.baseline_place import BASELINE_FILE, BaselinePlace
 from pytest_ragcheck.report.terminal.comparison_lines import accept_command
 from pytest_ragcheck.report.terminal.gate_lines import decision_lines, decision_text, flaky_lines, lines_beside
@@ -48,7 +49,8 @@ def run(chosen: argparse.Namespace) -> int:
     terms, baseline = gate.terms, gate.baseline
     redactor = environment_redactor()
     place = BaselinePlace.from_text(baseline.name if baseline is not None else BASELINE_FILE).path
-    accept = accept_command(results=chosen.output.absolute(), baseline=place.absolute(), start=Path.cwd())
+    start = Path.cwd()
+    accept = accept_command(results=start / chosen.output, baseline=start / place, start=start, root=root_of(start))
     gated = gate_outcomes(outcomes, baseline, terms, clean=redactor.text, accept=accept)
     outcomes, decision = gated.outcomes, gated.decision
     is_gated = baseline is not None or terms.gate != "each"

@@ -74,4 +74,5 @@ def _comparison(config: pytest.Config, run: Run, outcomes: Outcomes, not_passed:
     start = config.invocation_params.dir
     # `ragcheck merge` writes the full run of the shards.
     results = settings.run.output if settings.run.shard is None else start / "ragcheck-results"
-    return replace(compared, accept=accept_command(results=results, baseline=place_of(config).path, start=start))
+    command = accept_command(results=results, baseline=place_of(config).path, start=start, root=config.rootpath)
+    return replace(compared, accept=command)

@@ -214,6 +214,33 @@ def test_a_report_and_a_saved_run_lack_the_questions_that_are_missing_in_the_run
     assert recorded(project.folder).keys() == {*files, "test_one-1"} - ({"b"} if gone else set())
 
 
+@pytest.mark.parametrize(
+    ("files", "place"),
+    [
+        ({"pytest.ini": "[pytest]\n"}, "ragcheck-baseline.json"),
+        ({"pytest.ini": "[pytest]\nrag_baseline = kept/base.json\n"}, "kept/base.json"),
+        ({"pytest.ini": "[pytest]\nrag_baseline = git:HEAD:base.json\n"}, "base.json"),
+        ({"pyproject.toml": ""}, "ragcheck-baseline.json"),
+        ({"setup.py": ""}, "ragcheck-baseline.json"),
+    ],
+)
+def test_the_baseline_is_written_where_a_run_reads_it(
+    tmp_path: Path, ragcheck: Save, monkeypatch: pytest.MonkeyPatch, files: dict[str, str], place: str
+) -> None:
+    for name, text in files.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    for folder in ("ragcheck-results", "tests"):
+        (tmp_path / folder).mkdir()
+    run = json.dumps(predictions(passed("terms")))
+    (tmp_path / "ragcheck-results" / "rag_predictions.json").write_text(run, encoding="utf-8")
+    monkeypatch.chdir(tmp_path / "tests")
+    assert ragcheck("baseline", "save") == (0, f"../{place}: 1 question, 1 saved run\n", "")
+    assert ragcheck("baseline", "accept")[1] == f"../{place}: no answer differs from the recorded ones\n"
+    monkeypatch.chdir(tmp_path)
+    assert ragcheck("baseline", "accept")[1] == f"{place}: no answer differs from the recorded ones\n"
+    assert ragcheck("baseline", "save", "-o", "own.json")[1] == "own.json: 1 question, 1 saved run\n"
+
+
 def test_a_run_with_errors_alone_is_refused(save: Save, accept: Save, tmp_path: Path) -> None:
     said = (
         "every question is an ERROR (endpoint_timeout), so the run has no answers to keep. "
