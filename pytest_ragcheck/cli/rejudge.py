@@ -35,7 +35,9 @@ DESCRIPTION = (
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("predictions", metavar="PREDICTIONS", type=Path, help="the {agent}_predictions.json of a run")
+    parser.add_argument(
+        "predictions", metavar="PREDICTIONS", type=Path, help="the {agent}_predictions.json of a run, or its folder"
+    )
     for name in _LIKE_PYTEST:
         option = _BY_NAME[name]
         action = "append" if option.kind == "words" else "store"
@@ -53,11 +55,13 @@ def run(chosen: argparse.Namespace) -> int:
     from pytest_ragcheck.replay.recording_reader import read_recording
     from pytest_ragcheck.replay.replay_judge import choose_replay_judge, missing_for_replay
     from pytest_ragcheck.report.files.result_files import is_result_of, write_results
+    from pytest_ragcheck.report.files.results_reader import predictions_path
     from pytest_ragcheck.report.terminal.run_lines import summary_lines
     from pytest_ragcheck.summary.aggregate import aggregate
     from pytest_ragcheck.summary.calibration.agreement import read_agreements
 
     settings = read_settings(_given(chosen))
+    chosen.predictions = predictions_path(chosen.predictions)
     recording = read_recording(chosen.predictions, name=str(chosen.predictions))
     if is_result_of(chosen.predictions, settings.run.output, settings.run.agent):
         raise UsageError(f"{recording.name} would be overwritten. Give another --rag-agent or --rag-output.")

@@ -122,8 +122,8 @@ RUN: tuple[Setting, ...] = (
     ),
     _setting(
         name="rag_replay",
-        help="Uses the answers and verdicts in the predictions file of an earlier run, without asking the system. "
-        "With --rag-judge that judge judges the recorded answers.",
+        help="Uses the answers and verdicts in the predictions file of an earlier run, or in its folder, without "
+        "asking the system. With --rag-judge that judge judges the recorded answers.",
         read=read_path,
         metavar="PREDICTIONS",
     ),

@@ -57,6 +57,21 @@ def test_the_files_are_those_of_the_recorded_run(project: Project) -> None:
     assert sum(line.startswith(header) for line in run.lines) == 1
 
 
+def test_the_folder_of_a_run_is_a_recording(project: Project) -> None:
+    project.ask(good("terms"))
+    project.run("--rag-output=recorded")
+    project.write("conftest.py", "")
+    run = project.run("--rag-replay=recorded")
+    assert run.outcomes == {"passed": 1}
+    assert run.predictions["replay_of"] == "recorded"
+    (project.folder / "recorded" / "rag_predictions.json").rename(project.folder / "recorded" / "a_predictions.json")
+    (project.folder / "recorded" / "b_predictions.json").touch()
+    text = "expected one file *_predictions.json in the folder, found a_predictions.json, b_predictions.json. Name the"
+    assert text in project.run("--rag-replay=recorded").stderr
+    own = project.run("--rag-replay=ragcheck-results")
+    assert "--rag-replay: ragcheck-results/rag_predictions.json is where this run writes its own results." in own.stderr
+
+
 @pytest.mark.parametrize("value", ["billing", "terms", "What about terms?"])
 def test_a_header_whose_value_is_in_a_question_hides_no_recorded_answer(
     project: Project, monkeypatch: pytest.MonkeyPatch, value: str

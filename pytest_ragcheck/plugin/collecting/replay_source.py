@@ -12,6 +12,7 @@ from pytest_ragcheck.plugin.workers.shared_folder import home_of
 from pytest_ragcheck.replay.recording_reader import read_recording
 from pytest_ragcheck.replay.replay_judge import missing_for_replay
 from pytest_ragcheck.report.files.result_files import is_result_of
+from pytest_ragcheck.report.files.results_reader import predictions_path
 
 if TYPE_CHECKING:
     from pytest_ragcheck.config.settings import Settings
@@ -25,11 +26,16 @@ def recording_of(config: pytest.Config, path: Path) -> Recording:
     Return the recording, and read it at the first call.
 
     Raises:
-        UsageError: The file is not a recording.
+        UsageError: The file, or that of the folder, is not a recording.
     """
     if RECORDING not in config.stash:
+        path = _file_of(path)
         config.stash[RECORDING] = read_recording(path, name=shown_name(path, config.rootpath))
     return config.stash[RECORDING]
+
+
+def _file_of(path: Path) -> Path:
+    return predictions_path(path) if path.is_dir() else path
 
 
 def shown_name(path: Path, root: Path) -> str:
@@ -45,7 +51,7 @@ def check_replay(config: pytest.Config, settings: Settings, path: Path) -> None:
         UsageError: The file is not a recording, the run would overwrite it, or no judge can judge its answers.
     """
     recording = recording_of(config, path)
-    if is_result_of(path, settings.run.output, settings.run.agent):
+    if is_result_of(_file_of(path), settings.run.output, settings.run.agent):
         raise UsageError(
             f"--rag-replay: {recording.name} is where this run writes its own results. "
             "Give the run another --rag-agent or --rag-output."

@@ -67,6 +67,20 @@ def test_without_a_judge_the_recorded_verdicts_are_decided_anew(
     assert (tmp_path / "ragcheck-results" / "billing_questions.json").exists()
 
 
+def test_the_folder_of_a_run_is_its_predictions_file(recorded: str, ragcheck: Ragcheck, tmp_path: Path) -> None:
+    assert ragcheck("rejudge", "recorded", "--rag-threshold=0.78")[0] == 1
+    assert results(tmp_path / "ragcheck-results")[1]["replay_of"] == recorded
+    (tmp_path / "recorded" / "other_predictions.json").write_bytes((tmp_path / recorded).read_bytes())
+    status, _, text = ragcheck("rejudge", "recorded")
+    assert (status, text) == (
+        2,
+        (
+            "ragcheck rejudge: recorded: expected one file *_predictions.json in the folder, "
+            "found other_predictions.json, rag_predictions.json. Name the file.\n"
+        ),
+    )
+
+
 def test_a_threshold_on_a_metric_of_conftest_is_an_error_and_no_pass(
     ragcheck: Ragcheck, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
