@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from pytest_ragcheck.check import PreparedQuestion
 from pytest_ragcheck.config.settings import Settings
@@ -18,59 +18,16 @@ from pytest_ragcheck.metrics.metric import Metric
 from pytest_ragcheck.questions.planted import plants_of
 from pytest_ragcheck.questions.question import END_TO_END, RETRIEVAL_ALONE, Question
 from pytest_ragcheck.rag.answer import RagAnswer
-from pytest_ragcheck.scores.score import Score
 from pytest_ragcheck.summary.gate.recorded.recorded_verdicts import SameScore
 from pytest_ragcheck.summary.gate.recorded.saved_answer import MENTIONS, label_digests
+from pytest_ragcheck.verdict.record import Record
+from pytest_ragcheck.verdict.verdict import Verdict
+
+if TYPE_CHECKING:
+    from pytest_ragcheck.metrics.cost import Cost
 
 DECIDED = frozenset({"unscored", "nothing_to_assert"})
 """Kinds of ERROR that depend on the thresholds rather than on endpoint or judge."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Recorded:
-    """The recorded values of one question."""
-
-    dataset_name: str
-    id: str
-    question: str
-    """The text of the question."""
-
-    identity: str = ""
-    """The name of the identity that asked; empty for none."""
-
-    tier: str = ""
-    """The tier in which the question was asked; empty if unknown."""
-
-    mentions: str = ""
-    """Digest of the texts that the answer must or must not mention; empty if unknown."""
-
-    answer: RagAnswer | None = None
-    """The answer; None if the system failed, as `error` describes."""
-
-    judge: JudgeIdentity | None = None
-    """The judge of the run; None without a judge."""
-
-    judgement: Judgement | None = None
-    material: str = ""
-    """Digest of the judge's material; empty without a judgement."""
-
-    scores: Mapping[str, Score] = field(default_factory=dict)
-    """The scores by metric, the judge's included."""
-
-    use: TokenUse | None = None
-    """The tokens of the judge's models; None if unknown."""
-
-    error_kind: str = ""
-    error: str = ""
-    """The text of an ERROR; else empty."""
-
-    endpoint: str = ""
-    """The system without secrets; empty if none was asked."""
-
-    @property
-    def key(self) -> tuple[str, str]:
-        """The question's identity."""
-        return self.dataset_name, self.id
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,8 +37,11 @@ class Recording:
     name: str
     """The recording's name in messages."""
 
-    rows: Mapping[tuple[str, str], Recorded]
-    """The recorded values by dataset name and id."""
+    rows: Mapping[tuple[str, str], Record]
+    """The rows by dataset name and id, as far as a replay needs them; the tier of a question is empty if unknown."""
+
+    mentions: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    """Digests of the texts that the answers must or must not mention, as far as they are known."""
 
     endpoint: str | None = None
     """The system that answered the question at hand; None for the recording as a whole."""
@@ -116,9 +76,9 @@ class Recording:
                 f"{self.name}: question {question.id!r} of {question.dataset_name!r} was recorded {changed}. "
                 "Record it again: run once without --rag-replay."
             )
-        if row.answer is None:
-            raise RecordedError(row.error, kind=row.error_kind)
-        return row.answer
+        if row.verdict is Verdict.ERROR and not row.has_reply:
+            raise RecordedError(row.reason, kind=row.error_kind)
+        return replace(row.reply, server_source_ids=None, extra=_extra(row.cost))
 
     def prepared(
         self, question: Question, judge: Judge | None, metrics: Sequence[Metric], settings: Settings
@@ -140,7 +100,7 @@ class Recording:
             judge = None
         return PreparedQuestion(
             question=question,
-            client=replace(recording, endpoint=row.endpoint if row else ""),
+            client=replace(recording, endpoint="" if row is None else row.endpoint),
             judge=judge,
             # Every repeat of a recording gives the same result.
             settings=settings.replace(repeats=1, judge_repeats=1),
@@ -148,20 +108,22 @@ class Recording:
             is_recorded=True,
         )
 
-    def _changed(self, row: Recorded, question: Question) -> str:
-        """Return how the recorded question differs from today's; empty if it does not."""
-        if row.question != self.clean(question.question):
-            return f"with another text, {row.question!r:.200}"
-        if row.identity != self.clean(question.identity):
-            return f"as {row.identity!r}" if row.identity else "without an identity"
+    def _changed(self, row: Record, question: Question) -> str:
+        """The recorded circumstance under which the system may have answered otherwise; empty if there is none."""
+        asked = row.question
+        if asked.question != self.clean(question.question):
+            return f"with another text, {asked.question!r:.200}"
+        if asked.identity != self.clean(question.identity):
+            return f"as {asked.identity!r}" if asked.identity else "without an identity"
         # Contexts of the tier end_to_end are those of the tier retrieval, too.
-        if row.tier not in ("", question.tier) and (row.tier, question.tier) != (END_TO_END, RETRIEVAL_ALONE):
-            return f"in the tier {row.tier!r}, not {question.tier!r}"
-        if row.mentions and plants_of(question) and row.mentions != label_digests(question)[MENTIONS]:
+        if asked.tier not in ("", question.tier) and (asked.tier, question.tier) != (END_TO_END, RETRIEVAL_ALONE):
+            return f"in the tier {asked.tier!r}, not {question.tier!r}"
+        mentions = self.mentions.get(asked.key)
+        if mentions and plants_of(question) and mentions != label_digests(question)[MENTIONS]:
             return "with other planted documents or mentions"
         return ""
 
-    def _row(self, question: Question) -> Recorded | None:
+    def _row(self, question: Question) -> Record | None:
         return self.rows.get((self.clean(question.dataset_name), self.clean(question.id)))
 
 
@@ -198,7 +160,7 @@ class RecordedJudge:
     *repeats* is the number of judgements, >= 1.
     """
 
-    def __init__(self, row: Recorded, judge: Judge, *, repeats: int = 1) -> None:
+    def __init__(self, row: Record, judge: Judge, *, repeats: int = 1) -> None:
         self._row = row
         self._repeats = repeats
         self._judge = judge
@@ -216,9 +178,31 @@ class RecordedJudge:
         row = self._row
         same_judge = row.judge == self.identity
         if row.judgement is not None and same_judge and row.material == material_digest(question, answer):
-            if row.use is not None:
-                note_use(row.use)
+            if row.cost.asked_judge:
+                note_use(_use(row.cost))
             return row.judgement
-        if row.error and row.error_kind not in DECIDED and same_judge:
-            raise RecordedError(row.error, kind=row.error_kind)
+        if row.verdict is Verdict.ERROR and row.error_kind not in DECIDED and same_judge:
+            raise RecordedError(row.reason, kind=row.error_kind)
         return await judge_by_all(question, answer, self._judge, repeats=self._repeats)
+
+
+def _extra(cost: Cost) -> dict[str, Any]:
+    """Return the cost of the system as a reply reports it."""
+    metrics = {
+        "input_tokens": cost.system_input_tokens,
+        "output_tokens": cost.system_output_tokens,
+        "cost_usd": cost.system_usd,
+    }
+    known = {name: value for name, value in metrics.items() if value is not None}
+    return {"metrics": known} if known else {}
+
+
+def _use(cost: Cost) -> TokenUse:
+    return TokenUse(
+        model="",
+        url=None,
+        input_tokens=cost.judge_input_tokens,
+        output_tokens=cost.judge_output_tokens,
+        recorded=True,
+        recorded_usd=cost.judge_usd,
+    )

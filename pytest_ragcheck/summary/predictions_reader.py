@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -196,7 +197,10 @@ def judge_of(row: Fields) -> JudgeIdentity | None:
     if judge is None:
         return None
     further = ("model", "url", "prompt_version", "parameters")
-    return JudgeIdentity(kind=judge.text("kind"), **{name: judge.text_or_null(name) for name in further})
+    return _identity(kind=judge.text("kind"), **{name: judge.text_or_null(name) for name in further})
+
+
+_identity = lru_cache(100)(JudgeIdentity)  # of most rows the same
 
 
 def judge_name(judge: JudgeIdentity | None) -> str:

@@ -15,8 +15,9 @@ from pytest_ragcheck.judging.judged_material import material_digest
 from pytest_ragcheck.judging.judgement import JudgeIdentity
 from pytest_ragcheck.metrics.metric_choice import choose_metrics
 from pytest_ragcheck.questions.question import GoldPassage
-from pytest_ragcheck.replay.recorded_run import Recorded, Recording, UnavailableJudge
+from pytest_ragcheck.replay.recorded_run import Recording, UnavailableJudge
 from pytest_ragcheck.scores.score import Score
+from pytest_ragcheck.verdict.record import Record
 from pytest_ragcheck.verdict.verdict import Verdict
 from tests.making import Judges, a_question
 
@@ -24,22 +25,25 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from pytest_ragcheck.questions.question import Question
-    from pytest_ragcheck.verdict.record import Record
 
 QUESTION = a_question(expected_answer="30 days")
 ANSWER = RagAnswer(text="30 days", contexts=("Within 30 days.",), source_ids=("1",), latency_seconds=0.25)
 MODEL = JudgeIdentity(kind="openai", model="m", prompt_version="en-1")
 SAID = Judgement(answer_correctness=0.75, groundedness=0.8, error_message="short", unsupported_claims=("ever",))
-ROW = Recorded(
-    dataset_name="billing",
-    id="refunds",
-    question=QUESTION.question,
-    answer=ANSWER,
+ROW = Record(
+    question=replace(QUESTION, tier=""),
+    verdict=Verdict.PASS,
+    answer=ANSWER.text,
+    contexts=ANSWER.contexts,
+    source_ids=ANSWER.source_ids,
+    latency_seconds=ANSWER.latency_seconds,
     judge=MODEL,
     judgement=SAID,
     material=material_digest(QUESTION, ANSWER),
     endpoint="http://localhost/query",
 )
+UNJUDGED = replace(ROW, verdict=Verdict.ERROR, judgement=None, material="")
+KEY = QUESTION.key
 ANY_JUDGE = UnavailableJudge(None, "no judge was chosen.", is_model=False)
 
 
@@ -52,14 +56,15 @@ class Model(Judges):
 
 
 def replayed(
-    row: Recorded | None = ROW,
+    row: Record | None = ROW,
     *,
+    mentions: str = "",
     question: Question = QUESTION,
     judge: Any = ANY_JUDGE,
     metrics: Sequence[Any] = (),
     **settings: Any,
 ) -> Record:
-    recording = Recording(name="rec.json", rows={row.key: row} if row else {})
+    recording = Recording(name="rec.json", rows={} if row is None else {KEY: row}, mentions={KEY: mentions})
     chosen = Settings.of(**settings)
     (record,) = asyncio.run(evaluate_all([recording.prepared(question, judge, metrics, chosen)], chosen))
     return record
@@ -77,6 +82,7 @@ def test_answer_and_verdict_are_the_recorded_ones_of_any_judge() -> None:
     assert values(record) == {"answer_correctness": 0.75, "groundedness": 0.8, "abstained": 0.0}
     assert (record.verdict, record.judge, record.endpoint) == (Verdict.PASS, MODEL, "http://localhost/query")
     assert record.unsupported_claims == ("ever",)
+    assert replayed(replace(ROW, verdict=Verdict.FAIL)).endpoint == "http://localhost/query"
 
 
 def test_the_same_judge_is_not_asked() -> None:
@@ -153,14 +159,15 @@ def test_a_question_with_another_text_is_an_error_that_names_it() -> None:
         ({"identity": "alice"}, {"identity": "bob"}, "as 'alice'"),
         ({"tier": "retrieval"}, {}, "in the tier 'retrieval', not 'end_to_end'"),
         ({"tier": "end_to_end"}, {"tier": "generation"}, "in the tier 'end_to_end', not 'generation'"),
-        ({"mentions": "0123456789abcdef"}, {"tags": ("injection",)}, "with other planted documents or mentions"),
+        ({}, {"tags": ("injection",)}, "with other planted documents or mentions"),
     ],
 )
 def test_a_question_that_was_asked_otherwise_is_an_error(row: Any, question: Any, how: str) -> None:
     canary = "ref-1-00c0ffee0001"
     planted = GoldPassage(doc_id="note-1:refunds", text=canary)
     asked = replace(QUESTION, must_not_mention=(canary,), distractors=(planted,), **question)
-    record = replayed(replace(ROW, **row), question=asked)
+    recorded = replace(ROW, question=replace(ROW.question, **row))
+    record = replayed(recorded, question=asked, mentions="0123456789abcdef" if "tags" in question else "")
     assert (record.verdict, record.error_kind) == (Verdict.ERROR, "replay")
     assert record.reason == (
         f"rec.json: question 'refunds' of 'billing' was recorded {how}. Record it again: run once without --rag-replay."
@@ -169,11 +176,11 @@ def test_a_question_that_was_asked_otherwise_is_an_error(row: Any, question: Any
 
 def test_contexts_of_a_whole_run_are_those_of_the_tier_retrieval() -> None:
     asked = replace(QUESTION, tier="retrieval", gold_passages=(GoldPassage(doc_id="1"),))
-    assert replayed(replace(ROW, tier="end_to_end"), question=asked).contexts == ANSWER.contexts
+    assert replayed(replace(ROW, question=QUESTION), question=asked).contexts == ANSWER.contexts
 
 
 def test_an_error_of_the_system_is_the_same_error() -> None:
-    row = replace(ROW, answer=None, judgement=None, material="", error_kind="endpoint_timeout", error="no reply")
+    row = replace(UNJUDGED, answer=None, error_kind="endpoint_timeout", reason="no reply")
     for judge in (ANY_JUDGE, Model()):
         record = replayed(row, judge=judge)
         assert (record.verdict, record.error_kind, record.reason) == (Verdict.ERROR, "endpoint_timeout", "no reply")
@@ -181,7 +188,7 @@ def test_an_error_of_the_system_is_the_same_error() -> None:
 
 
 def test_an_error_of_the_judge_is_the_same_error_unless_another_judges() -> None:
-    row = replace(ROW, judgement=None, material="", error_kind="judge_reply", error="no JSON")
+    row = replace(UNJUDGED, error_kind="judge_reply", reason="no JSON")
     for judge in (ANY_JUDGE, Model()):
         record = replayed(row, judge=judge)
         assert (record.verdict, record.error_kind, record.reason) == (Verdict.ERROR, "judge_reply", "no JSON")
@@ -190,7 +197,7 @@ def test_an_error_of_the_judge_is_the_same_error_unless_another_judges() -> None
 
 
 def test_an_error_of_the_thresholds_is_decided_anew() -> None:
-    row = replace(ROW, error_kind="unscored", error="f1 could not be measured")
+    row = replace(ROW, verdict=Verdict.ERROR, error_kind="unscored", reason="f1 could not be measured")
     assert replayed(row).verdict is Verdict.PASS
 
 
@@ -198,7 +205,7 @@ def test_a_right_refusal_and_an_empty_answer_are_replayed_too() -> None:
     question = a_question(answerable=False)
     for answer in (RagAnswer(text=""), RagAnswer(text="I do not know.")):
         said = Judgement(answer_correctness=0.0, abstained=True)
-        row = replace(ROW, answer=answer, judgement=said, material=material_digest(question, answer))
+        row = replace(ROW, answer=answer.text, contexts=(), judgement=said, material=material_digest(question, answer))
         assert replayed(row, question=question).verdict is Verdict.PASS
 
 
@@ -239,7 +246,7 @@ def test_metrics_that_ask_a_server_are_measured_if_the_recording_lacks_them() ->
 
 
 def test_a_recording_can_be_asked_like_any_client() -> None:
-    recording = Recording(name="rec.json", rows={ROW.key: ROW})
+    recording = Recording(name="rec.json", rows={KEY: ROW})
     assert asyncio.run(recording.ask(QUESTION)) == ANSWER
     assert recording.judges == {MODEL}
 
@@ -254,7 +261,7 @@ def test_metrics_of_a_model_that_cannot_be_asked_are_recorded_or_not_measured() 
 
 
 def test_a_recorded_judgement_counts_once_and_new_judgements_are_repeated() -> None:
-    recording = Recording(name="rec.json", rows={ROW.key: ROW})
+    recording = Recording(name="rec.json", rows={KEY: ROW})
     for judge, times in ((Model(), 0), (Model(replace(MODEL, model="n")), 3)):
         recorded = recording.prepared(QUESTION, judge, (), Settings.of(judge_repeats=3)).judge
         assert recorded is not None

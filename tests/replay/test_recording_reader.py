@@ -11,14 +11,14 @@ from pytest_ragcheck import Judgement
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.rag.answer import RagAnswer
 from pytest_ragcheck.redaction import Redactor
-from pytest_ragcheck.replay.recorded_run import Recorded
 from pytest_ragcheck.replay.recording_reader import read_recording
 from pytest_ragcheck.report.files.result_files import write_results
 from pytest_ragcheck.scores.score import Score
 from pytest_ragcheck.summary.aggregate import aggregate
 from pytest_ragcheck.summary.gate.recorded.saved_answer import label_digests
+from pytest_ragcheck.verdict.verdict import Verdict
 from tests.baselines import errored, passed, predictions
-from tests.making import OFFLINE, a_record, an_error, some_outcomes
+from tests.making import OFFLINE, a_question, a_record, an_error, some_outcomes
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -50,31 +50,26 @@ def test_what_a_run_writes_is_read_back(tmp_path: Path) -> None:
     unjudged = an_error("b", answer="30 days", error_kind="judge_reply", reason="no JSON")
     outcomes = some_outcomes(answered, unjudged, an_error("c"), a_record("d", judge=None))
     written = write_results(outcomes, aggregate(outcomes), tmp_path, Redactor())
-    rows = read_recording(written.predictions, name="rec.json").rows
-    assert rows["billing", "a"] == Recorded(
-        dataset_name="billing",
-        id="a",
-        question="What about a?",
-        tier="end_to_end",
-        mentions=label_digests(answered.question)["mentions"],
-        answer=RagAnswer(text="30 days", contexts=("c",), source_ids=("1",), latency_seconds=0.25),
-        judge=OFFLINE,
-        # Not rounded: a score just below a threshold stays there.
-        judgement=SAID,
-        material="m",
-        scores={"groundedness": Score(1.0), "f1": Score.unscored("broken")},
-        endpoint="http://localhost/query",
-    )
-    assert (rows["billing", "b"].error_kind, rows["billing", "b"].error) == ("judge_reply", "no JSON")
-    assert rows["billing", "b"].answer == RagAnswer(text="30 days")
-    assert rows["billing", "c"].answer is None
-    assert (rows["billing", "d"].judge, rows["billing", "d"].judgement) == (None, None)
+    recording = read_recording(written.predictions, name="rec.json")
+    a, b, c, d = (recording.rows["billing", name] for name in "abcd")
+    assert (a.question, a.verdict, a.judge, a.endpoint) == (
+        a_question("a"), answered.verdict, OFFLINE, "http://localhost/query",
+    )  # fmt: skip
+    assert a.reply == RagAnswer(text="30 days", contexts=("c",), source_ids=("1",), latency_seconds=0.25)
+    # Not rounded: a score just below a threshold stays there.
+    assert (a.judgement, a.material) == (SAID, "m")
+    assert a.scores == {"groundedness": Score(1.0), "f1": Score.unscored("broken")}
+    assert recording.mentions["billing", "a"] == label_digests(answered.question)["mentions"]
+    assert (b.verdict, b.error_kind, b.reason) == (Verdict.ERROR, "judge_reply", "no JSON")
+    assert b.reply == RagAnswer(text="30 days")
+    assert not c.has_reply
+    assert (d.judge, d.judgement) == (None, None)
 
 
 def test_rows_of_earlier_versions_have_answers_and_no_verdicts(tmp_path: Path) -> None:
     row = {key: value for key, value in passed("a").items() if key not in ("judgement", "judge", "endpoint")}
     recorded = read(tmp_path, predictions(row, complete=False)).rows["billing", "a"]
-    assert recorded.answer is not None
+    assert recorded.has_reply
     assert (recorded.judge, recorded.judgement, recorded.endpoint) == (None, None, "")
 
 
