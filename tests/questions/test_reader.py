@@ -170,6 +170,13 @@ def test_yaml_anchors_aliases_and_merge_keys_work(tmp_path: Path) -> None:
     ]
 
 
+def test_a_golden_set_of_trulens_is_a_question_file(tmp_path: Path) -> None:
+    content = '[{"query": "How long?", "expected_response": "30 days"}]'
+    (question,) = read(tmp_path, content, "golden.rag.json").questions
+
+    assert (question.question, question.expected_answer) == ("How long?", "30 days")
+
+
 def test_keys_of_a_file_that_begin_with_x_are_not_read(tmp_path: Path) -> None:
     content = """\
 x-common: &common

@@ -14,7 +14,8 @@ ASKED = ("question", "query", "input", "user_input", "user_query", "prompt", "me
 
 _ANSWERED = (
     "expected_answer", "expected_output", "answer", "output", "reference", "reference_answer", "ground_truth",
-    "correct_label", "ideal", "expected", "response", "result", "content", "text",
+    "correct_answer", "correct_label", "expected_response", "ideal", "expected", "response", "result", "content",
+    "text",
 )  # fmt: skip
 
 _INPUTS, _OUTPUTS = ("inputs.", "inputs_", "input_"), ("outputs.", "outputs_", "output_")

@@ -87,8 +87,8 @@ QUESTION = Vocabulary(
         "id": ("question_id", "query_id", "example_id", "qid", "_id"),
         "question": ("query", "input", "user_input", "user_query", "question_text"),
         "expected_answer": (
-            "expected", "expected_output", "reference", "reference_answer", "ground_truth", "ground_truth_answer",
-            "gold_answer", "correct_answer", "ideal_answer",
+            "expected", "expected_output", "expected_response", "reference", "reference_answer", "ground_truth",
+            "ground_truth_answer", "gold_answer", "correct_answer", "ideal_answer",
         ),
         "all_acceptable_answers": (
             "acceptable_answers", "accepted_answers", "expected_answers", "reference_answers", "ground_truths",

@@ -527,6 +527,15 @@ def test_a_mistake_in_yaml_is_named_with_its_line(
     assert capsys.readouterr().err.startswith(f"ragcheck convert: a.yaml: line 2: {problem}")
 
 
+@pytest.mark.parametrize("name", ["correct_answer", "expected_response"])
+def test_the_expected_answer_of_an_eval_has_one_of_the_usual_names(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "a.jsonl").write_text(json.dumps({"item": {"question": "How long?", name: "30 days"}}), "utf-8")
+    left, [question] = convert(tmp_path, capsys, "a.jsonl")
+    assert (left, question["expected_answer"]) == ([], "30 days")
+
+
 def test_recorded_outputs_of_mlflow_are_no_expected_answers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     row = {"inputs": {"question": "Which?"}, "outputs": "A.", "expectations": {"expected_response": "B."}}
     (tmp_path / "a.json").write_text(json.dumps([row]), encoding="utf-8")
