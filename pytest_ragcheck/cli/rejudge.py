@@ -117,7 +117,6 @@ def _given(chosen: argparse.Namespace) -> dict[str, Given]:
 
 
 def _sets(folder: Path, recording: Recording, settings: Settings) -> list[QuestionSet]:
-    """Return the questions of the recording's datasets, from the question files next to it."""
     from pytest_ragcheck.questions.reader import read_question_file
     from pytest_ragcheck.questions.tiers import asked_in
 

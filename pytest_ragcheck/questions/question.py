@@ -37,8 +37,6 @@ class GoldPassage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EarlierTurn:
-    """An earlier turn of a conversation, as this run asked it."""
-
     question: str
     """The text of the turn."""
 
@@ -244,5 +242,4 @@ class QuestionSet:
 
     @property
     def sets_thresholds(self) -> bool:
-        """True if the file or any of its questions sets thresholds."""
         return any(question.thresholds for question in self.questions)

@@ -45,7 +45,6 @@ def asked_in(questions: QuestionSet, *, tier: str, ingest: bool, root: Path | No
 
 
 def tier_of(questions: tuple[Question, ...]) -> str:
-    """Return the tier of all the questions, or `mixed`."""
     tiers = {question.tier for question in questions}
     return tiers.pop() if len(tiers) == 1 else "mixed" if tiers else END_TO_END
 

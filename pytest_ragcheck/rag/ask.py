@@ -89,7 +89,6 @@ def number(value: Any) -> float:
 
 
 def are_texts(values: Any) -> bool:
-    """True if *values* is a list or tuple of strings."""
     return isinstance(values, list | tuple) and all(isinstance(value, str) for value in values)
 
 

@@ -269,7 +269,6 @@ def _is_whole(number: object) -> bool:
 
 
 def as_client(given: Any, settings: DescribesEndpoint) -> Asks:
-    """Returns *given*, or a client that calls it if it is a plain function."""
     if hasattr(given, "ask") or not callable(given):
         return cast("Asks", given)
     endpoint = settings.endpoint

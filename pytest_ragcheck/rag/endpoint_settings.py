@@ -32,7 +32,6 @@ class EndpointSettings:
 
     @property
     def progress_seconds(self) -> float:
-        """Time between two progress lines."""
         return self.timeout_seconds / 2
 
 

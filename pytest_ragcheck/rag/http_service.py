@@ -53,7 +53,6 @@ class HttpService:
 
     @property
     def name(self) -> str:
-        """The URL of the route for questions, without secrets."""
         return self._route.name
 
     def as_identity(self, name: str) -> HttpService:

@@ -27,7 +27,6 @@ def agents_lines(compared: Agents, *, most_shown: int) -> Iterator[str]:
 
 
 def agents_markdown(compared: Agents, *, most_shown: int) -> Iterator[str]:
-    """Return the comparison for a pull request or a wiki."""
     for part in filter(None, _parts(compared, most_shown)):
         yield from [cell(part)] if isinstance(part, str) else table_lines([[*map(cell, row)] for row in part])
         yield ""
@@ -69,7 +68,6 @@ def frame_csv(compared: Agents) -> str:
 
 
 def questions_csv(compared: Agents) -> str:
-    """Return a CSV row for each question, with each agent's verdict and metrics."""
     columns = ["dataset_name", "question_id", "question"]
     names = [agent.name for agent in compared.agents]
     for name in names:

@@ -128,7 +128,6 @@ def _shareable(url: str) -> str | None:
 
 
 def _configuration(folder: Path) -> Configuration | None:
-    """Return pytest's configuration file for *folder*, an absolute path; None without one."""
     for each in (folder, *folder.parents):
         for name, section in _CONFIGURATIONS.items():
             path = each / name

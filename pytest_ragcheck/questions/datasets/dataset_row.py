@@ -44,7 +44,6 @@ class Row:
         return self._text(name, value, "a text")
 
     def optional_text(self, name: str) -> str | None:
-        """Return the text under *name*; None if absent, null or blank."""
         text = self.text(name) if name in self else ""
         return text if text.strip() else None
 
@@ -52,7 +51,6 @@ class Row:
         return tuple(self._text(name, item, "a list of texts") for item in self._list(name, "a list of texts"))
 
     def flag(self, name: str) -> bool | None:
-        """Return the boolean under *name*; None if absent or null."""
         value = self.columns.get(name)
         if value is None or isinstance(value, bool):
             return value

@@ -15,8 +15,6 @@ from pytest_ragcheck.questions.question import TIERS, GoldPassage, Question
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hub:
-    """The location of a dataset on the hub, for the `datasets` library."""
-
     repository: str
     config: str | None = None
     """The configuration if the user chooses no subset; None for the only one."""
@@ -74,8 +72,6 @@ class Dataset:
 
 
 class DatasetPassages(TypedDict):
-    """The arguments of a `Question` for its passages."""
-
     gold_passages: tuple[GoldPassage, ...]
     distractors: tuple[GoldPassage, ...]
 

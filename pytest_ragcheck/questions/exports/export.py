@@ -125,7 +125,6 @@ def further(row: Mapping[str, Any], *carried: str, mapping: str = "metadata") ->
 
 
 def user_texts(messages: Any) -> list[str] | None:
-    """Return the texts of the user in a list of messages; None if *messages* is no such list."""
     if not isinstance(messages, (list, tuple)) or not all(isinstance(each, Mapping) for each in messages):
         return None
     by_user = (each for each in messages if each.get("role", each.get("type")) in ("user", "human"))
@@ -133,7 +132,6 @@ def user_texts(messages: Any) -> list[str] | None:
 
 
 def message_text(message: Mapping[str, Any]) -> str | None:
-    """Return the text of a message, which may be in parts; None without one."""
     content = message.get("content")
     if isinstance(content, (list, tuple)):
         parts = [part.get("text") for part in content if isinstance(part, Mapping)]

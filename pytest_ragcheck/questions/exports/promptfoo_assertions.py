@@ -31,7 +31,6 @@ class Assertions:
     """The assertions that were not carried over, for the metadata."""
 
     def keys(self) -> dict[str, Any]:
-        """Return the keys of the question, as `Export.add` takes them."""
         return {
             "must_mention": tuple(dict.fromkeys(self.must_mention)),
             "must_not_mention": tuple(dict.fromkeys(self.must_not_mention)),

@@ -43,7 +43,6 @@ def shortened(text: str) -> str:
 
 
 def wrong_value(site: Site, entry: Entry, wanted: str) -> None:
-    """Add the mistake that the value of *entry* is not of the *wanted* kind."""
     kind = f"another value under {entry.key!r}"
     site.mistake(entry.line, f"has {described(entry.value)} under {entry.key!r}. Write {wanted}.", kind=kind)
 

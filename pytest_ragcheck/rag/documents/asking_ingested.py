@@ -16,8 +16,6 @@ from pytest_ragcheck.rag.documents.uploads import Upload
 
 
 class AsksIngested:
-    """A client of a system with uploaded documents."""
-
     def __init__(self, client: Asks, ingested: Ingested, uploads: Iterable[Upload]) -> None:
         self._client = client
         self._ingested = ingested

@@ -9,8 +9,6 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Left:
-    """A document that is, or may be, still on the server."""
-
     file_name: str
     id: str | None
     """The server's id; None if unknown."""

@@ -120,7 +120,6 @@ async def ingest(
 
 
 def refused(uploads: Sequence[Upload], why: str) -> Ingested:
-    """The result if no document can be uploaded."""
     return Ingested(failures=dict.fromkeys((upload.file_name for upload in uploads), why), is_refused=True)
 
 
@@ -171,8 +170,6 @@ class _ProgressWatch:
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class _Uploader:
-    """Uploads the documents of an ingestion concurrently."""
-
     routes: DocumentRoutes
     ledger: Ledger
     limiter: Limiter
@@ -189,7 +186,6 @@ class _Uploader:
     """Failures of the server itself since the last document that it took and read, or refused."""
 
     async def upload(self, upload: Upload, before: Mapping[str, list[str]]) -> str | None:
-        """The reason why the upload failed; None if it succeeded."""
         name = upload.file_name
         shown = f"document {upload.doc_id!r} (file {name})"
         try:

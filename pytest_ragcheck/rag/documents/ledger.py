@@ -57,7 +57,6 @@ class Entries:
 
     @property
     def is_settled(self) -> bool:
-        """True if the run is done with its documents."""
         return self.kept or self.told
 
 

@@ -56,7 +56,6 @@ def read_address(url: str, headers: Mapping[str, str], *, also_secret: Mapping[s
 
 
 def in_app(url: str) -> str:
-    """The URL of a route of an app in this process, for which a path is enough."""
     # Frameworks that check the host accept this one.
     return f"http://localhost{url}" if isinstance(url, str) and url.startswith("/") else url
 

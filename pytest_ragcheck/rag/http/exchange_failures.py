@@ -214,7 +214,6 @@ def _proxy_remedy(address: Address) -> str:
 
 
 def proxy_of(url: str) -> str | None:
-    """The proxy that the environment sets for the URL, without credentials; None without one."""
     proxies = getproxies()
     proxy = proxies.get(url.partition(":")[0].lower()) or proxies.get("all")
     return shown_url(proxy) if proxy and not proxy_bypass(urlsplit(url).hostname or "") else None

@@ -31,7 +31,6 @@ def is_transient(error: MeasurementError) -> bool:
 
 
 def status_of(error: MeasurementError) -> int | None:
-    """The HTTP status of the error; None without one."""
     status: int | None = getattr(error, "status", None)
     return status
 

@@ -253,7 +253,6 @@ def unasked_encoding(response: AnyResponse) -> str:
 
 
 def decoded(body: bytes, encoding: str | None) -> str:
-    """The body's text; bytes that cannot be decoded are replaced."""
     try:
         return body.decode(encoding or "utf-8", "replace")
     except (LookupError, ValueError):  # an unknown charset, or a codec that is not for text, such as hex

@@ -34,8 +34,6 @@ def read_template(text: str) -> RequestTemplate:
 
 
 class JsonTemplate:
-    """A template of a JSON body with placeholders in its strings."""
-
     method: ClassVar[str] = "POST"
     headers: ClassVar[Mapping[str, str]] = {"content-type": "application/json"}
     """The headers that the form of the request needs."""

@@ -47,7 +47,6 @@ class Shape:
 
     @property
     def without_answer(self) -> Shape:
-        """The same shape for the tier `retrieval`, which reads no answer."""
         parts = replace(self.stream.parts, answer=None)
         return replace(self, reading=replace(self.reading, answer=None), stream=replace(self.stream, parts=parts))
 

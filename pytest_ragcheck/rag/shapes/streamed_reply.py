@@ -188,7 +188,6 @@ class StreamedReply:
         self._pieces.append(piece)
 
     def _value(self, event: StreamEvent) -> Any:
-        """Return the JSON value of the event, or its text if that is not valid JSON."""
         start = event.data.lstrip()[:1]
         # Plain text may begin with a bracket or a quote, so after plain text only an object is read as JSON.
         if not self._parser.takes_text or start == b"{" or (start in (b"[", b'"') and not self._has_text):

@@ -43,7 +43,6 @@ def check_outside(path: Path, folder: Path, *, name: str) -> None:
 
 
 def not_written(path: Path, error: OSError) -> ResultsError:
-    """Return the error text for a file or folder that cannot be written."""
     return ResultsError(
         f"{path}: cannot be written ({error.strerror or error}). "
         "Free some space, allow writing there, or use another folder.",

@@ -56,7 +56,6 @@ def predictions_document(
 
 
 def summary_document(outcomes: Outcomes, summary: Summary) -> dict[str, Any]:
-    """Return `{agent}_summary.json`: the numbers of the run."""
     origins = {questions.dataset_name: questions.origin and asdict(questions.origin) for questions in outcomes.sets}
     tiers = {questions.dataset_name: tier_of(questions.questions) for questions in outcomes.sets}
     return {

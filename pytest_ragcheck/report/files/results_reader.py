@@ -140,7 +140,6 @@ def ended_of(predictions: Path) -> str:
 
 
 def all_rows(document: Mapping[str, Any]) -> Iterator[Document]:
-    """Return the rows with PASS or FAIL, then the ERRORs."""
     yield from document.get("predictions", ())
     yield from document.get("errors", ())
 

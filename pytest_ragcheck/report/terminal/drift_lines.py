@@ -37,7 +37,6 @@ _RENAMED_IDS, _KNOWN_TEXTS = 0.1, 0.5
 
 
 def lost_score_lines(lost: Iterable[LostScores], name: Callable[[Key], str]) -> Iterator[str]:
-    """Yield a line for each metric that lost scores, with questions by *name*."""
     for each in lost:
         questions = f"{len(each.lost)} of {counted(each.n, 'question')} ({some(map(name, each.lost), _SHOWN)})"
         gained = f"; {each.n_gained} gained one" if each.n_gained else ""
@@ -45,7 +44,6 @@ def lost_score_lines(lost: Iterable[LostScores], name: Callable[[Key], str]) -> 
 
 
 def drift_lines(changes: Sequence[Change]) -> Iterator[str]:
-    """Yield a line for each difference; none without differences."""
     pairs = [(change.before.saved[-1][0], change.now) for change in changes if change.before.saved]
     answered = [(saved, record) for saved, record in pairs if saved.text is not None]
     yield from _judge_models(changes)

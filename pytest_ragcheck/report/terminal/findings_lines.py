@@ -35,7 +35,6 @@ _HELD = (_UNCONFIRMED, Outcome.CONFIRMED.value, Outcome.NOT_MEASURED.value)
 
 
 def examined_groups(comparison: Comparison, findings: GateFindings) -> dict[str, list[tuple[Change, str]]]:
-    """Return the newly failing questions by finding, each with its explanation."""
     found = {each.question.key: each for each in findings.candidates}
     titles = (_UNCONFIRMED, _FORBIDDEN, *(outcome.value for outcome in Outcome))
     groups: dict[str, list[tuple[Change, str]]] = {title: [] for title in titles}

@@ -48,7 +48,6 @@ def comparison_lines(measured: Sequence[Measured], comparison: JudgeComparison) 
 def comparison_document(
     measured: Sequence[Measured], comparison: JudgeComparison, *, most_shown: int
 ) -> dict[str, Any]:
-    """Return the JSON document: the document of each judge, and the paired differences."""
     return {
         "schema_version": "1",
         "n": comparison.n,
