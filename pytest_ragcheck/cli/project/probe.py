@@ -19,6 +19,7 @@ from pytest_ragcheck.cli.printing import json_text
 from pytest_ragcheck.cli.project.user_project import ini_settings
 from pytest_ragcheck.config.given import Given
 from pytest_ragcheck.errors import UsageError
+from pytest_ragcheck.rag.body.excerpt import excerpt
 from pytest_ragcheck.rag.probe.check_point import Check, CheckOutcome, Point
 from pytest_ragcheck.redaction import Redactor, shown_url
 from pytest_ragcheck.redaction.printable import printable
@@ -86,6 +87,8 @@ def run(chosen: argparse.Namespace) -> int:
         for name, value in fit.settings.items():
             # The further lines of a value are indented in an ini file.
             print("\n    ".join(printable(line.strip()) for line in f"{name} = {value}".splitlines()))
+        if fit.context:
+            print(f'\nThe first context, which has to be a text and not a name: "{excerpt(fit.context, 60)}"')
         print(f"\n{_in_conversations(fit.settings)}")
     elif has_another_shape:
         print(f"{_BY_SETTINGS}: ragcheck docs how-to/own-endpoint-shape")
@@ -153,7 +156,7 @@ def _fitting(target: Target, redactor: Redactor, headers: str) -> Fit | None:
         return None
     of_target = read_address(target.url, target.headers).redactor
     given = {"rag_headers": headers} if headers else {}
-    shown = {"settings": fit.settings, "found": fit.found}
+    shown = {"settings": fit.settings, "found": fit.found, "context": fit.context}
     fit = replace(fit, **of_target.document(redactor.document(shown)))
     return replace(fit, settings={"rag_url": shown_url(target.url), **given, **fit.settings})
 

@@ -40,6 +40,9 @@ class Fit:
     parts: int = 0
     """Number of parts of the reply that the settings read: the answer, the contexts, and their ids."""
 
+    context: str = ""
+    """The first context that they read; empty without one."""
+
     found: str = ""
     """Why the settings do not read the reply; empty if they do, or if only the contexts are missing."""
 
@@ -101,7 +104,8 @@ async def _fit(route: HttpRoute, target: Target, request: Mapping[str, str], exc
     # Without contexts, a wrong expression looks like a system that found nothing.
     if answer is None or not (is_own or answer.contexts):
         return Fit(settings=request, found=exchange.found)
-    return Fit(settings=settings, parts=1 + bool(answer.contexts) + bool(answer.source_ids))
+    first = next(iter(answer.contexts), "")
+    return Fit(settings=settings, parts=1 + bool(answer.contexts) + bool(answer.source_ids), context=first)
 
 
 def _response_for(exchange: Exchange) -> str | None:

@@ -532,6 +532,7 @@ def test_what_it_prints(ragcheck) -> None:
         f"rag_url = {url}\n"
         "rag_response = answer=answer contexts=contexts[].text\n"
         "\n"
+        'The first context, which has to be a text and not a name: "Refunds: 30 days."\n\n'
         "Conversations need {history} or {session} in rag_request: ragcheck docs how-to/own-endpoint-shape\n"
     )
 
@@ -951,13 +952,16 @@ def test_the_settings_have_the_headers_without_their_values(ragcheck, monkeypatc
     monkeypatch.setenv("KEY", TOKEN)
     headers = (f"Authorization: Bearer {TOKEN}", "X-Api-Key:{env:KEY}", "X-Tenant: acme-tenant-1234")
     options = [option for header in headers for option in ("--header", header)]
-    with takes(lambda body: "question" in body, json_reply(GOOD)) as server:
+    good = json_reply({**GOOD, "contexts": [f"{TOKEN} is\nfor {'refunds ' * 9}"]})
+    with takes(lambda body: "question" in body, good) as server:
         _, printed, _ = ragcheck("probe", server.url, *options)
         _, as_json, _ = ragcheck("probe", server.url, "--json", *options)
     lines = ["Authorization: Bearer {env:RAG_TOKEN}", "X-Api-Key: {env:KEY}", "X-Tenant: {env:X_TENANT}"]
     assert json.loads(as_json)["settings"]["rag_headers"] == "\n".join(lines)
     written = "\n    ".join(lines)
     assert f"\nrag_url = {server.url}\nrag_headers = {written}\nrag_request = " in printed
+    context = "[redacted] is for refunds refunds refunds refunds refunds r…"
+    assert f'\n\nThe first context, which has to be a text and not a name: "{context}"\n\nConv' in printed
     assert not re.search(f"{TOKEN}|acme-tenant", printed + as_json)
 
 
