@@ -43,7 +43,7 @@ def add_gate_options(parser: argparse.ArgumentParser) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChosenGate:
-    terms: GateRules
+    rules: GateRules
     baseline: Baseline | None
     note: str = ""
     """The reason why the run's own gate was replaced; empty if it was not, or if the user chose the gate."""
@@ -61,22 +61,22 @@ def gate_of(chosen: argparse.Namespace, recorded: GateRules) -> ChosenGate:
     """
     from pytest_ragcheck.summary.gate_rules import COMPARING
 
-    terms = _terms_of(chosen, recorded)
+    rules = _rules_of(chosen, recorded)
     place = chosen.baseline
     if place is None and ((found := default_baseline()).rev is not None or found.path.is_file()):
         place = str(found)
     baseline = None if place is None else _read_baseline(place)
-    if baseline is not None or terms.gate not in COMPARING:
-        return ChosenGate(terms=terms, baseline=baseline)
+    if baseline is not None or rules.gate not in COMPARING:
+        return ChosenGate(rules=rules, baseline=baseline)
     if chosen.gate is not None:
         raise UsageError(
-            f"--gate={terms.gate} has nothing to compare with. Give --baseline=PREDICTIONS, or --gate=each."
+            f"--gate={rules.gate} has nothing to compare with. Give --baseline=PREDICTIONS, or --gate=each."
         )
     note = (
-        f"gate each: the run's gate {terms.gate} has nothing to compare with here, neither --baseline nor "
+        f"gate each: the run's gate {rules.gate} has nothing to compare with here, neither --baseline nor "
         f"{BASELINE_FILE}"
     )
-    return ChosenGate(terms=replace(terms, gate="each"), baseline=None, note=note)
+    return ChosenGate(rules=replace(rules, gate="each"), baseline=None, note=note)
 
 
 def default_baseline() -> BaselinePlace:
@@ -99,7 +99,7 @@ def with_own_baseline(results: Results) -> Results:
     """
     from pytest_ragcheck.config.resolve import environment_redactor
     from pytest_ragcheck.report.gated_results import gated
-    from pytest_ragcheck.summary.outcomes_reader import terms_of_summary
+    from pytest_ragcheck.summary.outcomes_reader import rules_of_summary
 
     name = results.summary.get("gate", {}).get("baseline")
     if not name:
@@ -108,11 +108,11 @@ def with_own_baseline(results: Results) -> Results:
         baseline = _read_baseline(name)
     except UsageError:
         return results
-    compared = gated(results, baseline, terms_of_summary(results.summary), clean=environment_redactor().text)
+    compared = gated(results, baseline, rules_of_summary(results.summary), clean=environment_redactor().text)
     return compared if compared.gate == results.gate else results
 
 
-def _terms_of(chosen: argparse.Namespace, recorded: GateRules) -> GateRules:
+def _rules_of(chosen: argparse.Namespace, recorded: GateRules) -> GateRules:
     from pytest_ragcheck.config.resolve import read_value
     from pytest_ragcheck.summary.gate_rules import allowances, gate_and_tolerance
 

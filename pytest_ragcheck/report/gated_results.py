@@ -30,25 +30,25 @@ class GatedOutcomes:
 
 
 def gate_outcomes(
-    outcomes: Outcomes, baseline: Baseline | None, terms: GateRules, *, clean: Callable[[str], str], accept: str
+    outcomes: Outcomes, baseline: Baseline | None, rules: GateRules, *, clean: Callable[[str], str], accept: str
 ) -> GatedOutcomes:
     """Return the outcomes under this gate; *clean* and *accept* are as for `compare` and `Comparison`."""
     comparison = None
     if baseline is not None:
         outcomes = examined_against(baseline, outcomes)
-        comparison = compare(baseline, outcomes, terms, clean=clean, expects=outcomes.reach.expects)
+        comparison = compare(baseline, outcomes, rules, clean=clean, expects=outcomes.reach.expects)
         comparison = replace(comparison, accept=accept)
     return GatedOutcomes(
-        outcomes=replace(outcomes, tolerated=tolerated(outcomes, terms, baseline, clean=clean)),
-        decision=decide(outcomes, comparison, terms),
+        outcomes=replace(outcomes, tolerated=tolerated(outcomes, rules, baseline, clean=clean)),
+        decision=decide(outcomes, comparison, rules),
         flaky=flaky_in_run(outcomes.measured, baseline, clean=clean),
     )
 
 
-def gated(results: Results, baseline: Baseline | None, terms: GateRules, *, clean: Callable[[str], str]) -> Results:
+def gated(results: Results, baseline: Baseline | None, rules: GateRules, *, clean: Callable[[str], str]) -> Results:
     """Return the results with this gate's decision in place of the run's own; *clean* removes secrets from a text."""
     outcomes = outcomes_of(results.predictions, results.summary, results.asked)
-    gated = gate_outcomes(outcomes, baseline, terms, clean=clean, accept=ACCEPT)
+    gated = gate_outcomes(outcomes, baseline, rules, clean=clean, accept=ACCEPT)
     decision = gated.decision
     return replace(
         results,

@@ -51,11 +51,11 @@ def outcomes_of(predictions: Document, summary: Document, asked: Mapping[Key, Do
             if (why := row.get("tolerated", "")).startswith((EXPECTED, PASSED))
         },
         reach=Reach.from_row(predictions.get("reach", {})),
-        terms=terms_of_summary(summary),
+        rules=rules_of_summary(summary),
     )
 
 
-def terms_of_summary(summary: Document) -> GateRules:
+def rules_of_summary(summary: Document) -> GateRules:
     """Return the rules of the gate in the summary; the defaults if the run had none."""
     gate = summary.get("gate", {})
     return GateRules(**{name: gate[name] for name in GateRules.__slots__ if name in gate})

@@ -80,7 +80,7 @@ class Outcomes:
     reach: Reach = field(default_factory=Reach)
     """The questions that are gone if the run lacks them."""
 
-    terms: GateRules = field(default_factory=GateRules)
+    rules: GateRules = field(default_factory=GateRules)
     """The rules of the gate."""
 
     documents: Documents | None = None

@@ -140,7 +140,7 @@ def _same(outcomes: Outcomes) -> dict[str, Any]:
         "questions": digest[:16],
         "thresholds": dict(outcomes.thresholds),
         "metrics": list(outcomes.groups),
-        "gate": asdict(outcomes.terms),
+        "gate": asdict(outcomes.rules),
     }
 
 
@@ -173,7 +173,7 @@ def _outcomes(document: Mapping[str, Any]) -> Outcomes:
         on_demand=document["on_demand"],
         excused={(dataset_name, name): why for dataset_name, name, why in document["excused"]},
         reach=Reach.from_row(document["reach"]),
-        terms=GateRules(**same["gate"]),
+        rules=GateRules(**same["gate"]),
         documents=None if document["documents"] is None else Documents.from_row(document["documents"]),
     )
 

@@ -45,15 +45,15 @@ def run(chosen: argparse.Namespace) -> int:
 
     shards = [read_shard(path) for path in find_shards(chosen.folders)]
     outcomes = merged(shards, timestamp=datetime.now(timezone.utc))
-    gate = gate_of(chosen, outcomes.terms)
-    terms, baseline = gate.terms, gate.baseline
+    gate = gate_of(chosen, outcomes.rules)
+    rules, baseline = gate.rules, gate.baseline
     redactor = environment_redactor()
     place = BaselinePlace.from_text(baseline.name if baseline is not None else BASELINE_FILE).path
     start = Path.cwd()
     accept = accept_command(results=start / chosen.output, baseline=start / place, start=start, root=root_of(start))
-    gated = gate_outcomes(outcomes, baseline, terms, clean=redactor.text, accept=accept)
+    gated = gate_outcomes(outcomes, baseline, rules, clean=redactor.text, accept=accept)
     outcomes, decision = gated.outcomes, gated.decision
-    is_gated = baseline is not None or terms.gate != "each"
+    is_gated = baseline is not None or rules.gate != "each"
     summary = aggregate(outcomes, flaky=gated.flaky, decision=decision if is_gated else None)
     text = decision_text(decision)
     lines = [*summary_lines(outcomes, summary), *lines_beside(text, decision_lines(decision))]
@@ -66,7 +66,7 @@ def run(chosen: argparse.Namespace) -> int:
     )
     say(*lines, *written.lines(Path.cwd()))
     if decision.red:
-        say(f"gate {terms.gate}: RED: {text}")
+        say(f"gate {rules.gate}: RED: {text}")
     stopped = [shard for shard in shards if shard.outcomes.stopped]
     for shard in stopped:
         say(f"shard {shard.number} of {shard.count} is incomplete: {shard.outcomes.stopped}. Run it again, and merge.")

@@ -50,7 +50,7 @@ async def with_evidence(record: Record, backends: Backends, checker: Checker, ru
     known = kept and not record.evidence.get("over_budget")
     if row is None or record.verdict is Verdict.ERROR or excused or known:
         return record
-    if run.terms.other_baseline == "refuse" and other_settings(row, record):
+    if run.rules.other_baseline == "refuse" and other_settings(row, record):
         # The gate refuses the baseline without further requests.
         return record
     return await _Examination(record, backends, checker, run, row).run()

@@ -60,10 +60,10 @@ def baseline_name(config: pytest.Config) -> str:
     return str(replace(place, path=place.path.relative_to(root)) if inside else place)
 
 
-def terms_of(config: pytest.Config) -> GateRules:
+def rules_of(config: pytest.Config) -> GateRules:
     """Return the rules of the gate; they are those of `each` if `-p no:ragcheck-gate` blocks the gate."""
-    terms = GateRules.of(settings_of(config))
-    return replace(terms, gate="each") if config.pluginmanager.is_blocked("ragcheck-gate") else terms
+    rules = GateRules.of(settings_of(config))
+    return replace(rules, gate="each") if config.pluginmanager.is_blocked("ragcheck-gate") else rules
 
 
 def check_baseline(config: pytest.Config) -> None:

@@ -8,7 +8,7 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.judging.judged_material import digest_of
-from pytest_ragcheck.plugin.collecting.gate_baseline import baseline_of, terms_of
+from pytest_ragcheck.plugin.collecting.gate_baseline import baseline_of, rules_of
 from pytest_ragcheck.plugin.configuration import settings_of
 from pytest_ragcheck.plugin.run_state import run_of
 from pytest_ragcheck.questions.call import id_of_caller
@@ -39,20 +39,20 @@ class RunBaseline:
         self._settings = settings_of(config)
         self._run = run_of(config)
         self.baseline: Baseline = baseline_of(config)
-        self.terms: GateRules = terms_of(config)
+        self.rules: GateRules = rules_of(config)
 
     @classmethod
     def of(cls, config: pytest.Config) -> RunBaseline | None:
         """Return the baseline of the run; None if its gate compares with none, or the run asks nothing."""
         settings = settings_of(config)
-        if terms_of(config).gate not in COMPARING or settings.gate.baseline is None or settings.run.replay is not None:
+        if rules_of(config).gate not in COMPARING or settings.gate.baseline is None or settings.run.replay is not None:
             return None
         return cls(config)
 
     @cached_property
     def gate(self) -> str:
         """The gate's procedure, which depends on the number of comparable questions."""
-        return procedure_for(self.terms.gate, self._n_comparable)
+        return procedure_for(self.rules.gate, self._n_comparable)
 
     def row(self, question: Question) -> BaselineRow | None:
         """Return the row of a question with the same text; None if no saved run measured it."""

@@ -45,10 +45,10 @@ def check_gate(config: pytest.Config) -> None:
         pytest.UsageError: The baseline cannot be read, or the gate needs one and has none.
     """
     if has_gate(config):
-        from pytest_ragcheck.plugin.collecting.gate_baseline import check_baseline, terms_of
+        from pytest_ragcheck.plugin.collecting.gate_baseline import check_baseline, rules_of
 
         # The controller decides; the workers make the further requests of a comparing gate.
-        if not hasattr(config, "workerinput") or terms_of(config).gate in COMPARING:
+        if not hasattr(config, "workerinput") or rules_of(config).gate in COMPARING:
             check_baseline(config)
 
 

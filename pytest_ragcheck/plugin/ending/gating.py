@@ -32,7 +32,7 @@ def decided(config: pytest.Config, run: Run, *, not_passed: Collection[str]) -> 
     comparison = None
     if settings.gate.baseline is not None:
         comparison = _comparison(config, run, outcomes, not_passed)
-    return decide(outcomes, comparison, outcomes.terms)
+    return decide(outcomes, comparison, outcomes.rules)
 
 
 def gate_name(config: pytest.Config) -> str:
@@ -70,7 +70,7 @@ def _comparison(config: pytest.Config, run: Run, outcomes: Outcomes, not_passed:
             return reach.expects(dataset_name, question_id)
         return datasets.expects(questions, question_id)
 
-    compared = compare(baseline, outcomes, outcomes.terms, clean=settings.redactor.text, expects=expects)
+    compared = compare(baseline, outcomes, outcomes.rules, clean=settings.redactor.text, expects=expects)
     start = config.invocation_params.dir
     # `ragcheck merge` writes the full run of the shards.
     results = settings.run.output if settings.run.shard is None else start / "ragcheck-results"

@@ -43,7 +43,7 @@ def outcomes_of(run: Run, settings: Settings) -> Outcomes:
             for key in run.results.keys_of(node_id)
             if run.results.records[key].verdict is Verdict.FAIL
         },
-        terms=GateRules.of(settings),
+        rules=GateRules.of(settings),
         documents=run.documents,
         shard=settings.run.shard,
         replay_of=run.questions.shown(settings.run.replay).as_posix() if settings.run.replay else "",

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.concurrency.frames import is_own_failure
-from pytest_ragcheck.plugin.collecting.gate_baseline import baseline_of, terms_of
+from pytest_ragcheck.plugin.collecting.gate_baseline import baseline_of, rules_of
 from pytest_ragcheck.plugin.collecting.preconditions import NO_ENDPOINT
 from pytest_ragcheck.plugin.configuration import is_fork, settings_of
 from pytest_ragcheck.plugin.guests.allure_report import attach
@@ -141,6 +141,6 @@ def _tolerate(item: pytest.Item, raised: QuestionErrored | QuestionFailed, repor
 
 
 def _why_tolerated(record: Record, config: pytest.Config) -> str:
-    terms = terms_of(config)
-    baseline = baseline_of(config) if terms.gate in COMPARING else None
-    return why_tolerated(record, terms, baseline, clean=settings_of(config).redactor.text)
+    rules = rules_of(config)
+    baseline = baseline_of(config) if rules.gate in COMPARING else None
+    return why_tolerated(record, rules, baseline, clean=settings_of(config).redactor.text)

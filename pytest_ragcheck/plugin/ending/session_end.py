@@ -13,7 +13,7 @@ import pytest
 from pytest_ragcheck.engine.store.store_file import forget_unused
 from pytest_ragcheck.errors import ResultsError
 from pytest_ragcheck.plugin.collecting.collection_scope import reach_of
-from pytest_ragcheck.plugin.collecting.gate_baseline import baseline_if_read, terms_of
+from pytest_ragcheck.plugin.collecting.gate_baseline import baseline_if_read, rules_of
 from pytest_ragcheck.plugin.collecting.preconditions import NO_ENDPOINT
 from pytest_ragcheck.plugin.configuration import settings_of
 from pytest_ragcheck.plugin.ending.item_outcomes import outcomes_of
@@ -59,7 +59,7 @@ def finish(
         return lines
     clean, baseline = settings.redactor.text, baseline_if_read(config)
     outcomes = outcomes_of(run, settings)
-    outcomes = replace(outcomes, tolerated=tolerated(outcomes, terms_of(config), baseline, clean=clean))
+    outcomes = replace(outcomes, tolerated=tolerated(outcomes, rules_of(config), baseline, clean=clean))
     summary = aggregate(
         outcomes,
         measured=read_agreements(settings.judge.calibrations),

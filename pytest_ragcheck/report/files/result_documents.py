@@ -224,7 +224,7 @@ def _repeats(repeats: Repeats) -> dict[str, Any]:
 def _gate(decision: Decision) -> dict[str, Any]:
     comparison = decision.comparison
     return {
-        **asdict(decision.terms),
+        **asdict(decision.rules),
         "baseline": None if comparison is None else comparison.baseline.name,
         "red": decision.red,
         "reason": decision_headline(decision),

@@ -151,7 +151,7 @@ def _not_examined(comparison: Comparison, findings: GateFindings, decision: Deci
     if alone:
         yield (
             f"{counted(len(alone), 'question')} replayed or ran without this gate: nothing was scored or asked again, "
-            f"or judged side by side. Ask the system with --rag-gate={decision.terms.gate} and the baseline."
+            f"or judged side by side. Ask the system with --rag-gate={decision.rules.gate} and the baseline."
         )
     if not any(examined.values()):
         answered = comparison.compared or comparison.apart or comparison.new
@@ -159,9 +159,9 @@ def _not_examined(comparison: Comparison, findings: GateFindings, decision: Deci
         yield f"no question can be compared, so the gate cannot turn red.{advice}"
     elif findings.gate == "confirmed" and not findings.can_be_red:
         yield "no question passed in its latest saved run, so the gate cannot turn red. Save a run that passes."
-    elif decision.terms.gate != findings.gate:
+    elif decision.rules.gate != findings.gate:
         yield (
-            f"fewer than {FEWEST_QUESTIONS} questions to compare: {decision.terms.gate} decides as {findings.gate}, "
+            f"fewer than {FEWEST_QUESTIONS} questions to compare: {decision.rules.gate} decides as {findings.gate}, "
             "so one confirmed question is red"
         )
 

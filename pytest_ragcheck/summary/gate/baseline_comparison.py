@@ -123,7 +123,7 @@ class Comparison:
 def compare(
     baseline: Baseline,
     outcomes: Outcomes,
-    terms: GateRules,
+    rules: GateRules,
     *,
     clean: Callable[[str], str],
     expects: Callable[[str, str], bool],
@@ -131,7 +131,7 @@ def compare(
     """
     Compare the run with the baseline, which must be read before the results of the run replace it.
 
-    The *terms* decide whether questions may be missing, and whether a reworded question is compared. *clean* redacts a
+    The *rules* decide whether questions may be missing, and whether a reworded question is compared. *clean* redacts a
     text, because the texts of the baseline are redacted. *expects* takes the dataset name and id of a question, and
     returns True if the run would collect it, so that an absent question was deleted.
     """
@@ -147,10 +147,10 @@ def compare(
             continue
         matched.add(key)
         reworded = clean(question.question) != row.question
-        before = _under_todays_terms(row, record) if terms.gate in COMPARING else row
+        before = _under_todays_rules(row, record) if rules.gate in COMPARING else row
         change = Change(before=before, now=record, reworded=reworded)
         expected = question.quarantine is not None or outcomes.excused.get(question.key, "").startswith(EXPECTED)
-        apart = reworded and terms.gate in COMPARING
+        apart = reworded and rules.gate in COMPARING
         groups["apart" if apart else _group(change, expected=expected)].append(change)
     unmatched = [row for key, row in baseline.rows.items() if key not in matched]
     missing = {row.key for row in unmatched if row.key not in collected and expects(*row.key)}
@@ -163,7 +163,7 @@ def compare(
         missing=tuple(row for row in unmatched if row.key in missing),
         not_run=tuple(row for row in unmatched if row.key not in missing),
         new=tuple(new),
-        missing_allowed=terms.missing == "allowed",
+        missing_allowed=rules.missing == "allowed",
         partial=out_of_reach or not outcomes.complete,
     )
 
@@ -177,7 +177,7 @@ def examined_against(baseline: Baseline, outcomes: Outcomes) -> Outcomes:
     return replace(outcomes, records=records)
 
 
-def _under_todays_terms(row: BaselineRow, record: Record) -> BaselineRow:
+def _under_todays_rules(row: BaselineRow, record: Record) -> BaselineRow:
     """Return the row with the verdict of its latest run under today's labels and thresholds."""
     evidence, scores = evidence_of(record), row.metrics
     if evidence is not None and evidence.known:

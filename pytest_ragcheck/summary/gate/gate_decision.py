@@ -47,7 +47,7 @@ class Rate:
 class Decision:
     """The decision of the gate on a run, with its reasons."""
 
-    terms: GateRules
+    rules: GateRules
     comparison: Comparison | None
     """The comparison with the baseline; None without one."""
 
@@ -103,14 +103,14 @@ class Decision:
         return self.baseline_red or (self.rate is not None and self.rate.is_too_low)
 
 
-def decide(outcomes: Outcomes, comparison: Comparison | None, terms: GateRules) -> Decision:
+def decide(outcomes: Outcomes, comparison: Comparison | None, rules: GateRules) -> Decision:
     """Return the decision of the gate on the run; the gates `confirmed` and `regression` need a comparison."""
     refusals: tuple[str, ...] = ()
     findings = judging = None
     changes: list[Change] = []
-    if comparison is not None and terms.other_baseline == "refuse":
+    if comparison is not None and rules.other_baseline == "refuse":
         refusals = differences(comparison)
-    if comparison is not None and terms.gate in COMPARING and not refusals:
+    if comparison is not None and rules.gate in COMPARING and not refusals:
         expected = {change.before.key for change in comparison.expected_failing}
         changes = [
             change
@@ -121,21 +121,21 @@ def decide(outcomes: Outcomes, comparison: Comparison | None, terms: GateRules) 
             and not change.now.question.xfail
             and change.before.key not in expected
         ]
-        findings = findings_of(changes, terms, is_shard=outcomes.shard is not None)
+        findings = findings_of(changes, rules, is_shard=outcomes.shard is not None)
         judging = judging_of(changes)
     return Decision(
-        terms=terms,
+        rules=rules,
         comparison=comparison,
         refusals=refusals,
         findings=findings,
         judging=judging,
         examined=changes,
         lost_scores=lost_scores(changes),
-        rate=_rate(outcomes, terms),
+        rate=_rate(outcomes, rules),
     )
 
 
-def why_tolerated(record: Record, terms: GateRules, baseline: Baseline | None, *, clean: Callable[[str], str]) -> str:
+def why_tolerated(record: Record, rules: GateRules, baseline: Baseline | None, *, clean: Callable[[str], str]) -> str:
     """
     Return the reason why the gate tolerates a FAIL; empty if it does not.
 
@@ -144,10 +144,10 @@ def why_tolerated(record: Record, terms: GateRules, baseline: Baseline | None, *
     question = record.question
     if question.quarantine is not None:
         return f"in quarantine: {question.quarantine}"
-    if terms.lowest_rate is not None:
-        return f"the gate is {terms.gate}"
+    if rules.lowest_rate is not None:
+        return f"the gate is {rules.gate}"
     # The comparing gates allow for noise in scores; a maximum and a prohibition have none.
-    if terms.gate not in COMPARING or baseline is None or record.exceeded:
+    if rules.gate not in COMPARING or baseline is None or record.exceeded:
         return ""
     before = baseline.rows.get((clean(question.dataset_name), clean(question.id)))
     if before is None or is_newly_forbidden(record, before):
@@ -192,7 +192,7 @@ def _reason_by_baseline(record: Record, before: BaselineRow, baseline: str) -> s
 
 
 def tolerated(
-    outcomes: Outcomes, terms: GateRules, baseline: Baseline | None, *, clean: Callable[[str], str]
+    outcomes: Outcomes, rules: GateRules, baseline: Baseline | None, *, clean: Callable[[str], str]
 ) -> dict[Key, str]:
     """
     Return, by dataset name and id, the reason of each FAIL that does not turn the run red by itself.
@@ -200,7 +200,7 @@ def tolerated(
     *clean* is as for `why_tolerated`.
     """
     failed = {record.question.key: record for record in outcomes.measured if record.verdict is Verdict.FAIL}
-    reasons = {key: why_tolerated(record, terms, baseline, clean=clean) for key, record in failed.items()}
+    reasons = {key: why_tolerated(record, rules, baseline, clean=clean) for key, record in failed.items()}
     return {key: why for key, given in reasons.items() if (why := outcomes.excused.get(key, given))}
 
 
@@ -214,9 +214,9 @@ def red_by_themselves(outcomes: Outcomes) -> list[Record]:
     ]
 
 
-def _rate(outcomes: Outcomes, terms: GateRules) -> Rate | None:
-    if terms.lowest_rate is None:
+def _rate(outcomes: Outcomes, rules: GateRules) -> Rate | None:
+    if rules.lowest_rate is None:
         return None
     counted = [record for record in outcomes.measured if record.question.quarantine is None]
     failing = frozenset(record.question.key for record in counted if record.verdict is Verdict.FAIL)
-    return Rate(n=len(counted), failing=failing, lowest=terms.lowest_rate)
+    return Rate(n=len(counted), failing=failing, lowest=rules.lowest_rate)

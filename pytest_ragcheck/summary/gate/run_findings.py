@@ -59,9 +59,9 @@ def is_deterministic(record: Record) -> bool:
     return record.judge is None or record.judge.kind in _DETERMINISTIC
 
 
-def findings_of(changes: Sequence[Change], terms: GateRules, *, is_shard: bool) -> GateFindings:
+def findings_of(changes: Sequence[Change], rules: GateRules, *, is_shard: bool) -> GateFindings:
     """Return the findings of `confirmed` or `regression` over the kept replies of the comparable questions."""
-    gate = _procedure(changes, terms, is_shard=is_shard)
+    gate = _procedure(changes, rules, is_shard=is_shard)
     deterministic = all(is_deterministic(change.now) for change in changes)
     judged: dict[Key, dict[str, deque[Scores]]] = {}
     examined = []
@@ -80,17 +80,17 @@ def findings_of(changes: Sequence[Change], terms: GateRules, *, is_shard: bool) 
         examined,
         kept_judgement,
         gate=gate,
-        false_alarms=terms.false_alarms,
-        tolerance=terms.tolerance,
+        false_alarms=rules.false_alarms,
+        tolerance=rules.tolerance,
         deterministic_judge=deterministic,
     )
 
 
-def _procedure(changes: Sequence[Change], terms: GateRules, *, is_shard: bool) -> str:
+def _procedure(changes: Sequence[Change], rules: GateRules, *, is_shard: bool) -> str:
     """Return the procedure for the compared questions; a shard uses the procedure of the whole run."""
     if is_shard and any(evidence.gate == "regression" for each in changes if (evidence := evidence_of(each.now))):
-        return terms.gate
-    return procedure_for(terms.gate, len(changes))
+        return rules.gate
+    return procedure_for(rules.gate, len(changes))
 
 
 def judging_of(changes: Sequence[Change]) -> Judging:

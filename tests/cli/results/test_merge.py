@@ -99,10 +99,10 @@ def test_what_was_expected_to_fail_or_is_in_quarantine_is_not_red(tmp_path: Path
 def test_a_suspect_of_the_shards_gate_is_green_and_many_are_red(tmp_path: Path, merge: Ragcheck) -> None:
     names = [f"q{number}" for number in range(12)]
     write_baseline(tmp_path, *map(row, names))
-    shards(tmp_path, bad("q0", "FAIL", "FAIL"), *map(good, names[1:]), terms=REGRESSION)
+    shards(tmp_path, bad("q0", "FAIL", "FAIL"), *map(good, names[1:]), rules=REGRESSION)
     status, printed, _ = merge(*WITH)
     assert (status, "confirmed as failing:" in printed) == (0, True)
-    shards(tmp_path, *(bad(name, "FAIL", "FAIL") for name in names), terms=REGRESSION)
+    shards(tmp_path, *(bad(name, "FAIL", "FAIL") for name in names), rules=REGRESSION)
     status, printed, _ = merge(*WITH)
     assert status == 1
     assert "gate regression: RED: 12 confirmed as failing against baseline.json" in printed
@@ -124,7 +124,7 @@ def test_shards_that_ran_without_the_gate_have_unconfirmed_failures(tmp_path: Pa
 def test_a_comparing_gate_without_a_baseline_takes_the_default_one_or_becomes_each(
     tmp_path: Path, merge: Ragcheck
 ) -> None:
-    shards(tmp_path, good("a"), bad("b"), terms=REGRESSION)
+    shards(tmp_path, good("a"), bad("b"), rules=REGRESSION)
     note = (
         "gate each: the run's gate regression has nothing to compare with here, neither --baseline nor "
         "ragcheck-baseline.json"
@@ -154,14 +154,14 @@ def test_a_missing_question_is_red_unless_it_is_allowed_or_no_shard_would_collec
     status, printed, _ = merge(*WITH)
     assert (status, "1 missing against baseline.json" in printed) == (1, True)
     assert merge(*WITH, "--set", "rag_baseline_allow=missing-questions")[0] == 0
-    shards(tmp_path, good("a"), terms=GateRules(missing="allowed"))
+    shards(tmp_path, good("a"), rules=GateRules(missing="allowed"))
     assert merge(*WITH)[0] == 0
     shards(tmp_path, good("a"), reach=Reach(searched=("*",), left_out=("billing::gone",)))
     assert merge(*WITH)[0] == 0
 
 
 def test_a_rate_tolerates_single_fails_and_an_error_is_red_under_every_gate(tmp_path: Path, merge: Ragcheck) -> None:
-    shards(tmp_path, good("a"), bad("b"), terms=GateRules(gate="rate:0.5"))
+    shards(tmp_path, good("a"), bad("b"), rules=GateRules(gate="rate:0.5"))
     status, printed, _ = merge()
     assert (status, "gate rate:0.5: pass rate 0.500 (1 of 2; 95 % interval 0.095 to 0.905)" in printed) == (0, True)
     assert merge("--gate=rate:0.9")[0] == 1
@@ -216,9 +216,9 @@ def test_wrong_usage_is_reported(tmp_path: Path, merge: Ragcheck, arguments: tup
 
 def test_shards_that_were_held_to_different_gates_are_of_different_runs(tmp_path: Path, merge: Ragcheck) -> None:
     whole = some_outcomes(good("a"), good("b"))
-    for number, terms in ((1, GateRules()), (2, REGRESSION)):
+    for number, rules in ((1, GateRules()), (2, REGRESSION)):
         part = replace(whole, records=whole.records[number - 1 : number], shard=(number, 2), complete=False)
-        write_shard(replace(part, terms=terms), tmp_path / "parts" / str(number), Redactor())
+        write_shard(replace(part, rules=rules), tmp_path / "parts" / str(number), Redactor())
     status, _, told = merge()
     assert (status, "are of different runs: gate {'gate': 'each'," in told) == (2, True)
 

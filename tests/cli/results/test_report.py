@@ -67,9 +67,9 @@ def test_a_passage_may_have_an_identity(tmp_path: Path, ragcheck: Ragcheck) -> N
 
 
 def test_it_shows_what_the_runs_own_gate_decided(tmp_path: Path, ragcheck: Ragcheck) -> None:
-    outcomes = some_outcomes(PASSED, FAILED, terms=GateRules(gate="rate:0.5"))
-    outcomes = replace(outcomes, tolerated=tolerated(outcomes, outcomes.terms, None, clean=str))
-    summary = aggregate(outcomes, decision=decide(outcomes, None, outcomes.terms))
+    outcomes = some_outcomes(PASSED, FAILED, rules=GateRules(gate="rate:0.5"))
+    outcomes = replace(outcomes, tolerated=tolerated(outcomes, outcomes.rules, None, clean=str))
+    summary = aggregate(outcomes, decision=decide(outcomes, None, outcomes.rules))
     write_results(outcomes, summary, tmp_path, Redactor())
     output = tmp_path / "r.md"
     assert ragcheck("report", str(tmp_path), "-o", str(output))[0] == 0
@@ -141,9 +141,9 @@ def test_a_comparing_gate_without_a_baseline_is_shown_as_each(
     tmp_path: Path, ragcheck: Ragcheck, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    outcomes = some_outcomes(PASSED, FAILED, terms=GateRules(gate="confirmed"))
+    outcomes = some_outcomes(PASSED, FAILED, rules=GateRules(gate="confirmed"))
     write_results(
-        outcomes, aggregate(outcomes, decision=decide(outcomes, None, outcomes.terms)), tmp_path / "results", Redactor()
+        outcomes, aggregate(outcomes, decision=decide(outcomes, None, outcomes.rules)), tmp_path / "results", Redactor()
     )
     assert ragcheck("report", "results", "--set", "rag_false_alarms=0.02", "-o", "r.html")[0] == 0
     assert "gate each: the run&#x27;s gate confirmed has nothing to compare with here" in (

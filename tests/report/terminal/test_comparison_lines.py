@@ -44,7 +44,7 @@ def compared(rows: list[BaselineRow], records: list[Record], **said: Any) -> Com
     baseline = Baseline(name="main.json", rows={row.key: row for row in rows})
     default: dict[str, Any] = {"clean": str, "expects": lambda dataset, name: not name.startswith("apart")}
     outcomes = some_outcomes(*records, excused=said.pop("excused", {}))
-    return compare(baseline, outcomes, outcomes.terms, **{**default, **said})
+    return compare(baseline, outcomes, outcomes.rules, **{**default, **said})
 
 
 def lines(rows: list[BaselineRow], records: list[Record], **said: Any) -> list[str]:

@@ -42,11 +42,11 @@ def now(name: str, groundedness: float = 0.9, **said: Any) -> Record:
     return a_record(name, verdict=verdict, scores={"groundedness": groundedness}, thresholds=LIMIT, **said)
 
 
-def decided(rows: list[BaselineRow], records: list[Record], terms: GateRules = REGRESSION) -> Decision:
+def decided(rows: list[BaselineRow], records: list[Record], rules: GateRules = REGRESSION) -> Decision:
     baseline = Baseline(name="main.json", rows={row.key: row for row in rows})
     outcomes = some_outcomes(*records)
-    comparison = compare(baseline, outcomes, terms, clean=str, expects=lambda dataset, name: True)
-    return decide(outcomes, comparison, terms)
+    comparison = compare(baseline, outcomes, rules, clean=str, expects=lambda dataset, name: True)
+    return decide(outcomes, comparison, rules)
 
 
 def test_a_set_under_10_questions_is_decided_as_confirmed_and_says_so() -> None:

@@ -34,7 +34,7 @@ def now(name: str, verdict: Verdict = PASS, **said: Any) -> Record:
 def compared(rows: list[BaselineRow], records: list[Record], **said: Any) -> Comparison:
     default: dict[str, Any] = {"clean": str, "expects": lambda dataset, name: True}
     outcomes = said.pop("outcomes", some_outcomes(*records))
-    return compare(a_baseline(*rows), outcomes, outcomes.terms, **{**default, **said})
+    return compare(a_baseline(*rows), outcomes, outcomes.rules, **{**default, **said})
 
 
 def groups(comparison: Comparison) -> dict[str, list[str]]:

@@ -51,7 +51,7 @@ def test_what_differs_is_named(row: dict[str, Any], now: dict[str, Any], words: 
     old = BaselineRow(**{**ROW, **row})
     outcomes = some_outcomes(a_record(question=a_question("a"), **{**NOW, **now}))
     baseline = Baseline(name="main.json", rows={old.key: old})
-    found = differences(compare(baseline, outcomes, outcomes.terms, clean=str, expects=lambda dataset, name: True))
+    found = differences(compare(baseline, outcomes, outcomes.rules, clean=str, expects=lambda dataset, name: True))
     assert found == words
 
 
@@ -62,5 +62,5 @@ def test_of_many_values_the_first_are_named() -> None:
     ]
     outcomes = some_outcomes(*(a_record(name, **NOW) for name in "abcdefg"))
     baseline = Baseline(name="main.json", rows={row.key: row for row in rows})
-    found = differences(compare(baseline, outcomes, outcomes.terms, clean=str, expects=lambda dataset, name: True))
+    found = differences(compare(baseline, outcomes, outcomes.rules, clean=str, expects=lambda dataset, name: True))
     assert found == ("top_k: 10, 11, 12, 13, 14, 2 more then, 5 now",)
