@@ -31,8 +31,6 @@ _UNSUPPORTED = 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerToken:
-    """A token of an answer."""
-
     start: int
     end: int
     probability: float

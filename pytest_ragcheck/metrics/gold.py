@@ -50,11 +50,11 @@ def found_gold(question: Question, answer: RagAnswer) -> tuple[frozenset[str], .
     """
     The gold passages that each context contains, as in `gold_keys`; mostly one or none.
 
-    A passage without a text is found by its document id, and so is one that the run uploaded as a document. Any other
-    passage is found by its text, since several passages may be of one document. A context contains it if one text
-    contains the other word for word, regardless of case, accents, punctuation and white space. The context then is
-    the passage, a part of it with `CHUNK_WORDS` words or more, or a larger text with the whole passage. A chunk that is
-    cut elsewhere contains the passage if half of its words, and at least `CHUNK_WORDS`, occur in the chunk in a row.
+    Passages without a text, and passages that the run uploaded as documents, are found by their document ids. Any other
+    passage is found by its text, since several passages may be of one document. Case, accents, punctuation and white
+    space do not matter. A context contains a passage if it is the passage, a part of it with `CHUNK_WORDS` words or
+    more, or a text with the whole passage. A chunk that was cut elsewhere contains the passage if half of the passage's
+    words, and at least `CHUNK_WORDS`, occur in the chunk in a row.
     """
     if not question.gold_passages:
         return tuple(frozenset[str]() for _ in answer.contexts)

@@ -32,8 +32,6 @@ _RUN_ALIKE = "Run all shards on the same commit and with the same settings."
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shard:
-    """One shard of a run."""
-
     path: Path
     number: int
     """From 1."""

@@ -31,8 +31,8 @@ class AdaptiveLimit:
     limit grows by a part of a request per round trip up to the last refused level, more slowly each time that this
     level repeats, and exponentially above it.
 
-    Some servers refuse a share of requests however few there are. Lowering the limit does not help then, so refusals
-    at that share have no effect, except a row of refusals that chance does not explain.
+    Some servers refuse a share of requests at any level. A lower limit does not help there, so refusals at that share
+    have no effect, except a row of refusals that chance does not explain.
 
     Times are seconds of the event loop's clock, which all processes of the machine share.
     """

@@ -33,7 +33,7 @@ DELETE FROM verdicts WHERE key IN (
 
 class VerdictCache:
     """
-    Judgements and a model's other replies in one SQLite file for any number of processes, as JSON values by key.
+    Keeps judgements and a model's other replies as JSON values by key, in an SQLite file for all processes.
 
     A value is returned once in a run, because a repeated or rerun test needs a new one. No method raises: a failed
     cache is empty and has the reason in `problem`.

@@ -65,7 +65,6 @@ class Comparison:
     """Not in the baseline."""
 
     missing_allowed: bool = False
-    """True if questions may be missing."""
 
     partial: bool = False
     """True if questions of the baseline were deselected or are outside of the selected tests."""

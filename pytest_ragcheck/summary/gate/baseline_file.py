@@ -38,8 +38,8 @@ def baseline_documents(
     """
     Return the document of the baseline with the run added, and the document of its contexts.
 
-    The earlier runs of a question stay if its text and its settings are the same. A question that is an ERROR in the
-    run, or was not run, keeps them, and one that is gone is dropped.
+    A question keeps its earlier runs if its text and its settings are the same, and also if it is an ERROR in the run
+    or was not run. A question that is gone is dropped.
 
     *now* is the predictions file of the run, *earlier* the baseline that is extended, and *contexts* has the texts of
     its contexts by digest. With *accepted*, only these questions are taken from the run, without their earlier runs.

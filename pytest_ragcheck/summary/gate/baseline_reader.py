@@ -44,7 +44,6 @@ class BaselineRow:
     dataset_name: str
     id: str
     question: str
-    """The text of the question."""
 
     verdict: Verdict
     answer: str | None = None

@@ -20,8 +20,6 @@ _CHARACTERS_OF_A_PASSAGE = 100  # the fixed cost of a context
 
 
 class ContextSentence:
-    """A sentence of a context."""
-
     def __init__(self, terms: list[str]) -> None:
         self.is_long = len(terms) > _LONGEST_SENTENCE
         if terms[-1:] == [END]:

@@ -47,8 +47,8 @@ def critical_value(known_runs: int, improved: int, level: float) -> int:
 
     If nothing changed, a unit that breaks in exactly one of the `known_runs + 1` runs is equally likely to break in
     each of them.
-    `binomial_p` is at most *level* from the critical value on; for few improved units the value is lower, as long as
-    the whole test is red with a chance of at most *level*, whatever the rate of breaking of each unit is.
+    From the critical value on, `binomial_p` is at most *level*. For few improved units the value is lower, as long as
+    the whole test is red with a chance of at most *level* for any rates at which the units break.
 
     Args:
         known_runs: >= 1.
