@@ -40,10 +40,8 @@ def flaky_in_run(
     Return the questions of a run that both passed and failed, in its baseline or in the run itself.
 
     A question that always passed before and always fails now has changed and is not flaky. Questions in quarantine are
-    left out, and so are broken prohibitions, which no passing answer excuses. If the run asked again, each answer
-    counts.
-
-    *baseline* is None if the run has none. *clean* redacts a text, because the texts of the baseline are redacted.
+    left out, and so are broken prohibitions, which no passing answer excuses. *clean* removes secrets from a text, as
+    from the texts of the baseline.
     """
     found = []
     for record in records:

@@ -23,8 +23,7 @@ class GateReplies:
     """
     One question with its saved runs and the replies to the requests of the gate.
 
-    Asking needs the client and the judge of the item, and the decision needs all questions. The process of the item
-    makes the requests and keeps the replies; the decision runs the same procedure over the kept replies.
+    The process of the item makes the requests, and the decision runs the same procedure over the replies.
     """
 
     gate: str

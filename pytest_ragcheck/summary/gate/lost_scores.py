@@ -1,4 +1,4 @@
-"""Counts the questions that lost the score of an asserted metric, because no question fails without one."""
+"""Counts the questions that lost the score of an asserted metric, since no question fails without one."""
 
 from __future__ import annotations
 
@@ -14,14 +14,12 @@ if TYPE_CHECKING:
     from pytest_ragcheck.summary.predictions_reader import Key
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(slots=True)
 class LostScores:
-    """The questions with a score of one metric in the latest saved run or today."""
+    """The questions with a score of a metric in the latest saved run, today, or both."""
 
     metric: str
     lost: list[Key] = field(default_factory=list)
-    """The questions that had a score and have none."""
-
     n_gained: int = 0
     n: int = 0
 
@@ -32,20 +30,20 @@ class LostScores:
 
 
 def needs_more_than_labels(metric: str) -> bool:
-    """Return True if the metric may apply to one answer to a question and not to another, as with citation markers."""
+    """Return True if the metric may not apply to an answer, as without citation markers."""
     return group_of(metric) in {None, "citations"} and metric not in DEMANDED
 
 
 def lost_scores(changes: Iterable[Change]) -> list[LostScores]:
-    """Return the counts of each asserted metric whose score a question lost; `abstained` counts as asserted."""
+    """Return the asserted metrics whose score a question lost."""
     found: dict[str, LostScores] = {}
     for change in changes:
         now, saved = change.now, change.before.saved
         for metric in {ABSTAINED, *now.thresholds, *now.dropped} if saved else ():
-            of_metric = found.setdefault(metric, LostScores(metric=metric))
+            scores = found.setdefault(metric, LostScores(metric))
             had, has = metric in saved[-1][0].scores, metric in now.scores
-            of_metric.n += had or has
-            of_metric.n_gained += has and not had
-            if had and not has:
-                of_metric.lost.append(now.question.key)
+            scores.n += had or has
+            scores.n_gained += has > had
+            if had > has:
+                scores.lost.append(now.question.key)
     return [found[metric] for metric in sorted(found) if found[metric].lost]

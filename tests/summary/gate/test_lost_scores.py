@@ -32,7 +32,7 @@ def change(number: int, *runs: bool, now: bool, metric: str = METRIC) -> Change:
 def test_the_latest_saved_run_is_compared_with_today() -> None:
     pairs = [((True, False), True), ((False, True), False), ((True, True), True), ((True, False), False)]
     (found,) = lost_scores(change(number, *runs, now=now) for number, (runs, now) in enumerate(pairs))
-    assert found == LostScores(metric=METRIC, lost=[("billing", "q1")], n_gained=1, n=3)
+    assert found == LostScores(METRIC, lost=[("billing", "q1")], n_gained=1, n=3)
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,7 @@ def test_the_latest_saved_run_is_compared_with_today() -> None:
 )
 def test_lost_scores_are_red_beyond_chance(n_lost: int, n_gained: int, n: int, red: bool) -> None:
     lost = [("billing", f"q{number}") for number in range(n_lost)]
-    assert LostScores(metric=METRIC, lost=lost, n_gained=n_gained, n=n).red is red
+    assert LostScores(METRIC, lost=lost, n_gained=n_gained, n=n).red is red
 
 
 @pytest.mark.parametrize("metric", ["abstained", "recall_at_5", "f1", "groundedness", "must_cite"])
@@ -70,6 +70,6 @@ def test_scores_that_are_there_at_random_are_nearly_never_red(chance: float, n: 
         both = [(noise.random() < chance, noise.random() < chance) for _ in range(n)]
         lost = [("billing", str(place)) for place, (had, has) in enumerate(both) if had and not has]
         gained = sum(has and not had for had, has in both)
-        red += LostScores(metric=METRIC, lost=lost, n_gained=gained, n=sum(map(any, both))).red
+        red += LostScores(METRIC, lost=lost, n_gained=gained, n=sum(map(any, both))).red
     # The rule promises at most 0.13 %: 2.6 of 2,000, and by chance rarely more than 8.
     assert red <= 8

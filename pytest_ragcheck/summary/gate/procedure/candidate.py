@@ -25,7 +25,7 @@ def examine(question: ComparedQuestion, *, gate: str, deterministic_judge: bool 
     """
     Ask the question again and judge its answers side by side, as far as the decision needs.
 
-    Most questions need no request. *gate* is `confirmed` or `regression`. A deterministic judge repeats its scores.
+    Most questions need no request. *gate* is `confirmed` or `regression`.
     """
     if question.is_candidate:
         return (yield from _candidate(question, gate, deterministic_judge))

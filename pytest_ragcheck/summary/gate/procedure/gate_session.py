@@ -45,9 +45,8 @@ def weigh(
     """
     Decide on a run after all comparable questions were examined one by one.
 
-    *gate* is `confirmed` or `regression`, as `procedure_for` returned it. *judge_anew* serves the test of the means.
-    For `regression`, *false_alarms* is the chance of a red run if nothing changed, and *tolerance* is the accepted drop
-    of a mean, both 0..1. A deterministic judge repeats its scores for an answer.
+    *gate* is that of `procedure_for`. *judge_anew* is for the means. *false_alarms* is the chance of a red run if
+    nothing changed, and *tolerance* by how much a mean may drop, both 0..1.
     """
     questions = [each.question for each in examined]
     fails_by_day = tuple(

@@ -79,12 +79,11 @@ def weigh_means(
     """
     Test the mean over the asserted metrics by permuting the runs within units; None if no answer could be judged.
 
-    All versions of a changed answer are judged today. If the question asserts a single metric, they are judged twice,
-    unless the first round is clearly insignificant. Unchanged questions differ by 0.
+    If the question asserts a single metric, the answers are judged twice, unless the first round is clearly
+    insignificant. Unchanged questions differ by 0.
 
     *changed* has the questions of `can_be_judged`, and *unit_of* the index of each question's unit. *level* is the
-    chance of a red run if nothing changed, and *tolerance* the drop of the mean that is accepted, both 0..1. A
-    deterministic judge repeats its scores for an answer.
+    chance of a red run if nothing changed, and *tolerance* the drop of the mean that is accepted, both 0..1.
     """
     judged = _judge_once([_judged(question) for question in changed], judge_anew, first=True)
     if not judged:
