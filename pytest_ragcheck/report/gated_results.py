@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from pytest_ragcheck.report.terminal.findings_lines import newly_failing_of
+from pytest_ragcheck.report.terminal.findings_lines import changes_of
 from pytest_ragcheck.report.terminal.gate_lines import decision_headline, decision_lines, flaky_lines
 from pytest_ragcheck.summary.flaky import Flaky, flaky_in_run
 from pytest_ragcheck.summary.gate.baseline_comparison import ACCEPT, compare, examined_against
@@ -55,6 +55,6 @@ def gated(results: Results, baseline: Baseline | None, rules: GateRules, *, clea
         baseline=baseline,
         notes=(*decision_lines(decision), *flaky_lines(gated.flaky)),
         gate=decision_headline(decision),
-        newly_failing=newly_failing_of(decision),
+        changes=changes_of(decision),
         xfailed=gated.outcomes.tolerated,
     )

@@ -17,7 +17,7 @@ from pytest_ragcheck.verdict.failure_text import unstable_line
 from pytest_ragcheck.verdict.verdict import Verdict
 
 if TYPE_CHECKING:
-    from pytest_ragcheck.report.terminal.findings_lines import NewlyFailing
+    from pytest_ragcheck.report.terminal.findings_lines import FoundChange
     from pytest_ragcheck.summary.gate.baseline_reader import BaselineRow
 
 BINS = 10
@@ -199,7 +199,7 @@ def _row(number: int, row: Document, results: Results, answers: Mapping[tuple[st
     """Return one question as the page's script reads it; *answers* has the answers to the turns before it."""
     asked = results.asked.get(key_of(row), {})
     before = results.baseline.rows.get(key_of(row)) if results.baseline is not None else None
-    found = results.newly_failing.get(key_of(row))
+    found = results.changes.get(key_of(row))
     verdict = row.get("verdict", "ERROR")
     xfailed = results.xfailed.get(key_of(row), "") if verdict == "FAIL" else ""
     expected = asked.get("all_acceptable_answers", [])
@@ -230,7 +230,7 @@ def _row(number: int, row: Document, results: Results, answers: Mapping[tuple[st
         "first_token": row.get("first_token_seconds"),
         "tags": asked.get("tags", []),
         "blame": row.get("blame") or "",
-        "change": _change(verdict, before, found if xfailed else None) if results.baseline is not None else "",
+        "change": _change(verdict, before, found, tolerated=bool(xfailed)) if results.baseline is not None else "",
         "finding": f"{found.title}: {found.words}" if found is not None and found.words else "",
         "xfailed": xfailed,
         "before": before
@@ -246,8 +246,8 @@ def _earlier(
         yield {"question": results.asked[key]["question"], "answer": answers.get(key)}
 
 
-def _change(now: str, before: BaselineRow | None, found: NewlyFailing | None) -> str:
-    if found is not None and not found.counts:
+def _change(now: str, before: BaselineRow | None, found: FoundChange | None, *, tolerated: bool) -> str:
+    if found is not None and not found.counts and (tolerated or not found.words):
         return found.title
     if before is None:
         return "new"

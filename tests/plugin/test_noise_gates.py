@@ -143,6 +143,8 @@ def test_a_replay_under_a_raised_threshold_is_compared_under_that_threshold(proj
     run = project.run("--rag-replay=out/rag_predictions.json", "--rag-threshold=0.95")
     assert (run.exit_status, run.outcomes) == (0, {"passed": 1, "xfailed": 1})
     assert "baseline ragcheck-baseline.json: 1 still failing, 1 as before" in run.lines
+    assert main(["report", "ragcheck-results", "-o", "r.md"]) == 0
+    assert "newly failing" not in (project.folder / "r.md").read_text(encoding="utf-8")
 
 
 def test_a_run_without_answers_has_none_to_accept(project: Project) -> None:

@@ -80,6 +80,29 @@ def test_a_baseline_tolerates_no_question_above_a_maximum(project: Project) -> N
     assert project.run("--rag-max=latency_seconds=0.2").exit_status == 1
 
 
+@pytest.mark.parametrize("gate", ["confirmed", "each"])
+def test_a_question_above_a_maximum_alone_is_newly_failing_everywhere(project: Project, gate: str) -> None:
+    project.ask(good("slow"), good("patient", thresholds={"latency_seconds": 1}))
+    project.run("--rag-output=out")
+    main(["baseline", "save", "out"])
+    options = "--rag-max=latency_seconds=0.2", f"--rag-gate={gate}"
+    run = project.run(*options, "--rag-report=r.md", "--tb=no")
+    assert run.exit_status == 1
+    said = ["baseline ragcheck-baseline.json: 1 newly failing, 1 as before", "newly failing:"]
+    said += ["  slow: latency_seconds 0.25 > 0.20"]
+    said += ["    above a maximum, which allows for no noise"] * (gate == "confirmed")
+    assert "\n".join(said) in run.text
+    assert main(["report", "ragcheck-results", "--baseline=ragcheck-baseline.json", "-o", "s.md"]) == 0
+    for name in ("r.md", "s.md"):
+        report = (project.folder / name).read_text(encoding="utf-8")
+        assert report.splitlines()[0].endswith("newly failing: slow")
+        assert "\n".join(said) in report
+    main(["baseline", "accept"])
+    run = project.run(*options)
+    assert run.exit_status == 1
+    assert "baseline ragcheck-baseline.json: 1 still failing, 1 as before" in run.lines
+
+
 def test_limits_are_written_with_all_their_digits(project: Project) -> None:
     project.ask(good("terms", thresholds={"groundedness": 0.12345678}))
     run = project.run("--rag-max=latency_seconds=0.0000001")

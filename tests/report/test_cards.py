@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.report.files.results_reader import asked_rows
-from pytest_ragcheck.report.terminal.findings_lines import NewlyFailing
+from pytest_ragcheck.report.terminal.findings_lines import FoundChange
 from pytest_ragcheck.report.view import view_of
 from pytest_ragcheck.scores.score import Score
 from pytest_ragcheck.summary.gate.baseline_reader import Baseline, BaselineRow
@@ -32,7 +32,7 @@ RECORDED = Baseline(
         )
     },
 )
-CONFIRMED = NewlyFailing(title="confirmed as failing", words="failed 5 of 5 times", counts=True)
+CONFIRMED = FoundChange(title="confirmed as failing", words="failed 5 of 5 times", counts=True)
 
 
 def marks(tab: Tab, selector: str) -> object:
@@ -111,7 +111,7 @@ def test_the_gates_lines_are_lists_that_lead_to_their_questions(page: Show, tab:
         "    failed 5 of 5",
     ]
     results = results_of(PASSED, FAILED, baseline=RECORDED, gate="1 confirmed", notes=notes)
-    page(replace(results, newly_failing={("billing", "prices"): CONFIRMED}))
+    page(replace(results, changes={("billing", "prices"): CONFIRMED}))
     assert marks(tab, ".notes > p") == notes[:2]
     assert marks(tab, ".notes li") == ["prices: too lowfailed 5 of 5"]
     assert tab.run("getComputedStyle(document.querySelector('.notes')).fontFamily").find("mono") == -1
@@ -125,9 +125,9 @@ def test_the_gates_lines_are_lists_that_lead_to_their_questions(page: Show, tab:
 
 
 def test_a_newly_failing_question_that_does_not_count_has_the_gates_word_for_it() -> None:
-    moody = NewlyFailing(title="passed when asked again", words="failed 1 of 2 times", counts=False)
+    moody = FoundChange(title="passed when asked again", words="failed 1 of 2 times", counts=False)
     key = "billing", "prices"
-    results = replace(results_of(PASSED, FAILED, baseline=RECORDED, gate=""), newly_failing={key: moody})
+    results = replace(results_of(PASSED, FAILED, baseline=RECORDED, gate=""), changes={key: moody})
     (_, row) = view_of(replace(results, xfailed={key: "the gate decides"})).rows
     assert row["change"] == "passed when asked again"
     # A leak is red although the question passed when it was asked again.

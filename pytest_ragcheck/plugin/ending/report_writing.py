@@ -15,7 +15,7 @@ from pytest_ragcheck.questions.question_rows import questions_document
 from pytest_ragcheck.report.files.json_writer import rounded
 from pytest_ragcheck.report.files.result_documents import predictions_document, summary_document
 from pytest_ragcheck.report.files.results_reader import Results, asked_rows
-from pytest_ragcheck.report.terminal.findings_lines import newly_failing_of
+from pytest_ragcheck.report.terminal.findings_lines import changes_of
 from pytest_ragcheck.report.write_report import write_report
 
 if TYPE_CHECKING:
@@ -36,9 +36,7 @@ def write_reports(session: pytest.Session, gate: GateOutcome, outcomes: Outcomes
         baseline=baseline_if_read(session.config),
         notes=[text(line) for line in gate.lines],
         gate=None if gate.headline is None else text(gate.headline),
-        newly_failing={
-            (text(dataset), text(name)): found for (dataset, name), found in newly_failing_of(gate.decision).items()
-        }
+        changes={(text(dataset), text(name)): found for (dataset, name), found in changes_of(gate.decision).items()}
         if gate.decision is not None
         else {},
         xfailed={(text(dataset), text(name)): text(why) for (dataset, name), why in outcomes.tolerated.items()},

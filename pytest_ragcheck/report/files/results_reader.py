@@ -22,7 +22,7 @@ from pytest_ragcheck.summary.predictions_reader import (
 )
 
 if TYPE_CHECKING:
-    from pytest_ragcheck.report.terminal.findings_lines import NewlyFailing
+    from pytest_ragcheck.report.terminal.findings_lines import FoundChange
     from pytest_ragcheck.summary.gate.baseline_reader import Baseline
 
 Document = dict[str, Any]
@@ -50,8 +50,8 @@ class Results:
     xfailed: Mapping[Key, str] = field(default_factory=dict)
     """The reason of each expected FAIL (xfail)."""
 
-    newly_failing: Mapping[Key, NewlyFailing] = field(default_factory=dict)
-    """The gate's finding on each newly failing question."""
+    changes: Mapping[Key, FoundChange] = field(default_factory=dict)
+    """By identity, the change of a question against the baseline, by the gate."""
 
 
 def asked_rows(files: Iterable[Document]) -> dict[Key, Document]:

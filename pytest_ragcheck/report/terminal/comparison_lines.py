@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
     Examined = Mapping[str, Sequence[tuple[Change, str]]]
 
-AS_EXPECTED = "failing as expected"
+NEWLY_FAILING = "newly failing"
+_AS_EXPECTED = "failing as expected"
 
 _SHOWN = 10
 """Maximum number of questions of a group."""
@@ -65,7 +66,7 @@ def _when(comparison: Comparison) -> str:
 
 def regressions_text(comparison: Comparison) -> str:
     """Return the failure text of the gate; first a line such as `2 newly failing, 1 missing against baseline.json`."""
-    counts = {"newly failing": len(comparison.newly_failing), "missing": len(comparison.lost)}
+    counts = {NEWLY_FAILING: len(comparison.newly_failing), "missing": len(comparison.lost)}
     headline = f"{_counted(counts)} against {comparison.baseline.name}"
     lines = (headline, "", *Writer(comparison).regressions(), "", accept_advice(comparison))
     return "\n".join(map(printable, lines))
@@ -81,15 +82,11 @@ def comparison_lines(comparison: Comparison, examined: Examined | None = None) -
 
 
 def _lines(comparison: Comparison, examined: Examined | None) -> Iterator[str]:
-    newly = {"newly failing": comparison.newly_failing} if examined is None else examined
+    newly = {NEWLY_FAILING: comparison.newly_failing} if examined is None else examined
     groups: dict[str, Sized] = {
         **newly,
         "missing": comparison.missing,
-        AS_EXPECTED: comparison.expected_failing,
-        "not measured": comparison.not_measured,
-        "edited": comparison.apart,
-        "still failing": comparison.still_failing,
-        "newly passing": comparison.newly_passing,
+        **other_groups(comparison),
         "new": comparison.new,
     }
     counts = {title: len(rows) for title, rows in groups.items()}
@@ -104,6 +101,17 @@ def _lines(comparison: Comparison, examined: Examined | None) -> Iterator[str]:
     yield from _notes(comparison, write.name)
 
 
+def other_groups(comparison: Comparison) -> dict[str, tuple[Change, ...]]:
+    """Return the changes that turn no gate red, by the titles of their groups."""
+    return {
+        _AS_EXPECTED: comparison.expected_failing,
+        "not measured": comparison.not_measured,
+        "edited": comparison.apart,
+        "still failing": comparison.still_failing,
+        "newly passing": comparison.newly_passing,
+    }
+
+
 class Writer:
     """Renders the groups of one comparison; if there are several datasets, a question's name includes its dataset."""
 
@@ -116,7 +124,8 @@ class Writer:
         self._several = len(names) > 1
 
     def regressions(self) -> Iterator[str]:
-        yield from self.changes("newly failing", self._comparison.newly_failing, _worse)
+        """Yield the groups that turn the gate red."""
+        yield from self.changes(NEWLY_FAILING, self._comparison.newly_failing, _worse)
         yield from self.missing()
 
     def examined(self, groups: Examined) -> Iterator[str]:
@@ -134,7 +143,7 @@ class Writer:
 
     def others(self) -> Iterator[str]:
         """Yield the groups that do not turn the gate red."""
-        yield from self.changes(AS_EXPECTED, self._comparison.expected_failing, _worse)
+        yield from self.changes(_AS_EXPECTED, self._comparison.expected_failing, _worse)
         yield from self.changes("not measured", self._comparison.not_measured, _cause)
         yield from self.changes("edited, and not compared", self._comparison.apart, _edited)
         yield from self.changes("still failing", self._comparison.still_failing, _worse)
@@ -183,9 +192,9 @@ def _worse(change: Change) -> str:
         _score(metric, change.before.metrics.get(metric), value, change.now.thresholds[metric], "<")
         for metric, value in change.now.shortfalls.items()
     )
-    if change.before.verdict is Verdict.ERROR:
-        words = f"{_error_before(change)}, now {words}"
-    return f"{words}: {short(change.now.reason)}" if change.now.reason else words
+    # Above a maximum alone no score is short.
+    words = ": ".join(filter(None, (words, change.now.reason and short(change.now.reason))))
+    return f"{_error_before(change)}, now {words}" if change.before.verdict is Verdict.ERROR else words
 
 
 def _cause(change: Change) -> str:
@@ -209,7 +218,7 @@ def _better(change: Change) -> str:
         if before.metrics.get(metric, 1.0) < before.thresholds.get(metric, 0.0)
         and (value := now.scores[metric].value) is not None
     ]
-    return ", ".join(numbers) or "the score that was too low is no longer asserted"
+    return ", ".join(numbers) or "no score that is asserted now was too low"
 
 
 def _score(metric: str, before: float | None, now: float, threshold: float, relation: str) -> str:

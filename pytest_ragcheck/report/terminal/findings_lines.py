@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 from pytest_ragcheck.redaction.printable import printable
 from pytest_ragcheck.report.counted import counted
-from pytest_ragcheck.report.terminal.comparison_lines import AS_EXPECTED, Writer, accept_advice, short
+from pytest_ragcheck.report.terminal.comparison_lines import NEWLY_FAILING, Writer, accept_advice, other_groups, short
 from pytest_ragcheck.report.terminal.drift_lines import drift_lines, lost_score_lines
+from pytest_ragcheck.summary.gate.baseline_comparison import is_above_maximum_alone
 from pytest_ragcheck.summary.gate.gate_decision import is_newly_forbidden
 from pytest_ragcheck.summary.gate.gate_replies import evidence_of
 from pytest_ragcheck.summary.gate.procedure.gate_findings import (
@@ -36,12 +37,15 @@ _HELD = (_UNCONFIRMED, Outcome.CONFIRMED.value, Outcome.NOT_MEASURED.value)
 
 def examined_groups(comparison: Comparison, findings: GateFindings) -> dict[str, list[tuple[Change, str]]]:
     found = {each.question.key: each for each in findings.candidates}
-    titles = (_UNCONFIRMED, _FORBIDDEN, *(outcome.value for outcome in Outcome))
+    titles = (NEWLY_FAILING, _UNCONFIRMED, _FORBIDDEN, *(outcome.value for outcome in Outcome))
     groups: dict[str, list[tuple[Change, str]]] = {title: [] for title in titles}
     for change in comparison.newly_failing:
         each = found.get(change.now.question.key)
         is_examined = evidence_of(change.now) is not None or change.now.asked_again
         if each is None or each.outcome is None or not is_examined:
+            if is_above_maximum_alone(change.now):
+                groups[NEWLY_FAILING].append((change, "above a maximum, which allows for no noise"))
+                continue
             groups[_UNCONFIRMED].append((change, "neither asked again nor judged side by side"))
         elif each.outcome.value not in _HELD and is_newly_forbidden(change.now, change.before):
             groups[_FORBIDDEN].append((change, "one such answer is red, whatever the answers when asked again"))
@@ -51,24 +55,31 @@ def examined_groups(comparison: Comparison, findings: GateFindings) -> dict[str,
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NewlyFailing:
+class FoundChange:
+    """The gate's finding about a question of the baseline."""
+
     title: str
     words: str
-    """Empty for an expected failure."""
+    """Empty unless the gate examined a newly failing question."""
 
     counts: bool
     """True if the question counts against the run."""
 
 
-def newly_failing_of(decision: Decision) -> dict[tuple[str, str], NewlyFailing]:
-    """Return the gate's finding on each newly failing question, by dataset name and id."""
+def changes_of(decision: Decision) -> dict[tuple[str, str], FoundChange]:
+    """Return what was found about the questions that the baseline has too, by dataset name and id."""
     comparison, findings = decision.comparison, decision.findings
     if comparison is None:
         return {}
-    groups = examined_groups(comparison, findings) if findings is not None else {}
-    groups[AS_EXPECTED] = [(change, "") for change in comparison.expected_failing]
+    others = {
+        NEWLY_FAILING: () if findings is not None else comparison.newly_failing,
+        **other_groups(comparison),
+        "as before": comparison.still_passing,
+    }
+    groups = {title: [(change, "") for change in changes] for title, changes in others.items()}
+    groups |= examined_groups(comparison, findings) if findings is not None else {}
     return {
-        change.now.question.key: NewlyFailing(title=title, words=printable(words), counts=title in _HELD)
+        change.now.question.key: FoundChange(title=title, words=printable(words), counts=title in _HELD)
         for title, group in groups.items()
         for change, words in group
     }

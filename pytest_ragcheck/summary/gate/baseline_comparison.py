@@ -187,6 +187,8 @@ def _under_todays_rules(row: BaselineRow, record: Record) -> BaselineRow:
         passed = all(scores[metric] >= minimum for metric, minimum in record.thresholds.items())
     else:
         return row
+    # A maximum that was exceeded then is not recorded, its FAIL is.
+    passed = passed and not (is_above_maximum_alone(record) and row.verdict is Verdict.FAIL)
     verdict = Verdict.PASS if passed else Verdict.FAIL
     return replace(row, verdict=verdict, metrics=scores, thresholds=record.thresholds)
 
@@ -198,11 +200,18 @@ def _group(change: Change, *, expected: bool) -> str:
     evidence = evidence_of(change.now)
     if evidence is not None and evidence.apart:
         return "apart"
-    if change.now.verdict is Verdict.PASS or (evidence is not None and evidence.now.passed):
+    passes = evidence is not None and evidence.now.passed and not change.now.exceeded
+    if change.now.verdict is Verdict.PASS or passes:
         return "still_passing" if passed else "newly_passing"
     if not passed:
         return "still_failing"
     return "expected_failing" if expected else "newly_failing"
+
+
+def is_above_maximum_alone(record: Record) -> bool:
+    """Return True if a measurement is above its maximum and no score is too low, as far as the gate compares scores."""
+    evidence = evidence_of(record)
+    return bool(record.exceeded) and (not record.shortfalls if evidence is None else evidence.now.passed)
 
 
 def _as_written(thresholds: Mapping[str, float]) -> dict[str, float]:

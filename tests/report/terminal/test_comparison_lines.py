@@ -208,7 +208,7 @@ def test_what_was_an_error_says_of_which_kind() -> None:
 
 def test_a_question_may_pass_because_less_is_asserted() -> None:
     row = before("a", FAIL, metrics={"f1": 0.1}, thresholds={"f1": 0.5})
-    assert lines([row], [now("a")])[2] == "  a: the score that was too low is no longer asserted"
+    assert lines([row], [now("a")])[2] == "  a: no score that is asserted now was too low"
 
 
 def test_who_judged_otherwise_is_named() -> None:
