@@ -486,7 +486,7 @@ def test_questions_that_lose_an_asserted_score_are_named_and_red_if_none_has_one
     assert named in (project.folder / "later.md").read_text(encoding="utf-8")
     run = today(project, plain, f"--rag-gate={gate}")
     assert run.exit_status == pytest.ExitCode.TESTS_FAILED
-    assert "metrics: citation_validity then, not measured now" in run.junit["gate"][1]
+    assert "metrics: citation_validity then, no score on any answer now" in run.junit["gate"][1]
 
 
 @two_ways

@@ -240,10 +240,10 @@ def test_a_baseline_that_was_made_otherwise_is_refused_at_no_cost(project: Proje
     run = project.run("--rag-baseline=baseline.json")
     assert sorted(run.asked) == ["What about prices?", "What about terms?"]
     assert run.section("ragcheck::gate") == [
-        "baseline.json has other settings: prompt: en-1 then, canned-1 now; top_k: 3 then, 5 now",
+        "baseline.json cannot be compared: prompt: en-1 then, canned-1 now; top_k: 3 then, 5 now",
         "",
         (
-            "If the settings of the run are right, accept it: ragcheck baseline accept -o baseline.json. "
+            "If the run is right, accept it: ragcheck baseline accept -o baseline.json. "
             "To compare anyway, set rag_baseline_allow = other-settings."
         ),
     ]

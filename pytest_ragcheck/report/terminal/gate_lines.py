@@ -68,7 +68,7 @@ def _red_texts(decision: Decision) -> Iterator[str]:
     if comparison is not None and decision.baseline_red:
         name, findings = comparison.baseline.name, decision.findings
         if decision.refusals:
-            differences = f"{name} has other settings: {'; '.join(decision.refusals)}"
+            differences = f"{name} cannot be compared: {'; '.join(decision.refusals)}"
             yield _printable(differences, "", settings_advice(comparison))
         elif findings is not None:
             first = f"{findings_headline(comparison, findings, decision)} against {name}"

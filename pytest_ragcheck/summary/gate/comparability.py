@@ -76,7 +76,7 @@ def _metrics(measured: Iterable[Change]) -> str:
         for metric, n in before.items()
         if metric not in {*now, *DEMANDED} and (2 * n >= len(same) or not needs_more_than_labels(metric))
     ]
-    return f"metrics: {_some(lost)} then, not measured now" if lost else ""
+    return f"metrics: {_some(lost)} then, no score on any answer now" if lost else ""
 
 
 def _difference(what: str, pairs: Sequence[tuple[object, object]]) -> str:

@@ -99,7 +99,7 @@ def test_both_a_missing_question_and_a_low_rate_are_said_in_one_line() -> None:
 def test_a_refused_baseline_holds_no_question_against_the_run() -> None:
     refused = decided([before("a", tier="generation")], [now("a", 0.3)])
     assert (refused.red, refused.red_questions, refused.findings) == (True, frozenset(), None)
-    assert decision_headline(refused) == "main.json has other settings: tier: generation then, end_to_end now"
+    assert decision_headline(refused) == "main.json cannot be compared: tier: generation then, end_to_end now"
 
 
 def test_an_error_and_a_fail_that_nothing_excuses_turn_a_run_red_by_themselves() -> None:

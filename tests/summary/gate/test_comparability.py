@@ -36,7 +36,7 @@ OPENAI = JudgeIdentity(kind="openai", model="m-2", prompt_version="offline-1")
         ({"prompt_version": "offline-0"}, {}, ("prompt: offline-0 then, offline-1 now",)),
         ({"tier": "generation"}, {}, ("tier: generation then, end_to_end now",)),
         ({"top_k": 3}, {}, ("top_k: 3 then, 5 now",)),
-        ({"metrics": {"f1": 1.0, "mrr": 1.0}}, {}, ("metrics: mrr then, not measured now",)),
+        ({"metrics": {"f1": 1.0, "mrr": 1.0}}, {}, ("metrics: mrr then, no score on any answer now",)),
         ({"dataset_name": "other"}, {}, ("dataset: other then, billing now",)),
         ({"top_k": None, "tier": None, "judge": None}, {}, ()),
         ({"verdict": Verdict.ERROR, "top_k": 3}, {}, ()),
