@@ -35,7 +35,6 @@ class Recording:
     """A recorded run, which answers in place of its system."""
 
     name: str
-    """The recording's name in messages."""
 
     rows: Mapping[tuple[str, str], Record]
     """The rows by dataset name and id, as far as a replay needs them; the tier of a question is empty if unknown."""

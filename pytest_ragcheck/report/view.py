@@ -87,7 +87,6 @@ class View:
 
     rows: tuple[Document, ...]
     notes: tuple[str, ...]
-    """The gate's lines."""
 
     baseline: str
     """The baseline of the run; empty without one."""
@@ -202,6 +201,8 @@ def _row(number: int, row: Document, results: Results, answers: Mapping[tuple[st
     found = results.changes.get(key_of(row))
     verdict = row.get("verdict", "ERROR")
     xfailed = results.xfailed.get(key_of(row), "") if verdict == "FAIL" else ""
+    # A FAIL that the gate does not tolerate is newly failing, whatever the gate found.
+    is_word = found is not None and bool(xfailed or not found.words)
     expected = asked.get("all_acceptable_answers", [])
     return {
         "number": number,
@@ -230,7 +231,7 @@ def _row(number: int, row: Document, results: Results, answers: Mapping[tuple[st
         "first_token": row.get("first_token_seconds"),
         "tags": asked.get("tags", []),
         "blame": row.get("blame") or "",
-        "change": _change(verdict, before, found, tolerated=bool(xfailed)) if results.baseline is not None else "",
+        "change": "" if results.baseline is None else _change(verdict, before, found if is_word else None),
         "finding": f"{found.title}: {found.words}" if found is not None and found.words else "",
         "xfailed": xfailed,
         "before": before
@@ -246,8 +247,8 @@ def _earlier(
         yield {"question": results.asked[key]["question"], "answer": answers.get(key)}
 
 
-def _change(now: str, before: BaselineRow | None, found: FoundChange | None, *, tolerated: bool) -> str:
-    if found is not None and not found.counts and (tolerated or not found.words):
+def _change(now: str, before: BaselineRow | None, found: FoundChange | None) -> str:
+    if found is not None and not found.counts:
         return found.title
     if before is None:
         return "new"

@@ -77,7 +77,6 @@ class QuestionOfAll:
 
     @property
     def differs(self) -> bool:
-        """True if the agents that were asked have different verdicts."""
         return len({row.verdict for row in self.rows if row is not None}) > 1
 
 
@@ -93,7 +92,6 @@ class Agents:
     """Every question that at least one agent was asked."""
 
     n_common: int
-    """Number of questions that all agents were asked."""
 
     reworded: tuple[Key, ...]
     """Questions whose text differs between the files; they are compared nevertheless."""

@@ -94,7 +94,6 @@ class Repeats:
     """By metric, the ids of the questions whose spread exceeds the run's limit."""
 
     variances: Mapping[str, Variance]
-    """By metric, the parts of the variance."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,7 +111,6 @@ class Summary:
     """The number of verdicts from the verdict cache; those of a baseline do not count."""
 
     repeats: Repeats | None
-    """The spread of repeats; None if nothing was repeated."""
 
     judges: tuple[JudgeIdentity, ...]
     """All judges, `none` for questions without one; empty if no question was asked."""

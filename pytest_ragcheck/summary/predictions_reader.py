@@ -82,7 +82,6 @@ def rows(document: Mapping[str, Any], part: str) -> Iterator[Fields]:
 
 
 def key_of(row: Mapping[str, Any]) -> Key:
-    """Return the identity of a row's question."""
     return row["dataset_name"], row["question_id"]
 
 
@@ -158,7 +157,6 @@ class Fields:
         return Fields(value, f'{self.place.removesuffix(",")}, under "{key}",')
 
     def mistake(self, key: str) -> Unusable:
-        """Return the error for a field with a wrong value."""
         found = shown(self.row[key]) if key in self.row else "nothing"
         return Unusable(f'{self.place} has {found} under "{key}". {AS_WRITTEN}')
 

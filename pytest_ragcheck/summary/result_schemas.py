@@ -16,7 +16,6 @@ RESULT_KINDS = ("predictions", "summary")
 
 
 def result_schema_text(kind: str) -> str:
-    """Return the JSON Schema of one of `RESULT_KINDS`."""
     return package_text(f"summary/schemas/{kind}.schema.json")
 
 

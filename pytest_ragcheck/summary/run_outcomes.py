@@ -51,7 +51,6 @@ class Outcomes:
     """The run's own thresholds by metric, 0..1; questions may have others."""
 
     groups: tuple[str, ...] = DEFAULT_GROUPS
-    """The measured groups of metrics."""
 
     cut_short: str = ""
     """The reason why uncounted questions may be missing; empty for a complete collection."""
@@ -81,7 +80,6 @@ class Outcomes:
     """The questions that are gone if the run lacks them."""
 
     rules: GateRules = field(default_factory=GateRules)
-    """The rules of the gate."""
 
     documents: Documents | None = None
     """The documents that the run uploaded, and what was deleted; None without uploads."""
@@ -93,7 +91,6 @@ class Outcomes:
 
     @property
     def measured(self) -> tuple[Record, ...]:
-        """Return the records with PASS or FAIL."""
         return tuple(record for record in self.records if record.verdict is not Verdict.ERROR)
 
     @property

@@ -130,7 +130,6 @@ def _result(path: Path) -> tuple[str | None, object]:
 
 
 def result_mistakes(values: Iterable[object]) -> Iterator[str]:
-    """Yield the mistakes in the result files that the arguments of a command name."""
     for path in dict.fromkeys(each for value in values for each in _result_files(value)):
         if path.name.endswith(RESULT_QUESTIONS) or _result(path)[0] is not None:
             yield from _mistakes(path, (), CollectedQuestions(root=Path.cwd()))

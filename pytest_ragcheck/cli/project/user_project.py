@@ -45,7 +45,6 @@ class Configuration:
     """Line number of the heading, from 1; None if the file has no such heading."""
 
     settings: frozenset[str]
-    """Names of this plugin's settings in the file."""
 
     url: str | None
     """The endpoint, if the file names one whose URL holds no secret."""
@@ -61,7 +60,6 @@ class Project:
 
     configuration: Configuration | None
     tests: Path
-    """The folder for a first test."""
 
     url: str | None
     """The endpoint, if the environment names one whose URL holds no secret."""

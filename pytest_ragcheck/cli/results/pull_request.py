@@ -27,7 +27,6 @@ class Discussion:
     """The comments of a pull request, as the API of its host serves them."""
 
     comments: str
-    """The URL that lists comments and takes new ones."""
 
     comment: str
     """The URL of one comment, without its id."""

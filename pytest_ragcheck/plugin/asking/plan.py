@@ -49,7 +49,6 @@ class Backends:
     settings: Settings
 
     def same_as(self, other: Backends) -> bool:
-        """Return True if both have the same objects."""
         return all(own is its for own, its in zip(self._given, other._given, strict=True))
 
     @property

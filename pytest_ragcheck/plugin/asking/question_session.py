@@ -269,7 +269,6 @@ class QuestionSession:
         self._loop.run(self._asker.prefetcher.close)
 
     def _abandon(self) -> None:
-        """Leave all questions under way with their event loop."""
         self._loop.abandon()
         forget_limits(self._config)
         self._asker = self._new_asker(None)

@@ -45,7 +45,6 @@ class Schedule:
 
     @property
     def to_go(self) -> int:
-        """The number of prefetchable questions whose items have not run."""
         return len(self._ahead)
 
     def step(self, item: pytest.Item, question: Question, backends: Backends) -> Step:

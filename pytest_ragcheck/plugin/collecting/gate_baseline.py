@@ -54,7 +54,6 @@ def place_of(config: pytest.Config) -> BaselinePlace:
 
 
 def baseline_name(config: pytest.Config) -> str:
-    """Return the name of the baseline in messages."""
     place, root = place_of(config), config.rootpath
     inside = place.path.is_relative_to(root)
     return str(replace(place, path=place.path.relative_to(root)) if inside else place)

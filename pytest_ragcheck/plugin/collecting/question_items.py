@@ -188,7 +188,6 @@ def questions_of_file(config: pytest.Config, path: Path, *, test: str = "") -> Q
 
 
 def register_tags(config: pytest.Config, questions: QuestionSet) -> None:
-    """Register the tags of the questions as markers."""
     known = run_of(config).questions.tags
     for tag in sorted({tag for question in questions.questions for tag in question.tags} - known):
         config.addinivalue_line("markers", f"{tag}: a tag of questions")
@@ -196,7 +195,6 @@ def register_tags(config: pytest.Config, questions: QuestionSet) -> None:
 
 
 def marks(question: Question) -> list[pytest.MarkDecorator]:
-    """Return the tags, `skip` and `xfail` of the question as markers."""
     found = [getattr(pytest.mark, tag) for tag in question.tags]
     if question.skip is not None:
         found.append(pytest.mark.skip(reason=printable(question.skip)))

@@ -39,7 +39,6 @@ def _file_of(path: Path) -> Path:
 
 
 def shown_name(path: Path, root: Path) -> str:
-    """Return the name of the recording in messages."""
     return path.relative_to(root).as_posix() if path.is_relative_to(root) else str(path)
 
 

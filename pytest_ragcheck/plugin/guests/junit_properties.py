@@ -27,7 +27,6 @@ class Attempt:
     """The properties of the records; the three reports of an item share them, to save memory."""
 
     failed: bool = False
-    """True if the call phase failed."""
 
 
 ATTEMPTS: pytest.StashKey[dict[pytest.Item, Attempt]] = pytest.StashKey()

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 
 def home_of(settings: Settings) -> Path:
-    """Return the folder of all runs of the agent."""
     return settings.run.output / FOLDER / safe_name(settings.run.agent)
 
 

@@ -39,7 +39,6 @@ class Results:
     """The rows of the existing `{dataset}_questions.json`; without them no expected answers or tags are shown."""
 
     baseline: Baseline | None = None
-    """The run's baseline."""
 
     notes: Sequence[str] = ()
     """The gate's lines, as in the terminal."""

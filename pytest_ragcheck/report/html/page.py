@@ -112,7 +112,6 @@ def _histogram(metric: MetricView) -> str:
 
 
 def _is_low(bin_number: int, threshold: float | None) -> bool:
-    """Return True if all values of the tenth are below the minimum."""
     return threshold is not None and (bin_number + 1) / BINS <= threshold
 
 

@@ -64,7 +64,6 @@ class Measured:
     """Failures of answers that could not be judged; no number includes them."""
 
     disagreements: Sequence[Disagreement]
-    """All disagreements, the widest first."""
 
 
 def calibration_lines(measured: Measured, *, most_shown: int) -> Iterator[str]:

@@ -52,7 +52,6 @@ def accept_advice(comparison: Comparison) -> str:
 
 
 def settings_advice(comparison: Comparison) -> str:
-    """Return the advice on a run with other settings than its baseline."""
     return (
         f"If the run is right, accept it{_when(comparison)}: {comparison.accept}. "
         "To compare anyway, set rag_baseline_allow = other-settings."

@@ -43,7 +43,6 @@ _TIERS = {
 def header_lines(
     settings: Settings, *, endpoint: str, judge: str, sets: Sequence[QuestionSet], folder: str
 ) -> list[str]:
-    """Return the header: endpoint, judge, assertions and output folder."""
     asserted = ", ".join(
         (
             *(f"{metric} >= {minimum:g}" for metric, minimum in run_thresholds(settings, sets).items()),

@@ -40,7 +40,6 @@ class Calibration:
     """The threshold with the highest balanced accuracy on these answers; None if undefined."""
 
     at_best: Confusion | None
-    """The counts at the best threshold."""
 
     curve: tuple[CurvePoint, ...]
     """The ROC curve from (0, 0) to (1, 1); empty if people rate all answers alike."""

@@ -28,7 +28,6 @@ class Change:
     before: BaselineRow
     now: Record
     reworded: bool
-    """True if the text of the question has changed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +61,6 @@ class Comparison:
     """In the baseline and not run: skipped, deselected, or outside of the selected tests."""
 
     new: tuple[Record, ...]
-    """Not in the baseline."""
 
     missing_allowed: bool = False
 
@@ -70,7 +68,6 @@ class Comparison:
     """True if questions of the baseline were deselected or are outside of the selected tests."""
 
     accept: str = ACCEPT
-    """The command that accepts the answers of the run."""
 
     @property
     def lost(self) -> tuple[BaselineRow, ...]:
@@ -100,7 +97,6 @@ class Comparison:
 
     @property
     def with_other_prompt(self) -> tuple[Change, ...]:
-        """The questions that were judged with another prompt or other rules before."""
         return tuple(
             change
             for change in self.compared
@@ -110,7 +106,6 @@ class Comparison:
 
     @property
     def with_other_thresholds(self) -> tuple[Change, ...]:
-        """The questions that had other thresholds before."""
         return tuple(
             change
             for change in self.compared

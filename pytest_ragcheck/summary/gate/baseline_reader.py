@@ -62,13 +62,11 @@ class BaselineRow:
     """Version of the judge's prompt or rules; None if there is none."""
 
     judge: JudgeIdentity | None = None
-    """The judge; None without one."""
 
     served_by: str = ""
     """Model and fingerprint that the judge's server named; empty if it named none."""
 
     tier: str | None = None
-    """The tier; None if the file does not name it."""
 
     top_k: int | None = None
     """The requested number of contexts; None if the file does not name it."""
@@ -220,7 +218,6 @@ def measured_row(given: Fields) -> BaselineRow:
 
 
 def error_row(fields: Fields) -> BaselineRow:
-    """Return a row that could not be measured."""
     kind = fields.text("kind")
     return BaselineRow(
         **_head(fields),

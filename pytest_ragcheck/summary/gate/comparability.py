@@ -67,7 +67,6 @@ def _dataset(comparison: Comparison) -> str:
 
 
 def _metrics(measured: Iterable[Change]) -> str:
-    """Return the metrics that no question has any more, except those that few had for the form of their answers."""
     same = [change for change in measured if not change.reworded]
     before = Counter(metric for change in same for metric in change.before.metrics)
     now = {metric for change in same for metric in change.now.scores}

@@ -49,7 +49,6 @@ class Decision:
 
     rules: GateRules
     comparison: Comparison | None
-    """The comparison with the baseline; None without one."""
 
     refusals: tuple[str, ...] = ()
     """The reasons why the baseline is refused; empty if it is accepted."""
@@ -58,20 +57,16 @@ class Decision:
     """The findings of the gates `confirmed` and `regression`; None if the baseline is refused."""
 
     judging: Judging | None = None
-    """The drift of the judge, for the same gates."""
 
     examined: Sequence[Change] = ()
-    """The questions that the same gates examined."""
 
     lost_scores: Sequence[LostScores] = ()
     """The asserted metrics whose score some of these questions lost."""
 
     rate: Rate | None = None
-    """The share of passing questions, for the gate `rate`."""
 
     @property
     def baseline_red(self) -> bool:
-        """True if the comparison with the baseline turns the run red."""
         if self.comparison is None or self.rate is not None:
             # With the gate `rate`, the comparison is only shown.
             return False
@@ -170,7 +165,6 @@ def is_newly_forbidden(record: Record, before: BaselineRow) -> bool:
 
 
 def _reason_by_baseline(record: Record, before: BaselineRow, baseline: str) -> str:
-    """Return the reason why a failing question of the baseline is tolerated."""
     evidence = evidence_of(record)
     again = ", ".join(record.asked_again)
     why = f"PASS in {baseline}: the gate decides{f' (asked again: {again})' if again else ''}"

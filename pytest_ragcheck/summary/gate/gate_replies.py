@@ -30,7 +30,6 @@ class GateReplies:
     """The procedure that made the requests, `confirmed` or `regression`."""
 
     thresholds: Scores
-    """Minimum of each compared metric."""
 
     now: Look
     known: tuple[KnownRun, ...] = ()

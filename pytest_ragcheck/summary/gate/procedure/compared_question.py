@@ -41,7 +41,6 @@ class KnownRun:
 
     @property
     def passed(self) -> bool:
-        """True if the first look passed."""
         return self.looks[0].passed
 
     @property
@@ -81,7 +80,6 @@ class ComparedQuestion:
 
     @property
     def passed_before(self) -> bool:
-        """True if the latest saved run passed."""
         return self.known[-1].passed
 
     @property

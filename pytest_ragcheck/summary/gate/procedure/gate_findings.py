@@ -56,7 +56,6 @@ class Examined:
 
     @property
     def confirmed(self) -> bool:
-        """True if the question counts as broken."""
         return self.outcome is Outcome.CONFIRMED
 
 
@@ -109,7 +108,6 @@ class MeanFinding:
     """The test of the mean over the asserted metrics."""
 
     n: int
-    """Number of questions in the mean."""
 
     n_changed: int
     """Number of these questions whose answers differ between runs and were all judged today."""
@@ -139,7 +137,6 @@ class GateFindings:
     """The procedure that decided: `confirmed` or `regression`; `confirmed` for a small set under `regression`."""
 
     examined: tuple[Examined, ...]
-    """Every compared question."""
 
     count: CountFinding | None
     """None under `confirmed`."""
@@ -160,7 +157,6 @@ class GateFindings:
 
     @property
     def confirmed(self) -> tuple[Key, ...]:
-        """The questions that failed each time and are worse side by side."""
         return tuple(each.question.key for each in self.examined if each.confirmed)
 
     @property
@@ -178,7 +174,6 @@ class GateFindings:
 
     @property
     def red(self) -> bool:
-        """True if the questions or the means turn the run red."""
         if self.gate == "confirmed":
             return bool(self.confirmed)
         counted = self.count is not None and (self.count.red or self.count.floor_red)

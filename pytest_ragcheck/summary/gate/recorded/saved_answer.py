@@ -26,7 +26,6 @@ class SavedAnswer:
     """The verdict under the thresholds of that run."""
 
     scores: Mapping[str, float] = field(default_factory=dict)
-    """The measured scores by metric."""
 
     text: str | None = None
     """The answer; None if the file keeps no answers."""
@@ -65,7 +64,6 @@ class SavedAnswer:
 
 
 def text_digest(text: str) -> str:
-    """Return 16 hex digits over a text."""
     return digest_of(text)[:_DIGITS]
 
 
