@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pytest_ragcheck.cli.project.user_project import ini_settings, root_of
 from pytest_ragcheck.config.baseline_place import BASELINE_FILE, BaselinePlace
 from pytest_ragcheck.config.given import Given
 from pytest_ragcheck.errors import UsageError
@@ -81,7 +82,6 @@ def gate_of(chosen: argparse.Namespace, recorded: GateRules) -> ChosenGate:
 
 def default_baseline() -> BaselinePlace:
     """Return the baseline of a run in the current folder, which the ini file names, or which is in the rootdir."""
-    from pytest_ragcheck.cli.project.user_project import ini_settings, root_of
     from pytest_ragcheck.config.resolve import read_value
 
     start = Path.cwd()
@@ -105,7 +105,7 @@ def with_own_baseline(results: Results) -> Results:
     if not name:
         return results
     try:
-        baseline = _read_baseline(name)
+        baseline = _read_baseline(name, root_of(Path.cwd()))
     except UsageError:
         return results
     compared = gated(results, baseline, rules_of_summary(results.summary), clean=environment_redactor().text)
@@ -139,8 +139,8 @@ def place_of(given: str, argument: str) -> BaselinePlace:
     return place
 
 
-def _read_baseline(given: str) -> Baseline:
+def _read_baseline(given: str, folder: Path = Path()) -> Baseline:
     place = place_of(given, "--baseline")
-    path = place.path
+    path = folder / place.path
     file = predictions_path(path) if place.rev is None else InGit(rev=place.rev, path=path.absolute())
     return read_baseline(file, name=str(place), advice=_ADVICE)

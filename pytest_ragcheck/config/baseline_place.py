@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -35,8 +36,8 @@ class BaselinePlace:
         return cls(path=Path(path), rev=rev)
 
     def resolved_in(self, folder: Path) -> BaselinePlace:
-        """Return the place with a relative path joined to the folder."""
-        return replace(self, path=folder / self.path)
+        """Return the place with a relative path made relative to the folder."""
+        return replace(self, path=Path(os.path.normpath(folder / self.path)))
 
     def __str__(self) -> str:
         return self.path.as_posix() if self.rev is None else f"{_IN_GIT}{self.rev}:{self.path.as_posix()}"

@@ -11,6 +11,7 @@ from pytest_ragcheck.config.baseline_place import BaselinePlace
     ("text", "rev", "path", "seen"),
     [
         ("b.json", None, "b.json", "/at/b.json"),
+        ("../b.json", None, "../b.json", "/b.json"),
         ("/there/b.json", None, "/there/b.json", "/there/b.json"),
         ("git:v1:b.json", "v1", "b.json", "git:v1:/at/b.json"),
         ("git:origin/main:a:b.json", "origin/main", "a:b.json", "git:origin/main:/at/a:b.json"),

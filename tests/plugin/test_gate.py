@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
@@ -320,7 +321,11 @@ def test_the_baseline_of_the_ini_file_is_relative_to_the_root(
     write_baseline(project, passed("terms"), name="before/baseline.json")
     (project.folder / "inner").mkdir()
     monkeypatch.chdir(project.folder / "inner")
-    assert compared(project.run("..")) == ["baseline before/baseline.json: 1 as before"]
+    as_before = "baseline before/baseline.json: 1 as before"
+    assert compared(project.run("..")) == [as_before]
+    assert compared(project.run("..", "--rag-baseline=../before/baseline.json")) == [as_before]
+    assert main(["report", "../ragcheck-results", "-o", "r.md"]) == 0
+    assert as_before in Path("r.md").read_text(encoding="utf-8").splitlines()
 
 
 def test_a_baseline_in_the_output_folder_is_refused_before_a_question_is_asked(project: Project) -> None:
