@@ -122,7 +122,6 @@ class Summary:
     """By score, the measured agreement of this judge with people."""
 
     flaky: tuple[Flaky, ...]
-    """Questions whose outcome changes without a change of the system."""
 
     decision: Decision | None
     """The gate's decision; None without a gate, or if the run was cut short."""

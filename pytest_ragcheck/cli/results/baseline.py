@@ -22,6 +22,7 @@ from pytest_ragcheck.summary.gate.baseline_reader import Baseline, read_baseline
 from pytest_ragcheck.summary.gate.recorded.saved_runs import contexts_path, read_contexts
 from pytest_ragcheck.summary.predictions_reader import Key, read_document
 from pytest_ragcheck.summary.reach import Reach
+from pytest_ragcheck.summary.result_schemas import is_compact
 from pytest_ragcheck.verdict.failure_text import some
 from pytest_ragcheck.verdict.verdict import Verdict
 
@@ -74,6 +75,8 @@ def run(chosen: argparse.Namespace) -> int:
     if any(path.parent.glob("*_summary.json")):
         check_outside(path, path.parent, name=str(path))
     now = _read(chosen.results, _ADVICE)
+    if is_compact(now.document):
+        raise UsageError(f"{chosen.results}: it is a baseline, and not the results of a run. {_ADVICE}")
     rows = now.runs.rows
     earlier = _read(path, _OTHER) if path.exists() else None
     recorded = earlier.runs.rows if earlier is not None else {}

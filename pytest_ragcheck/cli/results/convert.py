@@ -101,7 +101,6 @@ def _unknown(material: Material) -> UsageError:
 
 
 def _convert_export(export: Export, folder: Path) -> Iterator[str]:
-    """Write the question file of an export, and yield the lines to print."""
     if not export.questions:
         left = "; ".join(f"{what}: {number}" for what, number in export.left.items()) or "it is empty"
         raise UsageError(f"{export.path}: {export.form_name}, has no questions to convert ({left}).")

@@ -52,7 +52,6 @@ def put_payload(report: pytest.TestReport, payload: Mapping[str, object], *, is_
 
 
 def has_payload(report: pytest.TestReport) -> bool:
-    """Return True if `put_payload` put anything on the report."""
     return hasattr(report, _PAYLOAD)
 
 

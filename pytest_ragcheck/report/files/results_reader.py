@@ -124,6 +124,9 @@ def _in_folder(folder: Path, *, partial: bool) -> Path:
         agent = each.name.removesuffix(ENDING)
         if partial or not agent.endswith(".partial"):
             found[agent.removesuffix(".partial")] = each
+    if every and not found:
+        names = ", ".join(each.name for each in every)
+        raise UsageError(f"{folder}: it has only {names}, of a partial run. Run all questions.")
     if len(found) != 1:
         names = ", ".join(sorted(each.name for each in found.values())) or "none"
         raise UsageError(f"{folder}: expected one file *{ENDING} in the folder, found {names}. Name the file.")

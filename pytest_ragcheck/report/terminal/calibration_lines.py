@@ -34,7 +34,6 @@ class Disagreement:
     id: str
     score: float
     good: bool
-    """The label of the people."""
 
     question: str
     answer: str

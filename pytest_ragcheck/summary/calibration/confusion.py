@@ -15,7 +15,6 @@ class Judged:
     """0..1."""
 
     good: bool
-    """True if people labelled the answer as good."""
 
     group: str
     """Answers of one group share a source."""

@@ -266,6 +266,26 @@ def test_a_partial_run_is_refused(save: Callable[..., tuple[int, str, str]], tmp
     assert not (tmp_path / "ragcheck-baseline.json").exists()
 
 
+def test_the_folder_of_a_partial_run_alone_is_refused(tmp_path: Path, save: Save, ragcheck: Save) -> None:
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "rag.partial_predictions.json").write_text(json.dumps(predictions(passed("terms"))))
+    text = "out: it has only rag.partial_predictions.json, of a partial run. Run all questions.\n"
+    assert ragcheck("baseline", "save", "out") == (2, "", f"ragcheck baseline save: {text}")
+
+
+def test_a_baseline_is_no_run(save: Save, ragcheck: Save, tmp_path: Path) -> None:
+    save(passed("terms"))
+    assert ragcheck("baseline", "save", "ragcheck-baseline.json", "-o", "other.json") == (
+        2,
+        "",
+        (
+            "ragcheck baseline save: ragcheck-baseline.json: it is a baseline, and not the results of a run. "
+            "Give the {agent}_predictions.json of a full run.\n"
+        ),
+    )
+    assert not (tmp_path / "other.json").exists()
+
+
 def test_a_file_that_is_none_is_not_written_over(save: Callable[..., tuple[int, str, str]], tmp_path: Path) -> None:
     (tmp_path / "ragcheck-baseline.json").write_text('{"mine": 1}', encoding="utf-8")
     status, _, error = save(passed("terms"))

@@ -146,6 +146,13 @@ def test_the_gate_each_takes_the_default_baseline_as_a_run_does(tmp_path: Path, 
     assert (status, "baseline ragcheck-baseline.json: 1 missing, 1 as before" in printed.splitlines()) == (1, True)
 
 
+def test_the_baseline_of_the_ini_file_is_the_default_one(tmp_path: Path, merge: Ragcheck) -> None:
+    write_baseline(tmp_path, row("a"))
+    (tmp_path / "pytest.ini").write_text("[pytest]\nrag_baseline = baseline.json\n", encoding="utf-8")
+    shards(tmp_path, good("a"))
+    assert "baseline baseline.json: 1 as before" in merge()[1].splitlines()
+
+
 def test_a_missing_question_is_red_unless_it_is_allowed_or_no_shard_would_collect_it(
     tmp_path: Path, merge: Ragcheck
 ) -> None:

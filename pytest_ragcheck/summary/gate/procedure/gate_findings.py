@@ -152,7 +152,6 @@ class GateFindings:
 
     @property
     def candidates(self) -> tuple[Examined, ...]:
-        """The questions that passed in the latest saved run and fail today."""
         return tuple(each for each in self.examined if each.outcome is not None)
 
     @property
