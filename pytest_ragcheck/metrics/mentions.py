@@ -98,7 +98,7 @@ def must_not_retrieve_score(question: Question, answer: RagAnswer) -> Score:
 
 
 def broken(metric: str, question: Question, answer: RagAnswer) -> set[str]:
-    """Return the forbidden texts or documents that lower the score of a prohibition."""
+    """Return the texts or documents of a prohibition that the answer breaks."""
     if metric == MUST_NOT_RETRIEVE:
         alone = {each: replace(question, must_not_retrieve=(each,)) for each in question.must_not_retrieve}
         return {each for each in alone if must_not_retrieve_score(alone[each], answer).findings}

@@ -13,15 +13,10 @@ from pytest_ragcheck.verdict.verdict import Verdict
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Flaky:
-    """A flaky question; its identity is `dataset_name` and `question_id`."""
-
     dataset_name: str
     question_id: str
     passes: int
-    """Number of known passes, >= 1."""
-
     fails: int
-    """Number of known failures, >= 1."""
 
 
 def flaky_in_history(baseline: Baseline) -> tuple[Flaky, ...]:

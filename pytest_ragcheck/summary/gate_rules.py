@@ -15,8 +15,6 @@ COMPARING = ("confirmed", "regression")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GateRules:
-    """The settings of the gate."""
-
     gate: str = "each"
     """`each`, `confirmed`, `regression`, or `rate:R`."""
 

@@ -21,7 +21,7 @@ from pytest_ragcheck.summary.gate.procedure.compared_question import ComparedQue
 from pytest_ragcheck.summary.gate.procedure.gate_requests import AskAgain, Reply
 from pytest_ragcheck.summary.gate.procedure.mean_test import can_be_judged
 from pytest_ragcheck.summary.gate.recorded.rescoring import look_of_today
-from pytest_ragcheck.summary.gate.recorded.saved_answer import answer_digest, text_digest
+from pytest_ragcheck.summary.gate.recorded.saved_answer import answer_digest, label_digests, text_digest
 from pytest_ragcheck.summary.gate.run_findings import is_deterministic
 from pytest_ragcheck.verdict.verdict import Verdict
 
@@ -81,7 +81,7 @@ class _Examination:
         thresholds = self.record.thresholds
         known = await self._known(thresholds)
         common = {m: t for m, t in thresholds.items() if any(m in look.scores for look in self.row.answers)}
-        if not known and (common or self.row.saved[-1][0].has_labels_of(self.record.question)):
+        if not known and (common or self.row.saved[-1][0].labels == label_digests(self.record.question)):
             # A metric that is asserted for the first time must not hide a collapse of the others.
             thresholds, known = common, await self._known(common)
         now = await self._look(self.record, thresholds)

@@ -33,8 +33,6 @@ DRIFT_SAMPLE = 20
 
 
 class RunBaseline:
-    """The baseline of a run whose gate compares with saved runs."""
-
     def __init__(self, config: pytest.Config) -> None:
         self._settings = settings_of(config)
         self._run = run_of(config)

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 
 def decided(config: pytest.Config, run: Run, *, not_passed: Collection[str]) -> Decision:
-    """Return the decision of the gate; see `GateItem.decide`."""
     settings = settings_of(config)
     outcomes = outcomes_of(run, settings)
     comparison = None

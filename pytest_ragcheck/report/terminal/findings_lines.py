@@ -89,7 +89,7 @@ def findings_headline(comparison: Comparison, findings: GateFindings, decision: 
     """Return the reasons of a red gate in one line, without the name of the baseline."""
     groups = examined_groups(comparison, findings)
     counts = {title: len(groups.get(title, ())) for title in _HELD}
-    counts["changed but not judged"] = decision.judging.n_not_judged if decision.judging is not None else 0
+    counts["changed but not judged"] = decision.judging.n_not_judged
     counts |= {f"without a score of {each.metric}": len(each.lost) for each in decision.vanished}
     counts["missing"] = len(comparison.lost)
     mean = findings.mean
@@ -116,8 +116,7 @@ def held_lines(comparison: Comparison, findings: GateFindings, decision: Decisio
 
 
 def findings_lines(comparison: Comparison, findings: GateFindings, decision: Decision) -> Iterator[str]:
-    if decision.judging is not None:
-        yield from _judging(decision.judging)
+    yield from _judging(decision.judging)
     stricter = [each for each in findings.candidates if each.outcome is Outcome.JUDGE_STRICTER]
     if stricter:
         shift = _mean_shift(stricter)

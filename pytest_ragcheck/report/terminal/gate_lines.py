@@ -85,13 +85,10 @@ def _printable(*lines: str) -> str:
 
 
 def _advice(comparison: Comparison, findings: GateFindings, decision: Decision) -> Iterator[str]:
-    judging = decision.judging
-    not_judged = judging.n_not_judged if judging is not None else 0
-    if findings.not_measured or not_judged:
-        over_budget = judging is not None and judging.n_over_budget
+    if findings.not_measured or decision.judging.n_not_judged:
         yield (
             "Raise --rag-max-cost, so that the gate can examine all questions."
-            if over_budget
+            if decision.judging.n_over_budget
             else "Run again when the endpoint and the judge work, so that the gate can examine all questions."
         )
     if findings.red or decision.vanished or comparison.lost:

@@ -50,20 +50,20 @@ class Decision:
     rules: GateRules
     comparison: Comparison | None
 
-    refusals: tuple[str, ...] = ()
+    refusals: tuple[str, ...]
     """The reasons why the baseline is refused; empty if it is accepted."""
 
-    findings: GateFindings | None = None
+    findings: GateFindings | None
     """The findings of the gates `confirmed` and `regression`; None if the baseline is refused."""
 
-    judging: Judging | None = None
+    judging: Judging
 
-    examined: Sequence[Change] = ()
+    examined: Sequence[Change]
 
-    lost_scores: Sequence[LostScores] = ()
+    lost_scores: Sequence[LostScores]
     """The asserted metrics whose score some of these questions lost."""
 
-    rate: Rate | None = None
+    rate: Rate | None
 
     @property
     def baseline_red(self) -> bool:
@@ -72,7 +72,7 @@ class Decision:
             return False
         if self.findings is not None:
             # A gate that could not examine a question is not green.
-            unexamined = self.findings.not_measured or (self.judging is not None and self.judging.n_not_judged)
+            unexamined = self.findings.not_measured or self.judging.n_not_judged
             return bool(self.findings.red or unexamined or self.vanished or self.comparison.lost)
         return bool(self.refusals) or self.comparison.worse
 
@@ -101,7 +101,7 @@ class Decision:
 def decide(outcomes: Outcomes, comparison: Comparison | None, rules: GateRules) -> Decision:
     """Return the decision of the gate on the run; the gates `confirmed` and `regression` need a comparison."""
     refusals: tuple[str, ...] = ()
-    findings = judging = None
+    findings = None
     changes: list[Change] = []
     if comparison is not None and rules.other_baseline == "refuse":
         refusals = differences(comparison)
@@ -117,13 +117,12 @@ def decide(outcomes: Outcomes, comparison: Comparison | None, rules: GateRules) 
             and change.before.key not in expected
         ]
         findings = findings_of(changes, rules, is_shard=outcomes.shard is not None)
-        judging = judging_of(changes)
     return Decision(
         rules=rules,
         comparison=comparison,
         refusals=refusals,
         findings=findings,
-        judging=judging,
+        judging=judging_of(changes),
         examined=changes,
         lost_scores=lost_scores(changes),
         rate=_rate(outcomes, rules),

@@ -14,11 +14,7 @@ _LIMIT_SECONDS = 60
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InGit:
-    """A file of a git revision."""
-
     rev: str
-    """A commit, tag or branch."""
-
     path: Path
     """The path of the file in the work tree, where it need not exist."""
 
@@ -52,7 +48,6 @@ def versions(file: InGit) -> list[InGit]:
 
 
 def _folder_and_place(path: Path) -> tuple[Path, str]:
-    """Return the nearest existing folder, and the path from there."""
     folder = next(folder for folder in path.parents if folder.is_dir())
     return folder, path.relative_to(folder).as_posix()
 

@@ -25,7 +25,6 @@ class LostScores:
 
     @property
     def red(self) -> bool:
-        """True if the answers lost more scores than chance explains."""
         return needs_more_than_labels(self.metric) and len(self.lost) >= floor_value(self.n_gained, self.n)
 
 
@@ -35,7 +34,6 @@ def needs_more_than_labels(metric: str) -> bool:
 
 
 def lost_scores(changes: Iterable[Change]) -> list[LostScores]:
-    """Return the asserted metrics whose score a question lost."""
     found: dict[str, LostScores] = {}
     for change in changes:
         now, saved = change.now, change.before.saved

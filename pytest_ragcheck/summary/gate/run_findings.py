@@ -35,8 +35,6 @@ class Judging:
     """The number of reused verdicts, and the drift of the judge since they were recorded."""
 
     n_same: int
-    """Number of questions with a recorded answer."""
-
     n_changed: int
     drift: Mapping[str, float]
     """By metric, the mean difference of new and recorded scores of unchanged answers that were judged again."""
@@ -45,8 +43,6 @@ class Judging:
     """True if the drift is larger than the noise of those judgements."""
 
     n_drift: int
-    """Number of unchanged answers that were judged again."""
-
     n_not_judged: int = 0
     """Questions whose changed answers could not all be judged today, so that the mean is not over them."""
 

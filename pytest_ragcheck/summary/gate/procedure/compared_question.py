@@ -14,8 +14,6 @@ Scores = Mapping[str, float]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Look:
-    """One answer of the system to one question, with its scores."""
-
     answer: str | None
     """
     Digest of the answer and of its contexts. Equal digests mean the same answer, so that recorded scores are kept.
@@ -34,8 +32,6 @@ class Look:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownRun:
-    """The looks of one saved run at one question."""
-
     looks: tuple[Look, ...]
     """The first answer of the run, then its further looks; at least one."""
 
@@ -50,7 +46,6 @@ class KnownRun:
 
     @property
     def is_flaky(self) -> bool:
-        """True if some looks passed and some failed."""
         return len({look.passed for look in self.looks}) > 1
 
 
@@ -64,8 +59,6 @@ class ComparedQuestion:
 
     key: Key
     thresholds: Scores
-    """Minimum of each asserted metric."""
-
     known: tuple[KnownRun, ...]
     """The saved runs, oldest first; at least one."""
 
@@ -84,7 +77,6 @@ class ComparedQuestion:
 
     @property
     def is_candidate(self) -> bool:
-        """True if the latest saved run passed and the answer of today fails."""
         return self.passed_before and not self.now.passed
 
     @property

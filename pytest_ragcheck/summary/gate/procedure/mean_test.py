@@ -22,14 +22,11 @@ _POWER = 0.85
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Judged:
-    """A changed question with today's scores of each of its answers."""
-
     question: ComparedQuestion
     answers: tuple[str, ...]
     """Digests of the answer of today, then of each saved run, latest first."""
 
     scores: dict[str, list[Scores]]
-    """Today's judgements by answer."""
 
     def values(self, metric: str | None) -> list[float] | None:
         """

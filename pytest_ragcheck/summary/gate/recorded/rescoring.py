@@ -31,7 +31,7 @@ async def look_of_today(
     metric has no comparable score, because the labels changed.
     """
     scores = dict(saved.scores)
-    if not saved.has_labels_of(question) or not thresholds.keys() <= scores.keys():
+    if saved.labels not in (None, label_digests(question)) or not thresholds.keys() <= scores.keys():
         scores = await _measured(saved, question, metrics=metrics, weights=weights)
     if not thresholds.keys() <= scores.keys():
         return None
