@@ -93,6 +93,7 @@ def _question(dataset_name: str, name: str, asked: Document, row: Document) -> Q
         dataset_name=dataset_name,
         id=name,
         question=asked["question"],
+        answerable=asked.get("answerable", True),
         must_not_mention=tuple(asked.get("must_not_mention", ())),
         must_not_retrieve=tuple(asked.get("must_not_retrieve", ())),
         gold_passages=_passages(asked.get("gold_passages", ())),

@@ -13,6 +13,8 @@ from pytest_ragcheck.cli import main
 from tests.harness import exhaustive, two_ways
 
 if TYPE_CHECKING:
+    from collections.abc import Container
+
     from tests.harness import Project, Run
 
 SERVER = """\
@@ -106,6 +108,7 @@ class World:
     n_contexts: int = 1
     ids: str = "doc"
     gold_ids: str = "doc"
+    unanswerable: Container[int] = ()
     lost: tuple[int, ...] = ()
     """Numbers of questions whose contexts come from another document."""
 
@@ -132,6 +135,9 @@ class World:
             if self.thresholds:
                 asked["thresholds"] = self.thresholds
             asked["expected_answer"] = f"{self.expected} {name}"
+            if number in self.unanswerable:
+                asked["answerable"] = False
+                del asked["expected_answer"]
             document, found = self.document(number), self.document((number + self.moved) % self.n)
             if self.gold != "none":
                 text = {} if self.gold == "id" else {"text": f"Passage of {document}."}
@@ -512,6 +518,22 @@ def test_a_collapse_of_the_number_of_scores_is_red(project: Project, gate: str) 
     assert section[-1] == "If the new answers are right, accept them: ragcheck baseline accept"
     assert main(["baseline", "accept"]) == 0
     assert today(project, collapsed, f"--rag-gate={gate}").exit_status == 0
+
+
+@two_ways
+def test_refusals_of_unanswerable_questions_lose_no_score(project: Project) -> None:
+    before = World(n=24, thresholds={"citation_validity": 1}, unanswerable=range(12))
+    project.write("conftest.py", SERVER)
+    replace(before, answers={number: f"Answer q{number} [1]." for number in range(24)}).write(project)
+    assert project.run("--rag-gate=each").outcomes == {"failed": 12, "passed": 12}
+    assert main(["baseline", "save"]) == 0
+    refuses = {number: f"Answer q{number} [1]." for number in range(12, 24)}
+    refuses |= dict.fromkeys(range(12), "I cannot answer that.")
+    run = today(project, replace(before, answers=refuses))
+    assert (run.exit_status, run.outcomes) == (0, {"passed": 24}), run.text
+    assert "has none now" not in run.text
+    assert main(["report", "ragcheck-results", "--baseline=ragcheck-baseline.json", "-o", "later.md"]) == 0
+    assert "has none now" not in (project.folder / "later.md").read_text(encoding="utf-8")
 
 
 @two_ways

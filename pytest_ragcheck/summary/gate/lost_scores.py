@@ -37,7 +37,10 @@ def lost_scores(changes: Iterable[Change]) -> list[LostScores]:
     found: dict[str, LostScores] = {}
     for change in changes:
         now, saved = change.now, change.before.saved
-        for metric in {ABSTAINED, *now.thresholds, *now.dropped} if saved else ():
+        # A refusal of an unanswerable question is right, and cites nothing.
+        if not (saved and now.question.answerable):
+            continue
+        for metric in {ABSTAINED, *now.thresholds, *now.dropped}:
             scores = found.setdefault(metric, LostScores(metric))
             had, has = metric in saved[-1][0].scores, metric in now.scores
             scores.n += had or has
