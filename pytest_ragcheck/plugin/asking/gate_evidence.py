@@ -70,7 +70,7 @@ class _Examination:
     """Digests of recorded answers that today's judge judged."""
 
     retrieval: dict[str, dict[str, float]] = field(default_factory=dict)
-    """Retrieval scores of recorded answers, by digest, that stand because today's gold ids are unknown to them."""
+    """Retrieval scores of recorded answers by digest, if today's gold ids are unknown to them."""
 
     again: list[Record] = field(default_factory=list)
     judged: list[Record] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""Counts the questions that lost the score of an asserted metric, since no question fails without one."""
+"""Counts the questions that lost the score of an asserted metric, and do not fail."""
 
 from __future__ import annotations
 
