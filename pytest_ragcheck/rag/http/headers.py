@@ -35,6 +35,8 @@ def fill_in(headers: Iterable[tuple[str, str]], environment: Mapping[str, str]) 
     filled: dict[str, str] = {}
     secrets: list[str] = []
     for name, value in headers:
+        if re.fullmatch(r"(\w+ )?(\$|%|\$?\{)[A-Za-z_]\w*[}%]?", value):
+            raise UsageError(f"the value of {name} is the name of a variable. Write {{env:NAME}} to insert its value.")
         variables = list(dict.fromkeys(_FROM_ENVIRONMENT.findall(value)))
         for variable in variables:
             if not environment.get(variable):

@@ -63,6 +63,19 @@ def test_a_header_and_a_user_name_for_the_same_are_refused(userinfo: str) -> Non
     )
 
 
+@pytest.mark.parametrize("value", ["$TOKEN", "Bearer ${TOKEN}", "Bearer {TOKEN}", "%TOKEN%"])
+def test_a_variable_as_a_shell_writes_it_is_refused_with_the_right_form(value: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        fill_in([("Authorization", value)], {"TOKEN": "t-1"})
+    text = "the value of Authorization is the name of a variable. Write {env:NAME} to insert its value."
+    assert str(caught.value) == text
+
+
+@pytest.mark.parametrize("value", ["{env:TOKEN}", "pa$$word", "$2b$10$abc", "{}", "$ 5", "a $TOKEN b"])
+def test_a_value_with_signs_of_a_variable_is_sent_as_it_is(value: str) -> None:
+    assert fill_in([("X-Key", value)], {"TOKEN": "{env:TOKEN}"}).headers == {"X-Key": value}
+
+
 def test_variables_of_the_environment_are_filled_in_and_known_as_secrets() -> None:
     lines = [("Authorization", "Bearer {env:TOKEN}"), ("X-By", "{env:USER}/{env:TOKEN}"), ("X-Team", "billing")]
     filled = fill_in(lines, {"TOKEN": "t-1", "USER": "bob"})
