@@ -30,6 +30,9 @@ from pytest_ragcheck.rag.shapes.shape import Shape
 _LONGEST = 400
 """Maximum characters of a suggested setting; longer ones are not suggested."""
 
+_MANY = 100
+"""Number of pieces, and of texts that may be JSON, whose search takes long."""
+
 _DEEPEST = 4
 """Maximum levels between the array of contexts and their texts."""
 
@@ -97,7 +100,7 @@ def fitting_response(reply: object, *, answers: bool = True) -> str | None:
     if not answers and isinstance(reply, list):
         answer, contexts = None, _texts("[]", reply, _DEEPEST)
     elif isinstance(reply, list) and len(reply) > 1:
-        in_chunks = fitting_events(reply, in_array=True)
+        in_chunks = fitting_events([*reply[:_MANY], *reply[-_MANY:]], in_array=True)
         return in_chunks if in_chunks and _reads(in_chunks, reply) else None
     else:
         answer = _answer(reply)
@@ -270,9 +273,10 @@ def _places(reply: object, top: str = "") -> Iterator[_Place]:
 
 
 def _within(place: _Place) -> Iterator[_Place]:
+    kinds = Mapping | str if len(place.keys) < _MANY else Mapping
     for key, value in place.keys.items():
         # Every path below a long key would be too long.
-        if isinstance(key, str) and len(key) <= _LONGEST and isinstance(value, Mapping | str):
+        if isinstance(key, str) and len(key) <= _LONGEST and isinstance(value, kinds):
             path, inner = place.at(key)
             if isinstance(inner, Mapping):
                 yield _Place(path, inner)

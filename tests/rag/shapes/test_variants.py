@@ -366,6 +366,14 @@ def test_ids_that_are_numbers_are_made_texts_by_the_expression_that_the_error_na
             assert client.query("?").source_ids == ("7",)
 
 
+def test_an_array_of_very_many_pieces_is_searched_at_its_ends() -> None:
+    # In all of them the search would take half a minute.
+    pieces: list[Any] = [{"a": "{}"}] * 300_000
+    assert fitting_response(pieces) is None
+    pieces[5], pieces[-1] = {"text": ANSWER}, {"docs": TEXTS}
+    assert fitting_response(pieces) == "answer=join('', [].text) contexts=[?docs].docs[]"
+
+
 names = st.sampled_from(
     ["answer", "response", "contexts", "sources", "text", "content", "choices", "message", "x-y", ""]
 )
