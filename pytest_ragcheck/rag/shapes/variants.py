@@ -42,8 +42,6 @@ _ENDS = {"choices": 0, "candidates": 0, "answers": 0, "messages": -1, "2": 0, "8
 _ASIDE = re.compile(r'^"[28]"|reason|think|tool|status|source|\bdata-')
 """The path or the type of a text in an event beside the answer."""
 
-_WHERE_THEY_ARE = "Or leave the endpoint as it is, and say by rag_response where answer and contexts are."
-
 
 def with_fitting_setting(mismatch: ReplyMismatch, reply: object, shape: Shape) -> ReplyMismatch:
     """Return the mismatch with a setting that fits the reply, if there is one."""
@@ -71,14 +69,14 @@ def _with_both_remedies(mismatch: ReplyMismatch, reply: object, setting: str | N
     missing = isinstance(mismatch, NotFound)
     mismatch = with_contract_remedy(mismatch, reply)
     if _is_of_a_server(reply):
-        to_do = f"{mismatch.to_do} Or leave the endpoint as it is, and set rag_shape = server"
+        to_do = "set rag_shape = server"
     elif setting:
-        to_do = f"{mismatch.to_do} Or leave the endpoint as it is, and set rag_response = {setting}"
+        to_do = f"set rag_response = {setting}"
     elif missing and reply and isinstance(reply, Mapping):
-        to_do = f"{mismatch.to_do} {_WHERE_THEY_ARE}"
+        to_do = "say by rag_response where answer and contexts are."
     else:
         return mismatch
-    return ReplyMismatch(mismatch.found, to_do)
+    return ReplyMismatch(mismatch.found, f"{mismatch.to_do} Or leave the endpoint as it is, and {to_do}")
 
 
 def _is_of_a_server(reply: object) -> bool:
@@ -100,14 +98,14 @@ def fitting_response(reply: object, *, answers: bool = True) -> str | None:
     if not answers and isinstance(reply, list):
         answer, contexts = None, _texts("[]", reply, _DEEPEST)
     elif isinstance(reply, list) and len(reply) > 1:
-        in_chunks = fitting_events([*reply[:_MANY], *reply[-_MANY:]], in_array=True)
-        return in_chunks if in_chunks and _reads(in_chunks, reply) else None
+        return _in_array(reply, "", reply)
     else:
         answer = _answer(reply)
         names = CONTEXTS_NAMES if answers else CONTEXT_PART_NAMES
         contexts = _contexts(reply, answer.place if answer else _Place("", {}), names)
     if contexts is None or (answers and answer is None):
-        return None
+        parts = reply.get("output") if isinstance(reply, Mapping) else None  # of OpenAI's Responses API
+        return _in_array(reply, "output", parts) if isinstance(parts, list) else None
     setting = f"{f'answer={answer.expression} ' if answer else ''}contexts={contexts.expression}"
     with_ids = f"{setting} source_ids={contexts.ids}"
     if contexts.ids and _reads(with_ids, reply):
@@ -115,11 +113,16 @@ def fitting_response(reply: object, *, answers: bool = True) -> str | None:
     return setting if _reads(setting, reply) else None
 
 
-def fitting_events(events: Iterable[object], *, in_array: bool = False) -> str | None:
+def _in_array(reply: object, path: str, parts: list[Any]) -> str | None:
+    setting = fitting_events([*parts[:_MANY], *parts[-_MANY:]], path)
+    return setting if setting and _reads(setting, reply) else None
+
+
+def fitting_events(events: Iterable[object], array: str | None = None) -> str | None:
     """
     Return a `rag_response` for the events of a stream; None if none has an answer, or none has contexts.
 
-    With *in_array* the events are the elements of one array, which is the reply.
+    With the path of an *array* the events are its elements.
     """
     answer = contexts = None
     for event in events:
@@ -131,32 +134,26 @@ def fitting_events(events: Iterable[object], *, in_array: bool = False) -> str |
         ):
             of_kind = f"[?type=='{kind}']" if isinstance(kind, str) and re.fullmatch(r"[\w.-]+", kind) else ""
             answer = found.expression
-            if in_array:
-                answer = f"join('', {of_kind or '[]'}.{answer})"
+            if array is not None:
+                answer = f"join('', {array}{of_kind or '[]'}.{answer})"
             elif of_kind:
                 answer = f"[@]{of_kind}.{answer} | [0]"
         if isinstance(event, Mapping):
             contexts = contexts or _contexts(event, _Place("", event), CONTEXT_PART_NAMES)
     if answer is None or contexts is None:
         return None
-    texts, ids = (_of_any(each) if in_array else each for each in (contexts.expression, contexts.ids))
-    return f"answer={answer} contexts={texts}" + (f" source_ids={ids}" if ids else "")
-
-
-def _of_any(path: str) -> str:
-    """Return the expression for the values at the path in those elements of an array that have it."""
-    start, is_array, _ = path.partition("[]")
-    return f"[?{start}].{path}{'' if is_array else '[]'}" if path else ""
+    paths = [each for each in (contexts.expression, contexts.ids) if each]
+    if array is not None:  # the path in those elements that have it
+        paths = [f"{array}[?{each.partition('[]')[0]}].{each}{'' if '[]' in each else '[]'}" for each in paths]
+    return " ".join(map("{}={}".format, ("answer", "contexts", "source_ids"), (answer, *paths)))
 
 
 def _reads(setting: str, reply: object) -> bool:
-    if len(setting) > _LONGEST:
-        return False
-    try:
-        Reading.from_text(setting).read(reply)
-    except ReplyMismatch:  # for example a lone surrogate, which no setting can fix
-        return False
-    return True
+    with suppress(ReplyMismatch):  # for example a lone surrogate, which no setting mends
+        if len(setting) <= _LONGEST:
+            Reading.from_text(setting).read(reply)
+            return True
+    return False
 
 
 @dataclass(frozen=True, slots=True)

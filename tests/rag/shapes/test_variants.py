@@ -242,6 +242,20 @@ VARIANTS: dict[str, Any] = {
         {"type": "token", "text": "days"},
         {"type": "end", "text": ANSWER, "contexts": TEXTS},
     ],
+    # OpenAI's Responses API
+    "answer=join('', output[?type=='message'].content[0].text) contexts=output[?results].results[].text "
+    "source_ids=output[?results].results[].file_id": {
+        "object": "response",
+        "output": [
+            {"type": "reasoning", "summary": [{"type": "summary_text", "text": "Look."}]},
+            {
+                "type": "file_search_call",
+                "status": "completed",
+                "results": [{"file_id": "f", "filename": "a.md", "text": text, "score": 0.9} for text in TEXTS],
+            },
+            {"type": "message", "content": [{"type": "output_text", "text": ANSWER, "annotations": []}]},
+        ],
+    },
     # create-llama, over AI SDK 4
     (
         """answer=join('', []."0") contexts=[?"8"[0].data.nodes]."8"[0].data.nodes[].text """
