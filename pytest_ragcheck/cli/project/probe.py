@@ -39,7 +39,7 @@ _OTHER_BODY = (
 )
 _ANOTHER_QUESTION = "give --question TEXT that your documents answer"
 _WITH_ITS_KEYS = f"Add rag_response = answer=data.text contexts=data.hits[].text with its keys, or {_ANOTHER_QUESTION}"
-_BY_SETTINGS = "To leave the endpoint as it is, describe its requests and replies by settings"
+_LEFT = "To leave the endpoint as it is,"
 
 
 HELP = "check a live endpoint against the contract, point by point"
@@ -90,8 +90,10 @@ def run(chosen: argparse.Namespace) -> int:
         if fit.context:
             print(f'\nThe first context, which has to be a text and not a name: "{excerpt(fit.context, 60)}"')
         print(f"\n{_in_conversations(fit.settings)}")
+    elif fit is None and Check.JSON in broken:
+        print(f"No settings read such a reply. {_LEFT} ask it by a function: ragcheck docs reference/client")
     elif has_another_shape:
-        print(f"{_BY_SETTINGS}: ragcheck docs how-to/own-endpoint-shape")
+        print(f"{_LEFT} describe its requests and replies by settings: ragcheck docs how-to/own-endpoint-shape")
         if fit is None:
             print(_OTHER_BODY)
         else:
@@ -162,7 +164,6 @@ def _fitting(target: Target, redactor: Redactor, headers: str) -> Fit | None:
 
 
 def _in_conversations(settings: Mapping[str, str]) -> str:
-    """Return a sentence on how the request carries the earlier turns of a conversation."""
     from pytest_ragcheck.rag.shapes.shape import read_shape
 
     shape = read_shape(settings.get("rag_shape", "query"), settings.get("rag_request"))

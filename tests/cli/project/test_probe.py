@@ -833,6 +833,16 @@ def test_a_wrong_path_does_not_ask_for_another_question(ragcheck) -> None:
     assert "give --question" not in printed
 
 
+def test_a_reply_that_no_settings_read_leads_to_a_function(ragcheck) -> None:
+    for body in ("30 days", "<!doctype html><title>Sign in</title>"):
+        with endpoint(always(reply(body))) as server:
+            _, printed, _ = ragcheck("probe", server.url)
+        assert printed.endswith(
+            "does not keep the contract.\nNo settings read such a reply. To leave the endpoint as it is, "
+            "ask it by a function: ragcheck docs reference/client\n"
+        )
+
+
 def test_a_page_for_every_get_is_no_taken_request(ragcheck) -> None:
     page, refused = reply("<html>Welcome</html>", 200), json_reply({"detail": "no"}, 422)
     with endpoint(lambda request: page if request.method == "GET" else refused) as server:
