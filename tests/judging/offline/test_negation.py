@@ -14,6 +14,8 @@ from pytest_ragcheck.judging.offline.words.terms import TermDictionary
 
 # The context, and an answer with the opposite polarity.
 OPPOSITES = """
+Não é permitido fumar no terraço. | É permitido fumar no terraço.
+O autor mora no Porto. | O autor não mora no Porto.
 The lid must not be opened until the rotor has stopped. | The lid may be opened until the rotor has stopped.
 Lockers must be emptied every evening. | Lockers must not be emptied every evening.
 Die Creme enthält keine Duftstoffe. | Die Creme enthält Duftstoffe.
@@ -103,6 +105,10 @@ Besucher dürfen den Tresor betreten. | Niemand darf den Tresor betreten.
 
 # The context, and an answer that says the same with other words of polarity.
 EQUALS = """
+O hotel situa-se no centro de Braga. | O hotel está no centro.
+O autor mora no Porto desde 2010. | Mora no Porto.
+A piscina abre em 3 de maio. | Abre no dia 3 de maio.
+O mapa está guardado no balcão 4. | Está guardado no balcão 4.
 The lid must not be opened until the rotor has stopped. | The lid may be opened only after the rotor has stopped.
 No abra la tapa hasta que el rotor se haya parado. | La tapa se abre solo cuando el rotor se haya parado.
 Der Deckel darf nicht geöffnet werden, bis der Rotor steht. | Der Deckel darf geöffnet werden, sobald der Rotor steht.

@@ -7,6 +7,8 @@ from hypothesis import strategies as st
 from pytest_ragcheck.judging.offline.refusals import is_refusal
 
 REFUSALS = r"""
+Ik kan dit niet in de documenten terugvinden.
+I don't know what 'SSO' means.
 I don't know.
 I do not know the answer to that.
 I'm sorry, but I cannot answer that from the provided context.
@@ -229,6 +231,12 @@ Ik zou het niet weten.
 """
 
 ANSWERS = r"""
+La aplicación muestra un aviso si no hay información disponible.
+La demande est close s'il n'y a pas de réponse.
+O sistema usa zero se não houver informação.
+Il campo resta vuoto se non ci sono informazioni.
+O sistema mostra a mensagem 'não sei'.
+The command prints 'I don't know' and ends.
 30 days
 30.
 (B)

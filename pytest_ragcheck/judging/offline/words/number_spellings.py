@@ -155,14 +155,15 @@ def _number_with_words_before(words: Sequence[str], terms: Sequence[str], place:
     The term is empty if there is no number.
     """
     word, halves = words[place], _words_of_half(words, place)
+    before = words[place - 1] if place else ""
+    is_percent = place > 1 and word in _PERCENT_AFTER and before in _PERCENT_BEFORE
+    if is_percent and (terms[place - 2] < ":" or words[place - 2] in _ONE_AFTER_TENS):  # not "per cento euro"
+        return 1, _PERCENT, place + 1
     if terms[place] < ":":
         end, value = _number_at(words, terms, place)
-        if words[end - 1] in _HALVES and place and words[place - 1] in _BEFORE_HOURS:
+        if words[end - 1] in _HALVES and before in _BEFORE_HOURS:
             return 0, f"{int(value)}:30", end
         return 0, terms[place] if end == place + 1 else canonical_number(f"{value:.6f}"), end
-    before = words[place - 1] if place else ""
-    if word in _PERCENT_AFTER and before in _PERCENT_BEFORE:  # por ciento
-        return 1, _PERCENT, place + 1
     if word not in SCALES or len(word) <= _LONGEST_SYMBOL or not (halves or before in _ARTICLES):
         return 0, "", place
     # Half a million, a hundred, a dozen.

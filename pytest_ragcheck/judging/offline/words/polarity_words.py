@@ -34,6 +34,9 @@ _NEGATIONS = {
 PORTUGUESE = listed(WORDS["Portuguese"])
 """Words with which "no" is Portuguese for "in the", unless one of `NOT_PORTUGUESE` is near."""
 
+AFTER_PORTUGUESE_NO = re.compile(rf"{'|'.join(WORDS['after a Portuguese no'].split())}|\w+(?:ao|[ln]ho|eiro|mento)")
+"""A word before which "no" is Portuguese in any text."""
+
 NOT_PORTUGUESE = listed("the is are of to and there el la los las es y en con il gli lo non si della di che")
 
 _PAIRS, _OPPOSITES = package_text("judging/offline/words/opposites.txt").split("\n\n")

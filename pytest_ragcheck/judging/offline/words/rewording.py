@@ -16,7 +16,7 @@ from pytest_ragcheck.judging.offline.words.measure_words import (
 )
 from pytest_ragcheck.judging.offline.words.normalized_text import listed
 from pytest_ragcheck.judging.offline.words.number_spellings import language_number
-from pytest_ragcheck.judging.offline.words.polarity_words import NOT, NOT_PORTUGUESE, PORTUGUESE
+from pytest_ragcheck.judging.offline.words.polarity_words import AFTER_PORTUGUESE_NO, NOT, NOT_PORTUGUESE, PORTUGUESE
 
 _SIGNS_OF_MONEY = frozenset("$€£")
 _BEFORE_SECONDS = listed("to of after for every within is takes take wait default timeout than about least")
@@ -85,8 +85,12 @@ def _rewritten(
 def _with_negations(found: list[str], negative: AbstractSet[str]) -> list[str]:
     """*found* with `NOT` before each *negative* word, and without a Portuguese "no"."""
     if "no" in negative:
-        if not PORTUGUESE.isdisjoint(found) and NOT_PORTUGUESE.isdisjoint(found):
-            found = [word for word in found if word != "no"]
+        is_portuguese = not PORTUGUESE.isdisjoint(found) and NOT_PORTUGUESE.isdisjoint(found)
+        found = [
+            word
+            for word, after in zip(found, (*found[1:], ""), strict=True)
+            if word != "no" or not (is_portuguese or AFTER_PORTUGUESE_NO.fullmatch(after))
+        ]
         negative = negative - {"no"}
     return _rewritten(found, negative, lambda word, _: (NOT, word)) if negative else found
 
