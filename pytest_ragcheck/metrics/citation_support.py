@@ -123,8 +123,7 @@ def _support_by_rules(
     """
     Return the support of each sentence: its groundedness in the passages is `PASS_LINE` or more.
 
-    The words of the question need no support. The sentences have no markers; each comes with the numbers of the
-    passages that it cites, from 1.
+    The words of the question need no support. Each sentence comes with the numbers of its passages, from 1.
     """
     contexts_read = ContextCache(TermDictionary())
 

@@ -60,19 +60,18 @@ def _obstacle(question: Question, *, in_file: bool) -> str | None:
         purpose = f"which the tier {tier!r} sends" if tier == GENERATION else "which ingestion uploads"
         mistake = f"has a passage without 'text', {purpose}. Write its text."
         return mistake if in_file else "it has a passage without a text to send"
+    has_gold = question.answerable and question.gold_passages
     if tier == GENERATION and not passages:
-        mistake = (
-            f"has no passages, which the tier {tier!r} sends along with it. Give it 'gold_passages', or ask it in the "
-            f"tier {END_TO_END!r}."
-        )
-        return mistake if in_file else f"it has no passages to go along with it in the tier {tier!r}"
-    if tier == RETRIEVAL_ALONE and not ((question.answerable and question.gold_passages) or question.must_not_retrieve):
-        mistake = (
-            f"has no gold passages, which the tier {tier!r} looks for. Give an answerable question 'gold_passages', or "
-            f"ask it in the tier {END_TO_END!r}."
-        )
-        return mistake if in_file else f"it has no gold passages to find in the tier {tier!r}"
-    return None
+        lacks, to_do = "passages", "sends along with it. Give it 'gold_passages'"
+        purpose = "go along with it"
+    elif tier == RETRIEVAL_ALONE and not (has_gold or question.must_not_retrieve):
+        lacks, to_do = "gold passages", "looks for. Give an answerable question 'gold_passages'"
+        purpose = "find"
+    else:
+        return None
+    if in_file:
+        return f"has no {lacks}, which the tier {tier!r} {to_do}, or ask it in the tier {END_TO_END!r}."
+    return f"it has no {lacks} to {purpose} in the tier {tier!r}"
 
 
 def _ambiguous_documents(questions: Iterable[Question], root: Path | None) -> Iterator[str]:

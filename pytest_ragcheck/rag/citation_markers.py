@@ -156,7 +156,6 @@ def _is_index_or_interval(prose: str, marker: Marker) -> bool:
 
 
 def _surroundings(contexts: Iterable[str]) -> set[tuple[str, ...]]:
-    """The results of `_around` for each text in brackets in a context."""
     found: set[tuple[str, ...]] = set()
     for context in contexts:
         for match in _MARKER.finditer(context):

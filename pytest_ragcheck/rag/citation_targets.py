@@ -35,12 +35,14 @@ _PLACE = (
 )
 _LOCATOR = re.compile(rf"{_PLACE}|\d{{1,4}}[–—-]\d{{1,4}}", re.IGNORECASE)
 _CHUNK = re.compile(r"(?:chunk|passage)\s*:?\s*\d+", re.IGNORECASE)
-_PLACE_AT_END = re.compile(rf"(?:(?<=[a-z]):\d+(?:[–—-]\d+)?|(?<=\w)[\s(–—-]+(?:{_PLACE})\)?)$", re.IGNORECASE)
 _FILE = re.compile(
     r"[^\s,;:|]{1,150}\.(?:adoc|csv|docx?|epub|html?|json|log|md|mdx|odt|pdf|pptx?|rst|rtf|tex|txt|xlsx?|xml|ya?ml)",
     re.IGNORECASE,
 )
-_FILE_AND_PLACE = re.compile(rf"({_FILE.pattern})(?:\s*[:>]|\s+[–—-]\s).*", re.IGNORECASE)
+_PLACE_AT_END = re.compile(
+    rf"(?:^({_FILE.pattern})(?:\s*[:>]|\s+[–—-]\s).*|(?<=[a-z]):\d+(?:[–—-]\d+)?|(?<=\w)[\s(–—-]+(?:{_PLACE})\)?)$",
+    re.IGNORECASE,
+)
 _ADDRESS = re.compile(r"https?://\S+", re.IGNORECASE)
 _MESSAGE_AND_RESULT = re.compile(r"\d{1,3}:(\d{1,3})")
 _NUMBERED_NAME = re.compile(r"(\d{1,3})\s*[:：]\s*(.+)")
@@ -90,14 +92,12 @@ def named_targets(inside: str, is_document: Callable[[str], bool]) -> tuple[str,
         return (name,) if is_document(name) or _is_file(name) else (number,)
     if is_document(rest):
         return (rest,)
-    parts = _parts(rest, is_document)
-    if prefix and (not prefix["colon"] or prefix["word"].casefold() in _OTHER_WORDS):
-        return tuple(
-            part
-            for part in parts
-            if expanded(part) or is_document(part) or (prefix["colon"] and is_source(part, is_document))
-        )
-    return tuple(part for part in parts if part.casefold() not in _NO_NAMES)
+    parts = (part for part in _parts(rest, is_document) if part.casefold() not in _NO_NAMES)
+    if prefix and not prefix["colon"]:
+        return tuple(part for part in parts if expanded(part) or is_document(part))
+    if prefix and prefix["word"].casefold() in _OTHER_WORDS:
+        return tuple(part for part in parts if expanded(part) or is_source(part, is_document))
+    return tuple(parts)
 
 
 def is_source(name: str, is_document: Callable[[str], bool]) -> bool:
@@ -118,9 +118,7 @@ def _parts(text: str, is_document: Callable[[str], bool]) -> tuple[str, ...]:
     while first < len(starts):
         wholes = [text[starts[first] : end].strip(" \t\"'*_`<>[]") for end in ends[first : first + _MOST_PARTS]]
         known = next((at for at in reversed(range(len(wholes))) if is_document(wholes[at])), None)
-        name = _PLACE_AT_END.sub("", wholes[0]) if known is None else wholes[known]
-        if known is None and (placed := _FILE_AND_PLACE.fullmatch(name)):
-            name = placed[1]
+        name = _PLACE_AT_END.sub(r"\1", wholes[0]) if known is None else wholes[known]
         first += 1 + (known or 0)
         if not name or _LOCATOR.fullmatch(name) or (has_file and not is_source(name, is_document)):
             continue

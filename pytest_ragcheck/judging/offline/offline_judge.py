@@ -210,7 +210,6 @@ class OfflineJudge:
 
 
 def _beginnings(contexts: Sequence[str]) -> Sequence[str]:
-    """The parts of the contexts that are read."""
     if sum(map(len, contexts)) <= _CONTEXTS_READ:
         return contexts
     ends = accumulate(map(len, contexts), initial=0)

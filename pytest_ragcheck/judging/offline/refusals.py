@@ -140,7 +140,6 @@ class Sentence:
         return any(pattern.search(opening) for pattern in self._patterns(opening))
 
     def _patterns(self, opening: str) -> Iterator[re.Pattern[str]]:
-        """The patterns that can match the beginning of the sentence."""
         if self.triggers:
             for triggers, pattern in _BY_TRIGGERS:
                 if not triggers.isdisjoint(self.triggers):

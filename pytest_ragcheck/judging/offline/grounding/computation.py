@@ -23,12 +23,10 @@ class Computation:
 
     @lazy
     def _accepted(self) -> frozenset[str]:
-        """The numbers of the accepted answers."""
         return frozenset(numbers_in(chain.from_iterable(map(self._terms.of, self._texts))))
 
     @lazy
     def _given(self) -> Operands:
-        """The numbers and times of the question and the contexts."""
         texts = [self._asked, *(passage.terms for passage in self._passages)]
         return Operands(
             numbers_in(chain.from_iterable(texts)),

@@ -124,7 +124,6 @@ class ContextIndex:
 
     @lazy
     def _present(self) -> int:
-        """The bits of the wanted terms in the contexts."""
         return reduce(or_, self._windows, 0)
 
     def nearest(self, sought: int, size: int, *, share: float = NEAR_COPY, apart: float = _AS_NEAR) -> list[list[str]]:

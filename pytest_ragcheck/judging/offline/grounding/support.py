@@ -203,7 +203,6 @@ def measure(claims: Sequence[Support], evidence: Evidence, computation: Computat
 
 
 def _measure_claim(claim: Support, evidence: Evidence, size: int) -> None:
-    """Measures the support of *claim*, in an answer of *size* content terms."""
     content, known = claim.content, evidence.known
     present = list(map(known.__contains__, content))
     is_short = size <= MOST_TERMS_OF_A_SHORT_ANSWER

@@ -217,7 +217,6 @@ def _is_rest_of(before: Quantity, each: Quantity, terms: Sequence[str]) -> bool:
 
 
 def _read(terms: Sequence[str], place: int) -> Quantity:
-    """The quantity with the number at *place*."""
     term = terms[place]
     # A plain number of three digits or more, such as a year, is neither a day nor an hour.
     if (is_small(term) or not term.isdigit()) and (found := date_at(terms, place) or clock_at(terms, place)):

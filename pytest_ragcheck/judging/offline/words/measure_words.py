@@ -6,7 +6,6 @@ from pytest_ragcheck.package_text import package_text
 
 
 def _sections() -> dict[str, list[tuple[str, list[str]]]]:
-    """The lines of each section of `measure_words.txt`: key and words."""
     text = package_text("judging/offline/words/measure_words.txt").replace("\n   ", "")
     found: dict[str, list[tuple[str, list[str]]]] = {}
     for section in text.split("\n[")[1:]:

@@ -20,15 +20,9 @@ EXCEPT = "¬in"
 NEGATIVE = frozenset((NOT, WITHOUT, EXCEPT))
 
 _NEGATIONS = {
-    **dict.fromkeys(
-        listed(WORDS["negations"]),
-        NOT,
-    ),
+    **dict.fromkeys(listed(WORDS["negations"]), NOT),
     **dict.fromkeys(listed("without ohne sans sin sem senza zonder без"), WITHOUT),
-    **dict.fromkeys(
-        listed(WORDS["exceptions"]),
-        EXCEPT,
-    ),
+    **dict.fromkeys(listed(WORDS["exceptions"]), EXCEPT),
 }
 
 PORTUGUESE = listed(WORDS["Portuguese"])
@@ -81,10 +75,7 @@ DIRECTIONS = {
 BUT = "¦"
 """The term of every word that begins another clause."""
 
-_CLAUSES = dict.fromkeys(
-    listed(WORDS["conjunctions"]),
-    BUT,
-)
+_CLAUSES = dict.fromkeys(listed(WORDS["conjunctions"]), BUT)
 
 IF = "¦if"
 """The term of every word that begins a condition."""
