@@ -65,7 +65,6 @@ class TrendQuestion:
 
     @property
     def latest(self) -> BaselineRow:
-        """The row of the latest run that has the question."""
         return next(row for row in reversed(self.rows) if row is not None)
 
     @property

@@ -295,7 +295,10 @@ def test_what_a_conftest_file_gives_and_is_no_dataset_is_refused(project: Projec
 def test_a_smaller_sample_misses_nothing_of_its_baseline(project: Project) -> None:
     project.run(RAGBENCH, *KEYLESS, "--rag-output=before")
     baseline = "--rag-baseline=before/rag_predictions.json"
+    whole = json.loads((project.folder / "before/rag_predictions.json").read_text(encoding="utf-8"))
+    assert whole["reach"]["searched"] == ["ragbench:hagrid::*"]
     run = project.run(RAGBENCH, *KEYLESS, "--rag-samples=4", baseline)
+    assert run.predictions["reach"]["searched"] == []
     assert run.outcomes == {"passed": 4}
     assert run.exit_status == 0
 
@@ -307,6 +310,7 @@ def test_a_question_that_went_away_within_the_sample_is_missed(project: Project)
     run = project.run(RAGBENCH, *KEYLESS, "--rag-samples=4", "--rag-baseline=before/rag_predictions.json")
     assert run.exit_status == 1
     assert "  hagrid_6: PASS before: What is the name of the harbour master's dog?" in run.text
+    assert run.predictions["reach"]["searched"] == ["ragbench:hagrid::hagrid_6"]
 
 
 def test_a_run_without_the_dataset_or_of_single_questions_misses_none_of_it(project: Project) -> None:

@@ -121,7 +121,6 @@ def _write(folder: Path, dataset_name: str, questions: Sequence[Question]) -> Pa
 
 
 def _convert(path: Path, folder: Path) -> Iterator[str]:
-    """Write the files of one run, and yield the lines to print."""
     from pytest_ragcheck.report.files.result_files import write_results
     from pytest_ragcheck.summary.aggregate import aggregate
     from pytest_ragcheck.summary.old_layout import read_old_results

@@ -72,10 +72,14 @@ def finish(
     folder = settings.run.output
     try:
         reach = reach_of(config, run, complete=outcomes.complete, not_passed=not_passed)
-        outcomes = replace(outcomes, reach=reach)
+        # Of a sample, only the comparison tells which question is gone.
+        comparison = run.gate.decision and run.gate.decision.comparison
+        gone = tuple("::".join(row.key) for row in comparison.missing) if comparison else ()
+        outcomes = replace(outcomes, reach=replace(reach, searched=reach.searched + gone))
         written = write_results(outcomes, summary, folder, settings.redactor, encoded=encoded)
         if settings.run.shard is not None:
             whole = reach_of(config, run, complete=True, not_passed=not_passed)
+            whole = replace(whole, searched=whole.searched + gone)
             write_shard(replace(outcomes, reach=whole), folder, settings.redactor)
     except ResultsError as error:
         session.exitstatus = session.exitstatus or pytest.ExitCode.TESTS_FAILED

@@ -19,7 +19,6 @@ _LISTENER = "allure_listener"
 
 
 def attach(config: pytest.Config, records: Sequence[Record]) -> None:
-    """Attach questions, answers, contexts and scores to the running test if Allure writes a report."""
     if not records or not config.pluginmanager.has_plugin(_LISTENER):
         return
     allure: Any = import_module("allure")

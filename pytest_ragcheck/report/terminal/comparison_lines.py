@@ -101,7 +101,6 @@ def _lines(comparison: Comparison, examined: Examined | None) -> Iterator[str]:
 
 
 def other_groups(comparison: Comparison) -> dict[str, tuple[Change, ...]]:
-    """Return the changes that turn no gate red, by the titles of their groups."""
     return {
         _AS_EXPECTED: comparison.expected_failing,
         "not measured": comparison.not_measured,
