@@ -13,7 +13,8 @@ _MOST_PASSES = 4
 _HEX = "[0-9A-Fa-f]"
 _BYTE = r"(?:%(?:25)*|\\+x)"
 _REFERENCE = "&(?:amp;)*"
-_ESCAPE = re.compile(
+# Patterns are compiled on first use, because many runs need none of them.
+_ESCAPE = (
     # Percent-encoding and Python's bytes: an ASCII byte, or the bytes of one character in UTF-8.
     rf"(?P<bytes>{_BYTE}[0-7]{_HEX}|{_BYTE}[C-Fc-f]{_HEX}(?:{_BYTE}[89ABab]{_HEX}){{1,3}})"
     rf"|\\+u(?P<high>[Dd][89ABab]{_HEX}{{2}})\\+u(?P<low>[Dd][C-Fc-f]{_HEX}{{2}})"
@@ -21,14 +22,14 @@ _ESCAPE = re.compile(
     rf"|{_REFERENCE}\#(?P<decimal>[0-9]{{1,9}});|{_REFERENCE}(?P<name>amp|lt|gt|quot|apos);"
     r"|\\+(?P<letter>[bfnrt\"'/])|(?P<backslashes>\\+)"
 )
-_BYTE_OF_CHARACTER = re.compile(rf"{_BYTE}({_HEX}{{2}})")
+_BYTE_OF_CHARACTER = rf"{_BYTE}({_HEX}{{2}})"
 _NAMED = {"amp": "&", "lt": "<", "gt": ">", "quot": '"', "apos": "'"}
 _LETTERS = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 
 _HEX_OF_ALPHANUMERIC = "(?:3[0-9]|[46][1-9A-Fa-f]|[57][0-9Aa])"
-_PERCENT_ENCODED = re.compile(rf"%(?:25)*{_HEX_OF_ALPHANUMERIC}")
-_BACKSLASHED = re.compile(rf"\\(?:u00|x|u\{{0*|U000000){_HEX_OF_ALPHANUMERIC}")
-_REFERENCED = re.compile(
+_PERCENT_ENCODED = rf"%(?:25)*{_HEX_OF_ALPHANUMERIC}"
+_BACKSLASHED = rf"\\(?:u00|x|u\{{0*|U000000){_HEX_OF_ALPHANUMERIC}"
+_REFERENCED = (
     rf"{_REFERENCE}#(?:[Xx]0*{_HEX_OF_ALPHANUMERIC}"
     "|0*(?:4[89]|5[0-7]|6[5-9]|[78][0-9]|90|9[7-9]|1[01][0-9]|12[0-2]));"
 )
@@ -38,9 +39,9 @@ def has_escaped_alphanumeric(text: str) -> bool:
     """Return True if an ASCII letter or digit is escaped, which no encoder needs to do."""
     # Most texts have none of these characters, and searching for one is much faster than matching a pattern.
     return (
-        ("%" in text and _PERCENT_ENCODED.search(text) is not None)
-        or ("\\" in text and _BACKSLASHED.search(text) is not None)
-        or ("&" in text and _REFERENCED.search(text) is not None)
+        ("%" in text and re.search(_PERCENT_ENCODED, text) is not None)
+        or ("\\" in text and re.search(_BACKSLASHED, text) is not None)
+        or ("&" in text and re.search(_REFERENCED, text) is not None)
     )
 
 
@@ -77,7 +78,7 @@ class _Pass:
         """Places of the escaped characters in the text that was read."""
         self._shorter = array("q", [0])
         """Characters saved before each of these places; the last number is for the whole text."""
-        self.text = _ESCAPE.sub(self._character, text)
+        self.text = re.sub(_ESCAPE, self._character, text)
 
     def source(self, place: int) -> int:
         return place + self._shorter[bisect_left(self.places, place)]
@@ -94,7 +95,7 @@ class _Pass:
 def _character(match: re.Match[str]) -> str:
     notation, value = match.lastgroup, match[match.lastindex or 0]
     if notation == "bytes":
-        return bytes.fromhex("".join(_BYTE_OF_CHARACTER.findall(value))).decode("utf-8", "replace")[0]
+        return bytes.fromhex("".join(re.findall(_BYTE_OF_CHARACTER, value))).decode("utf-8", "replace")[0]
     if notation == "low":
         return chr(0x10000 + (int(match["high"], 16) - 0xD800 << 10) + int(value, 16) - 0xDC00)
     if notation == "name":

@@ -70,8 +70,8 @@ class SecretPattern:
     hints: tuple[str, ...]
     """Every match contains one of these lower-case strings; searching for them first is faster."""
 
-    pattern: re.Pattern[str]
-    """Group 1 is kept, group 2 is the possible secret."""
+    pattern: str
+    """Group 1 is kept, group 2 is the possible secret. Compiled on first use: few runs need more than two or three."""
 
     proof: Callable[[str], object] = bool
     """The condition on group 2; as a part of the pattern it would read characters twice."""
@@ -95,51 +95,48 @@ _OTHERS = (
 )  # fmt: skip
 
 
-def _key_of_service(prefixes: Iterable[str]) -> re.Pattern[str]:
-    return re.compile(rf"(?<![A-Za-z0-9])()((?:{'|'.join(map(re.escape, prefixes))})[\w.-]{{10,}})", re.ASCII)
+def _key_of_service(prefixes: Iterable[str]) -> str:
+    return rf"(?a)(?<![A-Za-z0-9])()((?:{'|'.join(map(re.escape, prefixes))})[\w.-]{{10,}})"
 
 
 PATTERNS = (
     SecretPattern(
         ("private key-----",),
-        re.compile(r"()(-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z))"),
+        r"()(-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z))",
     ),
     SecretPattern(
         ("@",),
-        re.compile(r"(:(?:\\?/){2})([^\s/\"'<>\\\[\]?#]+)(?=@)"),
+        r"(:(?:\\?/){2})([^\s/\"'<>\\\[\]?#]+)(?=@)",
         lambda value: ":" in value or looks_secret(value, 16),
     ),
     SecretPattern(
         ("authorization",),
-        re.compile(rf"(authorization{_IS}(?:[A-Za-z][\w-]{{0,30}}\s{{1,4}})?)({_VALUE}+)", re.IGNORECASE),
+        rf"(?i)(authorization{_IS}(?:[A-Za-z][\w-]{{0,30}}\s{{1,4}})?)({_VALUE}+)",
         looks_secret,
     ),
-    SecretPattern(("bearer",), re.compile(r"(\bbearer\s{1,4})([\w.~+/=-]+)", re.IGNORECASE), looks_secret),
-    SecretPattern(
-        ("basic",), re.compile(r"(\bbasic\s{1,4})([A-Za-z0-9+/]+={0,2})", re.IGNORECASE), _is_basic_credential
-    ),
+    SecretPattern(("bearer",), r"(?i)(\bbearer\s{1,4})([\w.~+/=-]+)", looks_secret),
+    SecretPattern(("basic",), r"(?i)(\bbasic\s{1,4})([A-Za-z0-9+/]+={0,2})", _is_basic_credential),
     SecretPattern(
         ("cookie",),
-        re.compile(rf"(cookie{_IS})([\w.-]+=[^\s;\"'\\\[\]]*(?:;\s?[\w.-]+=[^\s;\"'\\\[\]]*)*)", re.IGNORECASE),
+        rf"(?i)(cookie{_IS})([\w.-]+=[^\s;\"'\\\[\]]*(?:;\s?[\w.-]+=[^\s;\"'\\\[\]]*)*)",
         looks_secret,
     ),
     SecretPattern(
         ("passw", "pwd"),
-        re.compile(rf"((?:passw(?:or)?d|pwd){_IS})({_VALUE}+)", re.IGNORECASE),
+        rf"(?i)((?:passw(?:or)?d|pwd){_IS})({_VALUE}+)",
         lambda value: looks_secret(value, 6),
     ),
     SecretPattern(
         ("key", "token", "secret", "passphrase", "signature", "credential", "session"),
-        re.compile(
-            r"((?:(?:api|access|account|secret|private|subscription|encryption|signing|master|auth)[-_ ]?key|token|"
-            rf"secret|passphrase|signature|credentials?|session[-_]?id){_IS})({_VALUE}+)",
-            re.IGNORECASE,
+        (
+            r"(?i)((?:(?:api|access|account|secret|private|subscription|encryption|signing|master|auth)[-_ ]?key|token|"
+            rf"secret|passphrase|signature|credentials?|session[-_]?id){_IS})({_VALUE}+)"
         ),
         looks_secret,
     ),
     SecretPattern(
         ("hooks.slack.com/", "/api/webhooks/"),
-        re.compile(r"(hooks\.slack\.com/\w{4,20}/|/api/webhooks/\d{1,30}/)([\w/-]{20,})"),
+        r"(hooks\.slack\.com/\w{4,20}/|/api/webhooks/\d{1,30}/)([\w/-]{20,})",
     ),
     SecretPattern(("_",), _key_of_service(_UNDERSCORED), _RANDOM_RUN.search),
     SecretPattern(
@@ -147,7 +144,7 @@ PATTERNS = (
         _key_of_service(_OTHERS),
         _RANDOM_RUN.search,
     ),
-    SecretPattern(("akia", "asia"), re.compile(r"\b()((?:AKIA|ASIA)[0-9A-Z]{16})\b")),
+    SecretPattern(("akia", "asia"), r"\b()((?:AKIA|ASIA)[0-9A-Z]{16})\b"),
     # No match starts inside another: otherwise a text of nothing but prefixes takes quadratic time.
-    SecretPattern(("eyj",), re.compile(r"(?<![\w.-])()(eyJ[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*){1,3})")),
+    SecretPattern(("eyj",), r"(?<![\w.-])()(eyJ[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*){1,3})"),
 )
