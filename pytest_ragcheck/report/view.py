@@ -201,7 +201,7 @@ def _row(number: int, row: Document, results: Results, answers: Mapping[tuple[st
     found = results.changes.get(key_of(row))
     verdict = row.get("verdict", "ERROR")
     xfailed = results.xfailed.get(key_of(row), "") if verdict == "FAIL" else ""
-    # A FAIL that the gate does not tolerate is newly failing, whatever the gate found.
+    # A FAIL that is not tolerated is newly failing, whatever the gate found.
     is_word = found is not None and bool(xfailed or not found.words)
     expected = asked.get("all_acceptable_answers", [])
     return {

@@ -92,7 +92,7 @@ def run(chosen: argparse.Namespace) -> int:
             "Fix what its messages name, and run again."
         )
     make = _saved if chosen.action == "save" else _accepted
-    say(*make(chosen, replace(now, gone=gone), earlier), *_kept(absent - gone))
+    say(*make(chosen, replace(now, gone=gone), earlier), *_of_datasets("kept, because not run", absent - gone))
     return 0
 
 
@@ -110,6 +110,7 @@ def _saved(chosen: argparse.Namespace, now: BaselineFile, earlier: BaselineFile 
     return [
         f"{path}: {counted(len(saved.rows), 'question')}, {counted(len(saved.runs), 'saved run')}",
         *_left_out(now.runs, saved),
+        *_of_datasets("dropped, because missing", now.gone),
         *flaky_lines(flaky_in_history(saved)),
     ]
 
@@ -134,10 +135,10 @@ def _accepted(chosen: argparse.Namespace, now: BaselineFile, earlier: BaselineFi
     ]
 
 
-def _kept(keys: Set[Key]) -> Iterator[str]:
+def _of_datasets(words: str, keys: Set[Key]) -> Iterator[str]:
     if keys:
         datasets = some(sorted({dataset for dataset, _ in keys}), 10)
-        yield f"kept, because not run: {counted(len(keys), 'question')} of {datasets}"
+        yield f"{words}: {counted(len(keys), 'question')} of {datasets}"
 
 
 def _left_out(now: Baseline, recorded: Baseline) -> Iterator[str]:

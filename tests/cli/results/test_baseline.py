@@ -150,6 +150,7 @@ def test_a_run_of_one_file_keeps_the_questions_of_the_other_files(save: Save, tm
     later = {"timestamp": "2126-11-06T00:00:00+00:00", "reach": FILE}
     assert save(passed("terms"), **later)[1].splitlines() == [
         "ragcheck-baseline.json: 3 questions, 2 saved runs",
+        "dropped, because missing: 1 question of billing",
         "kept, because not run: 2 questions of shop",
     ]
     assert recorded(tmp_path).keys() == {"terms", "shipping", "duties"}
