@@ -82,7 +82,6 @@ class Totals:
 
     @property
     def num_examples(self) -> int:
-        """The number of questions with PASS or FAIL."""
         return self.counts.passed + self.counts.failed
 
 

@@ -7,9 +7,8 @@ from datetime import datetime, timezone
 from pathlib import Path
 
 from pytest_ragcheck.cli.arguments import add_output
-from pytest_ragcheck.cli.gate_arguments import add_gate_options, gate_of
+from pytest_ragcheck.cli.gate_arguments import add_gate_options, default_baseline, gate_of
 from pytest_ragcheck.cli.printing import say
-from pytest_ragcheck.cli.project.user_project import root_of
 from pytest_ragcheck.config.baseline_place import BASELINE_FILE, BaselinePlace
 from pytest_ragcheck.report.terminal.comparison_lines import accept_command
 from pytest_ragcheck.report.terminal.gate_lines import decision_lines, decision_text, flaky_lines, lines_beside
@@ -50,7 +49,8 @@ def run(chosen: argparse.Namespace) -> int:
     redactor = environment_redactor()
     place = BaselinePlace.from_text(baseline.name if baseline is not None else BASELINE_FILE).path
     start = Path.cwd()
-    accept = accept_command(results=start / chosen.output, baseline=start / place, start=start, root=root_of(start))
+    is_plain = default_baseline().path == Path(BASELINE_FILE)
+    accept = accept_command(results=start / chosen.output, baseline=start / place, start=start, is_plain=is_plain)
     gated = gate_outcomes(outcomes, baseline, rules, clean=redactor.text, accept=accept)
     outcomes, decision = gated.outcomes, gated.decision
     is_gated = baseline is not None or rules.gate != "each"

@@ -73,5 +73,6 @@ def _comparison(config: pytest.Config, run: Run, outcomes: Outcomes, not_passed:
     start = config.invocation_params.dir
     # `ragcheck merge` writes the full run of the shards.
     results = settings.run.output if settings.run.shard is None else start / "ragcheck-results"
-    command = accept_command(results=results, baseline=place_of(config).path, start=start, root=config.rootpath)
+    is_plain = start == config.rootpath and config.getini("rag_baseline") is None
+    command = accept_command(results=results, baseline=place_of(config).path, start=start, is_plain=is_plain)
     return replace(compared, accept=command)

@@ -20,7 +20,6 @@ from pytest_ragcheck.verdict.verdict import Verdict
 
 
 def outcomes_of(run: Run, settings: Settings) -> Outcomes:
-    """Return the outcomes of all questions, in the order of collection."""
     records = {**_lost(run), **run.results.records}
     sets = list(_sets_with_calls(run).values())
     order = {q.key: i for i, q in enumerate(q for s in sets for q in s.questions)}

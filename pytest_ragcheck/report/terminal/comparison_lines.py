@@ -31,18 +31,18 @@ _TEXT_LIMIT = 160
 """Maximum length of a text, in characters."""
 
 
-def accept_command(*, results: Path, baseline: Path, start: Path, root: Path) -> str:
+def accept_command(*, results: Path, baseline: Path, start: Path, is_plain: bool) -> str:
     """
     Return the command that accepts the answers of a run.
 
-    *results* is the output folder of the run, *root* its rootdir, and *start* the folder in which the command is to
-    run. *baseline* is a file in the work tree, even if the run read it from git.
+    *results* is the output folder of the run, and *start* the folder in which the command is to run. *baseline* is a
+    file in the work tree, even if the run read it from git. *is_plain* is True if the command looks in *start*.
     """
     given = (("--results", results, "ragcheck-results"), ("-o", baseline, BASELINE_FILE))
     options = (
         f" {option} {quote(str(path.relative_to(start) if path.is_relative_to(start) else path))}"
         for option, path, default in given
-        if path != root / default
+        if not is_plain or path != start / default
     )
     return f"ragcheck baseline accept{''.join(options)}"
 

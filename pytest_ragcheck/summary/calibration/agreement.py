@@ -19,7 +19,6 @@ class Agreement:
 
     path: Path
     score: str
-    """The score that was labelled."""
 
     judge: JudgeIdentity
     n: int
