@@ -214,7 +214,7 @@ def _contexts(reply: object, beside: _Place, names: Sequence[str] = CONTEXTS_NAM
     for place in places:
         for key in keys_among(place.keys, names):
             path, value = place.at(key)
-            if isinstance(value, str) and names is CONTEXTS_NAMES:
+            if isinstance(value, str) and key in keys_among(place.keys, CONTEXTS_NAMES):
                 return _Texts(f"[{path}]")
             if isinstance(value, Mapping) and (by_id := _by_id(path, value)):
                 return by_id

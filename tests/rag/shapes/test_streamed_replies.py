@@ -525,6 +525,11 @@ def test_a_stream_of_another_shape_names_the_setting_that_reads_it() -> None:
     assert str(error).splitlines()[1] == "Set rag_response = answer=delta contexts=hits[].body source_ids=hits[].path"
 
 
+def test_the_only_context_of_a_stream_may_be_a_text() -> None:
+    error = fail(streamed([sse({"token": "30 "}, {"token": "days"}, {"context": "Refunds: 30 days."})]))
+    assert str(error).splitlines()[1] == "Set rag_response = answer=token contexts=[context]"
+
+
 def test_a_status_message_is_not_taken_for_the_answer() -> None:
     events = [{"message": "Searching"}, {"token": "30 "}, {"token": "days"}, {"sources": [{"text": "30 days."}]}]
     error = fail(streamed([sse(event) for event in events]))

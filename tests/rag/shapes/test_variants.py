@@ -328,6 +328,8 @@ HITS = [{"_id": "a", "_score": 1.5, "_source": {"text": TEXTS[0]}}]
         ({"result": [{"id": 7, "payload": {"text": TEXTS[0]}}]}, (
             "contexts=result[].payload.text source_ids=result[].to_string(id)"
         )),
+        ({"context": TEXTS[0]}, "contexts=[context]"),
+        ({"data": TEXTS[0]}, None),
         ({"sources": [{"source": "a.md", "score": 1}]}, None),
     ],
 )  # fmt: skip
