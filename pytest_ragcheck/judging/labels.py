@@ -49,7 +49,6 @@ class LabelledAnswers:
 
     @property
     def score(self) -> str:
-        """The score that the label is about."""
         return LABELS[self.label]
 
 

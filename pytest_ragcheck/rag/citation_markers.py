@@ -112,7 +112,7 @@ def _marker(found: re.Match[str], definitions: Mapping[str, str], is_document: C
     if url := found["spaced"] or found["url"]:
         inner = found["label"].strip("[] ")
         targets = expanded(inner) or ((url,) if is_source(url, is_document) else ())
-        label = "" if expanded(inner) else inner
+        label = "" if expanded(inner) or ("." in inner and inner in url) else inner  # a site or file
     elif inside := found["round"]:
         targets = named_targets(inside, is_document)
     elif inside := found["corner"]:

@@ -107,7 +107,7 @@ def is_source(name: str, is_document: Callable[[str], bool]) -> bool:
 
 def _parts(text: str, is_document: Callable[[str], bool]) -> tuple[str, ...]:
     """
-    The names of a list, without pages, sections and lines; after a file any other text is a place in it.
+    The names of a list, without pages, sections and lines; other text after a file is a place.
 
     `doc_1` is a number, and `Terms and Conditions.pdf` two names, unless a document has that id.
     """

@@ -261,6 +261,11 @@ def test_the_id_of_the_server_names_an_uploaded_document_too() -> None:
         ("A is so. [2] says that B is so.", [("A is so.", ""), ("says that B is so.", "2")]),
         ("# Refunds\nIt says:\n- A is so [1]\n- B is so [2]\nMore?", [("A is so", "1"), ("B is so", "2")]),
         ("A is [so](a.md).\n\n[^1]: a.md", [("A is so.", "a.md")]),
+        ("A is so ([1]). B is f() [a.md](x/a.md).", [("A is so.", "1"), ("B is f().", "x/a.md")]),
+        (
+            "A is so ([x.example](https://x.example/b.md?utm_source=openai)).",
+            [("A is so.", "https://x.example/b.md?utm_source=openai")],
+        ),
         ("A is so[^1].\n\n[^1]: a.md", [("A is so.", "a.md")]),
         ("| of | is |\n|---|:-:|\n| A | so [1] |\n| B | so [2] |", [("| A | so |", "1"), ("| B | so |", "2")]),
         ("of | is\r\n-- | --\r\nA | so [1]", [("A | so", "1")]),

@@ -111,7 +111,7 @@ class QuestionSession:
         self._preflight.check(backends)
         evaluated = self._evaluated(item, question, backends)
         if self._imports:
-            # CPython 3.11 can raise SystemError if two threads parse modules at once.
+            # CPython 3.11 may raise SystemError if two threads parse at once.
             self._imports.cancel()
             self._imports.join()
         if evaluated.record.error_kind == EARLIER_TURN:
