@@ -120,7 +120,9 @@ def _is_same(name: str, document: str) -> bool:
         return False
     if left == right or _plain(left) == _plain(right):
         return True
-    # A path or an address in full must be equal; otherwise two documents of one name would be the same.
+    if "://" in right:  # a list
+        return False
+    # Else documents of one name would be equal.
     if "/" in left and "/" in right:
         return left.endswith(f"/{right}") or right.endswith(f"/{left}")
     return _plain(left.rpartition("/")[2]) == _plain(right.rpartition("/")[2])

@@ -90,6 +90,7 @@ _THREE = "terms.md fees.md terms.md"
         ("So [1, 2, and 3], [docs 1, 2, und 3], [1، 2], [terms.md, and fees.md].", "1 2 3 1 2 3 1 2 terms.md fees.md"),
         ("So (see terms.md), (siehe fees.md, S. 2), [doc terms.md], not (see e.g. 2 below), (see cfg.yaml).", _THREE),
         ("So [terms.md, Intro], so (Source: fees.md, Section Pay, 12), so [terms.md – Pay].", _THREE),
+        ("So (Source: terms.md, https://x.example/fees.md).", "terms.md https://x.example/fees.md"),
         ("So [terms.md: Pay], so [fees.md > Pay > Late], so [source=terms.md].", _THREE),
         ("So (bron: terms.md), so (źródło: fees.md), so (المصدر: terms.md).", _THREE),
         ("So [文档1]，（参见：terms.md）（参见：下文）。", "1 terms.md"),
