@@ -260,7 +260,7 @@ def test_a_row_that_an_own_dataset_gives_back_is_refused(project: Project) -> No
     project.extend_conftest(FAQ.replace("def read_faq", "def read_faq(rows, name): return rows\n\ndef unused"))
     project.write("faq.json", '[{"q": "Who?"}]')
     run = project.run("--rag-dataset=faq=faq.json", *KEYLESS)
-    assert "faq.json: the dataset's read gave Row(" in run.section("ERROR collecting faq")[0]
+    assert "faq.json: the dataset's read returned Row(" in run.section("ERROR collecting faq")[0]
 
 
 def test_a_dataset_without_passages_puts_nothing_into_the_system(project: Project) -> None:

@@ -75,7 +75,7 @@ def _usable(
     """Yield the questions with a text, each with an id that is valid in a node id and with the path of its file."""
     for question in read:
         if not isinstance(question, Question):
-            raise UsageError(f"{choice}: the dataset's read gave {question!r:.80}, not a Question.")
+            raise UsageError(f"{choice}: the dataset's read returned {question!r:.80}, not a Question.")
         if isinstance(question.question, str) and not question.question.strip():
             seen.left_out += 1
             continue
