@@ -29,7 +29,7 @@ class Reach:
         return cls(searched=searched, left_out=left_out, test_files=test_files)
 
     def to_row(self) -> dict[str, list[str]]:
-        return {name: list(getattr(self, name)) for name in _IN_FILES}
+        return {name: list(found) for name in _IN_FILES if (found := getattr(self, name))}
 
     def expects(self, dataset_name: str, id: str = "") -> bool:  # noqa: A002 - as in `Question`
         """Return True if the run would have the question, or without an id the dataset, if it existed."""

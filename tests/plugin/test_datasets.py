@@ -298,7 +298,7 @@ def test_a_smaller_sample_misses_nothing_of_its_baseline(project: Project) -> No
     whole = json.loads((project.folder / "before/rag_predictions.json").read_text(encoding="utf-8"))
     assert whole["reach"]["searched"] == ["ragbench:hagrid::*"]
     run = project.run(RAGBENCH, *KEYLESS, "--rag-samples=4", baseline)
-    assert run.predictions["reach"]["searched"] == []
+    assert "searched" not in run.predictions["reach"]
     assert run.outcomes == {"passed": 4}
     assert run.exit_status == 0
 

@@ -44,7 +44,7 @@ def predictions_document(
     return {
         **_head(outcomes),
         "complete": outcomes.complete,
-        "reach": outcomes.reach.to_row(),
+        **_unless_empty(reach=outcomes.reach.to_row()),
         "predictions": rows(
             prediction_row(record, tolerated=outcomes.tolerated[key])
             if (key := record.question.key) in outcomes.tolerated

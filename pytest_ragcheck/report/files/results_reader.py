@@ -89,7 +89,7 @@ def read_results(path: Path) -> Results:
     return Results(
         predictions=predictions,
         summary=summary,
-        asked=asked_rows(questions_files(path.parent, {row["dataset_name"] for row in all_rows(predictions)})),
+        asked=asked_rows(questions_files(path.parent, {*summary["datasets"]})),
         notes=tuple(flaky_lines([Flaky(**each) for each in summary.get("flaky", ())])),
         gate=summary.get("gate", {}).get("reason"),
         xfailed={key_of(row): row["tolerated"] for row in predictions["predictions"] if row.get("tolerated")},

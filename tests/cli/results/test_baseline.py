@@ -197,6 +197,7 @@ def test_a_report_and_a_saved_run_lack_the_questions_that_are_missing_in_the_run
     project: Project, ragcheck: Save, arguments: list[str], gone: bool
 ) -> None:
     files = {"terms": "billing.rag.yaml", "a": "shop.rag.yaml", "b": "gone.rag.yaml", "c": "inner/news.rag.yaml"}
+    skipped = good("a", skip="not today")
     for name, file in files.items():
         project.ask(good(name), file=file)
     call = "    rag_check('What about terms?').assert_passed()\n"
@@ -204,6 +205,7 @@ def test_a_report_and_a_saved_run_lack_the_questions_that_are_missing_in_the_run
     project.run("--rag-output=first")
     ragcheck("baseline", "save", "first")
     (project.folder / "gone.rag.yaml").unlink()
+    project.ask(skipped, file="shop.rag.yaml")
     project.write("test_own.py", f"def test_one(rag_check):\n    assert 0\n{call}")
     lines = project.run(*arguments).lines
     absent = [line for line in lines if line.startswith(("missing:", "not compared, "))]

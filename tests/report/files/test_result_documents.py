@@ -45,7 +45,7 @@ def test_the_predictions_hold_a_row_for_each_pass_and_fail_and_the_errors_beside
         "timestamp": "2026-11-05T12:30:00+00:00",
         "num_examples": 2,
         "complete": True,
-        "reach": {"searched": ["billing::*"], "left_out": [], "test_files": []},
+        "reach": {"searched": ["billing::*"]},
         "predictions": [
             {
                 "question_id": "refunds",
