@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import chain
 
 from pytest_ragcheck.judging.offline.words.measure_words import MONTHS_BY_WORD
@@ -311,16 +311,10 @@ def _is_abbreviation(text: str, start: int, dot: int) -> bool:
     return last.lower() in _ABBREVIATIONS or (len(last) == 1 and last.isalpha() and last.isupper())
 
 
-def _is_dated(text: str, dot: int) -> bool:
-    """True if a month or a lower-case word follows the dot, as in "15. September", "1.5. bis" and "9 a.m. to"."""
+def _is_dated(text: str, dot: int, goes_on: Callable[[str], bool] = lambda word: word[0].islower()) -> bool:
+    """True if a month or a word that *goes_on* follows the dot, as in "15. September", "1.5. bis" and "9 a.m. to"."""
     following = _NEXT_WORD.match(text, dot + 1)
-    return following is not None and (following[1][0].islower() or normalised(following[1]) in MONTHS_BY_WORD)
-
-
-def _is_day(text: str, dot: int) -> bool:
-    """True if a month or "bis" follows the dot, as in "15. September" and "1. bis 3. Mai"."""
-    following = _NEXT_WORD.match(text, dot + 1)
-    return following is not None and (following[1] in _AFTER_A_DAY or normalised(following[1]) in MONTHS_BY_WORD)
+    return following is not None and (goes_on(following[1]) or normalised(following[1]) in MONTHS_BY_WORD)
 
 
 def _without_marker(piece: str) -> str:
@@ -328,6 +322,8 @@ def _without_marker(piece: str) -> str:
     piece = piece.strip()
     if not piece or (piece[0].isalpha() and piece[1:2] not in _AFTER_A_LETTER):
         return piece
-    if (markers := _MARKERS.match(piece)) and not (piece[0].isdigit() and _is_day(piece, markers.end() - 2)):
+    if (markers := _MARKERS.match(piece)) and not (
+        piece[0].isdigit() and _is_dated(piece, markers.end() - 2, _AFTER_A_DAY.__contains__)
+    ):
         piece = piece[markers.end() :]
     return piece if any(map(str.isalnum, piece)) else ""
