@@ -97,6 +97,10 @@ def test_rows_of_earlier_versions_have_answers_and_no_verdicts(tmp_path: Path) -
             'predictions[0] has "slow" under "latency_seconds". Restore the file as the run wrote it.',
         ),
         (
+            predictions(passed(verdict="OK")),
+            'predictions[0] has "OK" under "verdict". Restore the file as the run wrote it.',
+        ),
+        (
             predictions(passed(judge="me")),
             'predictions[0] has "me" under "judge". Restore the file as the run wrote it.',
         ),
