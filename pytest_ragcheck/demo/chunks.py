@@ -38,12 +38,12 @@ class _Block:
 
 
 def without_code(statement: str) -> str:
-    """Return the text of a statement before its code."""
+    """The text of a statement before its code."""
     return _FENCE.split(statement, maxsplit=1)[0]
 
 
 def chunks_of(markdown: str) -> list[Chunk]:
-    """Return the chunks of one document in order; plain text is Markdown without headings."""
+    """The chunks of one document in order; plain text is Markdown without headings."""
     chunks: list[Chunk] = []
     headings: list[str] = []
     statements: list[str] = []
@@ -143,7 +143,7 @@ def _sentences(lines: list[str]) -> Iterator[str]:
 
 
 def _plain(markdown: str) -> str:
-    """Return one line without link targets, images and bold type."""
+    """One line without link targets, images and bold type."""
     text = re.sub(r"!?\[([^\]]*)\]\([^)\s]*(?: \"[^\"]*\")?\)", r"\1", " ".join(markdown.split()))
     return re.sub(r"\*\*(\S(?:[^*`]*\S)?)\*\*", r"\1", text).replace("\\|", "|")
 

@@ -26,7 +26,7 @@ _FAULTS = ("number", "best", "invent")
 
 def answers_from(folder: Path, *, faults: str = "") -> Callable[[str, int], dict[str, Any]]:
     """
-    Return a function for `RagClient.from_callable` that answers from the texts of the folder.
+    A function for `RagClient.from_callable` that answers from the texts of the folder.
 
     Args:
         folder: Its `.md` and `.txt` files are read, at any depth.

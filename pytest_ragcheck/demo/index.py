@@ -33,8 +33,6 @@ HEADING_WEIGHT = 2.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Document:
-    """A document in the index."""
-
     id: str
     file_name: str
 
@@ -86,7 +84,7 @@ class Index:
             return self._delete(document_id)
 
     def documents(self) -> list[Document]:
-        """Return all documents, the oldest first."""
+        """All documents, the oldest first."""
         with self._lock:
             rows = self._database.execute("SELECT id, file_name, uploaded, added_at FROM documents ORDER BY rowid")
             return [
@@ -95,7 +93,7 @@ class Index:
             ]
 
     def search(self, words: Collection[str], limit: int) -> list[Passage]:
-        """Return at most *limit* passages with any of *words*, best first."""
+        """At most *limit* passages with any of *words*, best first."""
         if not words or limit < 1:
             return []
         # A quoted word is never an operator (AND, NEAR, *).
@@ -114,7 +112,7 @@ class Index:
             return [_passage(*row) for row in found]
 
     def rarity(self, words: Collection[str]) -> Mapping[str, float]:
-        """Return the inverse document frequency of each word, > 0; highest for a word of no passage."""
+        """The inverse document frequency of each word, > 0; highest for a word of no passage."""
         with self._lock:
             total = self._database.execute("SELECT count(*) FROM passages").fetchone()[0]
             counts = {

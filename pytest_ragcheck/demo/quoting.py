@@ -42,16 +42,12 @@ class Quote:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """The text of an answer, and its quotes."""
-
     text: str
     quotes: tuple[Quote, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Evidence:
-    """A statement and its relevance to the question."""
-
     statements: tuple[str, ...]
     """The statement, preceded by the one that it refers to, if any."""
 
@@ -67,7 +63,7 @@ class _Evidence:
 
 def best_first(question: str, passages: Sequence[Passage], rarity: Mapping[str, float]) -> list[Passage]:
     """
-    Return the passages in the order of their strongest statements.
+    The passages in the order of their strongest statements.
 
     BM25 alone prefers a passage that repeats a common word, but most questions have their answer in one place.
     """
@@ -82,7 +78,7 @@ def answer(
     question: str, passages: Sequence[Passage], rarity: Mapping[str, float], *, least_evidence: float = LEAST_EVIDENCE
 ) -> Answer:
     """
-    Return one to three statements of *passages*, or `REFUSAL` if they cover less than *least_evidence*, 0..1.
+    One to three statements of *passages*, or `REFUSAL` if they cover less than *least_evidence*, 0..1.
 
     The *rarity* is the weight of each of the question's words, > 0.
     """

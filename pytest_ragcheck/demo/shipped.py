@@ -14,7 +14,7 @@ QUESTIONS = "ragcheck.rag.yaml"
 
 def shipped_texts() -> dict[str, str]:
     """
-    Return the text of each page by its path below `docs`, such as `how-to/cost.md`, and the text of `QUESTIONS`.
+    The text of each page by its path below `docs`, such as `how-to/cost.md`, and the text of `QUESTIONS`.
 
     The texts come from the installed package or a checkout; empty without both.
     """

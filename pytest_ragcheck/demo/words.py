@@ -25,7 +25,7 @@ _JOINT = re.compile(r"[-_.]")
 
 def words_of(text: str) -> list[str]:
     """
-    Return the words of *text* in order, without case, accents, inflection and stop words.
+    The words of *text* in order, without case, accents, inflection and stop words.
 
     A compound adds its parts and itself joined by `_`, so that `--rag-top-k`, `rag_top_k` and "top k" share a word.
     """
@@ -41,7 +41,7 @@ def words_of(text: str) -> list[str]:
 
 
 def _stem(word: str) -> str:
-    """Return the same stem for judge, judges, judged and judging; only English endings are removed."""
+    """The same stem for judge, judges, judged and judging; only English endings are removed."""
     if word in STOP_WORDS or not word.isascii() or not word.isalpha() or len(word) < 4:
         return word
     if word.endswith("ies"):
