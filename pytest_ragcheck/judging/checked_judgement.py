@@ -16,7 +16,7 @@ from pytest_ragcheck.rag.ask import are_texts, number, settled
 
 async def checked_judgement(question: Question, answer: RagAnswer, judge: Judge | None) -> Judgement:
     """
-    Returns the judgement of the answer, with `abstained` always set.
+    The judgement of the answer, with `abstained` always set.
 
     Without a judge, only `abstained` is set. An empty answer counts as an abstention, without a call to the judge. An
     answer without contexts has a groundedness of 0, whatever the judge returns.

@@ -44,7 +44,6 @@ def load_classifier(name: str) -> Loaded:
 
 
 def _folder(name: str) -> Path:
-    """The folder with all files of the model, downloaded if need be."""
     folder = downloaded(name)
     if folder is not None and (folder == Path(name) or (folder / _TOKENIZER).is_file()):
         return folder

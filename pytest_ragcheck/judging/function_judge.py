@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
 
 class FunctionJudge:
-    """A judge that calls a function of question and answer."""
-
     def __init__(self, function: JudgeFunction) -> None:
         self.function = function
         self.identity = JudgeIdentity(kind=getattr(function, "__qualname__", type(function).__qualname__))
@@ -25,7 +23,7 @@ class FunctionJudge:
 
 
 def as_judge(given: GivenJudge) -> Judge:
-    """Returns *given*, or a judge that calls it if it is a plain function."""
+    """*given*, or a judge that calls it if it is a plain function."""
     if hasattr(given, "judge") or not callable(given):
         return cast("Judge", given)
     return FunctionJudge(given)

@@ -16,7 +16,7 @@ NO_RAGAS = "the ragas judge needs the ragas library, which is an extra: pip inst
 
 def choose_judge(settings: Settings) -> Judge | None:
     """
-    Returns the judge; None for `none`.
+    The judge; None for `none`.
 
     Raises:
         UsageError: The judge lacks a model, a key or a package.

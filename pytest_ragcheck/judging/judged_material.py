@@ -28,7 +28,7 @@ def digest_of(value: object) -> str:
 
 def grounding_contexts(question: Question, answer: RagAnswer) -> tuple[str, ...]:
     """
-    Return the contexts of the answer, followed by those of the earlier turns, the latest turn first.
+    The contexts of the answer, followed by those of the earlier turns, the latest turn first.
 
     A system may answer a follow-up from passages that it retrieved for an earlier turn.
     """

@@ -106,7 +106,7 @@ class Judge(Protocol):
 
     async def judge(self, question: Question, answer: RagAnswer) -> Judgement:
         """
-        Returns the judgement of the answer.
+        The judgement of the answer.
 
         Raises:
             JudgeError: The judge gave no judgement.

@@ -25,8 +25,6 @@ _MOST_SHOWN = 10
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabelledAnswer:
-    """One answer with its label."""
-
     question: Question
     """Its id is the row's `id`, or else its line number."""
 

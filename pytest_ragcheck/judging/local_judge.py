@@ -83,7 +83,7 @@ class LocalJudge:
 
     async def judge(self, question: Question, answer: RagAnswer) -> Judgement:
         """
-        Returns the model's groundedness, the share of sentences without unsupported words.
+        The model's groundedness, the share of sentences without unsupported words.
 
         An empty answer, a refusal and an answer without contexts are judged by the offline judge alone.
 
@@ -153,7 +153,7 @@ def unsupported_spans(text: str, tokens: Sequence[AnswerToken]) -> list[Unsuppor
 
 def share_of_clean_sentences(text: str, spans: Sequence[UnsupportedSpan]) -> float:
     """
-    Return the share of the sentences that no span touches, 0..1; 1.0 without sentences.
+    The share of the sentences that no span touches, 0..1; 1.0 without sentences.
 
     Source: faithfulness in RAGAS (Es et al., 2024), with sentences in place of the statements of a language model.
     """
@@ -167,7 +167,7 @@ def share_of_clean_sentences(text: str, spans: Sequence[UnsupportedSpan]) -> flo
 
 
 def weakness(text: str, spans: Sequence[UnsupportedSpan]) -> str:
-    """Return the text about the span with the highest probability; empty without spans."""
+    """The text about the span with the highest probability; empty without spans."""
     worst = max(spans, key=lambda span: span.probability, default=None)
     if worst is None:
         return ""

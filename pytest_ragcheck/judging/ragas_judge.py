@@ -62,7 +62,7 @@ class RagasJudge:
 
     async def judge(self, question: Question, answer: RagAnswer) -> Judgement:
         """
-        Returns the scores of ragas; a score that ragas leaves undefined does not apply.
+        The scores of ragas; a score that ragas leaves undefined does not apply.
 
         Raises:
             JudgeError: ragas or its model failed.
