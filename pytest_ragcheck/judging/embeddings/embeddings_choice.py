@@ -11,7 +11,7 @@ from pytest_ragcheck.scores.catalogue import NO_EMBEDDING_MODEL
 
 def choose_embeddings(settings: Settings) -> Embeds:
     """
-    Returns the embeddings that the settings name.
+    The embeddings that the settings name.
 
     A local model runs in this process. Any other model is on the server that the setting names, or else on the judge's.
     """

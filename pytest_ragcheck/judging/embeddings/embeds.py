@@ -12,11 +12,9 @@ Vector = tuple[float, ...]
 
 
 class Embeds(Protocol):
-    """Anything that computes embeddings."""
-
     async def embed(self, texts: Sequence[str]) -> Mapping[str, Vector]:
         """
-        Returns the vector of each text.
+        The vector of each text.
 
         Raises:
             JudgeError: The backend returned no vectors.
@@ -31,5 +29,4 @@ class NoEmbeddings:
     reason: str
 
     async def embed(self, texts: Sequence[str]) -> Mapping[str, Vector]:  # noqa: ARG002 - the protocol's argument
-        """Raises the reason as a `JudgeError`."""
         raise JudgeError(self.reason)

@@ -26,7 +26,7 @@ class LocalEmbeddings:
 
     async def embed(self, texts: Sequence[str]) -> Mapping[str, Vector]:
         """
-        Returns the vector of each text; text beyond the model's limit is cut off.
+        The vector of each text; text beyond the model's limit is cut off.
 
         Raises:
             JudgeError: The model cannot be loaded.

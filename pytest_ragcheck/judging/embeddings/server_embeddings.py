@@ -20,8 +20,6 @@ _LARGEST = sys.float_info.max
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenAIEmbeddings:
-    """Requests the vectors of one model from `/embeddings` of one server."""
-
     server: ModelServer
 
     @property
@@ -31,7 +29,7 @@ class OpenAIEmbeddings:
 
     async def embed(self, texts: Sequence[str]) -> Mapping[str, Vector]:
         """
-        Returns the vector of each text, by one request; repeated texts are sent once.
+        The vector of each text, by one request; repeated texts are sent once.
 
         Raises:
             JudgeUnavailable: The server did not reply with one finite vector of equal length for each text.

@@ -18,8 +18,6 @@ CONFIG, WEIGHTS, INDEX = "config.json", "model.safetensors", "model.safetensors.
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Loaded:
-    """A model, its tokenizer, and torch."""
-
     torch: Any
     tokenizer: Any
     model: Any
