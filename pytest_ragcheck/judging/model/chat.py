@@ -27,8 +27,6 @@ _MORE_TOKENS = "Raise max_tokens in rag_judge_parameters, or lower reasoning_eff
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExpectedReply(Generic[T]):
-    """A kind of reply to request from a model."""
-
     name: str
     """The name of the schema, in letters and underscores."""
 
@@ -46,11 +44,7 @@ class ExpectedReply(Generic[T]):
 
 
 class AsksModel(Protocol):
-    """The protocol of a model that replies with JSON."""
-
-    async def ask(self, prompt: str, wanted: ExpectedReply[T], *, nonce: str) -> T:
-        """Returns the value in the model's reply, as `Chat.ask` does."""
-        ...
+    async def ask(self, prompt: str, wanted: ExpectedReply[T], *, nonce: str) -> T: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,7 +72,7 @@ class Chat:
 
     async def ask(self, prompt: str, wanted: ExpectedReply[T], *, nonce: str) -> T:
         """
-        Returns the value in the model's reply to a prompt that requests the nonce.
+        The value in the model's reply to a prompt that requests the nonce.
 
         Raises:
             JudgeUnavailable: The server gave no reply. The error has its status and Retry-After, if there were any.

@@ -100,7 +100,7 @@ class Refused(Exception):
 
 def reply_text(completion: Any) -> ReplyText:
     """
-    Returns the text of the first choice.
+    The text of the first choice.
 
     The completion is JSON or an unchecked object of the openai package. Any member may be missing or of another type.
 

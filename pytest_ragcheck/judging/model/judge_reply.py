@@ -40,7 +40,7 @@ _BARE = ("answer_correctness", "groundedness", "error_message")
 
 def read_reply(text: str, *, nonce: str, bare: bool = False) -> Judgement:
     """
-    Returns the judgement in a reply; see `read_object` for the text that may surround it.
+    The judgement in a reply; see `read_object` for the text that may surround it.
 
     *bare* is as for `read_object`.
 

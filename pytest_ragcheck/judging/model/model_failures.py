@@ -38,7 +38,6 @@ class ServerFailures:
         return f"{self.kind.who} at {self.url} (model {self.model!r})"
 
     def of_status(self, refused: Refused) -> JudgeUnavailable:
-        """The server replied with an error."""
         status = refused.status
         location = refused.headers.get("location", "") if 300 <= status < 400 else ""
         template = _TEMPLATES[401] if refused.wrong_key else _status_template(status, refused.code)
@@ -63,7 +62,6 @@ class ServerFailures:
         )
 
     def of_connection(self, error: NoConnection) -> JudgeUnavailable:
-        """There was no connection, or it broke."""
         causes = list(causes_of(error.__cause__)) if error.__cause__ else []
         # For a reset connection only the system's error has a text.
         texts = [str(each) for each in causes if each is error.__cause__ or isinstance(each, OSError)]
@@ -78,7 +76,6 @@ class ServerFailures:
         )
 
     def of_timeout(self) -> JudgeUnavailable:
-        """There was no complete reply in time."""
         return JudgeUnavailable(
             f"no reply from {self._server} within {self.timeout_seconds:g} s. Raise rag_timeout, or use a faster model."
         )
@@ -93,7 +90,6 @@ class ServerFailures:
         return JudgeUnavailable(f"{text}\nIt sent: {sent}" if sent else text, reply=sent or None, status=other.status)
 
     def of_declining(self, declined: Declined) -> JudgeReplyError:
-        """The model, or a content filter of its server, declined to judge."""
         reason = self._excerpt(str(declined))
         text = f"{self._server} declined to judge this answer. Check the answer and its contexts, or use another model."
         if declined.by_filter:

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelKind:
-    """The path of the requests to a kind of model, and the words for the model and its server in error texts."""
-
     path: str
     """The path below the API's base; users often append it to the base by mistake."""
 

@@ -80,7 +80,7 @@ class HttpRequests:
 
     async def post(self, body: Mapping[str, Any]) -> Any:
         """
-        Returns the JSON value of the reply.
+        The JSON value of the reply.
 
         Raises:
             Refused: The server replied with an error.

@@ -120,7 +120,7 @@ class ModelServer:
 
     async def call(self, send: Callable[[], Awaitable[T]]) -> T:
         """
-        Returns the result of `send`, which makes requests to this server and may raise `OtherContent` and `Declined`.
+        The result of `send`, which makes requests to this server and may raise `OtherContent` and `Declined`.
 
         Raises:
             JudgeUnavailable: The server gave no reply. The error has its status and Retry-After, if there were any.

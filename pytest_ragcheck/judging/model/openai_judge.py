@@ -120,7 +120,7 @@ class OpenAIJudge:
 
     async def judge(self, question: Question, answer: RagAnswer) -> Judgement:
         """
-        Returns the model's verdict.
+        The model's verdict.
 
         Raises:
             JudgeUnavailable: The server gave no reply. The error has its status and Retry-After, if there were any.
@@ -133,7 +133,6 @@ class OpenAIJudge:
         return replace(reply.value, served_by=reply.served_by)
 
     async def aclose(self) -> None:
-        """Closes the connections, but not the caller's client."""
         await self.chat.server.aclose()
 
 

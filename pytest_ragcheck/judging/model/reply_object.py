@@ -66,7 +66,7 @@ class _Unreadable(Exception):
 
 def read_object(text: str, form: type[Reply], *, nonce: str, bare: Collection[str] = ()) -> Reply:
     """
-    Returns the object in a reply that may also contain thinking, prose, a code fence or an echo of the material.
+    The object in a reply that may also contain thinking, prose, a code fence or an echo of the material.
 
     Only an object with the nonce of this request is a verdict. Text before the end of a `<think>` part is a draft; an
     unclosed `<think>` part is read like prose.
@@ -90,7 +90,6 @@ def read_object(text: str, form: type[Reply], *, nonce: str, bare: Collection[st
 
 
 def expected_object(name: str, form: type[Reply]) -> ExpectedReply[Reply]:
-    """The expected reply with the schema of the form, to be read by `read_object`."""
     return ExpectedReply(name=name, schema=strict_schema(form), read=partial(read_object, form=form))
 
 
@@ -141,7 +140,6 @@ def as_flag(value: Any) -> bool | None:
 
 
 def as_bool(value: Any) -> bool:
-    """True or False; raises a ValueError that shows any other value."""
     if not isinstance(value, bool):
         raise ValueError(f"is {shown(value)}, not true or false")  # noqa: TRY004 - pydantic lets a TypeError through
     return value

@@ -36,7 +36,6 @@ class RequestFormat:
     """True sends temperature 0, for repeatable verdicts; some models reject it."""
 
     def parameters(self, name: str, schema: Mapping[str, Any]) -> dict[str, Any]:
-        """The parameters that request a reply of that schema."""
         parameters: dict[str, Any] = {"temperature": 0} if self.temperature else {}
         if self.reply_format is ResponseFormat.JSON_SCHEMA:
             named = {"name": name, "strict": True, "schema": schema}
@@ -66,7 +65,7 @@ class FormatSearch:
 
     async def ask(self, create: Callable[[RequestFormat], Awaitable[T]]) -> T:
         """
-        Returns the result of `create` with the best format that the server accepts.
+        The result of `create` with the best format that the server accepts.
 
         Raises:
             Exception: The error of `create`; if the server refuses every format, its refusal of the barest one.
