@@ -259,12 +259,10 @@ class AnswerText:
 
     @lazy
     def _about(self) -> AbstractSet[str]:
-        """The numbers that the answer calls approximate."""
         return numbers_about(self._in_order)
 
     @lazy
     def _content(self) -> str:
-        """The terms without stop words, in order, each between spaces."""
         return f" {' '.join(content_of(self._in_order))} "
 
     @lazy

@@ -62,7 +62,6 @@ def adds_to(items: Sequence[frozenset[str]], answer: str, asked: AbstractSet[str
 
 
 def _parts(text: str) -> list[str]:
-    """The parts of *text* between commas and "and"."""
     return _separator_of(text).split(text)
 
 
