@@ -70,7 +70,6 @@ class ContextIndex:
         ]
 
     def bits_of(self, terms: Iterable[str]) -> int:
-        """The bits of the wanted terms among *terms*."""
         return sum(map(self.bits.get, frozenset(terms), repeat(0)))
 
     def n_near(self, content: Sequence[str]) -> int:

@@ -26,8 +26,6 @@ _GERMAN = terms_of(WORDS["German"])
 
 
 class Evidence:
-    """The contexts of one answer, with which its claims are compared."""
-
     def __init__(
         self, passages: Sequence[ReadContext], *, texts: Sequence[str], wanted: frozenset[str], asked: frozenset[str]
     ) -> None:
@@ -54,7 +52,6 @@ class Evidence:
         return [text.casefold() for text in self._texts]
 
     def has_verbatim(self, sentence: str) -> bool:
-        """True if a context has *sentence* verbatim."""
         return any(map(contains, self._texts, repeat(sentence)))
 
     def has_number(self, number: str) -> bool:
@@ -62,7 +59,6 @@ class Evidence:
         return number in self.numbers or other_reading(number) in self.numbers
 
     def add_computed(self, numbers: Iterable[str]) -> None:
-        """Add *numbers*, which follow from others, to the known ones."""
         for known in (self.computed, self.numbers, self.known):
             known.update(numbers)
 
@@ -162,7 +158,6 @@ class Evidence:
 
     @lazy
     def _calendar(self) -> frozenset[str]:
-        """The weekdays and months in the contexts and the question."""
         return DATES & self._asked.union(*(passage.distinct for passage in self._passages))
 
     def joins_two(self, plain: frozenset[str]) -> bool:

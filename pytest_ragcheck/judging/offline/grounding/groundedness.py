@@ -44,8 +44,6 @@ _MOST_TERMS_OF_A_NAME = 3  # or of an amount
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Groundedness:
-    """How far the contexts support an answer."""
-
     score: float
     """0..1; `PASS_LINE` separates grounded from ungrounded answers best, by people's labels."""
 

@@ -52,7 +52,6 @@ class ReadContext:
 
     @lazy
     def sentences(self) -> list[ContextSentence]:
-        """In order, one between each two of `sentence_ends`."""
         return [ContextSentence(self.terms[start:end]) for start, end in pairwise(self.sentence_ends)]
 
     @lazy
@@ -62,12 +61,10 @@ class ReadContext:
 
     @lazy
     def clauses(self) -> list[list[dict[str, str]]]:
-        """The clauses of each sentence."""
         return list(map(read_clauses, sentences(self._text)))
 
     @lazy
     def quantities(self) -> list[Quantity]:
-        """The quantities, dates and times of the context."""
         return read_quantities(self.terms)
 
 
