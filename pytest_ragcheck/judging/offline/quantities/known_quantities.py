@@ -18,8 +18,6 @@ _MOST_KNOWN = 2000
 
 
 class KnownQuantities:
-    """The quantities of the contexts and the question, for comparison with an answer."""
-
     def __init__(self, texts: Iterable[tuple[Sequence[str], Sequence[Quantity]]]) -> None:
         self._known: dict[tuple[object, ...], tuple[Quantity, Sequence[str]]] = {}
         self._by_spelling: dict[tuple[str, ...], list[Quantity]] = {}
@@ -91,8 +89,6 @@ class ComparedQuantities:
 
 @dataclass(slots=True, kw_only=True)
 class UnknownQuantity:
-    """A quantity of an answer that is not known."""
-
     terms: Sequence[str]
 
     instead: Sequence[str] | None

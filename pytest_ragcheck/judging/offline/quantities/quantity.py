@@ -145,7 +145,6 @@ class Quantity:
 
     @property
     def has_unit_or_bound(self) -> bool:
-        """True if it is more than a bare number."""
         return bool(self.dimension) or self.bound != 0
 
     @property
