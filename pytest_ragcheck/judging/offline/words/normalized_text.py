@@ -71,7 +71,6 @@ def beginning(text: str, longest: int) -> str:
 
 
 def listed(words: str) -> frozenset[str]:
-    """The words of a list that is written as one string."""
     return frozenset(words.split())
 
 

@@ -69,7 +69,6 @@ class _WordTable(dict[str, str]):
         self.reset()
 
     def reset(self) -> None:
-        """Forget all but the fixed terms."""
         self.clear()
         self.update(_FIXED)
         self.special = {*AMBIGUOUS, *READ_TOGETHER, "no"}
@@ -124,7 +123,6 @@ class TermDictionary:
         return self.of_words(clause_words(normalised(text), with_ends=True))
 
     def of_words(self, found: list[str]) -> list[str]:
-        """The terms of a text with the words *found*."""
         if len(_TABLE) > _MOST_WORDS_KEPT:  # not after the look-ups, which note special words
             _TABLE.reset()
         terms = list(map(_TABLE.__getitem__, found))
@@ -143,7 +141,6 @@ def is_number(term: str) -> bool:
 
 
 def numbers_in(terms: Iterable[str]) -> list[str]:
-    """The numbers among *terms*, in order."""
     return [term for term in terms if term < ":"]
 
 
@@ -193,7 +190,6 @@ def term_of(word: str) -> str:
 
 
 def terms_of(words: str) -> frozenset[str]:
-    """The terms of a list of words that is written as one string."""
     return frozenset(map(term_of, words.split()))
 
 
