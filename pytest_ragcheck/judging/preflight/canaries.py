@@ -11,8 +11,6 @@ from pytest_ragcheck.rag.answer import RagAnswer
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Canary:
-    """One answer with a known verdict."""
-
     name: str
     """The kind of answer: `right`, `ungrounded`, ..."""
 

@@ -30,8 +30,6 @@ CHANCE = 0.5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CanaryVerdict:
-    """A judge's verdict on one canary."""
-
     canary: str
     scores: Mapping[str, float]
     """Empty if a content filter stopped the attack of the canary, or the model declined it."""
