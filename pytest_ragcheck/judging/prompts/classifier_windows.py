@@ -55,7 +55,7 @@ class Window:
 
 def classifier_prompt(question: str, passages: Sequence[str]) -> str:
     """
-    Return the text before the answer.
+    The text before the answer.
 
     Source: the prompt for question answering in RAGTruth (Niu et al., 2024), whose contexts LettuceDetect numbers. The
     models are trained on this text.

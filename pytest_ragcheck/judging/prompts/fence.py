@@ -35,7 +35,6 @@ class Nonces:
         self._key = secrets.token_bytes(32)
 
     def of(self, question: str) -> str:
-        """The nonce for requests about the question."""
         return hashlib.blake2b(question.encode("utf-8", "surrogatepass"), key=self._key, digest_size=8).hexdigest()
 
 
