@@ -60,7 +60,6 @@ class _Reader:
         self._unweighted = {self._tokenizer.cls_token_id, self._tokenizer.sep_token_id}
 
     def words(self, text: str) -> _Words:
-        """The vectors and weights of the text's tokens."""
         torch, tokenizer = self._torch, self._tokenizer
         # RoBERTa's tokenizer treats a first word differently; bert-score adds a space before it.
         spaced = {"add_prefix_space": True} if type(tokenizer).__name__.startswith(("Roberta", "GPT2")) else {}

@@ -75,8 +75,6 @@ class CitationSupport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgedSentence:
-    """The support of one sentence by its citations."""
-
     supported: bool
     """True if its cited passages together support it; False without citations or with an invented one."""
 
@@ -121,7 +119,7 @@ def _support_by_rules(
     question: str, sentences: Sequence[tuple[str, Sequence[int]]], passages: Sequence[str]
 ) -> list[SentenceSupport]:
     """
-    Return the support of each sentence: its groundedness in the passages is `PASS_LINE` or more.
+    The support of each sentence: its groundedness in the passages is `PASS_LINE` or more.
 
     The words of the question need no support. Each sentence comes with the numbers of its passages, from 1.
     """

@@ -105,7 +105,7 @@ class CitedSentence:
 
 def cited_sentences(answer: RagAnswer, cited: CitedAnswer) -> tuple[CitedSentence, ...]:
     """
-    Return the sentences of the answer in their order.
+    The sentences of the answer in their order.
 
     Headings, the heads of tables, questions and lines that end with a colon are left out.
 
@@ -141,7 +141,7 @@ def _table_heads(text: str) -> Iterator[tuple[int, int]]:
 
 
 def shown(citation: Citation) -> str:
-    """Return the marker, with the reference if it is one of several."""
+    """The marker, with the reference if it is one of several."""
     several = len(citation.marker.targets) > 1
     return f"{citation.target} in {citation.marker.text}" if several else citation.marker.text
 

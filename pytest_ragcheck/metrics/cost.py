@@ -33,7 +33,6 @@ class Cost:
     """As the system reports it."""
 
     def known(self) -> dict[str, float]:
-        """The known numbers by name."""
         return {name: value for name in NAMES if (value := getattr(self, name)) is not None}
 
     @property
@@ -142,5 +141,4 @@ def price_usd(
 
 @cache
 def has_table() -> bool:
-    """True if the price table is installed."""
     return find_spec("genai_prices") is not None

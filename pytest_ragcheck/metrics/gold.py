@@ -26,14 +26,14 @@ def gold_keys(question: Question) -> frozenset[str]:
 
 
 def has_short_gold(question: Question) -> bool:
-    """Return True if a gold passage is found by a text of at most `WHOLE_WORDS` words."""
+    """True if a gold passage is found by a text of at most `WHOLE_WORDS` words."""
     by_text = (passage.text for passage in question.gold_passages if passage.text and not question.ingest)
     # A longer text has more words, and need not be split.
     return any(len(text) <= _SHORT_CHARACTERS and len(_folded(text).split()) <= WHOLE_WORDS for text in by_text)
 
 
 def short_gold_note(dataset_name: str, named: str) -> str:
-    """Return the warning that the questions *named* have short gold texts."""
+    """The warning that the questions *named* have short gold texts."""
     return (
         f"{dataset_name}: a gold text of {named} has one or two words, so that only an equal context is the passage. "
         "Write the whole passage."
@@ -41,7 +41,7 @@ def short_gold_note(dataset_name: str, named: str) -> str:
 
 
 def lacks_ids(question: Question, answer: RagAnswer) -> bool:
-    """Return True if a gold passage has only a document id, and the endpoint gives its contexts no ids."""
+    """True if a gold passage has only a document id, and the endpoint gives its contexts no ids."""
     has_ids = answer.source_ids is not None or not answer.contexts
     return not has_ids and any(not passage.text for passage in question.gold_passages)
 
@@ -77,7 +77,7 @@ def found_gold(question: Question, answer: RagAnswer) -> tuple[frozenset[str], .
 
 
 def is_half_from(context: str, passage: str) -> bool:
-    """Return True if half of the context's words or more occur in the passage in a row."""
+    """True if half of the context's words or more occur in the passage in a row."""
     return _has_half(_folded(context).split(), _folded(passage))
 
 
@@ -108,7 +108,7 @@ def _either_contains(passage: str, context: str) -> bool:
 
 
 def _has_half(passage: list[str], context: str) -> bool:
-    """Return True if half of the passage's words, and at least `CHUNK_WORDS`, occur in the context in a row."""
+    """True if half of the passage's words, and at least `CHUNK_WORDS`, occur in the context in a row."""
     needed = max(-(-len(passage) // 2), CHUNK_WORDS)
     # A run of that length contains one of these blocks as a whole.
     size = (needed + 1) // 2

@@ -37,7 +37,6 @@ class Mentions:
         return await in_thread(mention_scores, answer.text, question, self._search)
 
     async def aclose(self) -> None:
-        """End the process of the regular expressions."""
         self._search.close()
 
 
@@ -98,7 +97,7 @@ def must_not_retrieve_score(question: Question, answer: RagAnswer) -> Score:
 
 
 def broken(metric: str, question: Question, answer: RagAnswer) -> set[str]:
-    """Return the texts or documents of a prohibition that the answer breaks."""
+    """The texts or documents of a prohibition that the answer breaks."""
     if metric == MUST_NOT_RETRIEVE:
         alone = {each: replace(question, must_not_retrieve=(each,)) for each in question.must_not_retrieve}
         return {each for each in alone if must_not_retrieve_score(alone[each], answer).findings}

@@ -39,7 +39,7 @@ class Metric(Protocol):
 
     async def score(self, question: Question, answer: RagAnswer) -> Mapping[str, Score]:
         """
-        Returns the scores by name, without those that do not apply to the question.
+        The scores by name, without those that do not apply to the question.
 
         Raises:
             MeasurementError: Nothing could be measured.

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 def choose_metrics(settings: Settings, judge: Judge | None = None) -> tuple[Metric, ...]:
     """
-    Returns the metrics of the chosen groups, and those that every run measures.
+    The metrics of the chosen groups, and those that every run measures.
 
     The judge measures the groups `judge` and `abstention`; the group `performance` belongs to the whole run. The groups
     `ragas` and `citations` ask the judge's model, if it has one.

@@ -26,7 +26,6 @@ class Overlap:
         self._measures = measures
 
     async def score(self, question: Question, answer: RagAnswer) -> dict[str, Score]:
-        """The measures, each against all acceptable answers."""
         acceptable = question.acceptable_answers
         if not (question.answerable and acceptable):
             return {}

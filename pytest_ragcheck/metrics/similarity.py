@@ -44,7 +44,6 @@ class Similarity:
         return {SIMILARITY: Score.of(lambda: nearest(vectors[answer.text], [vectors[each] for each in acceptable]))}
 
     async def aclose(self) -> None:
-        """Closes the connections of the embeddings."""
         await closing(self._embeddings).aclose()
 
 
