@@ -33,7 +33,6 @@ class RagasStandIns:
     local = True
 
     async def score(self, question: Question, answer: RagAnswer) -> dict[str, Score]:
-        """The scores that apply, computed at once."""
         if not question.answerable:
             return {}
         acceptable = question.acceptable_answers
