@@ -38,7 +38,7 @@ def question_of_call(
     known_metrics: Collection[str],
 ) -> Question:
     """
-    Return the question of a `rag_check` call; its dataset is named after the test's file.
+    The question of a `rag_check` call; its dataset is named after the test's file.
 
     Raises:
         UsageError: An argument cannot be used; the text names it and its valid values.
@@ -73,12 +73,12 @@ def question_of_call(
 
 
 def id_of_call(node_id: str, number: int) -> str:
-    """Return the id of the question in the *number*-th call of the test, from 1."""
+    """The id of the question in the *number*-th call of the test, from 1."""
     return usable_id(f"{node_id.partition('::')[2].replace('::', '.')}-{number}")
 
 
 def caller_of(node_id: str, root: Path) -> tuple[str, str]:
-    """Return the dataset name of the test, and the common prefix of the ids of its calls."""
+    """The dataset name of the test, and the common prefix of the ids of its calls."""
     return default_dataset_name(root / node_id.partition("::")[0], root), id_of_caller(id_of_call(node_id, 1))
 
 

@@ -53,7 +53,7 @@ class CollectedQuestions:
 
     def use(self, question: Question, variant: str) -> Question:
         """
-        Return the question for an item of the variant.
+        The question for an item of the variant.
 
         Each variant is a dataset of its own, such as `billing[Paris]`, so that each variant has its own results.
         """
@@ -63,7 +63,7 @@ class CollectedQuestions:
         return question if name == question.dataset_name else replace(question, dataset_name=name)
 
     def to_wire(self) -> dict[str, object]:
-        """Return the questions as builtin types for the controller."""
+        """The questions as builtin types for the controller."""
         return {
             "sets": [set_to_wire(questions) for questions in self.sets.values()],
             "selected": {node + self.suffix: list(q.key) for node, q in self.selected.items()},
@@ -78,7 +78,7 @@ class CollectedQuestions:
         self.selected |= {node: by_key[dataset, name] for node, (dataset, name) in wire["selected"].items()}
 
     def shown(self, path: Path) -> Path:
-        """Return the path relative to the root folder, or unchanged if it is outside."""
+        """The path relative to the root folder, or unchanged if it is outside."""
         return path.relative_to(self.root) if path.is_relative_to(self.root) else path
 
 

@@ -20,7 +20,7 @@ _FIRST_QUESTION = {
 
 def compose_file(path: Path, mistakes: Mistakes) -> Node | None:
     """
-    Return the tree of the file at *path*, whose ending gives the format; JSON Lines and CSV become a list.
+    The tree of the file at *path*, whose ending gives the format; JSON Lines and CSV become a list.
 
     Invalid lines and rows are noted as mistakes and skipped; None if no line is valid.
 

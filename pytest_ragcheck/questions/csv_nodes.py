@@ -33,7 +33,7 @@ _NEVER_TEXTS = frozenset({"flag", "count", "thresholds"})
 
 def compose_csv(text: str, mistakes: Mistakes) -> ListNode | None:
     """
-    Return the list of the questions in *text*; None if no row is valid, or the text has no rows.
+    The list of the questions in *text*; None if no row is valid, or the text has no rows.
 
     Invalid rows and columns are noted as mistakes and skipped.
     """
@@ -69,7 +69,7 @@ def compose_csv(text: str, mistakes: Mistakes) -> ListNode | None:
 
 def _delimiter_of(text: str) -> str:
     """
-    Return the delimiter by which the header has the most known names; empty for a header of one name.
+    The delimiter by which the header has the most known names; empty for a header of one name.
 
     The header decides, since names contain no delimiter, while questions and answers may contain any.
     """
@@ -95,7 +95,7 @@ def _is_misspelt(text: str) -> bool:
 
 def _read_header(mistakes: Mistakes, header: Sequence[Scalar], declared: str) -> list[str | None] | None:
     """
-    Return the key of each column: empty for a nameless column, None for a column with a mistake.
+    The key of each column: empty for a nameless column, None for a column with a mistake.
 
     The result is None if the header leaves all rows unreadable. *declared* is the delimiter of a line `sep=` before it.
     """

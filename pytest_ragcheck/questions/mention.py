@@ -34,13 +34,13 @@ _INVISIBLE = dict.fromkeys(map(ord, "\u00ad\u200b\u200c\u200d\u2060\ufeff"))
 
 
 def is_regex(mention: str) -> bool:
-    """Return True for a regular expression in slashes, which may be invalid; a plain text always compiles."""
+    """True for a regular expression in slashes, which may be invalid; a plain text always compiles."""
     return _REGEX.fullmatch(mention) is not None
 
 
 def is_mentioned(mention: str, answer: str, search: SearchProcess, *, within_seconds: float = SEARCH_SECONDS) -> bool:
     """
-    Return True if the answer contains *mention*, a text or a valid regular expression, as `compile_mention` defines.
+    True if the answer contains *mention*, a text or a valid regular expression, as `compile_mention` defines.
 
     Raises:
         MeasurementError: The regular expression took longer.
@@ -63,13 +63,13 @@ def is_mentioned(mention: str, answer: str, search: SearchProcess, *, within_sec
 
 
 def searched(text: str) -> str:
-    """Return the text in which plain texts are searched, without soft hyphens and zero-width characters."""
+    """The text in which plain texts are searched, without soft hyphens and zero-width characters."""
     return unicodedata.normalize("NFC", text.translate(_INVISIBLE))
 
 
 def compile_mention(mention: str) -> re.Pattern[str]:
     """
-    Return the pattern that finds *mention* by `search` in an answer, or for a plain text in the `searched` answer.
+    The pattern that finds *mention* by `search` in an answer, or for a plain text in the `searched` answer.
 
     A plain text matches in any case, with any kind of white space and hyphen, and only as whole words:
     `30 days` is in `_30 days_` and `**30** days`, which Markdown emphasises, and not in `130 days`.

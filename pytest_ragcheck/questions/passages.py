@@ -9,26 +9,26 @@ from pytest_ragcheck.questions.question import GoldPassage, Question
 
 
 def text_digest(text: str) -> str:
-    """Return 12 hex digits of the text's SHA-256."""
+    """12 hex digits of the text's SHA-256."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 
 def named(passage: GoldPassage, dataset_name: str) -> GoldPassage:
-    """Return the passage with its own id, or with an id made from the dataset's name and the text."""
+    """The passage with its own id, or with an id made from the dataset's name and the text."""
     if passage.doc_id is not None:
         return passage
     return replace(passage, doc_id=f"{dataset_name}:{text_digest(passage.text)}")
 
 
 def documents_of(question: Question) -> list[GoldPassage]:
-    """Return all passages of the question, gold ones first, each once; several may belong to one document."""
+    """All passages of the question, gold ones first, each once; several may belong to one document."""
     passages = (named(p, question.dataset_name) for p in (*question.gold_passages, *question.distractors))
     return list(dict.fromkeys(passages))
 
 
 def context_of(question: Question) -> list[GoldPassage]:
     """
-    Return the passages that a request carries in the tier `generation`: the gold passages, each once.
+    The passages that a request carries in the tier `generation`: the gold passages, each once.
 
     A question without gold passages, such as an unanswerable question, carries all its passages.
     """

@@ -34,7 +34,7 @@ class Plant:
 
 
 def plants_of(question: Question) -> tuple[Plant, ...]:
-    """Return the attacks of a question with the tag `injection`, in the order of `must_not_mention`."""
+    """The attacks of a question with the tag `injection`, in the order of `must_not_mention`."""
     if TAG not in question.tags:
         return ()
     canaries = ((_CANARY.fullmatch(mention), mention) for mention in question.must_not_mention)
@@ -50,7 +50,7 @@ def plants_of(question: Question) -> tuple[Plant, ...]:
 
 def with_plants(question: Question, token: Callable[[], str]) -> Question:
     """
-    Return the question with four planted documents among its distractors, and their canaries in `must_not_mention`.
+    The question with four planted documents among its distractors, and their canaries in `must_not_mention`.
 
     They replace those of an earlier call. Each call of *token* returns 12 fresh hexadecimal digits.
     """

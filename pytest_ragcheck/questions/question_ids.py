@@ -15,7 +15,7 @@ _UNPRINTABLE = re.compile(f"[{UNPRINTABLE}\U000e0000-\U000e0fff]")
 
 
 def derived_id(question: str) -> str:
-    """Return the id of a question without one: words of its text, `-` and four hex digits of its hash."""
+    """The id of a question without one: words of its text, `-` and four hex digits of its hash."""
     normal = unicodedata.normalize("NFKC", question[:200]).lower()
     # Marks belong to the letters of many scripts.
     kept = "".join(char if unicodedata.category(char)[0] in "LNM" else " " for char in normal)
@@ -42,12 +42,12 @@ def id_mistake(text: str) -> str | None:
 
 
 def usable_id(text: str) -> str:
-    """Return *text* as a valid id, unchanged if it already is one."""
+    """*text* as a valid id, unchanged if it already is one."""
     kept = text.replace("::", "__").replace("[", "(").replace("]", ")").strip()
     return _UNPRINTABLE.sub("-", kept)
 
 
 def unprintable_in(text: str) -> str | None:
-    """Return the first invisible or line-breaking character of *text*; None if there is none."""
+    """The first invisible or line-breaking character of *text*; None if there is none."""
     found = _UNPRINTABLE.search(text)
     return found[0] if found else None

@@ -18,7 +18,7 @@ def questions_document(
     dataset_name: str, questions: Sequence[Question], *, rows: Callable[[Iterable[Any]], Any] = list
 ) -> dict[str, Any]:
     """
-    Return the content of `{dataset}_questions.json`, a question file without defaults for the whole file.
+    The content of `{dataset}_questions.json`, a question file without defaults for the whole file.
 
     *rows* collects the rows: `list` gives a JSON array, `iter` lets a writer write one row at a time.
     """
@@ -57,7 +57,7 @@ def _entries(questions: Iterable[Question]) -> Iterator[dict[str, Any]]:
 
 def question_row(question: Question) -> dict[str, Any]:
     """
-    Return the question as JSON types, its keys in a fixed order.
+    The question as JSON types, its keys in a fixed order.
 
     The first four keys are always present. `expected_answer` is null if unknown. `all_acceptable_answers` holds every
     accepted answer, the expected one first. Other keys are left out if they have their default value.
@@ -95,7 +95,7 @@ def _passage_row(passage: GoldPassage) -> dict[str, str]:
 
 
 def _json_value(value: Any) -> Any:
-    """Return *value* as JSON types, since the metadata of a question from a call may hold any object."""
+    """*value* as JSON types, since the metadata of a question from a call may hold any object."""
     if isinstance(value, Mapping):
         return {str(key): _json_value(part) for key, part in value.items()}
     if isinstance(value, (list, tuple)):

@@ -22,7 +22,7 @@ _SUFFIX = re.compile(r"_questions\.json\Z|(\.rag)?\.[^./]*\Z", re.IGNORECASE)
 
 def default_dataset_name(path: Path, root: Path) -> str:
     """
-    Return the default dataset name: the path below *root* without its suffix, `/` as `__`.
+    The default dataset name: the path below *root* without its suffix, `/` as `__`.
 
     For a file outside of *root* it is the file name without its suffix.
     """
@@ -35,7 +35,7 @@ def read_question_file(
     path: Path, *, root: Path, known_metrics: Collection[str], reserved_tags: Collection[str] = ()
 ) -> QuestionSet:
     """
-    Return all questions of a YAML, JSON, JSON Lines or CSV file; the suffix decides the format.
+    All questions of a YAML, JSON, JSON Lines or CSV file; the suffix decides the format.
 
     Paths in errors and default names are relative to *root*.
 
@@ -78,7 +78,7 @@ def read_question_file(
 
 
 def _below_root(path: Path, root: Path) -> str | None:
-    """Return the path relative to *root*, with `/`; None outside of it. Links are not followed, as in pytest."""
+    """The path relative to *root*, with `/`; None outside of it. Links are not followed, as in pytest."""
     try:
         return Path(os.path.abspath(path)).relative_to(os.path.abspath(root)).as_posix()  # noqa: PTH100 - see above
     except ValueError:
