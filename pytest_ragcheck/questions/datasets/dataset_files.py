@@ -23,7 +23,7 @@ _BROKEN = (EOFError, gzip.BadGzipFile, lzma.LZMAError, zlib.error, zipfile.BadZi
 
 def files_at(path: Path, *, subset: str | None, split: str) -> list[Path]:
     """
-    Return the file at *path*, or the files of a split in the folder at *path*, sorted.
+    The file at *path*, or the files of a split in the folder at *path*, sorted.
 
     Raises:
         DatasetError: The file does not exist.
@@ -68,7 +68,7 @@ def rows_of_file(path: Path, unfold: Callable[[Row], Iterable[Row] | None] | Non
 
 
 def _opened(path: Path) -> io.BufferedReader:
-    """Return the decompressed content. Its first bytes decide the format, as downloads often lose their endings."""
+    """The decompressed content. Its first bytes decide the format, as downloads often lose their endings."""
     decompressors: dict[bytes, Callable[[Path], Any]] = {
         b"\x1f\x8b": gzip.open,
         b"BZh": bz2.open,
@@ -132,7 +132,7 @@ def _json_rows(path: Path, stream: IO[bytes], unfold: Callable[[Row], Iterable[R
 
 
 def _read(line: str) -> Any:
-    """Return the JSON value of the line; None for a partial one, such as the first line of an indented file."""
+    """The JSON value of the line; None for a partial one, such as the first line of an indented file."""
     try:
         return json.loads(line)
     except (ValueError, RecursionError):

@@ -25,11 +25,11 @@ class DatasetChoice:
 
     @property
     def dataset_name(self) -> str:
-        """Return `NAME[:SUBSET]`, the name of the dataset in node ids and results."""
+        """`NAME[:SUBSET]`, the name of the dataset in node ids and results."""
         return self.name if self.subset is None else f"{self.name}:{self.subset}"
 
     def resolved_in(self, folder: Path) -> DatasetChoice:
-        """Return the choice with a relative path resolved against the folder."""
+        """The choice with a relative path resolved against the folder."""
         return self if self.path is None else replace(self, path=folder / self.path)
 
     def __str__(self) -> str:
@@ -39,7 +39,7 @@ class DatasetChoice:
 
 def read_choice(text: str) -> DatasetChoice:
     """
-    Return the choice in *text*.
+    The choice in *text*.
 
     Raises:
         ValueError: The text is invalid; the message continues a sentence: `is not ...; write ...`.
@@ -57,8 +57,6 @@ def read_choice(text: str) -> DatasetChoice:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sample:
-    """The sample that a run takes from each dataset."""
-
     size: int
     """Maximum number of questions, >= 1."""
 

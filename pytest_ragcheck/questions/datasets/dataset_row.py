@@ -37,7 +37,7 @@ class Row:
         return self.columns[name]
 
     def text(self, name: str) -> str:
-        """Return the text under *name*, which may be blank; a number becomes its digits."""
+        """The text under *name*, which may be blank; a number becomes its digits."""
         value = self[name]
         if isinstance(value, int) and not isinstance(value, bool):
             return str(value)
@@ -63,7 +63,7 @@ class Row:
         return Row(f"{self.place}, {name!r}", value)
 
     def rows(self, name: str) -> tuple[Row, ...]:
-        """Return the list of mappings under *name*, which the hub writes as a mapping of lists."""
+        """The list of mappings under *name*, which the hub writes as a mapping of lists."""
         value, wanted = self[name], "a list of objects"
         items = self._from_columns(name, value) if isinstance(value, Mapping) else self._list(name, wanted)
         rows = []
@@ -74,7 +74,7 @@ class Row:
         return tuple(rows)
 
     def pairs(self, name: str, first: str, second: str) -> tuple[tuple[Any, Any], ...]:
-        """Return the list of pairs under *name*, which the hub writes as the two lists *first* and *second*."""
+        """The list of pairs under *name*, which the hub writes as the two lists *first* and *second*."""
         if isinstance(self[name], Mapping):
             return tuple((row[first], row[second]) for row in self.rows(name))
         wanted = f"a list of pairs of {first} and {second}"

@@ -28,7 +28,7 @@ def load_questions(
     known_metrics: Collection[str] = ASSERTABLE,
 ) -> QuestionSet:
     """
-    Return the questions of the choice, which `check_choice` accepts, in the order of the file.
+    The questions of the choice, which `check_choice` accepts, in the order of the file.
 
     *samples* is the maximum number of questions; None for all. Their `thresholds` may name *known_metrics*.
 

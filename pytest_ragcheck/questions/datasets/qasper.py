@@ -17,7 +17,7 @@ _CAPTION = "FLOAT SELECTED"
 
 
 def unfold(document: Row) -> Iterator[Row] | None:
-    """Return the rows of the official object of papers, keyed by their arXiv ids; None for a single row."""
+    """The rows of the official object of papers, keyed by their arXiv ids; None for a single row."""
     if "qas" in document:
         return None
     return (Row(f"{document.place}: {key!r}", {"id": key, **document.row(key).columns}) for key in document.columns)
@@ -60,7 +60,7 @@ def _question(paper: Row, qa: Row, paragraphs: list[str], dataset_name: str) -> 
 
 def answer_of(reading: Row) -> str | None:
     """
-    Return one reader's answer; None if the reader found none.
+    One reader's answer; None if the reader found none.
 
     The order is from the dataset's own evaluator: unanswerable, spans, free form, yes or no.
     """

@@ -16,13 +16,13 @@ _NAMES = frozenset(dataset.name for dataset in DATASETS)
 
 
 def is_standard(dataset_name: str) -> bool:
-    """Return True for one of the package's datasets, which a run collects only by `--rag-dataset`."""
+    """True for one of the package's datasets, which a run collects only by `--rag-dataset`."""
     return dataset_name.partition(":")[0] in _NAMES
 
 
 def known_datasets(further: Iterable[Dataset] = ()) -> dict[str, Dataset]:
     """
-    Return the package's datasets and the further ones by name.
+    The package's datasets and the further ones by name.
 
     Raises:
         UsageError: Two datasets have the same name.

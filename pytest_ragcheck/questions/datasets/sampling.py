@@ -11,7 +11,7 @@ from pytest_ragcheck.questions.question import Question, QuestionSet
 
 def sample(questions: Iterable[Question], size: int | None, *, seed: int) -> tuple[Question, ...]:
     """
-    Return *size* of the questions in their own order; all if there are fewer, or *size* is None.
+    *size* of the questions in their own order; all if there are fewer, or *size* is None.
 
     The choice depends on the seed and the ids only, not on the order of the file or on the other questions. A larger
     sample with the same seed includes every smaller one. Only the chosen questions are kept in memory.
@@ -32,5 +32,5 @@ def would_be_sampled(questions: QuestionSet, question_id: str) -> bool:
 
 
 def rank(question_id: str, seed: int) -> str:
-    """Return the sort key of the question under the seed; the sample takes the lowest keys."""
+    """The sort key of the question under the seed; the sample takes the lowest keys."""
     return hashlib.sha256(f"{seed}:{question_id}".encode()).hexdigest()

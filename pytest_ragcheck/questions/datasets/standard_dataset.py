@@ -78,7 +78,7 @@ class DatasetPassages(TypedDict):
 
 def passages_of(prefix: str, *, gold: Iterable[str], others: Iterable[str] = ()) -> DatasetPassages:
     """
-    Return the gold texts, and those of the other texts that are not gold, without blank and repeated texts.
+    The gold texts, and those of the other texts that are not gold, without blank and repeated texts.
 
     A passage's id is the prefix and a digest of the text. An id from the row number would name another document in
     the next question, and two ids for one text would upload the text twice.
