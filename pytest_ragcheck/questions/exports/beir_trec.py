@@ -26,7 +26,7 @@ _UNJUDGED = "queries without a relevant document"
 
 
 def is_qrels(material: Material) -> bool:
-    """Return True for lines of four columns: query, iteration, document and an integer."""
+    """True for lines of four columns: query, iteration, document and an integer."""
     lines = material.text.split("\n", 5)[:5]
     return bool(material.text) and all(_QREL.fullmatch(line) for line in lines[:-1] or lines)
 
@@ -79,7 +79,7 @@ def _topics(material: Material) -> Iterator[tuple[str, str, dict[str, str]]]:
 
 def _judged(export: Export, path: Path, form: re.Pattern[str], columns: str) -> dict[str, dict[str, None]]:
     """
-    Return the relevant documents of each judged query; relevance is yes or no in a question file.
+    The relevant documents of each judged query; relevance is yes or no in a question file.
 
     Each line has the *form*; a header is skipped.
     """

@@ -102,19 +102,19 @@ class Export:
 
 
 def text_of(value: Any) -> str | None:
-    """Return a text, or the digits of a number; None for a blank text and for any other value."""
+    """A text, or the digits of a number; None for a blank text and for any other value."""
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         return str(value)
     return sound(value) if isinstance(value, str) and value.strip() else None
 
 
 def passages(value: Any, *, separator: str = "") -> tuple[GoldPassage, ...]:
-    """Return the texts of a list or a single text, which *separator* splits, as passages."""
+    """The texts of a list or a single text, which *separator* splits, as passages."""
     return tuple(GoldPassage(text=sound(text)) for text in texts_of(value, separator=separator))
 
 
 def further(row: Mapping[str, Any], *carried: str, mapping: str = "metadata") -> dict[str, Any]:
-    """Return the values of *row* that are not *carried*; those of its own *mapping* come first, at the top level."""
+    """The values of *row* that are not *carried*; those of its own *mapping* come first, at the top level."""
     own = value_of(row.get(mapping))
     values = dict(own) if isinstance(own, Mapping) else {}
     for key, cell in row.items():

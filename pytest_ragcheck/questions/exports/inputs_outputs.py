@@ -80,7 +80,7 @@ def _read_langfuse(material: Material, export: Export) -> None:
 
 
 def _langfuse_rows(material: Material) -> Sequence[Mapping[str, Any]]:
-    """Return the items; the API wraps them in `data`, the SDK's dataset in `items`."""
+    """The items; the API wraps them in `data`, the SDK's dataset in `items`."""
     document = material.document
     if isinstance(document, Mapping):
         for name in ("data", "items"):
@@ -90,7 +90,7 @@ def _langfuse_rows(material: Material) -> Sequence[Mapping[str, Any]]:
 
 
 def _json_text(cell: Any) -> Any:
-    """Return the value of a cell that holds JSON, texts in quotes included."""
+    """The value of a cell that holds JSON, texts in quotes included."""
     if isinstance(cell, str) and cell.startswith('"') and cell.endswith('"') and len(cell) > 1:
         try:
             return json.loads(cell)
@@ -157,7 +157,7 @@ def _answer(outputs: Any, *, sole: bool) -> Any:
 
 
 def _named(value: Any, names: tuple[str, ...], *, sole: bool) -> Any:
-    """Return the text itself, the first of the *names*, or with *sole* the only text of the mapping."""
+    """The text itself, the first of the *names*, or with *sole* the only text of the mapping."""
     if not isinstance(value, Mapping):
         return value if text_of(value) is not None else None
     for name in names:

@@ -51,7 +51,7 @@ class Material:
         return frozenset(str(key) for row in self.rows for key in row)
 
     def have(self, *names: str) -> bool:
-        """Return True if there are rows, and the rows together have all these keys."""
+        """True if there are rows, and the rows together have all these keys."""
         return bool(self.rows) and set(names) <= self.keys
 
     def have_one_of(self, *names: str) -> bool:
@@ -60,7 +60,7 @@ class Material:
 
 def read_material(path: Path) -> Material:
     """
-    Return the content of the file at *path*, or a material without text for a folder.
+    The content of the file at *path*, or a material without text for a folder.
 
     Raises:
         DatasetError: The file cannot be read, is not UTF-8, or is empty.
@@ -85,7 +85,7 @@ def read_material(path: Path) -> Material:
 
 
 def value_of(cell: Any) -> Any:
-    """Return the value of a CSV cell: JSON, a Python literal as pandas writes lists, or the text; None if blank."""
+    """The value of a CSV cell: JSON, a Python literal as pandas writes lists, or the text; None if blank."""
     if not isinstance(cell, str):
         return cell
     stripped = cell.strip()
@@ -124,7 +124,7 @@ def _json_material(path: Path, text: str) -> Material:
 
 
 def _rows_of_columns(document: dict[str, Any]) -> tuple[Mapping[str, Any], ...]:
-    """Return the rows of columns that are lists, or objects by row number as pandas writes them; else none."""
+    """The rows of columns that are lists, or objects by row number as pandas writes them; else none."""
     columns = [dict(enumerate(each)) if isinstance(each, list) else each for each in document.values()]
     if not all(isinstance(each, dict) and each.keys() == columns[0].keys() for each in columns):
         return ()
@@ -136,7 +136,7 @@ def _rows_of_columns(document: dict[str, Any]) -> tuple[Mapping[str, Any], ...]:
 
 
 def _json(text: str) -> Any:
-    """Return the JSON value; NaN, which pandas writes for a missing value, is None."""
+    """The JSON value; NaN, which pandas writes for a missing value, is None."""
     return json.loads(text, parse_constant=lambda _: None)
 
 
@@ -147,7 +147,7 @@ def _objects(document: Any) -> tuple[Mapping[str, Any], ...]:
 
 
 def _table(path: Path, text: str) -> tuple[Mapping[str, Any], ...]:
-    """Return the rows of CSV text; none if the first line is no header, or no row fits it."""
+    """The rows of CSV text; none if the first line is no header, or no row fits it."""
     separator = SEPARATOR_LINE.match(text)
     begin = separator.end() if separator else 0
     header = text[begin:].split("\n", 1)[0]
@@ -183,7 +183,7 @@ def _yaml(path: Path, text: str) -> Any:
 
 
 def _plain(node: Node | None) -> Any:
-    """Return the value of a node of YAML 1.2, as promptfoo reads it: `no`, `12:30` and `2024-01-01` are texts."""
+    """The value of a node of YAML 1.2, as promptfoo reads it: `no`, `12:30` and `2024-01-01` are texts."""
     if isinstance(node, ListNode):
         return [_plain(item) for item in node.items]
     if isinstance(node, MappingNode):
@@ -197,7 +197,7 @@ def _plain(node: Node | None) -> Any:
 
 
 def texts_of(value: Any, *, separator: str = "") -> tuple[str, ...]:
-    """Return the non-blank texts of a list or a single text, which *separator* splits."""
+    """The non-blank texts of a list or a single text, which *separator* splits."""
     value = value_of(value)
     if isinstance(value, str):
         value = value.split(separator) if separator else [value]

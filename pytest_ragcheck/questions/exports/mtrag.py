@@ -33,7 +33,7 @@ def is_mtrag(path: Path) -> bool:
 
 def read_mtrag(path: Path) -> tuple[QuestionSet, ...]:
     """
-    Return a set of conversations for each corpus of the file, such as `mtrag-clapnq`.
+    A set of conversations for each corpus of the file, such as `mtrag-clapnq`.
 
     The gold passages of a turn are those whose last annotation is "yes", as in the benchmark's own relevance
     judgements; its other passages are distractors. The reviewed answer of the agent is the expected answer. In
@@ -74,7 +74,7 @@ def _of_messages(messages: Sequence[Row], dataset_name: str) -> Iterator[Questio
 
 
 def _of_tasks(tasks: Sequence[Row]) -> tuple[str, list[Question]]:
-    """Return the name of the dataset and the turns; a task has the messages up to its own turn."""
+    """The name of the dataset and the turns; a task has the messages up to its own turn."""
     dataset_name = _dataset_name(tasks[0].text(_spelled(tasks[0], "Collection")))
     messages = max((task.rows("input") for task in tasks), key=len)
     asked = [message.text("text") for message in messages if message.text("speaker") == "user"]
@@ -119,13 +119,13 @@ def _turn(dataset_name: str, text: str, kinds: Row, expected: str | None, contex
 
 
 def _spelled(row: Row, name: str) -> str:
-    """Return the name as the row spells it; files of the benchmark differ in the first letter."""
+    """The name as the row spells it; files of the benchmark differ in the first letter."""
     return name.lower() if name.lower() in row else name
 
 
 def _is_relevant(passage: Row) -> bool:
     """
-    Return the last annotation; True for a passage without a score, which was chosen and not retrieved.
+    The last annotation; True for a passage without a score, which was chosen and not retrieved.
 
     Raises:
         DatasetError: The passage was retrieved, but has no annotation.

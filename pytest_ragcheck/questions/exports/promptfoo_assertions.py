@@ -105,7 +105,7 @@ class Assertions:
 
 
 def of_cell(cell: str) -> dict[str, Any]:
-    """Return the assertion in an `__expected` cell of a CSV file, such as `icontains: 30 days`."""
+    """The assertion in an `__expected` cell of a CSV file, such as `icontains: 30 days`."""
     found = _CELL.fullmatch(cell)
     if (
         found is None

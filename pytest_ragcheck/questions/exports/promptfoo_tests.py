@@ -76,7 +76,7 @@ def _single_tests(material: Material, export: Export) -> Iterator[Mapping[str, A
 
 
 def _of_row(row: Mapping[str, str]) -> dict[str, Any]:
-    """Return the test in a CSV row, whose columns `__...` are no variables."""
+    """The test in a CSV row, whose columns `__...` are no variables."""
     further = ("description", "prefix", "suffix", "threshold")
     return {
         "vars": {key: cell for key, cell in row.items() if not key.startswith("__")},
@@ -122,7 +122,7 @@ def _add(export: Export, test: Mapping[str, Any], default: Mapping[str, Any], as
 
 
 def _name_of_question(variables: Mapping[str, Any], asked: tuple[str, ...]) -> str | None:
-    """Return the variable with a usual name, else the only one of the prompts, else the only one of the test."""
+    """The variable with a usual name, else the only one of the prompts, else the only one of the test."""
     texts = [name for name, value in variables.items() if text_of(value) is not None]
     if usual := [name for name in ASKED if name in texts]:
         return usual[0]
@@ -131,7 +131,7 @@ def _name_of_question(variables: Mapping[str, Any], asked: tuple[str, ...]) -> s
 
 
 def _rendered(value: Any, variables: Mapping[str, Any]) -> Any:
-    """Return *value* with the variables in place of `{{name}}`; other templates stay as they are."""
+    """*value* with the variables in place of `{{name}}`; other templates stay as they are."""
     if isinstance(value, str):
         return _PLACEHOLDER.sub(lambda found: str(variables.get(found[1], found[0])), value)
     if isinstance(value, list):
