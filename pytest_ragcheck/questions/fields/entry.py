@@ -37,7 +37,7 @@ class EntryReader:
 
     def read(self, node: Node, *, number: int) -> tuple[Question, ...]:
         """
-        Return the question in *node*, the *number*-th entry of the file from 1, or the turns of the conversation in it.
+        The question in *node*, the *number*-th entry of the file from 1, or the turns of the conversation in it.
 
         After a mistake the result is incomplete. A bare text is a question without further keys.
         """
@@ -68,7 +68,7 @@ class EntryReader:
         return in_conversation(conversation, [each for each in turns if each is not None])
 
     def _read_turn(self, node: Node, subject: str) -> Question | None:
-        """Return the question of a turn, without its id; None after a mistake. The *subject* begins each mistake."""
+        """The question of a turn, without its id; None after a mistake. The *subject* begins each mistake."""
         mapping = self._as_mapping(node, subject)
         if mapping is None:
             return None
@@ -115,7 +115,7 @@ class EntryReader:
         return None
 
     def _read_id(self, site: Site, node: MappingNode, entries: Mapping[str, Entry], text: str) -> str:
-        """Return the id, or the one made from *text*; empty after a mistake."""
+        """The id, or the one made from *text*; empty after a mistake."""
         if "id" in entries:
             line = entries["id"].line
             question_id = read_text(site, entries["id"])
@@ -146,7 +146,7 @@ def _is_turns(entry: Entry) -> bool:
 
 
 def subject_of(node: MappingNode, number: int) -> str:
-    """Return the name of the question for mistakes: its id, valid or not, else the id derived from its text."""
+    """The name of the question for mistakes: its id, valid or not, else the id derived from its text."""
     typed = {QUESTION.real_names.get(entry.key): entry.value for entry in reversed(node.entries)}
     given_id, text = typed.get("id"), typed.get("question")
     if isinstance(given_id, Scalar) and not given_id.is_null:

@@ -62,7 +62,7 @@ def read_answerable(site: Site, entries: Mapping[str, Entry]) -> bool:
 
 
 def read_mentions(site: Site, entry: Entry | None) -> tuple[str, ...]:
-    """Return the texts and the regular expressions in slashes; note invalid ones."""
+    """The texts and the regular expressions in slashes; invalid ones are noted."""
     mentions: list[str] = []
     for item in one_or_more(entry):
         text = read_text(site, item, "a text, or a regular expression in slashes")
@@ -83,7 +83,7 @@ def read_mentions(site: Site, entry: Entry | None) -> tuple[str, ...]:
 
 
 def _is_rest_of(mentions: list[str], item: Entry, text: str) -> bool:
-    """Return True if YAML has cut an unquoted regular expression at a comma, and *text* is its end."""
+    """True if YAML has cut an unquoted regular expression at a comma, and *text* is its end."""
     if not isinstance(item.value, Scalar) or item.value.quoted or text.count("/") != 1:
         return False
     return text.endswith(("/", "/i")) and any(each.startswith("/") and each.count("/") == 1 for each in mentions)
@@ -133,7 +133,7 @@ class SettingsReader:
     """Names of existing pytest markers, which cannot be tags."""
 
     def read(self, site: Site, entries: Mapping[str, Entry], inherited: QuestionSettings) -> QuestionSettings:
-        """Return the *inherited* settings, except for those in the entries; thresholds and tags are added."""
+        """The *inherited* settings, except for those in the entries; thresholds and tags are added."""
         return QuestionSettings(
             thresholds=self._thresholds(site, entries.get("thresholds"), inherited["thresholds"]),
             top_k=read_whole_number(site, entries["top_k"], minimum=1) if "top_k" in entries else inherited["top_k"],
@@ -192,7 +192,7 @@ def _note_unknown_metric(site: Site, part: Entry, known_metrics: Collection[str]
 
 
 def _read_reason(site: Site, entries: Mapping[str, Entry], key: str, inherited: str | None) -> str | None:
-    """Return the reason under *key* (`skip`, `xfail` or `quarantine`); true is a general one, false none."""
+    """The reason under *key* (`skip`, `xfail` or `quarantine`); true is a general one, false none."""
     if (entry := entries.get(key)) is None:
         return inherited
     if is_flag(entry.value):
@@ -201,7 +201,7 @@ def _read_reason(site: Site, entries: Mapping[str, Entry], key: str, inherited: 
 
 
 def read_metadata(site: Site, entry: Entry | None) -> Mapping[str, Any]:
-    """Return the author's own data, which a run copies to its predictions."""
+    """The author's own data, which a run copies to its predictions."""
     if entry is None:
         return {}
     if not isinstance(entry.value, MappingNode):

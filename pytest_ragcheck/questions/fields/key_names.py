@@ -166,7 +166,7 @@ _MAYBE_QUESTIONS = (
 
 def named_entries(site: Site, node: MappingNode, vocabulary: Vocabulary) -> dict[str, Entry]:
     """
-    Return the entries with a value by key; an `Entry` keeps the name that the author typed.
+    The entries with a value by key; an `Entry` keeps the name that the author typed.
 
     Repeated, refused and unknown keys, and two names of the same key, are noted as mistakes.
     """
@@ -206,14 +206,14 @@ def _note_foreign_key(site: Site, entry: Entry, vocabulary: Vocabulary) -> None:
 
 @lru_cache(maxsize=256)  # a file of another tool repeats its unknown keys in thousands of questions
 def near_match(name: str, known: tuple[str, ...]) -> str | None:
-    """Return the *known* name most similar to *name*, or None if all differ too much."""
+    """The *known* name most similar to *name*, or None if all differ too much."""
     plain = name.strip().lower().replace("-", "_").replace(" ", "_")[:100]
     matches = difflib.get_close_matches(plain, known, n=3, cutoff=0.75)
     return next((match for match in matches if _is_typo(plain, match)), None)
 
 
 def _is_typo(name: str, known: str) -> bool:
-    """Return False for another word, as in `expected_facts`, and for an opposite, such as `incorrect_answers`."""
+    """False for another word, as in `expected_facts`, and for an opposite, such as `incorrect_answers`."""
     words, known_words = name.split("_"), known.split("_")
     if len(words) != len(known_words):
         return "".join(words) == "".join(known_words)

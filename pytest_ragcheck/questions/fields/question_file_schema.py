@@ -51,7 +51,7 @@ _MENTION = rf"^(?!/[\s\S]+/(?!i?{END})[{FLAGS}]+{END})[\s\S]*{_SOME_TEXT}"
 
 
 def question_file_schema() -> Schema:
-    """Return the schema of a whole file; `$defs/question` is the schema of a line of JSON Lines."""
+    """The schema of a whole file; `$defs/question` is the schema of a line of JSON Lines."""
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "A question file of pytest-ragcheck",
@@ -146,7 +146,7 @@ def _passage(*more_types: str) -> Schema:
 
 
 def _kinds() -> dict[KeyKind, Schema]:
-    """Return the schema of each kind of value by the kind's name; null is equivalent to a missing key."""
+    """The schema of each kind of value by the kind's name; null is equivalent to a missing key."""
     share = {"minimum": 0, "maximum": 1}
     metrics = {
         metric: {"type": "number", **share, "description": f"The least {metric} that passes, 0 to 1."}
@@ -175,7 +175,7 @@ def _kinds() -> dict[KeyKind, Schema]:
 
 
 def _text(*types: str, pattern: str = _SOME_TEXT, message: str = "a text that is not blank") -> Schema:
-    """Return the schema of a value of these *types*; a text has to match the *pattern*."""
+    """The schema of a value of these *types*; a text has to match the *pattern*."""
     return {
         "type": list(types),
         "pattern": pattern,
@@ -200,7 +200,7 @@ def _value() -> Schema:
 def _mapping(
     vocabulary: Vocabulary, keys: Mapping[str, Schema], descriptions: Mapping[str, str], *, needed: Sequence[str] = ()
 ) -> Schema:
-    """Return the schema of a mapping with these *keys*, each under one of its names; one of *needed* is required."""
+    """The schema of a mapping with these *keys*, each under one of its names; one of *needed* is required."""
     properties = {key: {"description": descriptions[key], **keys[key]} for key in vocabulary.aliases}
     # Aliases are patterns, which editors do not propose, so that authors prefer the key's own name.
     aliases: Schema = {}
@@ -238,7 +238,7 @@ def _unanswerable_without_answers() -> Schema:
 
 
 def _any_of(names: Sequence[str], schema: Schema) -> Schema:
-    """Return the *schema* under one pattern that matches all *names*, which are words; empty without names."""
+    """The *schema* under one pattern that matches all *names*, which are words; empty without names."""
     return {f"^(?:{'|'.join(names)}){END}": schema} if names else {}
 
 
