@@ -33,7 +33,7 @@ _FOUND = re.compile(rf"{_SPACE}({_STRING}|{_NUMBER}|true|false|null|\"[^\n]{{0,2
 
 def compose_json(text: str, *, line: int = 1, whole: str = "file") -> Node:
     """
-    Return the tree of the one JSON value in *text*, which begins on *line* of the file.
+    The tree of the one JSON value in *text*, which begins on *line* of the file.
 
     An error at the end of the text calls it *whole*.
 
@@ -55,7 +55,7 @@ class _Scanner:
         self._counted = 0  # the lines are counted up to here
 
     def value(self, wanted: str, *, depth: int) -> Node:
-        """Return the next value, which an error describes as *wanted*."""
+        """The next value, which an error describes as *wanted*."""
         token = _VALUE.match(self._text, self._position)
         if token is None:
             raise self._unexpected(wanted)
@@ -110,7 +110,6 @@ class _Scanner:
         return found == mark
 
     def end(self) -> None:
-        """Raise an error if anything but white space follows."""
         if self._text[self._position :].strip(" \t\n\r"):
             raise self._unexpected(f"the end of the {self._whole}")
 
@@ -146,7 +145,7 @@ _ONE_DOCUMENT = (
 
 def compose_jsonl(text: str, mistakes: Mistakes) -> ListNode | None:
     """
-    Return the values of the lines of *text*; None if there are none.
+    The values of the lines of *text*; None if there are none.
 
     Lines that are not JSON are added to the mistakes.
 

@@ -38,7 +38,7 @@ def described(node: Node) -> str:
 
 
 def shortened(text: str) -> str:
-    """Return the beginning of *text* in quotes, on one line, printable."""
+    """The beginning of *text* in quotes, on one line, printable."""
     return repr(text if len(text) <= 60 else f"{text[:60]}...")
 
 
@@ -48,7 +48,7 @@ def wrong_value(site: Site, entry: Entry, wanted: str) -> None:
 
 
 def read_text(site: Site, entry: Entry | None, wanted: str = "a text") -> str | None:
-    """Return the text as typed, even if it is `1972` or `no`; never blank."""
+    """The text as typed, even if it is `1972` or `no`; never blank."""
     if entry is None:
         return None
     node = entry.value
@@ -62,7 +62,7 @@ def read_text(site: Site, entry: Entry | None, wanted: str = "a text") -> str | 
 
 
 def sound_text(site: Site, entry: Entry, text: str) -> str | None:
-    """Return *text*, or None if it has a lone surrogate, which UTF-8 cannot encode."""
+    """*text*, or None if it has a lone surrogate, which UTF-8 cannot encode."""
     if not text.isascii() and (surrogate := SURROGATE.search(text)):
         site.mistake(
             entry.line,
@@ -74,7 +74,7 @@ def sound_text(site: Site, entry: Entry, text: str) -> str | None:
 
 
 def one_or_more(entry: Entry | None) -> list[Entry]:
-    """Return the items of a list; a single value counts as a list of one."""
+    """The items of a list; a single value counts as a list of one."""
     if entry is None:
         return []
     if not isinstance(entry.value, ListNode):
@@ -83,14 +83,13 @@ def one_or_more(entry: Entry | None) -> list[Entry]:
 
 
 def read_texts(site: Site, entry: Entry | None) -> tuple[str, ...]:
-    """Return the texts of a list, or a single text."""
     wanted = "a text or a list of texts"
     texts = (read_text(site, item, wanted) for item in one_or_more(entry))
     return tuple(text for text in texts if text is not None)
 
 
 def read_flag(site: Site, entry: Entry | None) -> bool | None:
-    """Return the value of true or false, or of YAML's yes, no, on and off."""
+    """The value of true or false, or of YAML's yes, no, on and off."""
     if entry is None:
         return None
     node = entry.value
@@ -101,7 +100,7 @@ def read_flag(site: Site, entry: Entry | None) -> bool | None:
 
 
 def is_flag(node: Node) -> bool:
-    """Return True for a true or false without quotes."""
+    """True for a true or false without quotes."""
     return isinstance(node, Scalar) and not node.quoted and node.text.lower() in _FLAGS
 
 
@@ -131,14 +130,14 @@ def read_positive(site: Site, entry: Entry) -> float | None:
 
 
 def number_in(node: Node) -> float | None:
-    """Return the number in *node*, infinite if it is too large for a float; None if there is none."""
+    """The number in *node*, infinite if it is too large for a float; None if there is none."""
     if isinstance(node, Scalar) and not node.quoted and _NUMBER.fullmatch(node.text):
         return float(node.text)
     return None
 
 
 def without_repeats(site: Site, node: MappingNode) -> dict[str, Entry]:
-    """Return the entries of a mapping by key; a repeated key is a mistake."""
+    """The entries of a mapping by key; a repeated key is a mistake."""
     by_key: dict[str, Entry] = {}
     for entry in node.entries:
         if entry.key in by_key:

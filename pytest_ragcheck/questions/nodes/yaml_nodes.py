@@ -42,7 +42,7 @@ FAST_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 def compose_yaml(text: str, *, loader: Any = FAST_LOADER) -> Node | None:
     """
-    Return the tree of the one YAML document in *text*; None if the text is empty or has only comments.
+    The tree of the one YAML document in *text*; None if the text is empty or has only comments.
 
     Raises:
         Unreadable: The text is not printable YAML, has several documents, or nests or repeats values too much.
@@ -75,7 +75,7 @@ def _where_and_what(error: yaml.MarkedYAMLError) -> tuple[int, str]:
 
 
 def _advice(text: str, line: int, begins: int, what: str) -> str:
-    """Return the remedy for a syntax error on *line*, in a value that begins on the line *begins*, both from 1."""
+    """The remedy for a syntax error on *line*, in a value that begins on the line *begins*, both from 1."""
     # Not `splitlines`, which splits at more characters than YAML.
     lines = text.split("\n")
     if _TAB.match(lines[line - 1] if line <= len(lines) else ""):

@@ -26,6 +26,6 @@ _Dumper.add_representer(str, _text)
 
 
 def yaml_text(document: Mapping[str, Any]) -> str:
-    """Return the document as YAML with its keys in their order, in which no character is invisible."""
+    """The document as YAML with its keys in their order, in which no character is invisible."""
     text = yaml.dump(dict(document), Dumper=_Dumper, allow_unicode=True, sort_keys=False, width=2**31)
     return _INVISIBLE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
