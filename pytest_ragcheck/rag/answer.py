@@ -53,5 +53,5 @@ class Asks(Protocol):
     """The interface to the system under test: any object with this method can be the `rag_client`."""
 
     async def ask(self, question: Question) -> RagAnswer:
-        """Returns the system's answer, or raises an `EndpointError`."""
+        """The system's answer; raises an `EndpointError` if there is none."""
         ...

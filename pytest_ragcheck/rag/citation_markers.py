@@ -65,7 +65,7 @@ class MarkedText:
     """The places of these definitions and of the headings above lists, which are no sentences of the answer."""
 
     def blanked(self, answer: str) -> str:
-        """Return the answer with spaces in the places of its markers and definitions; it keeps its length."""
+        """The answer with spaces in the places of its markers and definitions; it keeps its length."""
         places = list(self.left_out)
         for marker in self.markers:
             label = marker.start + (marker.text.index(marker.label) if marker.label else 0)
@@ -75,7 +75,7 @@ class MarkedText:
 
 def find_markers(answer: str, contexts: Sequence[str], *, is_document: Callable[[str], bool]) -> MarkedText:
     """
-    Return the citation markers of the answer.
+    The citation markers of the answer.
 
     Markers in code, formulas and images are no citations, nor are task lists, intervals, indexes such as `rows[0]`, and
     markers that a context has too, before or after the same words. The time grows in proportion to the length of

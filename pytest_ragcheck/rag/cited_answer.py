@@ -56,7 +56,7 @@ class CitedAnswer:
     """The ids of each context; None if the reply has none."""
 
     def cites(self, document: str) -> bool | None:
-        """Return True if a citation refers to a context of the document; None if that is unknown."""
+        """True if a citation refers to a context of the document; None if that is unknown."""
         if self.ids is None:
             names = {citation.target for citation in self.citations if citation.contexts != ()}
             if any(is_same_document(name, document) for name in names):
@@ -68,7 +68,7 @@ class CitedAnswer:
 
 def cited_answer(answer: RagAnswer) -> CitedAnswer:
     """
-    Return the citations of the answer.
+    The citations of the answer.
 
     A number is the rank of a context, from 1; a larger number may be a document's id. A footnote or a numbered list of
     sources in the answer maps its numbers to names. A name resolves to all contexts of its document: it is the id, the
@@ -96,7 +96,7 @@ def cited_answer(answer: RagAnswer) -> CitedAnswer:
 
 
 def document_of(source_id: str) -> str:
-    """Return the document of an id: `terms.md` for `terms.md#2`, `terms` for `terms-chunk-2`, `a-2` for itself."""
+    """The document of an id: `terms.md` for `terms.md#2`, `terms` for `terms-chunk-2`, `a-2` for itself."""
     folder, slash, name = source_id.rpartition("/")
     part = _PART.fullmatch(name)
     return f"{folder}{slash}{part[part.lastindex or 0]}" if part else source_id
@@ -104,7 +104,7 @@ def document_of(source_id: str) -> str:
 
 def is_same_document(source_id: str, document: str) -> bool:
     """
-    Return True if the id names the document or a part of it.
+    True if the id names the document or a part of it.
 
     The document may be named by the last part of the id, with or without its extension. Of two names with `#`, both
     parts must be the same.

@@ -38,11 +38,10 @@ class ConversationState:
         return [(role, content) for turn in turns for role, content in turn if content is not None]
 
     def is_lost(self, carried: Collection[str]) -> bool:
-        """Return True in a conversation whose requests carry neither `history` nor `session`."""
+        """True in a conversation whose requests carry neither `history` nor `session`."""
         return self.turn is not None and not {"history", "session"} & set(carried)
 
     def needs_session(self, carried: Collection[str]) -> bool:
-        """Return True in a conversation whose requests carry `session` alone."""
         return self.turn is not None and "session" in carried and "history" not in carried
 
     @property
@@ -68,11 +67,11 @@ class Dialogue:
     """The last session that a reply named."""
 
     def next_turn(self, question: Question) -> Question:
-        """Return the question with the turns and the session so far, as the system is asked."""
+        """The question with the turns and the session so far, as the system is asked."""
         return replace(question, history=self.history, session=self.session)
 
     def recorded_turn(self, question: Question) -> Question:
-        """Return the question with the turns and the session so far, as the judge and the record get it."""
+        """The question with the turns and the session so far, as the judge and the record get it."""
         return replace(question, history=self.recorded, session=self.session)
 
     def has(self, question: Question) -> bool:

@@ -79,7 +79,6 @@ class HttpService:
         include_chunks: bool,
         answers: bool,
     ) -> RagAnswer:
-        """The reply, without *answers* only its contexts; raises an `EndpointError` if there is none to read."""
         # The user's setting decides the request.
         is_set = (self._shape, self._request, self._response) != (None, None, None)
         shape = self._own_shape if is_set or not include_chunks else read_shape(WITH_CHUNKS)
