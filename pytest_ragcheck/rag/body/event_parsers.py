@@ -81,7 +81,7 @@ class ServerSentEvents:
                 self._type = value.decode(errors="replace")
 
     def finish(self) -> StreamEvent | None:
-        """Return the last event if no blank line follows it; the standard discards such an event."""
+        """The last event if no blank line follows it; the standard discards such an event."""
         return next(self.feed(b"\n\n"), None)
 
 
@@ -98,13 +98,11 @@ class JsonLines:
         self._lines = _Lines()
 
     def feed(self, chunk: bytes) -> Iterator[StreamEvent]:
-        """Yield the values of the lines that end in this chunk, which may end anywhere."""
         for line in self._lines.feed(chunk):
             if line.strip():
                 yield StreamEvent(line)
 
     def finish(self) -> StreamEvent | None:
-        """Return the last line if no line end follows it."""
         rest = bytes(self._lines.rest).removeprefix(_BYTE_ORDER_MARK)
         return StreamEvent(rest) if rest.strip() else None
 
@@ -113,7 +111,7 @@ EventParser = ServerSentEvents | JsonLines
 
 
 def parser_for(content_type: str) -> EventParser | None:
-    """Return the parser for a media type with its parameters; None if the reply is not an event stream."""
+    """The parser for a media type with its parameters; None if the reply is not an event stream."""
     media_type = content_type.partition(";")[0].strip().lower()
     if media_type == "text/event-stream":
         return ServerSentEvents()
