@@ -59,7 +59,7 @@ class HttpExchange(Progress):
 
     @property
     def status(self) -> int | None:
-        """Return the status; None without a reply, or if the reply could not be decompressed."""
+        """The status; None without a reply, or if the reply could not be decompressed."""
         return None if self.response is None else int(self.response.status_code)
 
     @property
