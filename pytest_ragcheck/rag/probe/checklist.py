@@ -33,7 +33,7 @@ _LONG_CONTEXT = 2_000
 
 async def probe_endpoint(target: Target, *, redactor: Redactor, report: Callable[[Point], None]) -> list[Point]:
     """
-    Return all points in the order of the checklist, and pass each to *report* at once.
+    All points in the order of the checklist, each passed to *report* at once.
 
     The *redactor* removes secrets beyond those in the target.
 

@@ -26,7 +26,7 @@ SHOWN = 60
 
 def points_of_first_reply(first: Exchange, clean: Clean) -> list[Point]:
     """
-    Return the points of `FIRST_REPLY`, and TIME if the reply came too late; the last point of a check counts.
+    The points of `FIRST_REPLY`, and TIME if the reply came too late; the last point of a check counts.
 
     Secrets are removed by *clean* before a text is shortened, since half a secret is not recognized.
     """

@@ -49,7 +49,7 @@ class Fit:
 
 async def fitting_settings(target: Target) -> Fit | None:
     """
-    Return the ini settings that read an answer with contexts, with ids if any settings find them.
+    The ini settings that read an answer with contexts, with ids if any settings find them.
 
     Tries the user's own settings, each named shape, each usual key of a question with and without `top_k`, and GET.
     Settings that find no contexts fit only if they are the user's own. If no settings fit, returns the first request
@@ -92,7 +92,7 @@ async def _ask(route: HttpRoute, target: Target, settings: Mapping[str, str]) ->
 
 
 async def _fit(route: HttpRoute, target: Target, request: Mapping[str, str], exchange: Exchange) -> Fit | None:
-    """Return the settings that read the reply of the exchange, tried out by another request; None if it is not JSON."""
+    """The settings that read the reply of the exchange, tried out by another request; None if it is not JSON."""
     settings, answer = dict(request), exchange.answer
     is_own = "rag_response" in request and answer is not None and bool(answer.text)
     if not is_own and (answer is None or not answer.contexts):
@@ -109,7 +109,7 @@ async def _fit(route: HttpRoute, target: Target, request: Mapping[str, str], exc
 
 
 def _response_for(exchange: Exchange) -> str | None:
-    """Return the `rag_response` that fits; empty if no known form does, and None if the reply is not JSON."""
+    """The `rag_response` that fits; empty if no known form does, and None if the reply is not JSON."""
     parser = parser_for(exchange.content_type)
     try:
         if parser is None:

@@ -66,18 +66,18 @@ class Exchange(HttpExchange):
 
     @property
     def found(self) -> str:
-        """Return the first line of the error, the cause; empty without an error."""
+        """The first line of the error, the cause; empty without an error."""
         return "" if self.error is None else str(self.error).partition("\n")[0].removeprefix(f"{self.error.url}: ")
 
     @property
     def to_do(self) -> str:
-        """Return the remedy in the error, with the options of `ragcheck probe`; empty without an error."""
+        """The remedy in the error, with the options of `ragcheck probe`; empty without an error."""
         return str(self.error or "").partition("\n")[2].replace("rag_headers", "--header")
 
 
 def route_to(target: Target) -> HttpRoute:
     """
-    Return the route of the target, for all exchanges of a probe.
+    The route of the target, for all exchanges of a probe.
 
     Raises:
         UsageError: The URL, a header or the environment is invalid.
@@ -87,7 +87,7 @@ def route_to(target: Target) -> HttpRoute:
 
 async def exchange_over(route: HttpRoute, body: Any, shape: Shape) -> Exchange:
     """
-    Return the exchange for *body*; an error of the endpoint is part of the exchange, not raised.
+    The exchange for *body*; an error of the endpoint is part of the exchange, not raised.
 
     The request is repeated if the server had closed the kept connection, as uvicorn does after an exception of the app.
     """
