@@ -25,7 +25,7 @@ _SESSION = Expression("session")
 
 def read_reply(reply: object, *, answers: bool = True, sessions: bool = False) -> RagAnswer:
     """
-    Return the answer in a reply of the contract's shape; further keys of the reply go to `extra`.
+    The answer in a reply of the contract's shape; further keys of the reply go to `extra`.
 
     Answer and contexts may be empty, as for `Reading.read`. Without *answers*, as in the tier `retrieval`, none is
     needed; with *sessions*, the key `session` names the conversation.
@@ -41,7 +41,7 @@ def read_reply(reply: object, *, answers: bool = True, sessions: bool = False) -
 
 
 def with_contract_remedy(mismatch: ReplyMismatch, reply: object) -> ReplyMismatch:
-    """Return the mismatch with instructions for a reply that keeps the contract."""
+    """The mismatch with instructions for a reply that keeps the contract."""
     if isinstance(mismatch, IdsMismatch):
         return ReplyMismatch(mismatch.found, "Return a text for each context, in their order, or no source_ids.")
     if not isinstance(mismatch, NotFound):

@@ -40,7 +40,7 @@ class Expression:
 
     def find(self, reply: object) -> Any:
         """
-        Return the value of the expression in the reply; None if the expression matches nothing.
+        The value of the expression in the reply; None if the expression matches nothing.
 
         Raises:
             ValueError: A function of the expression rejects a value of the reply.
@@ -51,7 +51,7 @@ class Expression:
 
     def error_in(self, reply: object, *, beside_text: bool = False, unfinished: bool = False) -> str:
         """
-        Return the message of an error in the reply or in an object on the path of the expression; empty without one.
+        The message of an error in the reply or in an object on the path of the expression; empty without one.
 
         With *beside_text* an error may be a warning, and counts only if the status is "failed". With *unfinished* the
         reason why the answer is unfinished counts too.
@@ -70,7 +70,7 @@ class Expression:
 
     def dead_end(self, reply: object) -> str:
         """
-        Return the point where the path ends in the reply, as a clause: `result has no "text" (found "answer")`.
+        The point where the path ends in the reply, as a clause: `result has no "text" (found "answer")`.
 
         The clause is empty if the path exists, in every element of arrays too. It is also empty for an expression with
         filters or functions, which leave out values on purpose.
@@ -88,7 +88,7 @@ class Expression:
 
 
 def written(key: str) -> str:
-    """Return the key as part of an expression: in double quotes unless it is a plain name."""
+    """The key as part of an expression: in double quotes unless it is a plain name."""
     return key if _KEY.fullmatch(key) else json.dumps(key, ensure_ascii=False)
 
 
@@ -202,7 +202,7 @@ class _Place:
 
 def _follow(node: dict[str, Any], places: list[_Place]) -> list[_Place]:
     """
-    Return the places that a node of the expression selects, starting from *places*.
+    The places that a node of the expression selects, starting from *places*.
 
     Raises:
         _DeadEnd: One of the places lacks the key or element that the node names.
@@ -242,7 +242,7 @@ def _flattened(node: dict[str, Any], places: list[_Place]) -> list[_Place]:
 
 
 def _first(choices: list[dict[str, Any]], place: _Place) -> list[_Place]:
-    """Return the places of the first choice that has any; else raise the dead end of the longest path."""
+    """The places of the first choice that has any; else raises the dead end of the longest path."""
     farthest = None
     for choice in choices:
         try:

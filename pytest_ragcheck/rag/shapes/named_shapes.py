@@ -101,7 +101,7 @@ NAMED_SHAPES = {
 
 def read_name(text: str) -> NamedShape:
     """
-    Return the shape with this name.
+    The shape with this name.
 
     Raises:
         ValueError: The name is unknown; the message continues a sentence that starts with the name.

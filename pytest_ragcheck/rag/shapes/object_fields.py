@@ -37,7 +37,7 @@ class ObjectFields(Mapping[str, Any]):
 
 
 def readable(value: Any) -> Any:
-    """Return the value with mappings as dicts, sequences as lists, and other objects as `ObjectFields`."""
+    """The value with mappings as dicts, sequences as lists, and other objects as `ObjectFields`."""
     if value is None or isinstance(value, str | int | float):
         return value
     if isinstance(value, Mapping):

@@ -59,7 +59,7 @@ class Reading:
     @classmethod
     def from_text(cls, text: str) -> Reading:
         """
-        Return the reading of `answer=EXPRESSION contexts=EXPRESSION source_ids=EXPRESSION session=EXPRESSION`.
+        The reading of `answer=EXPRESSION contexts=EXPRESSION source_ids=EXPRESSION session=EXPRESSION`.
 
         Only the contexts are required; without an answer the reading works in the tier `retrieval` only.
 
@@ -86,7 +86,7 @@ class Reading:
 
     def read(self, reply: object) -> RagAnswer:
         """
-        Return the answer in the reply; top-level keys other than those of the expressions go to `extra`.
+        The answer in the reply; top-level keys other than those of the expressions go to `extra`.
 
         An empty answer is valid (the system abstained), and so is an empty list of contexts. The text is empty if no
         answer is read.
@@ -110,7 +110,7 @@ class Reading:
 
     def part(self, field: str, reply: object) -> Any:
         """
-        Return the value of one of `FIELDS` in the reply; None if it has none.
+        The value of one of `FIELDS` in the reply; None if it has none.
 
         Raises:
             ReplyMismatch: A function of the expression rejects the value.
@@ -120,7 +120,7 @@ class Reading:
 
     def assemble(self, found: Mapping[str, Any], beside: Mapping[str, Any], reply: object = None) -> RagAnswer:
         """
-        Return the answer that consists of the parts in *found*, by field.
+        The answer that consists of the parts in *found*, by field.
 
         The keys *beside* the parts, except those of the expressions, go to `extra`. Error texts describe the *reply*.
 
@@ -162,7 +162,7 @@ def _split(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _find(field: str, expression: Expression, reply: object) -> Any:
-    """Return the value of the expression; its path has to exist in every element."""
+    """The value of the expression; its path has to exist in every element."""
     value = _found(field, expression, reply)
     if expression.is_key:
         if value is None and not (isinstance(reply, Mapping) and expression.text in reply):
@@ -238,7 +238,7 @@ def _contexts(value: object, label: str) -> tuple[str, ...]:
 
 
 def _session(value: object, label: str) -> str | float | None:
-    """Return the session as the reply has it, since a server may check its type; None if the reply names none."""
+    """The session as the reply has it, since a server may check its type; None if the reply names none."""
     if isinstance(value, bool) or not isinstance(value, str | int | float | None):
         raise SessionMismatch(
             f"{label} is {named(value)}, not a string or a number", "Name the id of the conversation."

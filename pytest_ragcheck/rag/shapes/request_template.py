@@ -19,7 +19,7 @@ _EXAMPLE = '{"input": "{query}", "k": "{top_k}"}'
 
 def read_template(text: str) -> RequestTemplate:
     """
-    Return the template of JSON, or of `GET name=value&name=value`, with placeholders.
+    The template of JSON, or of `GET name=value&name=value`, with placeholders.
 
     These are `{query}`, `{top_k}`, and for conversations `{history}` and `{session}`.
 
@@ -54,7 +54,7 @@ class JsonTemplate:
 
     def fill(self, query: str, top_k: int, conversation: ConversationState = NO_CONVERSATION) -> Any:
         """
-        Return the JSON value; a string that is only a placeholder becomes the value itself.
+        The JSON value; a string that is only a placeholder becomes the value itself.
 
         The value of `{history}` is an array of messages; as an element of an array it becomes elements of that array.
         Without a session, a key or an element that is only `{session}` is left out, because many servers reject null.
@@ -88,7 +88,7 @@ class QueryStringTemplate:
         self.carried: Collection[str] = frozenset(_PLACEHOLDER.findall(text))
 
     def fill(self, query: str, top_k: int, conversation: ConversationState = NO_CONVERSATION) -> str:
-        """Return the query string, without the parameters of a session if there is none yet."""
+        """The query string, without the parameters of a session if there is none yet."""
         # UTF-8 cannot encode a lone surrogate of a question; JSON can.
         texts = _texts(query, top_k, conversation).items()
         values = {name: quote(text, safe="", errors="replace") for name, text in texts}
@@ -119,7 +119,7 @@ def _texts(query: str, top_k: int, conversation: ConversationState) -> dict[str,
 
 
 def _filled(part: Any, whole: Mapping[str, Any], texts: Mapping[str, str]) -> Any:
-    """Return the part with its placeholders filled: by *whole* if a string is only a placeholder, else by *texts*."""
+    """The part with its placeholders filled: by *whole* if a string is only a placeholder, else by *texts*."""
     if isinstance(part, str):
         if match := _PLACEHOLDER.fullmatch(part):
             return whole[match[1]]

@@ -53,7 +53,7 @@ class Shape:
 
 def read_shape(name: str = CONTRACT, request: str | None = None, response: str | None = None) -> Shape:
     """
-    Return the named shape; a user's *request* or *response* replaces that of the shape.
+    The named shape; a user's *request* or *response* replaces that of the shape.
 
     Raises:
         UsageError: An argument is invalid; the text gives the remedy.

@@ -84,7 +84,7 @@ class StreamedReply:
 
     def answer(self, start: bytes) -> RagAnswer:
         """
-        Return the whole answer, after the end of the stream, whose first bytes are the *start*.
+        The whole answer, after the end of the stream, whose first bytes are the *start*.
 
         Raises:
             ReplyMismatch: The stream broke off, an event reports an error or cannot be read, or no event has the
@@ -130,7 +130,7 @@ class StreamedReply:
         return parts.assemble(self._found | {"answer": text}, self.values)
 
     def _text(self) -> str:
-        """Return the answer: the last piece if each repeats all before it, otherwise the pieces together."""
+        """The answer: the last piece if each repeats all before it, otherwise the pieces together."""
         texts = list(filter(None, self._pieces))
         # Separate pieces of a text do not all begin with the piece before.
         repeats = len(set(texts)) > 2 and all(later.startswith(earlier) for earlier, later in pairwise(texts))

@@ -44,7 +44,7 @@ _ASIDE = re.compile(r'^"[28]"|reason|think|tool|status|source|\bdata-')
 
 
 def with_fitting_setting(mismatch: ReplyMismatch, reply: object, shape: Shape) -> ReplyMismatch:
-    """Return the mismatch with a setting that fits the reply, if there is one."""
+    """The mismatch with a setting that fits the reply, if there is one."""
     if isinstance(mismatch, SessionMismatch):
         return mismatch
     setting = fitting_response(reply, answers=shape.reading.answer is not None)
@@ -65,7 +65,7 @@ def with_fitting_setting(mismatch: ReplyMismatch, reply: object, shape: Shape) -
 
 
 def _with_both_remedies(mismatch: ReplyMismatch, reply: object, setting: str | None) -> ReplyMismatch:
-    """Return the mismatch with instructions for the endpoint, and with a setting as the alternative."""
+    """The mismatch with instructions for the endpoint, and with a setting as the alternative."""
     missing = isinstance(mismatch, NotFound)
     mismatch = with_contract_remedy(mismatch, reply)
     if _is_of_a_server(reply):
@@ -80,7 +80,7 @@ def _with_both_remedies(mismatch: ReplyMismatch, reply: object, setting: str | N
 
 
 def _is_of_a_server(reply: object) -> bool:
-    """Return True for a reply with sources and a session, whose sources have texts only on request."""
+    """True for a reply with sources and a session, whose sources have texts only on request."""
     return (
         isinstance(reply, Mapping)
         and isinstance(reply.get("answer"), str)
@@ -91,7 +91,7 @@ def _is_of_a_server(reply: object) -> bool:
 
 def fitting_response(reply: object, *, answers: bool = True) -> str | None:
     """
-    Return a `rag_response` that reads answer, contexts and ids, if any; None if no known form fits the reply.
+    A `rag_response` that reads answer, contexts and ids, if any; None if no known form fits the reply.
 
     Without *answers*, as in the tier `retrieval`, the reply needs none.
     """
@@ -120,7 +120,7 @@ def _in_array(reply: object, path: str, parts: list[Any]) -> str | None:
 
 def fitting_events(events: Iterable[object], array: str | None = None) -> str | None:
     """
-    Return a `rag_response` for the events of a stream; None if none has an answer, or none has contexts.
+    A `rag_response` for the events of a stream; None if none has an answer, or none has contexts.
 
     With the path of an *array* the events are its elements.
     """
@@ -167,7 +167,7 @@ class _Place:
         return f"{self.path}.{written(key)}" if self.path else written(key)
 
     def at(self, key: str) -> tuple[str, Any]:
-        """Return the path and the value of the key; of a text that is JSON, those of the JSON."""
+        """The path and the value of the key; of a text that is JSON, those of the JSON."""
         path, inner = self.to(key), _json_in(self.keys[key])
         return (path, self.keys[key]) if inner is None else (f"from_json({path})", inner)
 
@@ -207,7 +207,7 @@ def _answer(reply: object, names: Sequence[str] = ANSWER_NAMES, top: str = "") -
 
 
 def _contexts(reply: object, beside: _Place, names: Sequence[str] = CONTEXTS_NAMES) -> _Texts | None:
-    """Return the expressions for the contexts and their ids; objects near the answer have priority."""
+    """The expressions for the contexts and their ids; objects near the answer have priority."""
     places = [beside, *_within(beside), *_places(reply)]
     places += [inner for place in places for inner in _within(place)]
     last_choice = None
@@ -231,7 +231,7 @@ def _contexts(reply: object, beside: _Place, names: Sequence[str] = CONTEXTS_NAM
 
 
 def _by_id(path: str, texts: Mapping[str, Any]) -> _Texts | None:
-    """Return the expressions for texts by their ids; None for another object."""
+    """The expressions for texts by their ids; None for another object."""
     values = list(texts.values())
     is_other = any(keys_among(texts, (*TEXT_NAMES, *ANSWER_NAMES, *CONTEXTS_NAMES)))
     if is_other or not values or any(isinstance(each, list) for each in values):
@@ -241,7 +241,7 @@ def _by_id(path: str, texts: Mapping[str, Any]) -> _Texts | None:
 
 
 def _json_in(value: object) -> Any:
-    """Return the object or the array that a text holds as JSON; None without one."""
+    """The object or the array that a text holds as JSON; None without one."""
     with suppress(ValueError):
         if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
             return parse_json(value.encode())
@@ -284,7 +284,7 @@ def _is_of_texts(value: Sequence[Any]) -> bool:
 
 
 def _ids_beside(beside: _Place, contexts: str) -> str:
-    """Return the expression for an array of ids as long as that of the contexts; empty without one."""
+    """The expression for an array of ids as long as that of the contexts; empty without one."""
     texts = beside.keys[contexts]
     for place in (beside, *_within(beside)):
         for key in keys_among(place.keys, ID_LIST_NAMES):
@@ -303,7 +303,7 @@ def _ids_beside(beside: _Place, contexts: str) -> str:
 
 
 def _id_of_each(path: str, values: Sequence[Mapping[str, Any]]) -> str:
-    """Return the expression for an id of each object, preferably of its document; empty without one."""
+    """The expression for an id of each object, preferably of its document; empty without one."""
     places = [(path, values)]
     for at, objects in places:  # grows by the places within
         for key in keys_among(objects[0], METADATA_NAMES):
@@ -322,7 +322,7 @@ def _id_of_each(path: str, values: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _texts(path: str, values: Sequence[Any], deeper: int) -> _Texts | None:
-    """Return the expressions that extend *path*, the path of *values*, to a text and an id of each value."""
+    """The expressions that extend *path*, the path of *values*, to a text and an id of each value."""
     if all(isinstance(value, str) for value in values):
         return _Texts(path)
     if deeper and all(isinstance(value, list) for value in values):
@@ -342,5 +342,5 @@ def _texts(path: str, values: Sequence[Any], deeper: int) -> _Texts | None:
 
 
 def _flat(values: Sequence[Any]) -> list[Any]:
-    """Return the elements with arrays flattened by one level, like `[]` in JMESPath."""
+    """The elements with arrays flattened by one level, like `[]` in JMESPath."""
     return [each for value in values for each in (value if isinstance(value, list) else [value])]
