@@ -126,15 +126,15 @@ BOUNDED = ("latency_seconds", "first_token_seconds", "cost_usd")
 
 
 def listed(metrics: Iterable[str]) -> str:
-    """Return the metrics as readable text; metrics that differ only in their cutoff appear once, with `K`."""
+    """The metrics as readable text; metrics that differ only in their cutoff appear once, with `K`."""
     return ", ".join(dict.fromkeys(re.sub(r"_at_\d+$", "_at_K", metric) for metric in metrics))
 
 
 def recall_at_most(top_k: int) -> str:
-    """Return the recall metric with the largest cutoff up to `top_k`, which the tier `retrieval` asserts."""
+    """The recall metric with the largest cutoff up to `top_k`, which the tier `retrieval` asserts."""
     return f"recall_at_{max(k for k in CUTOFFS if k <= top_k)}"
 
 
 def group_of(metric: str) -> str | None:
-    """Return the metric's group; None for metrics of every run, the weighted score and users' metrics."""
+    """The metric's group; None for metrics of every run, the weighted score and users' metrics."""
     return next((group for group, metrics in GROUPS.items() if metric in metrics), None)

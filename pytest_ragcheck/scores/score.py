@@ -36,12 +36,12 @@ class Score:
 
     @classmethod
     def unscored(cls, reason: str) -> Score:
-        """Return the score of a metric that applies but could not be measured."""
+        """The score of a metric that applies but could not be measured."""
         return cls(None, reason)
 
     @classmethod
     def of(cls, formula: Callable[[], float]) -> Score:
-        """Return the score of the formula, or an unscored one with the text of the formula's ValueError."""
+        """The score of the formula, or an unscored one with the text of the formula's ValueError."""
         try:
             return cls(formula())
         except ValueError as undefined:
@@ -49,14 +49,12 @@ class Score:
 
 
 def measured_values(scores: Mapping[str, Score]) -> dict[str, float]:
-    """Return the values by metric, without the metrics that could not be measured."""
+    """The values by metric, without the metrics that could not be measured."""
     return {metric: score.value for metric, score in scores.items() if score.value is not None}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Overall:
-    """The weighted score of one answer."""
-
     score: Score
     lacks: tuple[str, ...]
     """The weighted metrics without a result, in the order of the weights."""
@@ -64,7 +62,7 @@ class Overall:
 
 def weighted(scores: Mapping[str, Score], weights: Mapping[str, float]) -> Overall | None:
     """
-    Return the weighted mean of the metrics that have results, between the smallest and the largest result.
+    The weighted mean of the metrics that have results, between the smallest and the largest result.
 
     The mean is unscored if metrics apply but none could be measured, and None if none applies. The weights are > 0;
     their sum does not matter.
