@@ -13,8 +13,6 @@ from pytest_ragcheck.rag.answer import RagAnswer
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AttackOutcome:
-    """The outcome of one attack on one answer."""
-
     plant: Plant
 
     rank: int | None
@@ -39,7 +37,7 @@ class AttackOutcome:
 
 
 def attack_outcomes(question: Question, answer: RagAnswer) -> tuple[AttackOutcome, ...]:
-    """Return the outcome of each attack on the answer; empty if no planted document could reach the system."""
+    """The outcome of each attack on the answer; empty if no planted document could reach the system."""
     plants = plants_of(question)
     sent_gold_alone = question.tier == GENERATION and question.gold_passages
     if not plants or not question.is_answered or sent_gold_alone:

@@ -77,12 +77,12 @@ class Failure(Protocol):
 
 
 def failure_text(record: Failure) -> str:
-    """Return the whole text; its first line names the score that is too low, or the failure, and the reason."""
+    """The whole text; its first line names the score that is too low, or the failure, and the reason."""
     return "\n".join((first_line(record), *_details(record)))
 
 
 def first_line(record: Failure) -> str:
-    """Return `groundedness 0.41 < 0.70: reason` on FAIL, and the lines of the reason on ERROR."""
+    """`groundedness 0.41 < 0.70: reason` on FAIL, and the lines of the reason on ERROR."""
     if record.verdict is not Verdict.FAIL:
         lines = [cut(line, _TEXT_LIMIT) for line in record.reason.splitlines() if line.strip()]
         return "\n".join(lines[:_LINES_SHOWN]) or f"{record.error_kind}, without a message"
@@ -90,14 +90,14 @@ def first_line(record: Failure) -> str:
 
 
 def crash_line(record: Failure) -> str:
-    """Return the first line with the reason before the scores, since pytest's short summary cuts its end."""
+    """The first line with the reason before the scores, since pytest's short summary cuts its end."""
     if record.verdict is not Verdict.FAIL or not record.reason or not record.shortfalls:
         return first_line(record).partition("\n")[0]
     return f"{_reason(record)} ({_shortfalls(record)})"
 
 
 def cause_of(record: Failure) -> str:
-    """Return the reason of an ERROR without the ids, the times and the question that a quoted reply may have."""
+    """The reason of an ERROR without the ids, the times and the question that a quoted reply may have."""
     cause, _, quoted = record.reason.partition(" (")
     return f"{cause} ({_WITH_DIGITS.sub('', quoted.partition(record.question.question[:_QUOTED_START])[0])}"
 
@@ -115,7 +115,7 @@ def _reason(record: Failure) -> str:
 
 
 def unequal(value: float, limit: float, sign: Literal["<", ">"]) -> str:
-    """Return `0.41 < 0.70` or `3.201 > 2.125`; see `distinct` for the decimals."""
+    """`0.41 < 0.70` or `3.201 > 2.125`; see `distinct` for the decimals."""
     shown = distinct(value, limit)
     if shown[0] == shown[1]:
         rounded = math.floor if sign == "<" else math.ceil
@@ -124,7 +124,7 @@ def unequal(value: float, limit: float, sign: Literal["<", ">"]) -> str:
 
 
 def distinct(*numbers: float) -> list[str]:
-    """Return the numbers with 2 to 6 decimals: all of the last number, and enough to distinguish unequal ones."""
+    """The numbers with 2 to 6 decimals: all of the last number, and enough to distinguish unequal ones."""
     shown: list[str] = []
     for digits in range(2, 7):
         shown = [f"{number:.{digits}f}" for number in numbers]
@@ -134,7 +134,7 @@ def distinct(*numbers: float) -> list[str]:
 
 
 def cut(text: str, limit: int) -> str:
-    """Return the text on one printable line, cut at *limit* with a count of the rest; `(empty)` for no text."""
+    """The text on one printable line, cut at *limit* with a count of the rest; `(empty)` for no text."""
     line = " ".join(text.split())
     if len(line) <= limit:
         return printable(line) or "(empty)"
@@ -142,7 +142,7 @@ def cut(text: str, limit: int) -> str:
 
 
 def some(names: Iterable[str], most: int, *, joint: str = ", ") -> str:
-    """Return the first names and the number of the others: `a, b, 3 more`."""
+    """The first names and the number of the others: `a, b, 3 more`."""
     listed = list(names)
     shown = ", ".join(listed[:most])
     return f"{shown}{joint}{len(listed) - most} more" if len(listed) > most else shown
@@ -176,7 +176,7 @@ def _details(record: Failure) -> Iterator[str]:
 
 
 def unstable_line(metric: str, answers: Sequence[Sequence[float]]) -> str:
-    """Return the range of the judgements of each answer."""
+    """The range of the judgements of each answer."""
     values = [value for judgements in answers for value in judgements]
     of = f" of {len(answers)} answers" if len(answers) > 1 else ""
     return f"unstable: {metric} is {min(values):.2f} to {max(values):.2f} in {len(values)} judgements{of}"

@@ -32,7 +32,7 @@ NO_CONTEXTS = "no contexts were returned"
 def reason_for(
     decision: ScoredVerdict, question: Question, answer: RagAnswer, judgement: Judgement, scores: Mapping[str, Score]
 ) -> str:
-    """Return the main weaknesses on FAIL, the failure on ERROR, and an empty text on PASS."""
+    """The main weaknesses on FAIL, the failure on ERROR, and an empty text on PASS."""
     if decision.verdict is Verdict.ERROR:
         return decision.error
     reasons: list[str] = []
@@ -65,7 +65,7 @@ def _retrieval_reason(question: Question, answer: RagAnswer) -> str:
 
 
 def _judged_reasons(question: Question, answer: RagAnswer, judgement: Judgement, short: dict[str, float]) -> list[str]:
-    """Return the findings made without the judge, followed by the judge's reason."""
+    """The findings made without the judge, followed by the judge's reason."""
     known: list[str] = []
     if ABSTAINED in short:
         known.append(ANSWERED)

@@ -133,12 +133,12 @@ class Record:
 
     @property
     def shortfalls(self) -> dict[str, float]:
-        """Return the asserted metrics below their threshold, with their values."""
+        """The asserted metrics below their threshold, with their values."""
         return shortfalls(self.scores, self.thresholds)
 
     @property
     def bounded(self) -> dict[str, float | None]:
-        """Return the measurements that have a maximum, with their values; None if one could not be measured."""
+        """The measurements that have a maximum, with their values; None if one could not be measured."""
         values = {
             "latency_seconds": self.latency_seconds,
             "first_token_seconds": self.first_token_seconds,
@@ -148,12 +148,12 @@ class Record:
 
     @property
     def exceeded(self) -> dict[str, float]:
-        """Return the measurements above their maximum, with their values."""
+        """The measurements above their maximum, with their values."""
         values = self.bounded.items()
         return {metric: value for metric, value in values if value is not None and value > self.maximums[metric]}
 
     def __bool__(self) -> bool:
-        """Return True if the verdict is PASS, as `assert rag_check(...)` expects."""
+        """True if the verdict is PASS, as `assert rag_check(...)` expects."""
         return self.verdict is Verdict.PASS
 
     def assert_passed(self) -> None:
@@ -176,15 +176,15 @@ class Record:
             raise QuestionErrored(self.text(), record=self)
 
     def text(self) -> str:
-        """Return the failure text, as the terminal and the reports show it."""
+        """The failure text, as the terminal and the reports show it."""
         return failure_text(self)
 
     def to_json(self) -> str:
-        """Return the record as one ASCII JSON string, the form that crosses every process boundary."""
+        """The record as one ASCII JSON string, the form that crosses every process boundary."""
         return json.dumps(self.to_document(), default=_plain)
 
     def to_document(self) -> dict[str, Any]:
-        """Return the values that `to_json` encodes; a user's metadata may hold values that JSON has no type for."""
+        """The values that `to_json` encodes; a user's metadata may hold values that JSON has no type for."""
         document = members(self)
         document["question"] = question_to_wire(self.question)
         document["verdict"] = self.verdict.value
@@ -237,12 +237,12 @@ class QuestionErrored(RagcheckError):
 
 
 def members(value: Any) -> dict[str, Any]:
-    """Return the fields like `asdict`, without copying their values, since each record is converted several times."""
+    """The fields like `asdict`, without copying their values, since each record is converted several times."""
     return {name: getattr(value, name) for name in value.__dataclass_fields__}
 
 
 def sharing(record: Record, other: Record) -> Record:
-    """Return the record with the other's objects for equal fields, which saves memory in long runs."""
+    """The record with the other's objects for equal fields, which saves memory in long runs."""
     shared = {}
     for name in _OFTEN_ALIKE:
         own, theirs = getattr(record, name), getattr(other, name)

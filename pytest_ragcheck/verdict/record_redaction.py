@@ -12,7 +12,7 @@ from pytest_ragcheck.verdict.record import members
 
 
 def answer_without_secrets(answer: RagAnswer, clean: Redactor) -> RagAnswer:
-    """Return the answer without secrets, for the judge and the record."""
+    """The answer without secrets, for the judge and the record."""
     return replace(
         answer,
         text=clean.text(answer.text),
@@ -23,7 +23,7 @@ def answer_without_secrets(answer: RagAnswer, clean: Redactor) -> RagAnswer:
 
 
 def expected_without_secrets(question: Question, clean: Redactor) -> Question:
-    """Return the question with its expected answers redacted, as the judge gets them beside a redacted answer."""
+    """The question with its expected answers redacted, as the judge gets them beside a redacted answer."""
     expected = tuple(map(clean.text, question.acceptable_answers))
     first = None if question.expected_answer is None else expected[0]
     return replace(question, expected_answer=first, all_acceptable_answers=expected)

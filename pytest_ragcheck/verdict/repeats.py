@@ -31,7 +31,7 @@ class Variance:
 
 def combined_record(records: Sequence[Record], thresholds: Thresholds) -> Record:
     """
-    Return one record for several of the same question, with all values in `repeated`.
+    One record for several of the same question, with all values in `repeated`.
 
     Every score is the median of its values (the minimum for a prohibition), and the verdict is decided on them. Answer,
     contexts and latency are those of the record whose scores are nearest. If one of the records is an ERROR, it is
@@ -65,7 +65,7 @@ def combined_record(records: Sequence[Record], thresholds: Thresholds) -> Record
 
 
 def spread(values: Values) -> float:
-    """Return the largest difference between two values, >= 0."""
+    """The largest difference between two values, >= 0."""
     flat = [value for judgements in values for value in judgements]
     return max(flat) - min(flat)
 

@@ -66,8 +66,6 @@ class Thresholds:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoredVerdict:
-    """A verdict and its explanation."""
-
     verdict: Verdict
     thresholds: Mapping[str, float]
     """The minimum of every metric that was asserted, in the order of the failure text."""
@@ -83,14 +81,14 @@ class ScoredVerdict:
 
 
 def shortfalls(scores: Mapping[str, Score], thresholds: Mapping[str, float]) -> dict[str, float]:
-    """Return the metrics whose value is below its threshold, with the value, in the order of the thresholds."""
+    """The metrics whose value is below its threshold, with the value, in the order of the thresholds."""
     values = {metric: scores[metric].value for metric in thresholds if metric in scores}
     return {metric: value for metric, value in values.items() if value is not None and not value >= thresholds[metric]}
 
 
 def wanted_thresholds(question: Question, run: Thresholds) -> dict[str, float]:
     """
-    Return the minimum of every metric to assert for the question, whether or not the metric applies.
+    The minimum of every metric to assert for the question, whether or not the metric applies.
 
     An unanswerable question asserts that the system abstains. Its correctness has no meaning, and its
     groundedness is not asserted. In the tier `retrieval` the recall at the largest reported rank takes the place of
@@ -116,7 +114,7 @@ def wanted_thresholds(question: Question, run: Thresholds) -> dict[str, float]:
 
 def decide(question: Question, scores: Mapping[str, Score], run: Thresholds) -> ScoredVerdict:
     """
-    Return the verdict on one question.
+    The verdict on one question.
 
     A score that does not apply is dropped. A score that applies but could not be measured makes an ERROR. So does
     a question with nothing left to assert, unless the run has no judge.
