@@ -137,7 +137,6 @@ def names_dataset(config: pytest.Config) -> bool:
 
 
 def is_dry_run(config: pytest.Config) -> bool:
-    """Return True if the run only counts questions."""
     value = config.getoption("rag_dry_run") or _ini_value(config, "rag_dry_run")
     with suppress(ValueError):  # `settings_of` reports a wrong value
         return value is not None and read_switch(str(value))

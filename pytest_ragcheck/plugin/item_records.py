@@ -33,7 +33,6 @@ def keep_record(item: pytest.Item, evaluated: Evaluated) -> None:
 
 
 def has_records(item: pytest.Item) -> bool:
-    """Return True if any question was evaluated for the item."""
     return item in item.config.stash.get(_RECORDS, {})
 
 

@@ -91,7 +91,6 @@ class ItemResults:
         over_budget: str = "",
         no_endpoint: bool = False,
     ) -> None:
-        """Add the outcome that pytest reports for an item."""
         if excuse:
             self.excused[node_id] = excuse
         self.no_endpoint += no_endpoint

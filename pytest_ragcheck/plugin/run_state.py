@@ -97,7 +97,6 @@ class Run:
             self.queued_notes.append(note)
 
     def add_notes(self, notes: Iterable[str]) -> None:
-        """Add the notes that processes of the run queued."""
         self.notes += [note for note in dict.fromkeys(notes) if note not in self.notes]
 
     @property

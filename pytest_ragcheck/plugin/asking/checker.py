@@ -182,6 +182,5 @@ class _KnownAnswer:
 
 
 def _afresh(backends: Backends) -> Backends:
-    """Return the backends with a judge that ignores the verdict cache."""
     afresh = getattr(backends.judge, "afresh", None)
     return backends if afresh is None else replace(backends, judge=afresh())

@@ -48,7 +48,6 @@ class Schedule:
         return len(self._ahead)
 
     def step(self, item: pytest.Item, question: Question, backends: Backends) -> Step:
-        """Return the step for the item, which runs now."""
         planned = self._ahead.pop(item.nodeid, None)
         if planned is None or planned.question != question:
             return Step(on_demand=self._on_demand.get(item.nodeid, AGAIN))

@@ -85,7 +85,6 @@ def _received(text: str, on_demand: str, resumed: bool) -> Evaluated:
 
 
 def add_outcome(run: Run, report: pytest.TestReport, config: pytest.Config) -> None:
-    """Add the outcome of the report's item."""
     place = place_of(report, config)
     outcome: str = report.outcome
     if outcome == "rerun":
