@@ -159,7 +159,6 @@ def _judges(chosen: argparse.Namespace) -> Iterator[tuple[str | None, Settings]]
 
 
 def _settings(chosen: argparse.Namespace, name: str | None, model: str | None) -> Settings:
-    """Return the settings from the arguments and the judge's environment variables."""
     values = {argument: getattr(chosen, argument) for argument in _OPTIONS}
     values |= {"judge": None if _is_own(name) else name, "judge_model": model}
     typed = {f"rag_{each}": Given(value, f"--{each.replace('_', '-')}") for each, value in values.items()}

@@ -248,7 +248,6 @@ def model_and_url(text: str) -> tuple[str, str | None]:
 
 
 def read_header(text: str) -> tuple[str, str]:
-    """Return the name and value of `Name: value`."""
     match = re.fullmatch(r"([!#$%&'*+.^_`|~0-9A-Za-z-]+)\s*:\s*(\S.*)", text)
     if match is None:
         raise ValueError(

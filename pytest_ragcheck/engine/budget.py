@@ -94,8 +94,6 @@ class BudgetedLimiter:
         self._inner = inner
 
     async def run(self, operation: Callable[[], Awaitable[T]]) -> T:
-        """Return the operation's result; raise `OverBudget` if there is no money left."""
-
         async def counted() -> T:
             self._budget.check()
             with metered() as uses:

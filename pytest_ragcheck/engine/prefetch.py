@@ -75,7 +75,6 @@ class _Unit:
         return self.jobs[-1].key
 
     def cancel(self) -> None:
-        """Cancel the job under way and those after it."""
         if self.task is not None:
             self.is_cancelled = True
             self.task.cancel()

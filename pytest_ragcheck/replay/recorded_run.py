@@ -140,11 +140,9 @@ class UnavailableJudge:
         self._problem = problem
 
     async def ask(self, *_: object, **__: object) -> NoReturn:
-        """Raise a JudgeError."""
         raise JudgeError(f"there is no recorded verdict of this judge on this answer: {self._problem}")
 
     async def judge(self, question: Question, answer: RagAnswer) -> Judgement:
-        """Raise a JudgeError."""
         await self.ask(question, answer)
 
 

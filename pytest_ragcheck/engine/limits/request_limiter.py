@@ -322,7 +322,6 @@ class WithoutRetries:
         self._limiter = limiter
 
     async def run(self, operation: Callable[[], Awaitable[T]]) -> T:
-        """Return the operation's result, or raise its last error."""
         return await self._limiter._run(operation, 0)
 
 

@@ -70,7 +70,6 @@ class VerdictCache:
             return None
 
     async def keep(self, key: str, value: Any) -> None:
-        """Keep a JSON value for later runs."""
         text = json.dumps(self._redactor.document(value))
         row = (key, text, self._run, time.time())
         await self._try(
