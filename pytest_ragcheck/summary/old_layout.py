@@ -191,7 +191,6 @@ def _csv_rows(path: Path) -> list[Row]:
 
 
 def _numbers(row: Mapping[str, str]) -> dict[str, Any]:
-    """Return the metric cells as numbers; None for empty cells."""
     # Cells beyond the heading are under the key None.
     return {name or "": cell if name in _QUESTION_KEYS else _number(cell) for name, cell in row.items()}
 

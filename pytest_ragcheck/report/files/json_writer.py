@@ -66,7 +66,6 @@ class JsonWriter:
         return EncodedRow(self._text(value, _ROW))
 
     def _pieces(self, document: dict[str, Any]) -> Iterator[str]:
-        """Yield the document's text in the format of `json.dumps` with an indent of two."""
         between = "{"
         for key, value in document.items():
             yield f"{between}\n  {self._key(key)}: "

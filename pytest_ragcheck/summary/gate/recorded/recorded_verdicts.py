@@ -58,7 +58,6 @@ class SameScore:
         self._known = known
 
     async def score(self, question: Question, answer: RagAnswer) -> Mapping[str, Score]:
-        """Return the recorded scores, or measure."""
         known = self._known.get(material_digest(question, answer), {})
         scores = {name: known[name] for name in self.names if name in known}
         return scores or await self._metric.score(question, answer)
