@@ -23,7 +23,7 @@ class BaselinePlace:
     @classmethod
     def from_text(cls, text: str) -> BaselinePlace:
         """
-        Return the place that the text names.
+        The place that the text names.
 
         Raises:
             ValueError: The text begins with `git:` but is not `git:REV:PATH`.

@@ -42,7 +42,7 @@ class Given:
 
 def read_given(setting: Setting, given: Given, own_metrics: Collection[str] = ()) -> Any:
     """
-    Return the value that `Settings` holds for the given one.
+    The value that `Settings` holds for the given one.
 
     A text and a native value give the same result. *own_metrics* names the users' own metrics, which minimums and
     weights may name.
@@ -69,7 +69,7 @@ def read_given(setting: Setting, given: Given, own_metrics: Collection[str] = ()
 
 
 def _texts(setting: Setting, value: Any) -> list[str]:
-    """Return the value as one text, or as several texts if the setting takes several."""
+    """The value as one text, or as several texts if the setting takes several."""
     if setting.kind in ("text", "switch"):
         if isinstance(value, Mapping):
             return [json.dumps(dict(value), default=str)]

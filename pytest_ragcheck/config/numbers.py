@@ -8,7 +8,7 @@ from math import inf, nan
 
 
 def number_in(text: str) -> float:
-    """Return the number of the text; NaN, which is in no range, if the text is not a number."""
+    """The number of the text; NaN, which is in no range, if the text is not a number."""
     try:
         return float(text)
     except ValueError:
@@ -58,7 +58,7 @@ def read_number(text: str) -> int:
 
 
 def read_shard(text: str) -> tuple[int, int]:
-    """Return the shard of `I/N`: part I of N, I from 1."""
+    """The shard of `I/N`: part I of N, I from 1."""
     match = re.fullmatch(r"([1-9][0-9]{0,3})/([1-9][0-9]{0,3})", text)
     if match is None or int(match[1]) > int(match[2]):
         raise ValueError("is not part I of N; write, for example, 1/4, 2/4, 3/4, 4/4")

@@ -24,12 +24,12 @@ WITH_MODEL = ("openai", "local", "ragas")
 
 
 def read_url(text: str) -> str:
-    """Return the text if it is an http or https URL with a host."""
+    """The text if it is an http or https URL with a host."""
     return _checked_url(text, "http://localhost:8000/query")
 
 
 def read_base_url(text: str) -> str:
-    """Return the text if it is a URL that can be extended with routes."""
+    """The text if it is a URL that can be extended with routes."""
     return _checked_url(text, "http://localhost:8000/v1")
 
 
@@ -63,7 +63,7 @@ def read_gate(text: str) -> str:
 
 
 def read_baseline_place(text: str) -> BaselinePlace:
-    """Return the place of a path, or of `git:REV:PATH`."""
+    """The place of a path, or of `git:REV:PATH`."""
     return BaselinePlace.from_text(_not_blank(text, "path"))
 
 
@@ -101,7 +101,7 @@ def read_step(text: str) -> str:
 
 
 def read_sample(text: str) -> Sample:
-    """Return the sample of `NUMBER` or `NUMBER@SEED`."""
+    """The sample of `NUMBER` or `NUMBER@SEED`."""
     from pytest_ragcheck.questions.datasets.dataset_names import Sample
 
     match = re.fullmatch(r"([1-9][0-9]{0,8})(?:@([0-9]{1,9}))?", text)
@@ -134,7 +134,7 @@ HTML_ENDINGS = (".html", ".htm")
 
 
 def read_report(text: str) -> Path:
-    """Return the path of a report, in HTML or in Markdown by its ending."""
+    """The path of a report, in HTML or in Markdown by its ending."""
     path = read_path(text)
     if path.suffix.lower() not in (*HTML_ENDINGS, ".md", ""):
         raise ValueError("ends in neither .html nor .md; name the report such as report.html")
@@ -142,7 +142,7 @@ def read_report(text: str) -> Path:
 
 
 def read_minimum(text: str, own: Collection[str] = ()) -> tuple[str, float]:
-    """Return the pair of `METRIC=VALUE`, for a metric that can be asserted or one of the users' *own*."""
+    """The pair of `METRIC=VALUE`, for a metric that can be asserted or one of the users' *own*."""
     known = (*ASSERTABLE, *own)
     metric, value = _metric_and_value(
         text, "METRIC=VALUE; write, for example, f1=0.5", known, "that can be asserted", _OR_OWN
@@ -151,7 +151,7 @@ def read_minimum(text: str, own: Collection[str] = ()) -> tuple[str, float]:
 
 
 def read_maximum(text: str) -> tuple[str, float]:
-    """Return the pair of `METRIC=VALUE`, for a measurement that may have a maximum."""
+    """The pair of `METRIC=VALUE`, for a measurement that may have a maximum."""
     example = "; write, for example, latency_seconds=2"
     metric, value = _metric_and_value(text, f"METRIC=VALUE{example}", BOUNDED, "with a maximum")
     if not 0 < (maximum := number_in(value)) < float("inf"):
@@ -160,7 +160,7 @@ def read_maximum(text: str) -> tuple[str, float]:
 
 
 def read_weight(text: str, own: Collection[str] = ()) -> tuple[str, float]:
-    """Return the pair of `METRIC=WEIGHT`, for any metric except `overall_score`, or one of the users' *own*."""
+    """The pair of `METRIC=WEIGHT`, for any metric except `overall_score`, or one of the users' *own*."""
     known = tuple(name for name in (*METRICS, *own) if name != OVERALL)
     metric, value = _metric_and_value(
         text, "METRIC=WEIGHT; write, for example, f1=2", known, "that can have a weight", _OR_OWN
@@ -183,7 +183,7 @@ def _metric_and_value(text: str, form: str, known: Collection[str], what: str, o
 
 
 def read_group(text: str) -> str:
-    """Return the name of a group of metrics, with or without a leading `+`; `bertscore` is followed by its model."""
+    """The name of a group of metrics, with or without a leading `+`; `bertscore` is followed by its model."""
     name, equals, model = text.removeprefix("+").partition("=")
     if name not in GROUPS or (equals and name != "bertscore"):
         raise ValueError(f"is not a group of metrics; {nearest(name, tuple(GROUPS))}")
@@ -196,7 +196,7 @@ def read_group(text: str) -> str:
 
 
 def nearest(name: str, known: Collection[str], others: str = "") -> str:
-    """Return the end of an error text about an unknown name."""
+    """The end of an error text about an unknown name."""
     from difflib import get_close_matches
 
     near = get_close_matches(name, known, n=1)
@@ -204,18 +204,18 @@ def nearest(name: str, known: Collection[str], others: str = "") -> str:
 
 
 def model_and_layer(model: str) -> tuple[str, int | None]:
-    """Return the two parts of `MODEL@LAYER`; without a layer, None."""
+    """The two parts of `MODEL@LAYER`; without a layer, None."""
     name, at, layer = model.rpartition("@")
     return (name, int(layer)) if at else (model, None)
 
 
 def as_mapping(pairs: Iterable[tuple[str, Any]]) -> Mapping[str, Any]:
-    """Return the pairs as a read-only mapping; the last pair of a name counts."""
+    """The pairs as a read-only mapping; the last pair of a name counts."""
     return MappingProxyType(dict(pairs))
 
 
 def chosen_groups(words: Iterable[str]) -> tuple[str, ...]:
-    """Return the groups without `+`, or the default groups if there are none, then those with `+`."""
+    """The groups without `+`, or the default groups if there are none, then those with `+`."""
     words = tuple(words)
     named = tuple(word for word in words if not word.startswith("+")) or DEFAULT_GROUPS
     return tuple(dict.fromkeys((*named, *(word.removeprefix("+") for word in words))))
@@ -226,7 +226,7 @@ LOCAL = "local:"
 
 
 def read_embedding_model(text: str) -> str:
-    """Return the name of a model at a server, `MODEL@URL`, or `local:` and a folder or a name on the hub."""
+    """The name of a model at a server, `MODEL@URL`, or `local:` and a folder or a name on the hub."""
     name = read_name(text)
     local = name.removeprefix(LOCAL).strip()
     if not local:
@@ -242,7 +242,7 @@ def read_embedding_model(text: str) -> str:
 
 
 def model_and_url(text: str) -> tuple[str, str | None]:
-    """Return the two parts of `MODEL@URL`; without a URL, None."""
+    """The two parts of `MODEL@URL`; without a URL, None."""
     match = re.fullmatch(r"(.*?)@\s*(\w*://.*)", text)
     return (match[1].strip(), match[2]) if match else (text, None)
 
@@ -257,7 +257,7 @@ def read_header(text: str) -> tuple[str, str]:
 
 
 def read_identity(text: str) -> tuple[str, tuple[str, str]]:
-    """Return the name of an identity, and the name and value of one of its headers."""
+    """The name of an identity, and the name and value of one of its headers."""
     name, _, header = text.partition(":")
     try:
         return re.fullmatch(r"[\w.@-]+", name.strip())[0], read_header(header.strip())  # type: ignore[index]
@@ -269,7 +269,7 @@ def read_identity(text: str) -> tuple[str, tuple[str, str]]:
 
 
 def as_identities(pairs: Iterable[tuple[str, Any]]) -> Mapping[str, Mapping[str, str]]:
-    """Return the headers of each identity; a pair holds one header or a mapping of headers."""
+    """The headers of each identity; a pair holds one header or a mapping of headers."""
     found: dict[str, dict[str, str]] = {}
     for name, headers in pairs:
         found.setdefault(name, {}).update(headers if isinstance(headers, Mapping) else [headers])
@@ -284,7 +284,7 @@ def _refuse_constant(name: str) -> None:
 
 
 def read_parameters(text: str) -> Mapping[str, Any]:
-    """Return the parameters of a JSON object; those in its `extra_body` are added to the others."""
+    """The parameters of a JSON object; those in its `extra_body` are added to the others."""
     example = 'write, for example, {"max_tokens": 4096}'
     try:
         given = json.loads(text, parse_constant=_refuse_constant)
@@ -304,7 +304,7 @@ def read_parameters(text: str) -> Mapping[str, Any]:
 
 
 def read_dataset(text: str) -> DatasetChoice:
-    """Return the choice of `NAME[:SUBSET][@SPLIT][=PATH]`."""
+    """The choice of `NAME[:SUBSET][@SPLIT][=PATH]`."""
     from pytest_ragcheck.questions.datasets.dataset_names import read_choice
 
     return read_choice(text)
@@ -336,7 +336,7 @@ def read_stream(text: str) -> bool:
 
 
 def read_request(text: str) -> str:
-    """Return a template of requests, unchanged."""
+    """A template of requests, unchanged."""
     from pytest_ragcheck.rag.shapes.request_template import read_template
 
     read_template(text)
@@ -344,7 +344,7 @@ def read_request(text: str) -> str:
 
 
 def read_response(text: str) -> str:
-    """Return the expressions for the parts of a reply, unchanged."""
+    """The expressions for the parts of a reply, unchanged."""
     from pytest_ragcheck.rag.shapes.reading import Reading
 
     Reading.from_text(text)

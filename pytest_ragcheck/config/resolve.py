@@ -30,7 +30,7 @@ def read_settings(
     own_metrics: Collection[str] = (),
 ) -> Settings:
     """
-    Return the settings of a run.
+    The settings of a run.
 
     Args:
         given: The values of the command line, or else of the ini file, by setting.
@@ -84,7 +84,7 @@ def read_settings(
 
 def read_value(name: str, given: Given) -> Any:
     """
-    Return the value of one setting, by its name.
+    The value of one setting, by its name.
 
     Raises:
         UsageError: The value cannot be read; the text names its origin and the way out.
@@ -93,7 +93,7 @@ def read_value(name: str, given: Given) -> Any:
 
 
 def environment_redactor() -> Redactor:
-    """Return the redactor of all secrets that the environment holds for this package."""
+    """The redactor of all secrets that the environment holds for this package."""
     secrets = _secrets_of(os.environ)
     for setting in TABLE:
         if setting.environment and setting.read in (*URL_READERS, read_embedding_model):
@@ -113,7 +113,7 @@ def _chosen(setting: Setting, given: Mapping[str, Given], environment: Mapping[s
 
 
 def _absolute(folder: Path, value: Any) -> Any:
-    """Return the value with absolute paths, without `..`, because paths are compared by their text."""
+    """The value with absolute paths, without `..`, because paths are compared by their text."""
     if isinstance(value, Path):
         return Path(os.path.normpath(folder / value))
     if isinstance(value, tuple):
@@ -122,7 +122,7 @@ def _absolute(folder: Path, value: Any) -> Any:
 
 
 def _judge(values: Mapping[str, Any], keys: Mapping[str, str]) -> dict[str, Any]:
-    """Return the judge's keys, and its name if a key or a model points to one."""
+    """The judge's keys, and its name if a key or a model points to one."""
     # The key of OpenAI must not be sent to another server.
     other = DUMMY_API_KEY if "judge.url" in values else keys.get("OPENAI_API_KEY")
     key = keys.get("RAGCHECK_JUDGE_API_KEY", other)
@@ -143,7 +143,7 @@ def _judge_of_replay(chosen: Mapping[str, Given | None], values: Mapping[str, An
 
 
 def _models(values: Mapping[str, Any], folder: Path) -> dict[str, Any]:
-    """Return the models and the prompt, with full paths for files and folders."""
+    """The models and the prompt, with full paths for files and folders."""
     found: dict[str, Any] = {}
     if "run.metric_groups" in values:
         found["run.metric_groups"] = tuple(_group(group, folder) for group in values["run.metric_groups"])
@@ -158,7 +158,7 @@ def _models(values: Mapping[str, Any], folder: Path) -> dict[str, Any]:
 
 
 def _gate(values: Mapping[str, Any], folder: Path) -> dict[str, Any]:
-    """Return the baseline of the folder if none is given, and the default gate of a run with a baseline."""
+    """The baseline of the folder if none is given, and the default gate of a run with a baseline."""
     found: dict[str, Any] = {}
     if "gate.baseline" not in values and (folder / BASELINE_FILE).is_file():
         found["gate.baseline"] = BaselinePlace(path=folder / BASELINE_FILE)
@@ -173,7 +173,7 @@ def _group(group: str, folder: Path) -> str:
 
 
 def _model(text: str, folder: Path) -> str:
-    """Return the model's folder if there is one with that name; otherwise its name on the hub."""
+    """The model's folder if there is one with that name; otherwise its name on the hub."""
     name, at, layer = text.rpartition("@")
     return f"{_folder_or_name(name, folder)}@{layer}" if at else _folder_or_name(text, folder)
 

@@ -103,5 +103,5 @@ class RunSettings:
         return next((model for name, _, model in parts if name == "bertscore"), "")
 
     def keeps_documents(self, *, failed: bool) -> bool:
-        """Return True if uploaded documents stay in the system, after a run that *failed* or passed."""
+        """True if uploaded documents stay in the system, after a run that *failed* or passed."""
         return "cleanup" in self.disabled or (failed and "cleanup-on-failure" in self.disabled)

@@ -55,7 +55,7 @@ class Settings:
     @classmethod
     def of(cls, **given: Any) -> Settings:
         """
-        Return the defaults, except for the given settings.
+        The defaults, except for the given settings.
 
         Args:
             given: Values by setting. The keyword is the ini name without `rag_`, as in
@@ -70,7 +70,7 @@ class Settings:
 
     def replace(self, **changes: Any) -> Settings:
         """
-        Return the same settings, except for the given ones, as for `Settings.of`.
+        The same settings, except for the given ones, as for `Settings.of`.
 
         Raises:
             UsageError: The setting does not exist, or its value cannot be used.
@@ -79,7 +79,7 @@ class Settings:
 
     @classmethod
     def from_values(cls, values: Mapping[str, Any]) -> Settings:
-        """Return the settings of the values, by `group.field`."""
+        """The settings of the values, by `group.field`."""
         groups: dict[str, dict[str, Any]] = {group: {} for group in _GROUPS}
         for path, value in values.items():
             group, dot, name = path.partition(".")
@@ -102,7 +102,7 @@ class Settings:
         object.__setattr__(self, "redactor", Redactor(self._all_secrets()))
 
     def __repr__(self) -> str:
-        """Return the settings as code, without secrets, because pytest's --showlocals prints it."""
+        """The settings as code, without secrets, because pytest's --showlocals prints it."""
         values = self.values()
         shown = (
             f"{setting.keyword}={values[setting.path]!r}"
@@ -143,7 +143,7 @@ def _several(value: str | Iterable[str]) -> tuple[str, ...]:
 
 
 def _read(given: Mapping[str, Any], own_metrics: tuple[str, ...]) -> dict[str, Any]:
-    """Return the values that were given by keyword, by `group.field`."""
+    """The values that were given by keyword, by `group.field`."""
     own = _several(given.get("own_metrics", own_metrics))
     values: dict[str, Any] = {}
     for keyword, value in given.items():
