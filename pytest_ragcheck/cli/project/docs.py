@@ -24,7 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def read_pages() -> dict[str, str]:
     """
-    Return the text of every page by its name, such as `reference/errors/endpoint`.
+    The text of every page by its name, such as `reference/errors/endpoint`.
 
     The pages come from the installed package, or from the folder `docs` of a checkout; empty without both.
     """
@@ -33,7 +33,7 @@ def read_pages() -> dict[str, str]:
 
 
 def _with_names(text: str, name: str) -> str:
-    """Return the page with each link to another page's file replaced by the name of that page."""
+    """The page with each link to another page's file replaced by the name of that page."""
     here = posixpath.dirname(name)
     return _LINK.sub(lambda link: f"{link[1]}{posixpath.normpath(posixpath.join(here, link[2]))})", text)
 

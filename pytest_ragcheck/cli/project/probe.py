@@ -103,7 +103,7 @@ def run(chosen: argparse.Namespace) -> int:
 
 
 def _read(chosen: argparse.Namespace) -> tuple[Target, Redactor]:
-    """Return the target of the arguments, or else of pytest's ini file, and the redactor of its secrets."""
+    """The target of the arguments, or else of pytest's ini file, and the redactor of its secrets."""
     from pytest_ragcheck.rag.probe.checklist import QUESTION
     from pytest_ragcheck.rag.probe.probe_exchange import Target
 
@@ -137,7 +137,7 @@ def _read(chosen: argparse.Namespace) -> tuple[Target, Redactor]:
 
 
 def _without_value(header: str) -> str:
-    """Return the header with an environment variable in place of its secret."""
+    """The header with an environment variable in place of its secret."""
     name, value = (part.strip() for part in header.split(":", 1))
     scheme = next((each for each in ("Bearer ", "Basic ", "Token ") if value.startswith(each)), "")
     secret = value.removeprefix(scheme)
@@ -147,7 +147,7 @@ def _without_value(header: str) -> str:
 
 
 def _fitting(target: Target, redactor: Redactor, headers: str) -> Fit | None:
-    """Return the settings that fit, with the target's URL, without secrets; None if there are none."""
+    """The settings that fit, with the target's URL, without secrets; None if there are none."""
     import asyncio
 
     from pytest_ragcheck.rag.http.endpoint_address import read_address
@@ -180,7 +180,7 @@ def _host(url: Given) -> str | None:
 
 
 def _printer(target: Target) -> Callable[[Point], None]:
-    """Return a function that prints each point at once, so that slow points show."""
+    """A function that prints each point at once, so that slow points show."""
     coloured = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
     title_width = max(len(check.title) for check in Check)
 

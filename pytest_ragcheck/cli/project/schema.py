@@ -27,7 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def read_schema(name: str) -> str:
-    """Return the text of one of `SCHEMAS`; the text is the same in every environment."""
+    """The text of one of `SCHEMAS`; the text is the same in every environment."""
     if name == "questions":
         from pytest_ragcheck.questions.fields.question_file_schema import question_file_schema
 

@@ -98,7 +98,7 @@ def ini_file(project: Project) -> str:
 
 
 def lines_to_add(project: Project, configuration: Configuration) -> list[str]:
-    """Return the lines that an existing configuration file lacks, with the heading if that is missing too."""
+    """The lines that an existing configuration file lacks, with the heading if that is missing too."""
     quote = '"' if configuration.path.suffix == ".toml" else ""
     added = _settings(project, quote=quote, existing=configuration.settings)
     return [configuration.section, *added] if added and configuration.line is None else added
@@ -113,14 +113,14 @@ def gitlab_job(project: Project) -> str:
 
 
 def _filled(template: str, project: Project, in_folder: str) -> str:
-    """Return the workflow; *in_folder* changes to the project's folder, unless that is the top of the repository."""
+    """The workflow; *in_folder* changes to the project's folder, unless that is the top of the repository."""
     folder = project.folder.relative_to(project.root).as_posix()
     change = "" if folder == "." else in_folder.format(folder)
     return template.format(in_folder=change, requirements=project.requirements, run=_RUN)
 
 
 def _settings(project: Project, *, quote: str, existing: frozenset[str]) -> list[str]:
-    """Return the lines for endpoint and judge that the existing settings lack."""
+    """The lines for endpoint and judge that the existing settings lack."""
     lines: list[str] = []
     if not existing or (project.url and "rag_url" not in existing):
         mark = "" if project.url else "# "

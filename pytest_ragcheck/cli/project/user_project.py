@@ -79,7 +79,7 @@ class Project:
 
     @property
     def requirements(self) -> str:
-        """Return the arguments of `pip install` for the imports of the project's conftest.py."""
+        """The arguments of `pip install` for the imports of the project's conftest.py."""
         wanted = ["pytest-ragcheck"]
         if (self.folder / "requirements.txt").is_file():
             wanted.append("-r requirements.txt")
@@ -114,7 +114,7 @@ def root_of(folder: Path) -> Path:
 
 
 def host_of(remote: str) -> str | None:
-    """Return the host of a git remote's URL (`https://host/...` or `user@host:...`); None for a local path."""
+    """The host of a git remote's URL (`https://host/...` or `user@host:...`); None for a local path."""
     if "://" in remote:
         return urlsplit(remote).hostname
     match = re.match(r"(?:[^@/]+@)?([\w.-]{2,}):", remote)
@@ -165,7 +165,7 @@ def _remote_host(root: Path) -> str | None:
 
 def ini_settings(folder: Path, names: Collection[str]) -> dict[str, Given]:
     """
-    Return the settings with these names that pytest's configuration file for *folder* holds.
+    The settings with these names that pytest's configuration file for *folder* holds.
 
     Raises:
         UsageError: The file cannot be read.
