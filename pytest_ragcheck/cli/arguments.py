@@ -33,7 +33,7 @@ def add_headers(parser: argparse.ArgumentParser) -> None:
 
 def settings_as_typed(typed: Mapping[str, Given], *, variables: Collection[str] = ()) -> Settings:
     """
-    Return the settings of a command that runs no tests.
+    The settings of a command that runs no tests.
 
     *typed* has the arguments by setting, with the value None for an omitted one. From the environment come only the
     secrets and the *variables*, because its other settings are for test runs.

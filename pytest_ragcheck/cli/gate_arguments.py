@@ -52,7 +52,7 @@ class ChosenGate:
 
 def gate_of(chosen: argparse.Namespace, recorded: GateRules) -> ChosenGate:
     """
-    Return the gate of the command line, or else the run's own, with the baseline.
+    The gate of the command line, or else the run's own, with the baseline.
 
     Without `--baseline`, the baseline is that of a run. Without that file, a gate of the run that needs a baseline
     becomes `each`.
@@ -92,7 +92,7 @@ def default_baseline() -> BaselinePlace:
 
 def with_own_baseline(results: Results) -> Results:
     """
-    Return the results compared with the baseline of the run's own gate.
+    The results compared with the baseline of the run's own gate.
 
     They stay the same if the run had no baseline, if its file is missing, or if the file was changed after the run, so
     that the gate decides otherwise.
@@ -128,7 +128,7 @@ def _rules_of(chosen: argparse.Namespace, recorded: GateRules) -> GateRules:
 
 def place_of(given: str, argument: str) -> BaselinePlace:
     """
-    Return the place that an argument names: a path, or `git:REV:PATH`.
+    The place that an argument names: a path, or `git:REV:PATH`.
 
     Raises:
         UsageError: The text is neither.

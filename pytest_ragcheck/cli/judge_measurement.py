@@ -124,7 +124,7 @@ def _disagreements(scored: Sequence[tuple[LabelledAnswer, Judgement, float]], se
 
 def own_judge(place: str) -> Judge:
     """
-    Return the judge of that name; the current folder is on the search path.
+    The judge of that name; the current folder is on the search path.
 
     Args:
         place: `MODULE:NAME`: a judge, a function of question and answer, or a class or function without arguments

@@ -29,5 +29,5 @@ def write_output(option: str, path: Path, text: str) -> None:
 
 
 def json_text(document: Any) -> str:
-    """Return the document as ASCII JSON without commands to CI runners, with a final line break."""
+    """The document as ASCII JSON without commands to CI runners, with a final line break."""
     return json.dumps(document, indent=2).replace("##", r"#\u0023") + "\n"

@@ -37,7 +37,7 @@ class Discussion:
 
 def discussion_of() -> Discussion:
     """
-    Return the discussion of the job's pull request, from the variables of GitHub Actions or GitLab CI.
+    The discussion of the job's pull request, from the variables of GitHub Actions or GitLab CI.
 
     Raises:
         NotPosted: The job belongs to no pull request.
