@@ -52,7 +52,7 @@ class CachingJudge:
 
     async def judge(self, question: Question, answer: RagAnswer) -> Judgement:
         """
-        Return the judgement, from the cache (`cached` is True) or from the judge.
+        The judgement, from the cache (`cached` is True) or from the judge.
 
         Raises:
             JudgeError: As the judge does.
@@ -66,11 +66,11 @@ class CachingJudge:
         return judgement
 
     def for_repeat(self, index: int) -> CachingJudge:
-        """Return the same judge and cache for another of several judgements of the same answer."""
+        """The same judge and cache for another of several judgements of the same answer."""
         return CachingJudge(self.asked, self._cache, repeat=index, afresh=self._afresh)
 
     def afresh(self) -> CachingJudge:
-        """Return the same judge and cache, ignoring earlier entries."""
+        """The same judge and cache, ignoring earlier entries."""
         return CachingJudge(self.asked, self._cache, repeat=self._repeat, afresh=True)
 
     async def aclose(self) -> None:
@@ -95,7 +95,7 @@ class CachingChat:
 
     async def ask(self, prompt: str, wanted: ExpectedReply[T], *, nonce: str) -> T:
         """
-        Return the parsed reply of the model, new or from an earlier run. The arguments are those of `Chat.ask`.
+        The parsed reply of the model, new or from an earlier run. The arguments are those of `Chat.ask`.
 
         Raises:
             JudgeError: As `Chat.ask` does.
@@ -111,7 +111,7 @@ class CachingChat:
 
 
 def _judgement(kept: Any) -> Judgement | None:
-    """Return the kept judgement; None if there is none, or it cannot be read."""
+    """The kept judgement; None if there is none, or it cannot be read."""
     try:
         return replace(Judgement.from_wire(kept), cached=True)
     except (AttributeError, KeyError, TypeError, ValueError):

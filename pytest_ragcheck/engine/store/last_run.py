@@ -38,7 +38,7 @@ class LastRun:
 
 
 def last_run(home: Path) -> LastRun | None:
-    """Return the last run that is over; None without one, or if it cannot be read."""
+    """The last run that is over; None without one, or if it cannot be read."""
     for folder in sorted(_runs(home), reverse=True):
         try:
             if is_in_use(folder) or not (folder / _RUN).exists():
@@ -85,7 +85,7 @@ def open_store(
     on_failure: Callable[[StoreError], None],
 ) -> SharedStore:
     """
-    Return the store of the run. The first process creates it and removes the stores of earlier runs.
+    The store of the run. The first process creates it and removes the stores of earlier runs.
 
     *home* is the folder of all runs of the agent, and is created if missing. *run_id* is equal in all processes of the
     run. *resume* is True if the run resumes the last one. For *alone* and *on_failure*, see `SharedStore`.

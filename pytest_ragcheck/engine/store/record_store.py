@@ -42,7 +42,7 @@ class MemoryStore:
         self._claimed.discard(key)
 
     async def take(self, key: Hashable) -> Record | None:
-        """Return the record, once; None if there is none to take."""
+        """The record, once; None if there is none to take."""
         record = self._finished.pop(key, None)
         if record is not None:
             self._used.add(key)
@@ -54,13 +54,13 @@ class MemoryStore:
         self._used.add(key)
 
     async def is_used(self, key: Hashable) -> bool:
-        """Return True if the record was taken, or the question discarded."""
+        """True if the record was taken, or the question discarded."""
         return key in self._used
 
     async def has(self, key: Hashable) -> bool:
-        """Return True if the question has a record, taken or not, or was discarded."""
+        """True if the question has a record, taken or not, or was discarded."""
         return key in self._finished or key in self._used
 
     async def untaken(self) -> int:
-        """Return how many records of this run, of all processes, are not taken yet."""
+        """How many records of this run, of all processes, are not taken yet."""
         return len(self._finished)

@@ -27,7 +27,7 @@ def make_home(home: Path) -> None:
 
 
 def unwritten(results: Path, agent: str) -> Iterator[Path]:
-    """Return the marks of runs whose results are not in the folder of the agent's *results*."""
+    """The marks of runs whose results are not in the folder of the agent's *results*."""
     return (results / FOLDER / agent).glob(f"*/{UNWRITTEN}")
 
 
@@ -49,7 +49,7 @@ def stop(folder: Path, reason: str) -> bool:
 
 
 def stop_reason(folder: Path) -> str | None:
-    """Return why the run was stopped, which is empty on a full disk; None if it was not stopped."""
+    """Why the run was stopped, which is empty on a full disk; None if it was not stopped."""
     try:
         return (folder / STOP_FILE).read_text(encoding="utf-8")
     except OSError:

@@ -33,7 +33,7 @@ class Once:
 
     async def do(self, name: str, step: Callable[[], Awaitable[str]]) -> str:
         """
-        Return the result of the step, from the process that ran it.
+        The result of the step, from the process that ran it.
 
         The name is a part of a file name. The result is stored as text, preferably JSON, without secrets.
 

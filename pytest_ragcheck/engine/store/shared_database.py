@@ -37,7 +37,7 @@ def opened(path: Path, *, lay_out: Callable[[sqlite3.Connection], None], within_
 
 async def when_unlocked(operation: Callable[[], T], *, within_seconds: float) -> T:
     """
-    Return the result of an operation on a database, which is repeated while another process locks the file.
+    The result of an operation on a database, which is repeated while another process locks the file.
 
     Raises:
         sqlite3.Error: The operation failed, or the file stayed locked.

@@ -131,7 +131,7 @@ class SharedStore:
         return record
 
     async def _read_record(self, key: Hashable) -> tuple[Record | None, int]:
-        """Return the record on disk that was not taken, and 1 if an earlier run made it; None and 0 without one."""
+        """The record on disk that was not taken, and 1 if an earlier run made it; None and 0 without one."""
         query = "select record, resumed from questions where key = ? and taken = 0 and record is not null"
         rows = await self._read(query, key)
         try:
@@ -141,7 +141,7 @@ class SharedStore:
             return None, 0
 
     async def take_resumed(self, key: Hashable) -> Record | None:
-        """Return the record that an earlier run left for an unclaimed question; None without one."""
+        """The record that an earlier run left for an unclaimed question; None without one."""
         known = await self._read("select 1 from questions where key = ? and resumed = 1", key)
         return await self.take(key) if known else None
 
@@ -167,7 +167,7 @@ class SharedStore:
         self._locks.close()
 
     async def _unknown(self, keys: Sequence[Hashable]) -> list[Hashable]:
-        """Return the keys without a record that are not discarded."""
+        """The keys without a record that are not discarded."""
         # A file that failed may hold records that cannot be read.
         query = _KNOWN if self._works else f"{_KNOWN} and taken = 1"
         known = {key for (key,) in await self._read(query, json.dumps(keys))}
@@ -185,11 +185,11 @@ class SharedStore:
         return bool(await self._write(_WRITE, key, document, record.verdict.value, int(taken)))
 
     async def _read(self, query: str, *values: Any) -> list[Any]:
-        """Return the rows; empty if they cannot be read."""
+        """The rows; empty if they cannot be read."""
         return await self._try(lambda: self._database.execute(query, values).fetchall()) or []
 
     async def _write(self, statement: str, *values: Any) -> int:
-        """Return the number of changed rows; 0 if the file cannot be written."""
+        """The number of changed rows; 0 if the file cannot be written."""
         if not self._works:
             return 0
         return await self._try(lambda: self._database.execute(statement, values).rowcount) or 0

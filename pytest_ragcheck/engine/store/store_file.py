@@ -64,7 +64,7 @@ def _mark_resumed(database: sqlite3.Connection) -> None:
 
 def layout_of(folder: Path) -> int | None:
     """
-    Return the layout of the store of a finished run, >= 0; None if it has no table yet.
+    The layout of the store of a finished run, >= 0; None if it has no table yet.
 
     Raises:
         StoreError: The store is missing or cannot be read.
@@ -75,7 +75,7 @@ def layout_of(folder: Path) -> int | None:
 
 def finished_keys(folder: Path) -> list[str]:
     """
-    Return the keys of the questions that a finished run recorded without an ERROR.
+    The keys of the questions that a finished run recorded without an ERROR.
 
     Raises:
         StoreError: The store cannot be read.
@@ -91,7 +91,7 @@ def forget_unused(folder: Path) -> None:
 
 
 def rows(folder: Path) -> list[dict[str, Any]]:
-    """Return the records in the store of a finished run, as JSON documents."""
+    """The records in the store of a finished run, as JSON documents."""
     with closing(sqlite3.connect(folder / FILE)) as database:
         found = database.execute("select record from questions where record is not null order by rowid").fetchall()
     return [json.loads(record) for (record,) in found]
@@ -121,7 +121,7 @@ def _reading(folder: Path) -> Iterator[sqlite3.Connection]:
 
 
 def _layout(database: sqlite3.Connection) -> int | None:
-    """Return the version number in the file; None if the file is empty."""
+    """The version number in the file; None if the file is empty."""
     (layout,) = database.execute("pragma user_version").fetchone()
     (tables,) = database.execute("select count(*) from sqlite_master").fetchone()
     return int(layout) if layout or tables else None

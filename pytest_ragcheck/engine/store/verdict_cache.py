@@ -54,7 +54,7 @@ class VerdictCache:
         self._open()
 
     async def take(self, key: str) -> Any:
-        """Return the JSON value that an earlier run kept; None without one, or if this run took it before."""
+        """The JSON value that an earlier run kept; None without one, or if this run took it before."""
 
         def take(connection: sqlite3.Connection) -> Any:
             # Reading needs no lock, and in a first run there is nothing to take.
