@@ -31,7 +31,7 @@ class Conversation:
             self.begun = 0
 
     def stopped_by(self) -> int | None:
-        """Return the first turn without an answer in each dialogue; None if all turns that were begun have one."""
+        """The first turn without an answer in each dialogue; None if all turns that were begun have one."""
         answered = min(len(dialogue.history) for dialogue in self.dialogues)
         return answered + 1 if answered < self.begun else None
 
@@ -47,12 +47,12 @@ T = TypeVar("T", bound=Asked)
 
 
 def conversation_of(question: Question) -> tuple[str, str] | None:
-    """Return the dataset name and id of the question's conversation; None if it is not a turn."""
+    """The dataset name and id of the question's conversation; None if it is not a turn."""
     return None if question.turn is None else (question.dataset_name, question.conversation)
 
 
 def by_conversation(asked: Iterable[T]) -> list[T]:
-    """Return the questions in their order, but all turns of a conversation at the place of its first turn."""
+    """The questions in their order, but all turns of a conversation at the place of its first turn."""
     units: dict[Hashable, list[T]] = {}
     for number, each in enumerate(asked):
         units.setdefault(conversation_of(each.question) or number, []).append(each)

@@ -39,7 +39,7 @@ class Estimate:
 
 def estimate(questions: Sequence[Question], settings: Settings, *, own_judge: bool) -> Estimate:
     """
-    Return the estimate.
+    The estimate.
 
     *own_judge* is True if a fixture of the user returns the judge.
 
@@ -105,7 +105,7 @@ def estimate_lines(estimated: Estimate, settings: Settings) -> Iterator[str]:
 
 
 def why_no_price(model: str) -> str:
-    """Return why the price of a model is not known, and how to give it."""
+    """Why the price of a model is not known, and how to give it."""
     if not has_table():
         return f"there is no price table. Install it (pip install '{EXTRA}'), or set rag_judge_price"
     return f"{model} has no price at its server in the table of genai-prices. Set rag_judge_price"

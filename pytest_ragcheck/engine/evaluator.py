@@ -35,7 +35,7 @@ class RunLimits:
 
     @classmethod
     def of(cls, settings: Settings, *, asking: Slots | int, judging: Slots | int) -> RunLimits:
-        """Return the limits with these slots; an int: that number of slots, for this process alone."""
+        """The limits with these slots; an int: that number of slots, for this process alone."""
         endpoint = settings.endpoint
         return cls(
             asking=RequestLimiter(
@@ -79,7 +79,7 @@ class Evaluator:
 
     async def evaluate(self, prepared: PreparedQuestion, conversation: Conversation | None = None) -> Record:
         """
-        Return the record of the question.
+        The record of the question.
 
         The turns before it that the conversation has not asked yet are asked first; they are neither judged nor
         measured, and their cost is part of the record. If one of them has no answer, the record is its ERROR. After an
@@ -139,7 +139,7 @@ class Evaluator:
 
 async def evaluate_all(prepared: Iterable[PreparedQuestion], settings: Settings) -> tuple[Record, ...]:
     """
-    Return the records of the questions in their order, evaluated at once in the running loop.
+    The records of the questions in their order, evaluated at once in the running loop.
 
     A turn after one without an answer has no record.
     """

@@ -38,7 +38,7 @@ _LOOPBACK = re.compile(r"localhost|127\.[\d.]+|::1")
 
 def fingerprint(settings: Settings) -> dict[str, str]:
     """
-    Return the values that two runs must share if one resumes the other, by setting, without secrets.
+    The values that two runs must share if one resumes the other, by setting, without secrets.
 
     The port of a server on this machine is left out, because test suites start their server on any free port.
     """
@@ -63,7 +63,7 @@ def fingerprint(settings: Settings) -> dict[str, str]:
 
 
 def differences(before: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
-    """Return the differences, each as `name: before -> now`."""
+    """The differences, each as `name: before -> now`."""
     names = sorted(before.keys() | now.keys())
     nothing = _text(None)
     pairs = ((name, before.get(name, nothing), now.get(name, nothing)) for name in names)
@@ -71,20 +71,20 @@ def differences(before: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
 
 
 def question_digest(question: Question) -> str:
-    """Return a digest of all values that affect the answer or the judgement, not of the place in the file."""
+    """A digest of all values that affect the answer or the judgement, not of the place in the file."""
     wire = question_to_wire(question) | {"earlier": [turn.question for turn in question.earlier]}
     return _digest({name: value for name, value in wire.items() if name not in _IGNORED_KEYS})
 
 
 def backends_digest(client: Any, judge: Judge | None, settings: Settings) -> str:
-    """Return a digest that is equal if the same system answers and the same judge judges in the same way."""
+    """A digest that is equal if the same system answers and the same judge judges in the same way."""
     identity = judge_identity(judge)
     judged_by = {**asdict(identity), "url": _without_port(identity.url)} if identity else None
     return _digest([_without_port(endpoint_name(client)), judged_by, fingerprint(settings)])
 
 
 def store_key(question: Question, backends: str) -> str:
-    """Return the key of a question in the store of a run: its digest, and that of its *backends*."""
+    """The key of a question in the store of a run: its digest, and that of its *backends*."""
     return f"{question_digest(question)}.{backends}"
 
 
@@ -105,7 +105,7 @@ def _prompt_version(settings: Settings) -> str | None:
 
 
 def _without_port(name: str | None) -> str | None:
-    """Return the address without its port if it is on this machine, and any other address unchanged."""
+    """The address without its port if it is on this machine, and any other address unchanged."""
     try:
         host = urlsplit(name or "").hostname
         port = urlsplit(name or "").port

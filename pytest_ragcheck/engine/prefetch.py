@@ -138,7 +138,7 @@ class Prefetcher:
 
     async def take(self, key: Hashable) -> Record | None:
         """
-        Return the record of a job once it exists; None if there is no such job, or its record was taken before.
+        The record of a job once it exists; None if there is no such job, or its record was taken before.
 
         An exception of the evaluation is raised here, unless another process has since taken over the job.
 

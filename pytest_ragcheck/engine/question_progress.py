@@ -74,7 +74,7 @@ class QuestionProgress:
         self.limit.restart(self.limit_seconds - used if runs else math.inf)
 
     def tracked(self, limiter: Limiter, stage: Stage) -> _TrackedLimiter:
-        """Return a limiter that records the stage of each request; *stage* is the stage of a sent request."""
+        """A limiter that records the stage of each request; *stage* is the stage of a sent request."""
         return _TrackedLimiter(self, limiter, stage)
 
     @property
@@ -84,7 +84,7 @@ class QuestionProgress:
         return f"{words}, after {self.refusal}" if self.stage is Stage.REFUSED and self.refusal else words
 
     def timeout(self) -> QuestionTimeout:
-        """Return the error of a question whose time is up."""
+        """The error of a question whose time is up."""
         words = {
             "the endpoint had it for": Stage.ASKED,
             "the judge had it for": Stage.JUDGED,
@@ -172,7 +172,7 @@ class ProgressBoard:
 
     def line(self, question: Question, *, to_go: int) -> str:
         """
-        Return a line such as `waiting for refund-window: the judge has had it for 31 s (8 asked, 3 judged, 120 to go)`.
+        A line such as `waiting for refund-window: the judge has had it for 31 s (8 asked, 3 judged, 120 to go)`.
 
         *to_go* is the number of questions after this one.
         """

@@ -184,7 +184,7 @@ class RequestLimiter:
         return wait
 
     def _refused(self, limit: AdaptiveLimit, error: MeasurementError, tries: _Tries) -> float:
-        """Return the seconds until a refused request is repeated."""
+        """The seconds until a refused request is repeated."""
         now, running = _now(), self._slots.running()
         limit.refused(running, began=tries.started, now=now)
         served_at = max(self._served_at, limit.served_at)
@@ -250,7 +250,7 @@ class RequestLimiter:
             await asyncio.sleep(wait)
 
     def _seconds_until_start(self, limit: AdaptiveLimit) -> float:
-        """Return the seconds until the next request may start; 0.0 if it starts now."""
+        """The seconds until the next request may start; 0.0 if it starts now."""
         now = _now()
         wait = limit.started_at + self._delay_seconds - now
         if wait <= 0:

@@ -90,7 +90,7 @@ class Slots:
         return len(self._held)
 
     def running(self) -> int:
-        """Return the number of slots that all processes hold."""
+        """The number of slots that all processes hold."""
         return self.held + (self._taken_by_others(self._others) if self.shared else 0)
 
     def take(self, now: float) -> bool:
@@ -128,7 +128,7 @@ class Slots:
         self._table.free(mark)
 
     def are_hung(self) -> bool:
-        """Return True if calls that may never end hold all slots that are taken, in all processes."""
+        """True if calls that may never end hold all slots that are taken, in all processes."""
         hung = len(self._hung)
         if self.shared:
             hung += self._taken_by_others(self._marks())
@@ -147,7 +147,7 @@ class Slots:
         return True
 
     def limit(self) -> AdaptiveLimit:
-        """Return a copy of the adaptive limit."""
+        """A copy of the adaptive limit."""
         known, *numbers = self._table.read(_LIMIT, _WANTED.size)
         return AdaptiveLimit(*numbers) if known else AdaptiveLimit(self.number, self.number)
 
@@ -174,7 +174,7 @@ class Slots:
         return False
 
     def _marks(self) -> list[int]:
-        """Return the marks that this process does not hold."""
+        """The marks that this process does not hold."""
         return [mark for mark in range(self.number + 1, 2 * self.number + 1) if mark not in self._hung]
 
     def _taken_by_others(self, locks: Iterable[int]) -> int:
