@@ -6,7 +6,7 @@ from contextlib import AsyncExitStack
 
 
 def closing(*parts: object) -> AsyncExitStack:
-    """Return an exit stack that awaits the `aclose` of each part that has one, the last part first."""
+    """An exit stack that awaits the `aclose` of each part that has one, the last part first."""
     stack = AsyncExitStack()
     for part in parts:
         aclose = getattr(part, "aclose", None)

@@ -72,7 +72,7 @@ class FileLock:
 
 
 def is_held(path: Path) -> bool:
-    """Return True if a live process holds the file's lock; False if the file does not exist."""
+    """True if a live process holds the file's lock; False if the file does not exist."""
     if not path.exists():
         return False
     lock = FileLock(path)

@@ -41,7 +41,7 @@ _INSTALLED = frozenset({"site-packages", "dist-packages"})
 
 def is_users(filename: str) -> bool:
     """
-    Return True if the file belongs to neither this package, nor Python, nor an installed library.
+    True if the file belongs to neither this package, nor Python, nor an installed library.
 
     A package that is installed as editable counts as the user's. A module in a zip has no file, so it is a library's.
     """
@@ -51,7 +51,7 @@ def is_users(filename: str) -> bool:
 
 
 def from_users_frame(found: TracebackType | None) -> TracebackType | None:
-    """Return the traceback from its first frame in a user's file on; the whole one if it has no such frame."""
+    """The traceback from its first frame in a user's file on; the whole one if it has no such frame."""
     entry = found
     while entry is not None and not is_users(entry.tb_frame.f_code.co_filename):
         entry = entry.tb_next
@@ -60,7 +60,7 @@ def from_users_frame(found: TracebackType | None) -> TracebackType | None:
 
 def is_own_failure(error: BaseException) -> bool:
     """
-    Return True if the exception is a bug of this package, not of a user's client, judge or callable.
+    True if the exception is a bug of this package, not of a user's client, judge or callable.
 
     The innermost frame of the package or of a user decides. Libraries are skipped, because both call them. Functions
     that call users' objects count as users' code, because such an object may come from a library. An OSError, as of a
@@ -90,7 +90,7 @@ def shown_place(filename: str, line: int | None) -> str:
 
 def users_places(error: BaseException) -> str:
     """
-    Return the `file:line` of the frames in the user's code, innermost first.
+    The `file:line` of the frames in the user's code, innermost first.
 
     Without such frames, the place of the last frame; empty for an exception that was never raised.
     """
@@ -101,7 +101,7 @@ def users_places(error: BaseException) -> str:
 
 def blocking_call(thread_id: int) -> str:
     """
-    Return the user's call that a thread runs, such as `rag_client: answer (conftest.py:14)`; empty without one.
+    The user's call that a thread runs, such as `rag_client: answer (conftest.py:14)`; empty without one.
 
     The thread runs an event loop.
     """

@@ -61,7 +61,7 @@ class LockedFile:
         _unlock(self._descriptor, _FIRST_LOCK + index)
 
     def read(self, numbers: struct.Struct, offset: int) -> tuple[float, ...]:
-        """Return the numbers at the offset; zeros before the first write."""
+        """The numbers at the offset; zeros before the first write."""
         os.lseek(self._descriptor, offset, os.SEEK_SET)
         return numbers.unpack(os.read(self._descriptor, numbers.size))
 

@@ -108,7 +108,7 @@ class PrivateLoop:
 
     @property
     def is_open(self) -> bool:
-        """Return True if the loop has started in this process and is not closed."""
+        """True if the loop has started in this process and is not closed."""
         return self._running is not None and self._pid == os.getpid()
 
     def answers(self) -> bool:
@@ -163,7 +163,7 @@ class _LoopThread:
         return self._thread.ident or 0
 
     def is_blocked(self) -> bool:
-        """Return True if the loop has not run for a while, measured between two calls."""
+        """True if the loop has not run for a while, measured between two calls."""
         pinged_at = self._pinged_at
         if pinged_at is not None:
             return time.monotonic() - pinged_at >= BLOCKED_SECONDS

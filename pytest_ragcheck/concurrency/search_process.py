@@ -34,7 +34,7 @@ class SearchProcess:
 
     def is_found(self, pattern: str, flags: int, text: str, *, within_seconds: float) -> bool:
         """
-        Return True if the pattern matches anywhere in the text.
+        True if the pattern matches anywhere in the text.
 
         The pattern is a valid expression of Python's `re`, and the time limit is above 0.
 
@@ -78,7 +78,7 @@ class SearchProcess:
 
 
 def _ask(child: subprocess.Popen[bytes], question: str) -> bytes:
-    """Return the child's reply; empty if it was killed."""
+    """The child's reply; empty if it was killed."""
     if child.stdin is None or child.stdout is None:
         return b""
     try:

@@ -16,7 +16,7 @@ _CLEANUP_SECONDS = 1.0
 
 
 async def waited_for(tasks: Collection[asyncio.Task[Any]], seconds: float | None = None) -> bool:
-    """Return True if all the tasks end within *seconds*. Their exceptions are not raised."""
+    """True if all the tasks end within *seconds*. Their exceptions are not raised."""
     if not tasks:
         return True
     _, running = await asyncio.wait(tasks, timeout=seconds)
@@ -25,7 +25,7 @@ async def waited_for(tasks: Collection[asyncio.Task[Any]], seconds: float | None
 
 async def together(coroutines: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
     """
-    Return the results of all coroutines, in their order.
+    The results of all coroutines, in their order.
 
     The first exception, or a cancellation of the caller, cancels the others and is raised when they have ended.
     """
