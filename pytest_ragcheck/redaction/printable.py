@@ -29,5 +29,5 @@ def _escape(match: re.Match[str]) -> str:
 
 
 def sound(text: str) -> str:
-    """Return the text without lone surrogates, which UTF-8 cannot encode."""
+    """The text without lone surrogates, which UTF-8 cannot encode."""
     return text if text.isascii() else SURROGATE.sub("\N{REPLACEMENT CHARACTER}", text)

@@ -23,24 +23,24 @@ _PARAMETER = re.compile(r"([?&]([\w.-]{1,80})=)([^&\s\"'<>\\\[\]#]{6,})")
 
 
 def looks_secret(value: str, shortest: int = 8) -> bool:
-    """Return True if a value in the place of a secret looks like one, and not like a word of a sentence."""
+    """True if a value in the place of a secret looks like one, and not like a word of a sentence."""
     return (
         len(value) >= shortest and any(map(str.isdigit, value)) and any(map(str.isalpha, value)) and "://" not in value
     )
 
 
 def is_secret_header(name: str) -> bool:
-    """Return True if headers of this name hold secrets."""
+    """True if headers of this name hold secrets."""
     return _SECRET_HEADER.search(name) is not None
 
 
 def header_secrets(name: str, value: str) -> list[str]:
-    """Return the secrets in a header: the value, and the token after its scheme, as in `Bearer TOKEN`."""
+    """The secrets in a header: the value, and the token after its scheme, as in `Bearer TOKEN`."""
     return [value, *value.split()[1:]] if is_secret_header(name) else []
 
 
 def is_secret_parameter(name: str, value: str) -> bool:
-    """Return True if a URL parameter is secret; name and value are URL-encoded."""
+    """True if a URL parameter is secret; name and value are URL-encoded."""
     if not value:
         return False
     return bool(_SECRET_PARAMETER.search(unquote_plus(name)) or _LOOKS_RANDOM.fullmatch(unquote_plus(value)))
