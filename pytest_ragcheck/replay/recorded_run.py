@@ -55,7 +55,7 @@ class Recording:
 
     async def ask(self, question: Question) -> RagAnswer:
         """
-        Return the recorded answer.
+        The recorded answer.
 
         Raises:
             ReplayError: The recording lacks the question.
@@ -83,7 +83,7 @@ class Recording:
         self, question: Question, judge: Judge | None, metrics: Sequence[Metric], settings: Settings
     ) -> PreparedQuestion:
         """
-        Return the question with the recording in place of its system, and of its judge if there is a verdict.
+        The question with the recording in place of its system, and of its judge if there is a verdict.
 
         *question* is today's question. *judge* judges an answer without a recorded verdict; None for no judge. An
         `UnavailableJudge` without an identity accepts the recorded verdicts of any judge.
@@ -166,7 +166,7 @@ class RecordedJudge:
 
     async def judge(self, question: Question, answer: RagAnswer) -> Judgement:
         """
-        Return the judgement.
+        The judgement.
 
         Raises:
             RecordedError: The same judge failed in the recorded run.
@@ -184,7 +184,7 @@ class RecordedJudge:
 
 
 def _extra(cost: Cost) -> dict[str, Any]:
-    """Return the cost of the system as a reply reports it."""
+    """The cost of the system as a reply reports it."""
     metrics = {
         "input_tokens": cost.system_input_tokens,
         "output_tokens": cost.system_output_tokens,

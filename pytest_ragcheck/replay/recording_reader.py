@@ -44,7 +44,7 @@ _REMEDY = "Replay the {agent}_predictions.json of a run."
 
 def read_recording(path: Path, *, name: str) -> Recording:
     """
-    Return the recording in a predictions file, or in the store of a run that did not end.
+    The recording in a predictions file, or in the store of a run that did not end.
 
     A store has the file name `store.sqlite`. *name* is the name of the file in messages.
 
@@ -91,7 +91,7 @@ def _of_store(path: Path) -> list[Record]:
 
 
 def _record(fields: Fields, *, errored: bool) -> Record:
-    """Return the record of a row, as far as a replay needs it."""
+    """The record of a row, as far as a replay needs it."""
     answered = not errored or "prediction" in fields.row
     judgement = fields.object_or_null("judgement")
     question = Question(

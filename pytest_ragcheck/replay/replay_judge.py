@@ -12,7 +12,7 @@ _NOT_CHOSEN = "no judge was chosen for new verdicts. Give --rag-judge, or record
 
 def choose_replay_judge(settings: Settings, recording: Recording) -> Judge | None:
     """
-    Return the chosen judge, or a stand-in if none was chosen or its key is missing.
+    The chosen judge, or a stand-in if none was chosen or its key is missing.
 
     Raises:
         UsageError: The judge lacks a setting other than its key.
@@ -25,7 +25,7 @@ def choose_replay_judge(settings: Settings, recording: Recording) -> Judge | Non
 
 
 def missing_for_replay(settings: Settings, recording: Recording) -> str:
-    """Return the reason why the recording cannot be judged, and the remedy; empty if it can."""
+    """The reason why the recording cannot be judged, and the remedy; empty if it can."""
     problem = missing_for(settings) if settings.judge.name == "openai" and settings.judge.is_chosen else ""
     if not problem or _judge_without_key(settings).identity in recording.judges:
         return ""
