@@ -18,7 +18,7 @@ _DEVICES = frozenset({"CON", "PRN", "AUX", "NUL", *(f"{port}{n}" for port in ("C
 
 def safe_name(name: str) -> str:
     """
-    Return the name as the prefix of a file name: the name itself if every system allows it.
+    The name as the prefix of a file name: the name itself if every system allows it.
 
     Otherwise forbidden characters are replaced, long names are cut, and a hash keeps different names apart.
     """
@@ -31,14 +31,14 @@ def safe_name(name: str) -> str:
 
 
 def unique_names(names: Iterable[str]) -> list[str]:
-    """Return the safe form of each name; names that are equal on some system get a hash."""
+    """The safe form of each name; names that are equal on some system get a hash."""
     safe = {name: safe_name(name) for name in names}
     folded = Counter(map(_folded, safe.values()))
     return [kept if folded[_folded(kept)] == 1 else _with_hash(kept, name) for name, kept in safe.items()]
 
 
 def _folded(name: str) -> str:
-    """Return the name without the differences that macOS and Windows ignore."""
+    """The name without the differences that macOS and Windows ignore."""
     return unicodedata.normalize("NFC", name).casefold()
 
 

@@ -62,7 +62,7 @@ class JsonWriter:
         return path
 
     def row(self, value: Any) -> EncodedRow:
-        """Return the text of a row, which `write` accepts instead of the value."""
+        """The text of a row, which `write` accepts instead of the value."""
         return EncodedRow(self._text(value, _ROW))
 
     def _pieces(self, document: dict[str, Any]) -> Iterator[str]:
@@ -82,7 +82,7 @@ class JsonWriter:
 
     def _text(self, value: Any, line: str) -> str:
         """
-        Return the redacted value in the format of `json.dumps` with an indent of two, in one pass.
+        The redacted value in the format of `json.dumps` with an indent of two, in one pass.
 
         *line* is a line break and the indent of the value's first line.
         """
@@ -107,7 +107,7 @@ class JsonWriter:
 
 def rounded(value: Any) -> Any:
     """
-    Return the JSON value with every float rounded to `DECIMALS` decimals.
+    The JSON value with every float rounded to `DECIMALS` decimals.
 
     `metadata` and the limits belong to the user, and `judgement` is read back to decide a run again, so these keep
     their digits.

@@ -102,7 +102,7 @@ def _head(outcomes: Outcomes) -> dict[str, Any]:
 
 
 def _unless_empty(**entries: Any) -> dict[str, Any]:
-    """Return the entries without those that are empty or 0, which a document leaves out."""
+    """The entries without those that are empty or 0, which a document leaves out."""
     return {name: value for name, value in entries.items() if value}
 
 
@@ -111,7 +111,7 @@ def _documents(documents: Documents) -> dict[str, Any]:
 
 
 def prediction_row(record: Record, *, tolerated: str = "") -> dict[str, Any]:
-    """Return the row of a PASS or a FAIL; *tolerated* is why the FAIL does not turn the run red."""
+    """The row of a PASS or a FAIL; *tolerated* is why the FAIL does not turn the run red."""
     measured = _measured(record)
     return {
         "question_id": record.question.id,

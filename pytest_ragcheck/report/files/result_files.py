@@ -119,7 +119,7 @@ def _keep_out_of_git(folder: Path) -> None:
 
 
 def is_result_of(path: Path, folder: Path, agent: str) -> bool:
-    """Return True if a full or partial run of the agent writes its predictions there."""
+    """True if a full or partial run of the agent writes its predictions there."""
     names = (f"{safe_name(agent)}_predictions.json", f"{safe_name(agent)}.partial_predictions.json")
     return path.resolve() in {(folder / name).resolve() for name in names}
 
@@ -138,7 +138,7 @@ def _why_partial(outcomes: Outcomes, last_full: Path) -> str:
 
 
 def _lacking(outcomes: Outcomes, datasets: set[str]) -> list[str]:
-    """Return the datasets without questions in the run that may still exist."""
+    """The datasets without questions in the run that may still exist."""
     absent = datasets - {questions.dataset_name for questions in outcomes.sets}
     return sorted(name for name in absent if not outcomes.reach.expects(name))
 
@@ -164,7 +164,7 @@ def _delete_questions(folder: Path, before: set[str], *, kept: Collection[Path])
 
 
 def _datasets_in(summary: Path) -> set[str]:
-    """Return the datasets of a summary file; empty for a missing or unreadable file."""
+    """The datasets of a summary file; empty for a missing or unreadable file."""
     try:
         return set(json.loads(summary.read_bytes())["datasets"])
     except (OSError, ValueError, KeyError, TypeError):

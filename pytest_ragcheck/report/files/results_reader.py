@@ -54,7 +54,7 @@ class Results:
 
 
 def asked_rows(files: Iterable[Document]) -> dict[Key, Document]:
-    """Return the rows of questions files by dataset name and id, with a row for each turn of a conversation."""
+    """The rows of questions files by dataset name and id, with a row for each turn of a conversation."""
     return {
         (file["dataset_name"], turn["id"]): turn for file in files for row in file["questions"] for turn in _turns(row)
     }
@@ -69,7 +69,7 @@ def _turns(row: Document) -> Iterator[Document]:
 
 def read_results(path: Path) -> Results:
     """
-    Return the results around a predictions file, with the decision of the run's own gate.
+    The results around a predictions file, with the decision of the run's own gate.
 
     The summary must be in the predictions file's folder. Question files in that folder are read too.
 
@@ -98,7 +98,7 @@ def read_results(path: Path) -> Results:
 
 def predictions_path(path: Path, *, partial: bool = False) -> Path:
     """
-    Return the predictions file named by its path, by its path without the ending, or by its folder.
+    The predictions file named by its path, by its path without the ending, or by its folder.
 
     With *partial*, the file of a partial run is returned if it is later than that of the last full run.
 
@@ -134,7 +134,7 @@ def _in_folder(folder: Path, *, partial: bool) -> Path:
 
 
 def ended_of(predictions: Path) -> str:
-    """Return the time at which the run in a predictions file ended, ISO 8601 in UTC; empty if unknown."""
+    """The time at which the run in a predictions file ended, ISO 8601 in UTC; empty if unknown."""
     try:
         return str(json.loads(predictions.read_bytes())["timestamp"])
     except (OSError, ValueError, KeyError, TypeError, RecursionError):

@@ -55,7 +55,7 @@ class RowsAhead:
         self._ends.append(self._ends[-1] + len(row))
 
     def row_of(self, record: Record) -> EncodedRow | None:
-        """Return the row of this record object; None if it was not added."""
+        """The row of this record object; None if it was not added."""
         number = self._numbers.get(record.question.key)
         if number is None or self._records[number] is not record or self._file is None or not self._is_usable:
             return None

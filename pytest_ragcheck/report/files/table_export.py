@@ -17,19 +17,19 @@ _FIRST = (
 
 
 def export_csv(results: Results) -> str:
-    """Return a CSV row for each question; a cell without a measurement is empty."""
+    """A CSV row for each question; a cell without a measurement is empty."""
     rows = list(flat_rows(results))
     metrics = dict.fromkeys(name for row in rows for name in row if name not in _FIRST)
     return csv_text([*_FIRST, *metrics], rows)
 
 
 def export_jsonl(results: Results) -> str:
-    """Return a JSON object for each line; metrics without a measurement are absent."""
+    """A JSON object for each line; metrics without a measurement are absent."""
     return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in flat_rows(results))
 
 
 def flat_rows(results: Results) -> Iterator[dict[str, Any]]:
-    """Return a row for each question, in the order of the predictions file, ERRORs last."""
+    """A row for each question, in the order of the predictions file, ERRORs last."""
     for row in all_rows(results.predictions):
         asked = results.asked.get(key_of(row), {})
         own = {
