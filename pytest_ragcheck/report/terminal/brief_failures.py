@@ -18,13 +18,13 @@ _DROPPED = (re.compile(r"contexts? |          \("), re.compile("see "))
 
 
 def rows_of_each(n_failures: int) -> int:
-    """Return the maximum number of rows of each failure below its heading."""
+    """The maximum number of rows of each failure below its heading."""
     return max(_FEWEST, (_ROWS - n_failures) // max(1, n_failures))
 
 
 def brief(lines: Sequence[str], *, rows: int, width: int) -> list[str]:
     """
-    Return a failure text that fits into *rows*, as far as its first lines, question and answer allow.
+    A failure text that fits into *rows*, as far as its first lines, question and answer allow.
 
     *rows* counts rows of the terminal, >= 3, and *width* the characters of a row, >= 20.
     """

@@ -102,7 +102,7 @@ def calibration_lines(measured: Measured, *, most_shown: int) -> Iterator[str]:
 
 
 def calibration_document(measured: Measured, *, most_shown: int) -> dict[str, Any]:
-    """Return the JSON document: every number by its name, with intervals."""
+    """The JSON document: every number by its name, with intervals."""
     result = measured.calibration
     return {
         "schema_version": "1",

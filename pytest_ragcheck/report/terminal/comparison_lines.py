@@ -33,7 +33,7 @@ _TEXT_LIMIT = 160
 
 def accept_command(*, results: Path, baseline: Path, start: Path, is_plain: bool) -> str:
     """
-    Return the command that accepts the answers of a run.
+    The command that accepts the answers of a run.
 
     *results* is the output folder of the run, and *start* the folder in which the command is to run. *baseline* is a
     file in the work tree, even if the run read it from git. *is_plain* is True if the command looks in *start*.
@@ -150,7 +150,7 @@ class Writer:
         yield from _group("new", [f"{self.name(record.question.key)}: {record.verdict.value}" for record in new])
 
     def name(self, key: Key) -> str:
-        """Return the question's id, with its dataset if there are several."""
+        """The question's id, with its dataset if there are several."""
         return "::".join(key) if self._several else key[1]
 
     def changes(self, title: str, changes: Sequence[Change], words: Callable[[Change], str]) -> Iterator[str]:
@@ -196,7 +196,7 @@ def _worse(change: Change) -> str:
 
 
 def _cause(change: Change) -> str:
-    """Return the first line of an ERROR; the failure above has its remedy."""
+    """The first line of an ERROR; the failure above has its remedy."""
     return short(change.now.reason.partition("\n")[0])
 
 
@@ -220,7 +220,7 @@ def _better(change: Change) -> str:
 
 
 def _score(metric: str, before: float | None, now: float, threshold: float, relation: str) -> str:
-    """Return a text such as `groundedness 0.91 -> 0.41 < 0.70`, with the decimals of `distinct`."""
+    """A text such as `groundedness 0.91 -> 0.41 < 0.70`, with the decimals of `distinct`."""
     if before == round(now, 6):  # a recorded score is rounded
         before = now
     numbers = [number for number in (before, now, threshold) if number is not None]

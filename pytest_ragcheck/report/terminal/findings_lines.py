@@ -86,7 +86,7 @@ def changes_of(decision: Decision) -> dict[tuple[str, str], FoundChange]:
 
 
 def findings_headline(comparison: Comparison, findings: GateFindings, decision: Decision) -> str:
-    """Return the reasons of a red gate in one line, without the name of the baseline."""
+    """The reasons of a red gate in one line, without the name of the baseline."""
     groups = examined_groups(comparison, findings)
     counts = {title: len(groups.get(title, ())) for title in _HELD}
     counts["changed but not judged"] = decision.judging.n_not_judged
@@ -203,7 +203,7 @@ def _texts(change: Change) -> Iterator[str]:
 
 
 def _mean_shift(examined: Sequence[Examined]) -> float:
-    """Return the mean change of the recorded answers' scores by today's judge."""
+    """The mean change of the recorded answers' scores by today's judge."""
     shifts = []
     for each in examined:
         if each.side_by_side is not None:

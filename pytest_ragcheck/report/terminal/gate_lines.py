@@ -55,7 +55,7 @@ def lines_beside(text: str, lines: Iterable[str]) -> Iterator[str]:
 
 
 def decision_text(decision: Decision) -> str:
-    """Return the failure text of the gate, whose first line is the summary; empty if the gate is green."""
+    """The failure text of the gate, whose first line is the summary; empty if the gate is green."""
     return "\n\n".join(_red_texts(decision))
 
 
@@ -96,7 +96,7 @@ def _advice(comparison: Comparison, findings: GateFindings, decision: Decision) 
 
 
 def _share(rate: Rate) -> str:
-    """Return the rate with its interval, which does not affect the decision."""
+    """The rate with its interval, which does not affect the decision."""
     passed, n = rate.passed, rate.n
     low, high = wilson(passed / n, n)
     # Truncated, so that 0.8996 is not shown as 0.90.

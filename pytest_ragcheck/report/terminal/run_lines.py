@@ -80,7 +80,7 @@ def _origin_words(origin: Origin) -> str:
 
 
 def without_embeddings(settings: Settings) -> tuple[str, ...]:
-    """Return the chosen metrics that cannot be measured without an embedding model."""
+    """The chosen metrics that cannot be measured without an embedding model."""
     if settings.judge.embedding_model:
         return ()
     by_model = RAGAS_BY_EMBEDDINGS if "ragas" in settings.run.metrics and settings.judge.name == "openai" else ()
@@ -88,7 +88,7 @@ def without_embeddings(settings: Settings) -> tuple[str, ...]:
 
 
 def run_thresholds(settings: Settings, sets: Iterable[QuestionSet]) -> dict[str, float]:
-    """Return the run's own thresholds by metric; *sets* is empty if unknown, as in the controller of xdist."""
+    """The run's own thresholds by metric; *sets* is empty if unknown, as in the controller of xdist."""
     answered = {q.is_answered for each in sets for q in each.questions} or {settings.run.tier != RETRIEVAL_ALONE}
     judged = settings.judged and True in answered
     both = [*(JUDGED if judged else ()), *([recall_at_most(settings.endpoint.top_k)] if False in answered else ())]
@@ -100,7 +100,7 @@ def run_thresholds(settings: Settings, sets: Iterable[QuestionSet]) -> dict[str,
 
 
 def score_words(record: Record) -> str:
-    """Return the asserted scores in a few words, for a verbose line; empty without any."""
+    """The asserted scores in a few words, for a verbose line; empty without any."""
     scores = ((metric, record.scores[metric].value) for metric in record.thresholds if metric in record.scores)
     return printable(" ".join(f"{metric}={value:.2f}" for metric, value in scores if value is not None))
 
@@ -143,7 +143,7 @@ def _some(ids: Sequence[str], most: int = _MOST_IDS_NAMED) -> str:
 
 
 def _named_in(ids: Sequence[str], room: int) -> int:
-    """Return the number of ids that fit into *room* characters, at most `_MOST_IDS_NAMED`."""
+    """The number of ids that fit into *room* characters, at most `_MOST_IDS_NAMED`."""
     fitting = (named for named in range(_MOST_IDS_NAMED, 0, -1) if len(_some(ids, named)) <= room)
     return next(fitting, 0)
 
@@ -223,7 +223,7 @@ def _agreement_words(agreement: Agreement | None) -> str:
 
 
 def judge_tokens(performance: Mapping[str, float]) -> str:
-    """Return the tokens of the judge's model in words; empty if unknown."""
+    """The tokens of the judge's model in words; empty if unknown."""
     if not {"judge_input_tokens", "judge_output_tokens"} <= performance.keys():
         return ""
     return "judge {judge_input_tokens:,.0f} tokens in, {judge_output_tokens:,.0f} out".format_map(performance)
