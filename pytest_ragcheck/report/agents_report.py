@@ -59,7 +59,7 @@ def _parts(compared: Agents, most_shown: int) -> Iterator[str | list[list[str]]]
 
 
 def frame_csv(compared: Agents) -> str:
-    """Return a CSV row for each agent, with a column for each metric; empty without a value."""
+    """A CSV row for each agent, with a column for each metric; empty without a value."""
     rows: list[dict[str, Any]] = [
         {"Agent": agent.name, **{_title(m): round(mean, 6) for m, mean in agent.means.items()}}
         for agent in compared.agents
@@ -121,7 +121,7 @@ def _identity(key: tuple[str, str]) -> dict[str, str]:
 
 
 def _table(compared: Agents) -> list[list[str]]:
-    """Return the rows of all agents; those after the first have their difference from the first."""
+    """The rows of all agents; those after the first have their difference from the first."""
     first, *others = compared.agents
     head = ["metric", first.name]
     for agent in others:
@@ -157,7 +157,7 @@ def _difference_cells(difference: Difference | None) -> list[str]:
 
 
 def _significance(agent: Agent) -> str:
-    """Return the significance of the flips in words, by the gate's test before it asks again."""
+    """The significance of the flips in words, by the gate's test before it asks again."""
     if agent.pass_rate is None or not (agent.gained or agent.lost):
         return ""
     noise = "more than noise" if agent.pass_rate.significant else "no more than noise"

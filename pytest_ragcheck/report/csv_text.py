@@ -11,7 +11,7 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def csv_text(columns: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> str:
-    """Return the heading and a line for each row; a text that begins like a formula gets an apostrophe in front."""
+    """The heading and a line for each row; a text that begins like a formula gets an apostrophe in front."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(map(_without_formula, columns))

@@ -32,7 +32,7 @@ class GatedOutcomes:
 def gate_outcomes(
     outcomes: Outcomes, baseline: Baseline | None, rules: GateRules, *, clean: Callable[[str], str], accept: str
 ) -> GatedOutcomes:
-    """Return the outcomes under this gate; *clean* and *accept* are as for `compare` and `Comparison`."""
+    """The outcomes under this gate; *clean* and *accept* are as for `compare` and `Comparison`."""
     comparison = None
     if baseline is not None:
         outcomes = examined_against(baseline, outcomes)
@@ -46,7 +46,7 @@ def gate_outcomes(
 
 
 def gated(results: Results, baseline: Baseline | None, rules: GateRules, *, clean: Callable[[str], str]) -> Results:
-    """Return the results with this gate's decision in place of the run's own; *clean* removes secrets from a text."""
+    """The results with this gate's decision in place of the run's own; *clean* removes secrets from a text."""
     outcomes = outcomes_of(results.predictions, results.summary, results.asked)
     gated = gate_outcomes(outcomes, baseline, rules, clean=clean, accept=ACCEPT)
     decision = gated.decision

@@ -41,7 +41,7 @@ _GROUPS = (
 
 def markdown_of(view: View, *, most_chars: int = COMMENT_CHARS) -> str:
     """
-    Return the report in Markdown.
+    The report in Markdown.
 
     *most_chars* is the longest report, >= 20,000, so that the numbers and the gate's lines fit. Questions that do not
     fit are counted at the end.
@@ -147,7 +147,7 @@ def _question(row: Document) -> str:
 
 
 def cell(text: str) -> str:
-    """Return the text on one line, escaped so that it makes no Markdown link, image or mention."""
+    """The text on one line, escaped so that it makes no Markdown link, image or mention."""
     line = " ".join(text.split())
     line = line if len(line) <= _TEXT_CHARS else f"{line[: _TEXT_CHARS - 3]}..."
     line = re.sub(r"([\\`*_\[\]<>|#~!&])", r"\\\1", _visible(line))

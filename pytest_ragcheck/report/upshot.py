@@ -19,7 +19,7 @@ class Upshot:
 
 
 def upshot_of(rows: Sequence[Document], results: Results) -> Upshot:
-    """Return the run's outcome by the verdicts in the view's rows and by the gate."""
+    """The run's outcome by the verdicts in the view's rows and by the gate."""
     reasons = list(_reasons(rows, results))
     if reasons:
         return Upshot(state="red", why=", ".join(reasons))
@@ -50,7 +50,7 @@ def _reasons(rows: Sequence[Document], results: Results) -> Iterator[str]:
 
 
 def _missing(results: Results) -> set[tuple[str, str]]:
-    """Return the baseline's questions that a full run lacks."""
+    """The baseline's questions that a full run lacks."""
     if results.baseline is None or not results.predictions["complete"]:
         return set()
     return results.baseline.rows.keys() - {key_of(row) for row in all_rows(results.predictions)} - results.asked.keys()

@@ -21,7 +21,7 @@ _ESCAPED = re.compile("[<>&\u2028\u2029\ud800-\udfff]")
 
 def filled(name: str, *, title: str, data: Any, styles: Sequence[str] = ("page.css",), **markup: str) -> str:
     """
-    Return a whole page with its style and script.
+    A whole page with its style and script.
 
     *name* is the name of the template, and of its script. *title* is the text of the heading, and *data* the JSON value
     for the script. *markup* has the values of the template's other places, escaped by the caller.
@@ -45,7 +45,7 @@ def folded(title: str, content: str) -> str:
 
 
 def card(name: str, value: str, note: str, *, change: str = "", chart: str = "", kind: str = "metric") -> str:
-    """Return the card of one metric; the change and the chart are markup, escaped by the caller."""
+    """The card of one metric; the change and the chart are markup, escaped by the caller."""
     return (
         f'<article class="{kind}"><h3>{escaped(name)}</h3><p class="mean">{escaped(value)}{change}</p>'
         f"<p>{escaped(note)}</p>{chart}</article>"
@@ -53,7 +53,7 @@ def card(name: str, value: str, note: str, *, change: str = "", chart: str = "",
 
 
 def table(label: str, head: Iterable[str], rows: Iterable[Iterable[str]], *, kind: str = "scores") -> str:
-    """Return a table that scrolls in its own region, with its cells escaped."""
+    """A table that scrolls in its own region, with its cells escaped."""
     heading = "".join(f"<th>{escaped(cell)}</th>" for cell in head)
     lines = "".join(f"<tr>{''.join(f'<td>{escaped(cell)}</td>' for cell in row)}</tr>" for row in rows)
     return (
@@ -63,7 +63,7 @@ def table(label: str, head: Iterable[str], rows: Iterable[Iterable[str]], *, kin
 
 
 def escaped(text: str) -> str:
-    """Return the text escaped for an element or attribute, with invisible characters shown by their code."""
+    """The text escaped for an element or attribute, with invisible characters shown by their code."""
     return html.escape("".join(char if _is_shown(char) else f"[U+{ord(char):04X}]" for char in text))
 
 

@@ -21,7 +21,7 @@ _ITEM = 2
 
 
 def page_of(view: View) -> str:
-    """Return the whole file. Text from models, questions and servers stays text, never markup or script."""
+    """The whole file. Text from models, questions and servers stays text, never markup or script."""
     return filled(
         "page",
         title=view.title,
@@ -116,7 +116,7 @@ def _is_low(bin_number: int, threshold: float | None) -> bool:
 
 
 def _notes(view: View) -> str:
-    """Return the gate's lines: paragraphs, and a list for each group of questions."""
+    """The gate's lines: paragraphs, and a list for each group of questions."""
     names = {f"{row['dataset']}::{row['id']}": row for row in view.rows} | {row["id"]: row for row in view.rows}
     lines = [line for note in view.notes for line in note.splitlines() if line.strip()]
     shown, listed = [], False

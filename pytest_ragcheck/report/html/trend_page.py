@@ -24,7 +24,7 @@ _SHOWN = 5
 
 
 def trend_page(trend: Trend) -> str:
-    """Return the whole file. Text from models, questions and servers stays text, never markup or script."""
+    """The whole file. Text from models, questions and servers stays text, never markup or script."""
     first = [line for line in trend.lines if line.asserted]
     further = [line for line in trend.lines if not line.asserted]
     agents = ", ".join(dict.fromkeys(run.agent_name for run in trend.runs))
@@ -133,7 +133,7 @@ def _parts(points: Sequence[TrendPoint | None]) -> Iterator[list[tuple[int, Tren
 
 
 def _scale(lows: Sequence[float], highs: Sequence[float]) -> tuple[float, float]:
-    """Return the ends of the axis: the next tenths within the scores' 0..1, or the values themselves far beyond."""
+    """The ends of the axis: the next tenths within the scores' 0..1, or the values themselves far beyond."""
     bottom, top = min(lows, default=0), max(highs, default=1)
     if top - bottom <= 2:
         bottom, top = math.floor(bottom * 10 + 1e-9) / 10, math.ceil(top * 10 - 1e-9) / 10
