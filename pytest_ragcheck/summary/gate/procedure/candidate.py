@@ -17,7 +17,7 @@ MORE_ASKS = 4
 
 
 def asks_again(question: ComparedQuestion, gate: str) -> int:
-    """Return how often the question is asked again if it fails each time."""
+    """How often the question is asked again if it fails each time."""
     return MORE_ASKS if gate == "confirmed" or any(run.is_flaky for run in question.known) else ASKS
 
 
@@ -61,7 +61,7 @@ def _outcome(found: SideBySide | None) -> Outcome:
 
 
 def _failed_run(question: ComparedQuestion) -> KnownRun | None:
-    """Return the only saved run that failed in all looks, if the others and today passed; else None."""
+    """The only saved run that failed in all looks, if the others and today passed; else None."""
     failed = [run for run in question.known if run.failed]
     others = sum(run.passed for run in question.known)
     return failed[0] if question.now.passed and len(failed) == 1 and others == len(question.known) - 1 else None

@@ -19,7 +19,7 @@ _EXACT = 1e-12
 
 def binomial_p(broken: int, improved: int, known_runs: int) -> float:
     """
-    Return the chance of at least *broken* of `broken + improved` units, if each broke in a random run.
+    The chance of at least *broken* of `broken + improved` units, if each broke in a random run.
 
     Source: the exact conditional test of a binomial share of 1 / (known_runs + 1).
     """
@@ -29,7 +29,7 @@ def binomial_p(broken: int, improved: int, known_runs: int) -> float:
 
 def mixed_p(broken: int, known_runs: Sequence[int]) -> float:
     """
-    Return the chance of at least *broken* units, if each broke in a random one of its own runs.
+    The chance of at least *broken* units, if each broke in a random one of its own runs.
 
     *known_runs* has the number of saved runs, >= 1, of each unit that broke in exactly one run.
 
@@ -43,7 +43,7 @@ def mixed_p(broken: int, known_runs: Sequence[int]) -> float:
 
 def critical_value(known_runs: int, improved: int, level: float) -> int:
     """
-    Return the least number of broken units that is red, given the number of improved ones.
+    The least number of broken units that is red, given the number of improved ones.
 
     If nothing changed, a unit that breaks in exactly one of the `known_runs + 1` runs is equally likely to break in
     each of them.
@@ -63,7 +63,7 @@ def critical_value(known_runs: int, improved: int, level: float) -> int:
 
 def floor_value(improved: int, questions: int) -> int:
     """
-    Return the least number of newly broken questions that is red without a test, among all compared *questions*.
+    The least number of newly broken questions that is red without a test, among all compared *questions*.
 
     *improved* is the number of questions that failed in the latest saved run and pass today.
 
@@ -78,7 +78,7 @@ def floor_value(improved: int, questions: int) -> int:
 
 def holds_level(critical: tuple[int, ...], known_runs: int, level: float) -> bool:
     """
-    Return True if the test is red with a chance of at most *level* for all rates of breaking.
+    True if the test is red with a chance of at most *level* for all rates of breaking.
 
     The chance of red is linear in each unit's chance to break in exactly one run. Its maximum is therefore at an
     extreme point, where some units have the highest such chance and the others have none.
@@ -100,7 +100,7 @@ def holds_level(critical: tuple[int, ...], known_runs: int, level: float) -> boo
 
 @cache
 def _lowered(known_runs: int, level: float) -> tuple[int, ...]:
-    """Return the critical values for 0, 1, ... improved units, each as low as the level of the whole test permits."""
+    """The critical values for 0, 1, ... improved units, each as low as the level of the whole test permits."""
     critical: tuple[int, ...] = ()
     for improved in range(_MOST_IMPROVED):
         value = _conditional(known_runs, improved, level)
@@ -120,7 +120,7 @@ def _conditional(known_runs: int, improved: int, level: float) -> int:
 
 @cache
 def _red_share(n: int, critical: tuple[int, ...], known_runs: int, level: float) -> float:
-    """Return the chance of a red run given that *n* units broke in exactly one run."""
+    """The chance of a red run given that *n* units broke in exactly one run."""
     share = 1 / (known_runs + 1)
     return math.fsum(
         _chance(n, broken, share)
@@ -131,6 +131,6 @@ def _red_share(n: int, critical: tuple[int, ...], known_runs: int, level: float)
 
 
 def _chance(n: int, k: int, share: float) -> float:
-    """Return the chance of exactly *k* of *n*, by logarithms: the coefficient of 1,100 is too large for a float."""
+    """The chance of exactly *k* of *n*, by logarithms: the coefficient of 1,100 is too large for a float."""
     ways = math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)
     return math.exp(ways + k * math.log(share) + (n - k) * math.log1p(-share))

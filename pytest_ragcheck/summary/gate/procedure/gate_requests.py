@@ -44,7 +44,7 @@ Steps = Generator[Request, Reply, T]
 
 
 def drive(steps: Steps[T], serve: Callable[[Request], Reply]) -> T:
-    """Return the result of the steps; a plain function serves each request."""
+    """The result of the steps; a plain function serves each request."""
     try:
         request = next(steps)
         while True:

@@ -29,7 +29,7 @@ COUNT_SHARE = 0.6
 
 
 def procedure_for(gate: str, n_questions: int) -> str:
-    """Return the procedure that decides: `confirmed` instead of `regression` below 10 comparable questions."""
+    """The procedure that decides: `confirmed` instead of `regression` below 10 comparable questions."""
     return "confirmed" if n_questions < FEWEST_QUESTIONS else gate
 
 
@@ -125,7 +125,7 @@ def _count(examined: Sequence[Examined], kind: str, unit_of: Mapping[Key, int], 
 
 
 def _newly_passing(examined: Sequence[Examined]) -> int:
-    """Return how many questions failed in their latest saved run and pass today, unless judged worse side by side."""
+    """How many questions failed in their latest saved run and pass today, unless judged worse side by side."""
     refuted = {each.question.key for each in examined if each.side_by_side is not None and not each.improved}
     return sum(
         each.question.known[-1].failed and each.question.now.passed and each.question.key not in refuted

@@ -30,7 +30,7 @@ class _Judged:
 
     def values(self, metric: str | None) -> list[float] | None:
         """
-        Return the values of today and of each saved run, latest first; None if no metric was scored in all runs.
+        The values of today and of each saved run, latest first; None if no metric was scored in all runs.
 
         Without *metric*, they are means over the asserted metrics that were scored in all runs.
         """
@@ -46,7 +46,7 @@ class _Judged:
 
 
 def can_be_judged(questions: Sequence[ComparedQuestion]) -> list[ComparedQuestion]:
-    """Return the questions whose answers differ between the runs and can all be judged today."""
+    """The questions whose answers differ between the runs and can all be judged today."""
     return [
         question
         for question in questions
@@ -55,7 +55,7 @@ def can_be_judged(questions: Sequence[ComparedQuestion]) -> list[ComparedQuestio
 
 
 def can_be_red(changed: Sequence[ComparedQuestion], unit_of: Mapping[Key, int], level: float) -> bool:
-    """Return True if enough units changed that a drop of all of them would be significant."""
+    """True if enough units changed that a drop of all of them would be significant."""
     runs: dict[int, int] = {}
     for question in changed:
         unit = unit_of[question.key]
@@ -95,7 +95,7 @@ def weigh_means(
 
 
 def _judged(question: ComparedQuestion) -> _Judged:
-    """Return the question with today's judgement of its new answer only, if there is one."""
+    """The question with today's judgement of its new answer only, if there is one."""
     answers = tuple(look.answer or "" for look in reversed(question.looks_by_run))
     scores: dict[str, list[Scores]] = {answer: [] for answer in answers}
     if question.now.fresh:
@@ -158,7 +158,7 @@ def _metric_drops(
 
 
 def _units(values: Sequence[tuple[Key, list[float]]], unit_of: Mapping[Key, int]) -> list[list[float]]:
-    """Return the sums of each unit's questions by run, today first, over the runs that all its questions have."""
+    """The sums of each unit's questions by run, today first, over the runs that all its questions have."""
     rows: dict[int, list[list[float]]] = defaultdict(list)
     for key, of_question in values:
         rows[unit_of[key]].append(of_question)
@@ -173,7 +173,7 @@ def _visible_drop(
     judged: Sequence[_Judged], n: int, units: Sequence[Sequence[float]], level: float, tolerance: float
 ) -> float | None:
     """
-    Return the drop that would turn about four of five runs red, with as many changed answers and the same spread.
+    The drop that would turn about four of five runs red, with as many changed answers and the same spread.
 
     Source: the power of the t test with one degree of freedom less than saved values, which is close to that of the
     permutation test from 8 values on.

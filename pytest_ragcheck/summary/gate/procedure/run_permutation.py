@@ -23,7 +23,7 @@ _FEW = 30
 
 def lower_sum_p(units: Sequence[Sequence[float]]) -> float:
     """
-    Return the chance, 0..1, of a sum as low as the sum of the first values if each unit were in random order.
+    The chance, 0..1, of a sum as low as the sum of the first values if each unit were in random order.
 
     The units are independent; each has the value of today first, then those of the saved runs. With two values in each
     unit this is the paired permutation test.
@@ -49,7 +49,7 @@ def lower_sum_p(units: Sequence[Sequence[float]]) -> float:
 
 
 def _share_at_most(units: Sequence[Sequence[int]], most: int) -> float:
-    """Return the share of all choices of one value from each unit whose sum is at most the limit."""
+    """The share of all choices of one value from each unit whose sum is at most the limit."""
     width = min(_WIDTH, math.prod(len(unit) for unit in units).bit_length() + 1)
     cells = (1 << (most + 1) * width) - 1
     upper_bits = cells // ((1 << width) - 1) * ((1 << max(0, width - _DROPPED)) - 1)

@@ -24,7 +24,7 @@ def judge_side_by_side(
     question: ComparedQuestion, recorded: Sequence[str], new: Sequence[str], *, deterministic: bool
 ) -> Steps[SideBySide | None]:
     """
-    Return the judgements of both sides and their test; None if the answers could not be judged.
+    The judgements of both sides and their test; None if the answers could not be judged.
 
     After 5 judgements of each side p must be 1/252, the least possible value; after 8 it must be at most the rest of
     `LEVEL`. A deterministic judge judges each answer once, and every new answer must score below every recorded one.
@@ -55,7 +55,7 @@ def judge_side_by_side(
 
 def worse_p(recorded: Sequence[float], new: Sequence[float]) -> float:
     """
-    Return the chance that a random choice of values for the new side has a sum as low, 0..1.
+    The chance that a random choice of values for the new side has a sum as low, 0..1.
 
     Each side has at least one value.
 
@@ -70,7 +70,7 @@ def worse_p(recorded: Sequence[float], new: Sequence[float]) -> float:
 def _margins(
     question: ComparedQuestion, recorded: Sequence[str], new: Sequence[str]
 ) -> Steps[tuple[tuple[float, ...], tuple[float, ...]] | None]:
-    """Return the margins of both sides over the metrics that all judgements scored; None without such a metric."""
+    """The margins of both sides over the metrics that all judgements scored; None without such a metric."""
     order = alternating(len(recorded), len(new))
     sides = recorded, new
     reply = yield JudgeAnew(key=question.key, answers=tuple(sides[side][place] for side, place in order))

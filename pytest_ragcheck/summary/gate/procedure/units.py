@@ -15,7 +15,7 @@ _CORRELATED = 3.5
 
 
 def by_document(questions: Sequence[ComparedQuestion]) -> dict[Key, int]:
-    """Return the index of the unit by question; questions that share a document, even indirectly, form one unit."""
+    """The index of the unit by question; questions that share a document, even indirectly, form one unit."""
     unit = {question.key: place for place, question in enumerate(questions)}
     parent = list(range(len(questions)))
 
@@ -34,7 +34,7 @@ def by_document(questions: Sequence[ComparedQuestion]) -> dict[Key, int]:
 
 def units_of(questions: Sequence[ComparedQuestion], broken: Iterable[Key]) -> tuple[str, dict[Key, int]]:
     """
-    Return the kind of the units, `question` or `document`, and the unit of each question.
+    The kind of the units, `question` or `document`, and the unit of each question.
 
     A lost document changes only the answers of its own questions. If more than a tenth of the other answers changed
     too, the questions of a document may share noise, and the document is the unit.
@@ -50,7 +50,7 @@ def units_of(questions: Sequence[ComparedQuestion], broken: Iterable[Key]) -> tu
 
 def are_correlated(differences: Iterable[tuple[float, Iterable[str]]]) -> bool:
     """
-    Return True if the differences of questions that share a document correlate significantly.
+    True if the differences of questions that share a document correlate significantly.
 
     Each question has its difference to its saved runs, and the documents of its contexts.
 
