@@ -29,14 +29,14 @@ class KnownVerdict:
 
     @classmethod
     def of(cls, record: Record) -> dict[str, KnownVerdict]:
-        """Return the verdict of a record by the digest of the judge's input; empty without a judgement."""
+        """The verdict of a record by the digest of the judge's input; empty without a judgement."""
         if record.judgement is None or not record.material:
             return {}
         return {record.material: cls(judgement=record.judgement, scores=measured_values(record.scores))}
 
 
 def known_verdicts(saved: Iterable[SavedAnswer], question: Question, judge: Judge) -> dict[str, KnownVerdict]:
-    """Return the recorded verdicts of the judge by the digest of its input; the first verdict on an answer counts."""
+    """The recorded verdicts of the judge by the digest of its input; the first verdict on an answer counts."""
     identity, labels = judge_identity(judge), label_digests(question)
     found: dict[str, KnownVerdict] = {}
     for each in saved:
@@ -64,6 +64,6 @@ class SameScore:
 
 
 def with_known(metrics: Sequence[Metric], known: Mapping[str, KnownVerdict]) -> tuple[Metric, ...]:
-    """Return the metrics; those that may call a server measure only new answers."""
+    """The metrics; those that may call a server measure only new answers."""
     scores = {material: {name: Score(value) for name, value in each.scores.items()} for material, each in known.items()}
     return tuple(metric if metric.local else SameScore(metric, scores) for metric in metrics)

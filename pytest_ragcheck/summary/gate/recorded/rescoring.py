@@ -24,7 +24,7 @@ async def look_of_today(
     weights: Mapping[str, float],
 ) -> Look | None:
     """
-    Return the recorded answer with its scores under today's labels and its verdict under today's thresholds.
+    The recorded answer with its scores under today's labels and its verdict under today's thresholds.
 
     Recorded scores are kept if the labels are those of the saved run. Otherwise the metrics that need no judge measure
     the answer again. Judged scores are kept unless the expected answers changed. The result is None if an asserted

@@ -48,7 +48,7 @@ class SavedAnswer:
     latency_seconds: float | None = None
 
     def digest(self, question: Question) -> str | None:
-        """Return the `answer_digest`; None without an answer."""
+        """The `answer_digest`; None without an answer."""
         return None if self.text is None else answer_digest(self.text, self.context_digests, self.source_ids, question)
 
     def has_labels_of(self, question: Question) -> bool:
@@ -81,7 +81,7 @@ def answer_digest(
 
 
 def label_digests(question: Question) -> dict[str, str]:
-    """Return a digest of each part of the question that defines a right answer."""
+    """A digest of each part of the question that defines a right answer."""
     gold = [[passage.text, passage.doc_id] for passage in question.gold_passages]
     # In a conversation, other earlier turns may make another answer the right one.
     before: list[Any] = [[turn.question for turn in question.earlier]] if question.earlier else []

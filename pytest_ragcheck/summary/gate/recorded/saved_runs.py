@@ -28,7 +28,7 @@ def contexts_path(path: Path) -> Path:
 
 def read_contexts(path: Path | InGit) -> dict[str, str]:
     """
-    Return the texts of the contexts by digest; empty if the file is missing.
+    The texts of the contexts by digest; empty if the file is missing.
 
     Raises:
         Unusable: The file is damaged.
@@ -53,7 +53,7 @@ def read_contexts(path: Path | InGit) -> dict[str, str]:
 
 
 def with_latest_answer(fields: Fields) -> Mapping[str, Any]:
-    """Return the row with the verdict, scores and judge of the latest answer, unless the row names its own."""
+    """The row with the verdict, scores and judge of the latest answer, unless the row names its own."""
     if "answers" not in fields.row:
         return fields.row
     answers, runs = fields.row["answers"], fields.row.get("runs", ())
@@ -73,7 +73,7 @@ def with_latest_answer(fields: Fields) -> Mapping[str, Any]:
 def repeated_answers(
     repeated: Mapping[str, Sequence[Sequence[float]]], thresholds: Mapping[str, float]
 ) -> list[SavedAnswer]:
-    """Return the asserted scores of each answer of one run, without texts; empty if the system was asked once."""
+    """The asserted scores of each answer of one run, without texts; empty if the system was asked once."""
     asserted = {metric: values for metric, values in repeated.items() if metric in thresholds}
     n = max(map(len, asserted.values()), default=1)
     answers = [{m: median(values[i]) for m, values in asserted.items() if i < len(values)} for i in range(n)]
@@ -86,7 +86,7 @@ def repeated_answers(
 
 def saved_runs(fields: Fields, contexts: Mapping[str, str]) -> tuple[tuple[SavedAnswer, ...], ...]:
     """
-    Return the looks of each saved run at the question, oldest run first.
+    The looks of each saved run at the question, oldest run first.
 
     *fields* is the row of a full predictions file, or of a compact baseline with or without answers. *contexts* has
     texts by digest.
@@ -116,7 +116,7 @@ def _compact_answer(fields: Fields, contexts: Mapping[str, str]) -> SavedAnswer:
 
 
 def _known_text(answer: SavedAnswer, row: Fields) -> SavedAnswer:
-    """Return the answer; in the tier `retrieval` the contexts are the whole reply, and its text is empty."""
+    """The answer; in the tier `retrieval` the contexts are the whole reply, and its text is empty."""
     alone = row.row.get("tier") == RETRIEVAL_ALONE and (answer.context_digests or answer.contexts is not None)
     return replace(answer, text="") if alone else answer
 
