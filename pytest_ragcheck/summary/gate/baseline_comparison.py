@@ -163,7 +163,7 @@ def compare(
 
 
 def examined_against(baseline: Baseline, outcomes: Outcomes) -> Outcomes:
-    """Return the outcomes without the evidence of a gate that used another baseline."""
+    """The outcomes without the evidence of a gate that used another baseline."""
     records = tuple(
         record if tuple(record.evidence.get("saved_runs", ())) == baseline.runs else replace(record, evidence={})
         for record in outcomes.records
@@ -172,7 +172,7 @@ def examined_against(baseline: Baseline, outcomes: Outcomes) -> Outcomes:
 
 
 def _under_todays_rules(row: BaselineRow, record: Record) -> BaselineRow:
-    """Return the row with the verdict of its latest run under today's labels and thresholds."""
+    """The row with the verdict of its latest run under today's labels and thresholds."""
     evidence, scores = evidence_of(record), row.metrics
     if evidence is not None and evidence.known:
         latest = evidence.known[-1].looks[0]

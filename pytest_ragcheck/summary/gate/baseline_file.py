@@ -36,7 +36,7 @@ def baseline_documents(
     accepted: Collection[Key] | None = None,
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """
-    Return the document of the baseline with the run added, and the document of its contexts.
+    The document of the baseline with the run added, and the document of its contexts.
 
     A question keeps its earlier runs if its text and its settings are the same, and also if it is an ERROR in the run
     or was not run. A question that is gone is dropped.
@@ -59,7 +59,7 @@ def baseline_documents(
 
 
 def differing(now: BaselineFile, earlier: BaselineFile) -> list[Key]:
-    """Return the questions that accepting the run would add to the baseline, change in it or remove from it."""
+    """The questions that accepting the run would add to the baseline, change in it or remove from it."""
     measured, before = _by_key(now.document), _by_key(earlier.document)
     rows, recorded = now.runs.rows, earlier.runs.rows
     metrics = {*DEMANDED, *(metric for row in rows.values() for metric in row.metrics)}
@@ -87,7 +87,7 @@ def _is_recorded(given: Mapping[str, Any], known: Mapping[str, Any]) -> bool:
 
 
 def _is_comparable(row: BaselineRow, recorded: BaselineRow) -> bool:
-    """Return True if the gate would compare the rows; otherwise the new row replaces the recorded one."""
+    """True if the gate would compare the rows; otherwise the new row replaces the recorded one."""
     return (
         row.question == recorded.question
         and judge_name(row.judge) == judge_name(recorded.judge)
@@ -142,7 +142,7 @@ def _documents(
 
 
 def _answers_and_runs(known: Mapping[str, Any]) -> tuple[list[dict[str, Any]], list[list[int]]]:
-    """Return the distinct answers of the earlier runs, and for each run the indexes of its answers."""
+    """The distinct answers of the earlier runs, and for each run the indexes of its answers."""
     if "answers" in known:
         return list(known["answers"]), [list(run) for run in known["runs"]]
     if not known:

@@ -124,7 +124,7 @@ class Baseline:
 
 def read_baseline(path: Path | InGit, *, name: str, advice: str = GIVE) -> Baseline:
     """
-    Return the baseline in a file.
+    The baseline in a file.
 
     *name* is the name of the baseline in messages, and *advice* the remedy in the message about a file of another kind.
 
@@ -151,7 +151,7 @@ def read_baseline(path: Path | InGit, *, name: str, advice: str = GIVE) -> Basel
 
 def read_baseline_document(path: Path | InGit, advice: str) -> dict[str, Any]:
     """
-    Return the JSON document of a baseline, checked against its schema.
+    The JSON document of a baseline, checked against its schema.
 
     Raises:
         Unusable: The file is not a baseline or the predictions file of a full run.
@@ -199,7 +199,7 @@ def _prediction(fields: Fields, contexts: Mapping[str, str]) -> BaselineRow:
 
 
 def measured_row(given: Fields) -> BaselineRow:
-    """Return a row with a PASS or a FAIL, with the values of its latest run and without the saved runs."""
+    """A row with a PASS or a FAIL, with the values of its latest run and without the saved runs."""
     fields = Fields(with_latest_answer(given), given.place)
     judgement = fields.object_or_null("judgement")
     judge = judge_of(fields)  # first, because a compact row has its judge's prompt_version
@@ -239,7 +239,7 @@ def _head(fields: Fields) -> dict[str, Any]:
 def passes_and_fails(
     verdict: Verdict, repeated: Mapping[str, Sequence[Sequence[float]]], thresholds: Mapping[str, float]
 ) -> tuple[int, int]:
-    """Return the number of passes and of failures of a question over all its answers in one run."""
+    """The number of passes and of failures of a question over all its answers in one run."""
     answers = repeated_answers(repeated, thresholds)
     if not answers:
         return int(verdict is Verdict.PASS), int(verdict is Verdict.FAIL)

@@ -23,7 +23,7 @@ _SETTINGS = ("judge", "prompt", "tier", "top_k")
 
 def differences(comparison: Comparison) -> tuple[str, ...]:
     """
-    Return the incomparable settings, such as `judge: offline then, openai gpt-5 now`; empty if all are comparable.
+    The incomparable settings, such as `judge: offline then, openai gpt-5 now`; empty if all are comparable.
 
     A value that the baseline lacks, as in files of an earlier version, counts as equal.
     """

@@ -99,7 +99,7 @@ class Decision:
 
 
 def decide(outcomes: Outcomes, comparison: Comparison | None, rules: GateRules) -> Decision:
-    """Return the decision of the gate on the run; the gates `confirmed` and `regression` need a comparison."""
+    """The decision of the gate on the run; the gates `confirmed` and `regression` need a comparison."""
     refusals: tuple[str, ...] = ()
     findings = None
     changes: list[Change] = []
@@ -131,7 +131,7 @@ def decide(outcomes: Outcomes, comparison: Comparison | None, rules: GateRules) 
 
 def why_tolerated(record: Record, rules: GateRules, baseline: Baseline | None, *, clean: Callable[[str], str]) -> str:
     """
-    Return the reason why the gate tolerates a FAIL; empty if it does not.
+    The reason why the gate tolerates a FAIL; empty if it does not.
 
     *clean* redacts a text, because the texts of the baseline are redacted.
     """
@@ -150,7 +150,7 @@ def why_tolerated(record: Record, rules: GateRules, baseline: Baseline | None, *
 
 
 def is_newly_forbidden(record: Record, before: BaselineRow) -> bool:
-    """Return True if no recorded answer broke as much of a prohibition, and the same texts or documents."""
+    """True if no recorded answer broke as much of a prohibition, and the same texts or documents."""
     for metric, value in record.shortfalls.items():
         if metric in PROHIBITIONS:
             # A recorded score is rounded.

@@ -24,7 +24,7 @@ class GateEstimate:
 
 def gate_estimate(rows: Iterable[tuple[BaselineRow, int]], gate: str) -> GateEstimate:
     """
-    Return the estimate for the gate `confirmed` or `regression`.
+    The estimate for the gate `confirmed` or `regression`.
 
     Each row of the baseline comes with the number of requests that it takes to ask its question again: a turn of a
     conversation is asked after all turns before it.

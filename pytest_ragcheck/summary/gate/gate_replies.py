@@ -63,7 +63,7 @@ class GateReplies:
     """The end of each saved run, which identifies the baseline."""
 
     def compared(self, record: Record) -> ComparedQuestion:
-        """Return the question in the form of the procedure; `known` must not be empty."""
+        """The question in the form of the procedure; `known` must not be empty."""
         question = record.question
         return ComparedQuestion(
             key=question.key,
@@ -81,7 +81,7 @@ class GateReplies:
         return drive(steps, lambda _: next(kept, None))
 
     def to_document(self) -> dict[str, Any]:
-        """Return the evidence as JSON values, without the optional ones that are empty or False."""
+        """The evidence as JSON values, without the optional ones that are empty or False."""
         document = {
             **{name: getattr(self, name) for name in _PLAIN},
             "thresholds": dict(self.thresholds),
@@ -109,7 +109,7 @@ class GateReplies:
 
 
 def evidence_of(record: Record) -> GateReplies | None:
-    """Return the evidence of the record; None if the gate did not examine the question."""
+    """The evidence of the record; None if the gate did not examine the question."""
     return GateReplies.from_document(record.evidence) if record.evidence else None
 
 

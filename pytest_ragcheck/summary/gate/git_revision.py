@@ -20,7 +20,7 @@ class InGit:
 
     def read_bytes(self) -> bytes:
         """
-        Return the content of the file in the revision.
+        The content of the file in the revision.
 
         Raises:
             Unusable: The revision has no such file, or git is not installed.
@@ -31,7 +31,7 @@ class InGit:
 
 def versions(file: InGit) -> list[InGit]:
     """
-    Return the file in each commit up to its revision that changed it, oldest first.
+    The file in each commit up to its revision that changed it, oldest first.
 
     The revision may be a range such as `v1..main`. Merges follow the first parent, so that each version is one of the
     main branch.
@@ -67,7 +67,7 @@ def _output(folder: Path, *arguments: str) -> bytes:
 
 
 def committed(path: Path) -> datetime | None:
-    """Return the time of the file's last commit; None if there is none, or if the file has changed since."""
+    """The time of the file's last commit; None if there is none, or if the file has changed since."""
     try:
         changed = _git(path.parent, "diff", "--quiet", "HEAD", "--", path.name)
         last = _git(path.parent, "log", "-1", "--format=%ct", "--", path.name)

@@ -29,7 +29,7 @@ class LostScores:
 
 
 def needs_more_than_labels(metric: str) -> bool:
-    """Return True if the metric may not apply to an answer, as without citation markers."""
+    """True if the metric may not apply to an answer, as without citation markers."""
     return group_of(metric) in {None, "citations"} and metric not in DEMANDED
 
 

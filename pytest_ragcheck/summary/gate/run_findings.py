@@ -51,12 +51,12 @@ class Judging:
 
 
 def is_deterministic(record: Record) -> bool:
-    """Return True if a second judgement of the same answer equals the first."""
+    """True if a second judgement of the same answer equals the first."""
     return record.judge is None or record.judge.kind in _DETERMINISTIC
 
 
 def findings_of(changes: Sequence[Change], rules: GateRules, *, is_shard: bool) -> GateFindings:
-    """Return the findings of `confirmed` or `regression` over the kept replies of the comparable questions."""
+    """The findings of `confirmed` or `regression` over the kept replies of the comparable questions."""
     gate = _procedure(changes, rules, is_shard=is_shard)
     deterministic = all(is_deterministic(change.now) for change in changes)
     judged: dict[Key, dict[str, deque[Scores]]] = {}
@@ -83,7 +83,7 @@ def findings_of(changes: Sequence[Change], rules: GateRules, *, is_shard: bool) 
 
 
 def _procedure(changes: Sequence[Change], rules: GateRules, *, is_shard: bool) -> str:
-    """Return the procedure for the compared questions; a shard uses the procedure of the whole run."""
+    """The procedure for the compared questions; a shard uses the procedure of the whole run."""
     if is_shard and any(evidence.gate == "regression" for each in changes if (evidence := evidence_of(each.now))):
         return rules.gate
     return procedure_for(rules.gate, len(changes))
@@ -132,7 +132,7 @@ def _examined(change: Change, gate: str) -> tuple[Examined, Mapping[str, tuple[S
 
 
 def _without_requests(record: Record, before: BaselineRow, gate: str) -> GateReplies:
-    """Return the replies of a run that asked nothing again, from its scores alone."""
+    """The replies of a run that asked nothing again, from its scores alone."""
     thresholds = record.thresholds
     now = Look(answer=None, scores=measured_values(record.scores), passed=record.verdict is Verdict.PASS)
     known = [
