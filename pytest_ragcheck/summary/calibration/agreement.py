@@ -36,7 +36,7 @@ class Agreement:
 
 def read_agreements(paths: Iterable[Path]) -> tuple[Agreement, ...]:
     """
-    Return the agreements in the files.
+    The agreements in the files.
 
     Raises:
         UsageError: A file is not from `ragcheck calibrate --output`, or two have the same score and judge.
@@ -54,7 +54,7 @@ def read_agreements(paths: Iterable[Path]) -> tuple[Agreement, ...]:
 
 
 def agreements_of(agreements: Iterable[Agreement], judges: Sequence[JudgeIdentity]) -> dict[str, Agreement]:
-    """Return the agreement of the run's judge by score; empty for a run with several judges."""
+    """The agreement of the run's judge by score; empty for a run with several judges."""
     return {each.score: each for each in agreements if [each.judge] == list(judges)}
 
 

@@ -47,7 +47,7 @@ class Calibration:
 
 def calibrate(judged: Sequence[Judged], *, threshold: float) -> Calibration:
     """
-    Return the agreement of the scores with the labels, over at least one answer.
+    The agreement of the scores with the labels, over at least one answer.
 
     *threshold* is the lowest score that passes, 0..1.
     """
@@ -81,7 +81,7 @@ def _curve(judged: Sequence[Judged]) -> Iterable[CurvePoint]:
 
 
 def _best_threshold(judged: Sequence[Judged], current: float) -> float | None:
-    """Return a threshold halfway between two scores, the nearest to *current* among equals."""
+    """A threshold halfway between two scores, the nearest to *current* among equals."""
     # Rounded, since equal gains may differ in the last digit.
     gains = [(p.threshold, round(p.tpr - p.fpr, 12)) for p in _curve(judged) if p.threshold is not None]
     if not gains:

@@ -65,7 +65,7 @@ def compare_judges(
     judged: Sequence[Mapping[int, Judged]], usd: Sequence[float | None], *, threshold: float, margin: float
 ) -> JudgeComparison:
     """
-    Return the comparison over the answers that all judges scored.
+    The comparison over the answers that all judges scored.
 
     *judged* has the scored answers of each of two or more judges, by row number in the file. A judge that is worse by
     at most *margin*, 0..1, counts as equally good.

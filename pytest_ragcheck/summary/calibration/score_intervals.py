@@ -27,7 +27,7 @@ class RateEstimate:
 
 def difference(first: RateSample, second: RateSample, name: str) -> RateEstimate:
     """
-    Return the rate of *first* minus that of *second*, both over the same answers in the same order.
+    The rate of *first* minus that of *second*, both over the same answers in the same order.
 
     Source: Newcombe (1998), method 10 for paired rates, with the correlation that the jackknife over groups finds.
     """
@@ -86,12 +86,12 @@ class RateSample:
         self._replicates = [self._rates(without=block) for block in range(self._n_blocks)] if self._n_blocks > 1 else []
 
     def jackknife(self, name: str) -> list[float]:
-        """Return the rate without each block, or the rate of all answers if it is undefined without a block."""
+        """The rate without each block, or the rate of all answers if it is undefined without a block."""
         return [replicate.get(name, self.values[name]) for replicate in self._replicates]
 
     def estimate(self, name: str) -> RateEstimate:
         """
-        Return a rate with Wilson's interval; the jackknife over groups gives the effective number of answers.
+        A rate with Wilson's interval; the jackknife over groups gives the effective number of answers.
 
         Source: Wilson (1927); Korn and Graubard (1998) for the effective number of answers, and Student's quantile with
         a degree of freedom for each group but one; Kottas, Kuss and Zapf (2014) for the same interval of a ROC area;
@@ -122,7 +122,7 @@ class RateSample:
 
     def _roc_auc(self, without: int | None) -> float | None:
         """
-        Return the chance that a good answer scores higher than a bad one, ties counting half; None without both.
+        The chance that a good answer scores higher than a bad one, ties counting half; None without both.
 
         Source: Hanley and McNeil (1982): the area under the ROC curve is the Mann-Whitney statistic.
         """
@@ -137,7 +137,7 @@ class RateSample:
 
 
 def _correlation(first: Sequence[float], second: Sequence[float]) -> float:
-    """Return the correlation of two rates by their jackknife replicates, -1..1; 0.0 if one does not vary."""
+    """The correlation of two rates by their jackknife replicates, -1..1; 0.0 if one does not vary."""
     try:
         return max(-1.0, min(1.0, correlation(first, second)))
     except StatisticsError:
