@@ -102,7 +102,7 @@ class Agents:
 
 def compare_agents(results: Sequence[tuple[str, Baseline]]) -> Agents:
     """
-    Return the comparison of two or more agents, each given with its name; the others are compared with the first.
+    The comparison of two or more agents, each given with its name; the others are compared with the first.
 
     Raises:
         UsageError: Two agents have no question in common.
@@ -161,7 +161,7 @@ def _differences(measured: Sequence[tuple[BaselineRow, BaselineRow]]) -> dict[st
 
 
 def _mean_difference(before: Sequence[float], after: Sequence[float]) -> Difference:
-    """Return the mean of `after - before`, with the gate's test of means in the direction of the difference."""
+    """The mean of `after - before`, with the gate's test of means in the direction of the difference."""
     differences = [b - a for a, b in zip(before, after, strict=True)]
     value, (low, high) = math.fsum(differences) / len(differences), mean_interval(differences)
     lower, higher = (after, before) if value <= 0 else (before, after)
@@ -171,7 +171,7 @@ def _mean_difference(before: Sequence[float], after: Sequence[float]) -> Differe
 
 
 def _rate_difference(gained: int, lost: int, n: int) -> Difference:
-    """Return the difference of the shares of PASS, with the gate's count test for one saved run in its direction."""
+    """The difference of the shares of PASS, with the gate's count test for one saved run in its direction."""
     low, high = rate_difference_interval(gained, lost, n)
     fewer, more = sorted((gained, lost))
     significant = more > fewer and more >= critical_value(1, fewer, _ERROR_RATE * COUNT_SHARE)

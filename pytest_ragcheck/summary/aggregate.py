@@ -133,7 +133,7 @@ def aggregate(
     flaky: tuple[Flaky, ...] = (),
     decision: Decision | None = None,
 ) -> Summary:
-    """Return the summary of a run; *measured* has the agreement of judges with people."""
+    """The summary of a run; *measured* has the agreement of judges with people."""
     names = [questions.dataset_name for questions in outcomes.sets]
     by_dataset: dict[str, list[Record]] = {name: [] for name in names}
     for record in outcomes.records:
@@ -250,7 +250,7 @@ def _performance(records: Iterable[Record]) -> dict[str, float]:
 
 
 def _costs(measured: Iterable[Record]) -> dict[str, float]:
-    """Return the cost of the questions with a verdict; a sum with an unknown part is absent."""
+    """The cost of the questions with a verdict; a sum with an unknown part is absent."""
     costs = [record.cost for record in measured]
     judged = [record.cost for record in measured if not record.verdict_cached and record.cost.asked_judge]
     sums = {

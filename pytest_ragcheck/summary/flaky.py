@@ -20,7 +20,7 @@ class Flaky:
 
 
 def flaky_in_history(baseline: Baseline) -> tuple[Flaky, ...]:
-    """Return the questions that both passed and failed in the baseline, those nearest to half and half first."""
+    """The questions that both passed and failed in the baseline, those nearest to half and half first."""
     return _sorted(
         Flaky(dataset_name=row.dataset_name, question_id=row.id, passes=row.passes, fails=row.fails)
         for row in baseline.rows.values()
@@ -32,7 +32,7 @@ def flaky_in_run(
     records: Iterable[Record], baseline: Baseline | None, *, clean: Callable[[str], str]
 ) -> tuple[Flaky, ...]:
     """
-    Return the questions of a run that both passed and failed, in its baseline or in the run itself.
+    The questions of a run that both passed and failed, in its baseline or in the run itself.
 
     A question that always passed before and always fails now has changed and is not flaky. Questions in quarantine are
     left out, and so are broken prohibitions, which no passing answer excuses. *clean* removes secrets from a text, as

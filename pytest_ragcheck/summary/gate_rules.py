@@ -43,7 +43,7 @@ class GateRules:
 
 
 def gate_and_tolerance(rule: str) -> dict[str, Any]:
-    """Return the fields `gate` and `tolerance` for `rag_gate`; without `tolerance` if the rule names none."""
+    """The fields `gate` and `tolerance` for `rag_gate`; without `tolerance` if the rule names none."""
     gate, _, drop = rule.partition(":")
     if gate != "regression" or not drop:
         return {"gate": rule}
@@ -51,7 +51,7 @@ def gate_and_tolerance(rule: str) -> dict[str, Any]:
 
 
 def allowances(differences: Collection[str]) -> dict[str, Any]:
-    """Return the fields `missing` and `other_baseline` for `rag_baseline_allow`."""
+    """The fields `missing` and `other_baseline` for `rag_baseline_allow`."""
     return {
         "missing": "allowed" if MISSING_QUESTIONS in differences else "regression",
         "other_baseline": "compare" if OTHER_SETTINGS in differences else "refuse",

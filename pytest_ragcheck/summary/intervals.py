@@ -11,7 +11,7 @@ _Z = NormalDist().inv_cdf(0.975)
 
 def mean_interval(values: Sequence[float]) -> tuple[float, float]:
     """
-    Return the 95 % interval of a mean; both ends are the value itself if there is only one.
+    The 95 % interval of a mean; both ends are the value itself if there is only one.
 
     Source: Student (1908), the t interval.
     """
@@ -26,7 +26,7 @@ def mean_interval(values: Sequence[float]) -> tuple[float, float]:
 
 def wilson(share: float, n: float, *, z: float = _Z) -> tuple[float, float]:
     """
-    Return the 95 % interval of a rate, both ends 0..1.
+    The 95 % interval of a rate, both ends 0..1.
 
     *share* is the rate, 0..1. *n* is the number of independent observations, > 0; it need not be whole. *z* is the
     quantile of the interval.
@@ -40,7 +40,7 @@ def wilson(share: float, n: float, *, z: float = _Z) -> tuple[float, float]:
 
 def rate_difference_interval(up: int, down: int, n: int) -> tuple[float, float]:
     """
-    Return the 95 % interval of the difference of two shares; both ends are the difference itself if *n* is 1.
+    The 95 % interval of the difference of two shares; both ends are the difference itself if *n* is 1.
 
     Args:
         up: Questions that only the second has, >= 0.
@@ -62,7 +62,7 @@ def rate_difference_interval(up: int, down: int, n: int) -> tuple[float, float]:
 
 def student_quantile(share: float, degrees: int) -> float:
     """
-    Return the value below which *share* of Student's distribution lies.
+    The value below which *share* of Student's distribution lies.
 
     *share* is above 0.5 and below 1. There is at least one degree of freedom.
 

@@ -27,7 +27,7 @@ class MetricStatistics:
 
 
 def metric_statistics(scores: Sequence[Score]) -> MetricStatistics | None:
-    """Return the statistics of the measured values; None without any, since an empty mean is not 0."""
+    """The statistics of the measured values; None without any, since an empty mean is not 0."""
     values = [score.value for score in scores if score.value is not None]
     if not values:
         return None
@@ -45,7 +45,7 @@ def metric_statistics(scores: Sequence[Score]) -> MetricStatistics | None:
 
 def percentile(values: Sequence[float], percent: float) -> float:
     """
-    Return the value below which *percent* of the values lie, interpolated linearly.
+    The value below which *percent* of the values lie, interpolated linearly.
 
     *percent* is 0..100. There is at least one value, in any order.
 

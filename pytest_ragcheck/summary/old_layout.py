@@ -58,7 +58,7 @@ class OldResults:
 
 def read_old_results(path: Path) -> OldResults:
     """
-    Return the results of the main file *path* and the files beside it.
+    The results of the main file *path* and the files beside it.
 
     Raises:
         DatasetError: A file has unexpected content; the text names the content and the place.
@@ -101,7 +101,7 @@ def read_old_results(path: Path) -> OldResults:
 
 
 def _document(path: Path, *, rows: str = "") -> Row:
-    """Return the object in the file; a list becomes the value under *rows*, with empty `results`."""
+    """The object in the file; a list becomes the value under *rows*, with empty `results`."""
     try:
         value = json.loads(_text(path), parse_int=_int)
     except (ValueError, RecursionError) as error:
@@ -124,7 +124,7 @@ def _text(path: Path) -> str:
 
 
 def _int(digits: str) -> float:
-    """Return the number; infinity if a float cannot hold it."""
+    """The number; infinity if a float cannot hold it."""
     return int(digits) if math.isfinite(float(digits)) else float(digits)
 
 
@@ -196,7 +196,7 @@ def _numbers(row: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _number(cell: Any) -> Any:
-    """Return the number, None for an empty cell, or the value that is not a number."""
+    """The number, None for an empty cell, or the value that is not a number."""
     try:
         return json.loads(cell, parse_int=_int) if isinstance(cell, str) and cell else cell or None
     except ValueError:

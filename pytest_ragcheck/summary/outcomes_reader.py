@@ -56,7 +56,7 @@ def outcomes_of(predictions: Document, summary: Document, asked: Mapping[Key, Do
 
 
 def rules_of_summary(summary: Document) -> GateRules:
-    """Return the rules of the gate in the summary; the defaults if the run had none."""
+    """The rules of the gate in the summary; the defaults if the run had none."""
     gate = summary.get("gate", {})
     return GateRules(**{name: gate[name] for name in GateRules.__slots__ if name in gate})
 

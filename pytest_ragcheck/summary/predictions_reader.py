@@ -46,7 +46,7 @@ def refuse_older(path: Path) -> None:
 
 def read_document(read: Callable[[], bytes], *, wrong_kind: str, wrong_version: str) -> dict[str, Any]:
     """
-    Return the predictions document in the file whose bytes *read* returns.
+    The predictions document in the file whose bytes *read* returns.
 
     *wrong_kind* and *wrong_version* are the remedies for a file of another kind and of another version.
 
@@ -162,7 +162,7 @@ class Fields:
 
 
 def shown(value: Any) -> str:
-    """Return the value as ASCII JSON, shortened."""
+    """The value as ASCII JSON, shortened."""
     text = json.dumps(value)
     return text if len(text) <= 60 else f"{text[:60]} ..."
 
