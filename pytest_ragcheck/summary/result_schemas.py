@@ -20,7 +20,7 @@ def result_schema_text(kind: str) -> str:
 
 
 def kind_of_document(document: object) -> str | None:
-    """Return the kind of a result file, given its JSON value; None for another file."""
+    """The kind of a result file, given its JSON value; None for another file."""
     if not isinstance(document, dict):
         return None
     if "overall_metrics" in document or "metric_statistics" in document:
@@ -31,7 +31,7 @@ def kind_of_document(document: object) -> str | None:
 
 
 def is_compact(document: Mapping[str, Any]) -> bool:
-    """Return True if a document with predictions is a baseline with the answers of several runs."""
+    """True if a document with predictions is a baseline with the answers of several runs."""
     found = document["predictions"]
     rows = found if isinstance(found, list) else ()
     return "runs" in document or any(
@@ -75,7 +75,7 @@ def _place(path: Iterable[Any]) -> str:
 
 
 def _mistake(error: Any) -> str:
-    """Return the mistake in one line; jsonschema's message repeats the whole value."""
+    """The mistake in one line; jsonschema's message repeats the whole value."""
     wanted = error.validator_value
     match error.validator:
         case "required":

@@ -86,7 +86,7 @@ class Outcomes:
 
     @property
     def dataset_name(self) -> str:
-        """Return the only dataset's name, else the session's."""
+        """The only dataset's name, else the session's."""
         return self.sets[0].dataset_name if len(self.sets) == 1 else self.session_name
 
     @property
@@ -99,5 +99,5 @@ class Outcomes:
 
     @property
     def not_run(self) -> int:
-        """Return the number of collected questions that neither ran nor were skipped."""
+        """The number of collected questions that neither ran nor were skipped."""
         return sum(len(s.questions) for s in self.sets) - len(self.records) - sum(self.skipped.values())

@@ -48,7 +48,7 @@ def shard_name(agent: str, number: int, count: int) -> str:
 
 
 def shard_document(outcomes: Outcomes) -> dict[str, Any]:
-    """Return the JSON document that `read_shard` reads, with an iterator over the records."""
+    """The JSON document that `read_shard` reads, with an iterator over the records."""
     number, count = outcomes.shard or (1, 1)
     return {
         "shard": {"number": number, "count": count},
@@ -67,7 +67,7 @@ def shard_document(outcomes: Outcomes) -> dict[str, Any]:
 
 def read_shard(path: Path) -> Shard:
     """
-    Return the shard in a file.
+    The shard in a file.
 
     Raises:
         UsageError: The file is not a shard of this version.
@@ -102,7 +102,7 @@ def _mistakes(document: Any) -> Iterator[str]:
 
 def merged(shards: Sequence[Shard], *, timestamp: datetime) -> Outcomes:
     """
-    Return the outcomes of the whole run, from every shard once.
+    The outcomes of the whole run, from every shard once.
 
     Raises:
         UsageError: A shard is missing, occurs twice, or belongs to another run.
@@ -177,7 +177,7 @@ def _outcomes(document: Mapping[str, Any]) -> Outcomes:
 
 
 def _checked(shards: Sequence[Shard]) -> list[Shard]:
-    """Return the shards in order, after checking that each is there once and all belong to one run."""
+    """The shards in order, after checking that each is there once and all belong to one run."""
     first = shards[0]
     by_number: dict[int, Shard] = {}
     for shard in shards:
@@ -215,7 +215,7 @@ def _check_disjoint(shards: Iterable[Shard]) -> None:
 
 
 def _with_calls(each: Sequence[tuple[QuestionSet, ...]]) -> tuple[QuestionSet, ...]:
-    """Return the sets of all shards; each shard has all questions of files, and its own `rag_check` calls."""
+    """The sets of all shards; each shard has all questions of files, and its own `rag_check` calls."""
     sets: dict[str, QuestionSet] = {}
     for questions in (questions for part in each for questions in part):
         known = sets.setdefault(questions.dataset_name, questions)
@@ -233,7 +233,7 @@ def _added(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
 
 def find_shards(folders: Iterable[Path]) -> Iterator[Path]:
     """
-    Return the shard files in the folders.
+    The shard files in the folders.
 
     Raises:
         UsageError: A folder has no shard.

@@ -88,7 +88,7 @@ class Trend:
 
 
 def trend_of(runs: Iterable[TrendRun]) -> Trend:
-    """Return the trend over at least one run; the last counts if a run is given twice."""
+    """The trend over at least one run; the last counts if a run is given twice."""
     by_time: dict[tuple[datetime, str], list[TrendRun]] = {}
     for run in runs:
         same = by_time.setdefault((run.ended, run.agent_name), [])

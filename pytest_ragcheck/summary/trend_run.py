@@ -51,7 +51,7 @@ class TrendRun:
 
 def read_run(path: Path) -> TrendRun:
     """
-    Return the run in a predictions file, or the latest state of a baseline.
+    The run in a predictions file, or the latest state of a baseline.
 
     Raises:
         UsageError: The file is neither.
@@ -64,7 +64,7 @@ def read_run(path: Path) -> TrendRun:
 
 def committed_runs(file: InGit, *, leave_out: Callable[[str], None]) -> list[TrendRun]:
     """
-    Return the committed versions of a baseline up to a revision, oldest first.
+    The committed versions of a baseline up to a revision, oldest first.
 
     *leave_out* is called with the commit and the mistake of each version that is not a baseline.
 
