@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def with_question(stored: Record, question: Question) -> Record:
-    """Return a stored record, which has no secrets, with the question as it is in its file today."""
+    """A stored record, which has no secrets, with the question as it is in its file today."""
     if stored.question is question:
         return stored
     history = stored.question.history
@@ -44,7 +44,7 @@ class Asker:
 
     async def take(self, key: str) -> Evaluated | None:
         """
-        Return the record of a question that `begin` was given; None if an item has used it before.
+        The record of a question that `begin` was given; None if an item has used it before.
 
         Raises:
             PrefetchEnded: The run was stopped.
@@ -57,7 +57,7 @@ class Asker:
         self, key: str, prepared: PreparedQuestion, why: str, conversation: Conversation | None = None
     ) -> Evaluated:
         """
-        Return the record of a question that was not prefetched, from an earlier run or asked now.
+        The record of a question that was not prefetched, from an earlier run or asked now.
 
         *why* is the reason why it was not prefetched. *conversation* has the turns that the same system answered; None
         for a question that is no turn.

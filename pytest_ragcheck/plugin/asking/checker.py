@@ -74,7 +74,7 @@ class Checker:
         return await self.evaluator.evaluate(again)
 
     async def judge_again(self, question: Question, answer: RagAnswer, backends: Backends) -> Record:
-        """Return a record of the answer with a new verdict, from neither the baseline nor the verdict cache."""
+        """A record of the answer with a new verdict, from neither the baseline nor the verdict cache."""
         # Nothing is requested from the system, so no maximum of a request applies.
         thresholds = {metric: minimum for metric, minimum in question.thresholds.items() if metric not in BOUNDED}
         anew = PreparedQuestion(
@@ -90,7 +90,7 @@ class Checker:
 
     def preparer(self, backends: Backends, *, lasting: bool) -> Callable[[Question], PreparedQuestion]:
         """
-        Return a function that adds to a question the backends, the metrics, and the baseline's verdicts on its answers.
+        A function that adds to a question the backends, the metrics, and the baseline's verdicts on its answers.
 
         The private loop may call the function. *lasting* is True if the backends last until the end of the run.
         """
@@ -100,7 +100,7 @@ class Checker:
 
     def metrics_of(self, backends: Backends, *, lasting: bool = False) -> tuple[Metric, ...]:
         """
-        Return the metrics of questions with these backends.
+        The metrics of questions with these backends.
 
         *lasting* is True to keep the metrics open until the end of the run, as for prefetched questions.
         """
@@ -114,7 +114,7 @@ class Checker:
         return *self._metrics[key].metrics, *own_metrics(self._config)
 
     def lacks_documents(self, backends: Backends) -> bool:
-        """Return True if the system rejects all documents of the run, from any process."""
+        """True if the system rejects all documents of the run, from any process."""
         asks = loop_of(self._config).run(self._upload, as_client(backends.client, backends.settings))
         return asks.lacks_documents
 

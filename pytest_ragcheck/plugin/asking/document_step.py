@@ -65,7 +65,7 @@ class RunDocuments:
         return WithoutRetries(limits_of(self._config).asking)
 
     async def with_documents(self, client: Asks) -> AsksIngested:
-        """Return the client once the documents are in its system, or their upload has failed."""
+        """The client once the documents are in its system, or their upload has failed."""
         name = endpoint_name(client)
         if name not in self._tasks:
             self._tasks[name] = asyncio.ensure_future(self._ingest(client, name))
@@ -154,7 +154,7 @@ class RunDocuments:
     async def _ingest_once(
         self, uploads: list[Upload], client: Asks, routes: DocumentRoutes, name: str
     ) -> Ingested | None:
-        """Return the result of the one upload for all workers; None if it went to another system with the same name."""
+        """The result of the one upload for all workers; None if it went to another system with the same name."""
         system = name
         name = f"{name} as {routes.identity}" if routes.identity else name
         ledger = self._ledger(_digest(name))

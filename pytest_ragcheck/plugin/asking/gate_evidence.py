@@ -39,7 +39,7 @@ LABELS_CHANGED = "its labels changed, and the recorded answers cannot be scored 
 
 async def with_evidence(record: Record, backends: Backends, checker: Checker, run: RunBaseline) -> Record:
     """
-    Return the record with the evidence that the gate needs, asking the system and the judge again if necessary.
+    The record with the evidence that the gate needs, asking the system and the judge again if necessary.
 
     A resumed record may have its evidence already; it is kept if the saved runs and the procedure are the same.
     """
@@ -103,7 +103,7 @@ class _Examination:
         return replace(shown, evidence=evidence.to_document(), asked_again=verdicts, cost=cost)
 
     def _leaking(self) -> Record:
-        """Return the worst leak of today, first of those that no saved run has; without a leak the first failure."""
+        """The worst leak of today, first of those that no saved run has; without a leak the first failure."""
         failed = [each for each in (self.record, *self.again) if each.verdict is Verdict.FAIL]
 
         def kept(record: Record) -> tuple[bool, float]:

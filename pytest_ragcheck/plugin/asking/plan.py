@@ -96,7 +96,7 @@ class Plan:
 
 def plan(session: pytest.Session, *, switched_off: str) -> Plan:
     """
-    Return the plan of the session, after its collection.
+    The plan of the session, after its collection.
 
     *switched_off* is the reason why no question is prefetched; empty if prefetch is allowed.
     """
@@ -125,7 +125,7 @@ def plan(session: pytest.Session, *, switched_off: str) -> Plan:
 
 
 def _why_not_ahead(item: pytest.Item) -> str:
-    """Return the reason why the item cannot be prefetched; empty if it can."""
+    """The reason why the item cannot be prefetched; empty if it can."""
     if any(item.get_closest_marker(mark) for mark in ("skip", "skipif")):
         return MAY_BE_SKIPPED
     callspec = getattr(item, "callspec", None)

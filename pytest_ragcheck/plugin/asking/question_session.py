@@ -100,7 +100,7 @@ class QuestionSession:
 
     def record(self, item: pytest.Item, question: Question, backends: Backends) -> Evaluated:
         """
-        Return the record of the question: the prefetched one if made with the same backends, else a new one.
+        The record of the question: the prefetched one if made with the same backends, else a new one.
 
         The run ends after this question if the system rejects all documents, or is an app that does not start.
         """
@@ -151,7 +151,7 @@ class QuestionSession:
         return self._with_evidence(replace(taken, record=with_question(taken.record, question)), backends)
 
     def called(self, question: Question, backends: Backends) -> Evaluated:
-        """Return the record of a question that no item runs."""
+        """The record of a question that no item runs."""
         self._preflight.check(backends)
         return self._asked_now(question, backends, CALLED)
 
@@ -201,7 +201,7 @@ class QuestionSession:
 
     def _after_reruns(self, question: Question, backends: Backends) -> Evaluated | None:
         """
-        Return the record of a turn that an ERROR left out; None if the turns before it still have no answer.
+        The record of a turn that an ERROR left out; None if the turns before it still have no answer.
 
         A rerun may have answered them. Reruns in another process are unknown here, so the turns are asked again.
         """
@@ -216,7 +216,7 @@ class QuestionSession:
         return None if stopped_by is not None and stopped_by != question.turn else asked
 
     def _conversation_of(self, question: Question, backends: Backends) -> Conversation | None:
-        """Return the conversation of a turn, continued from the last item if client and conversation match."""
+        """The conversation of a turn, continued from the last item if client and conversation match."""
         own = conversation_of(question)
         if own is None:
             return None
@@ -233,7 +233,7 @@ class QuestionSession:
         return lambda question: replace(prepare(question), complete=complete)
 
     def _evidence(self, backends: Backends) -> Callable[[Record], Awaitable[Record]] | None:
-        """Return the function that adds the evidence of the gate; None without a baseline to compare with."""
+        """The function that adds the evidence of the gate; None without a baseline to compare with."""
         checker = self._checker
         if checker.baseline is None:
             return None
@@ -242,7 +242,7 @@ class QuestionSession:
         return partial(with_evidence, backends=backends, checker=checker, run=checker.baseline)
 
     def _with_evidence(self, evaluated: Evaluated, backends: Backends) -> Evaluated:
-        """Return the record with the evidence that the gate needs, which a resumed record may lack."""
+        """The record with the evidence that the gate needs, which a resumed record may lack."""
         record, add = evaluated.record, self._evidence(backends)
         if not evaluated.resumed or add is None:
             return evaluated
@@ -290,7 +290,7 @@ def question_session_of(session: pytest.Session) -> QuestionSession:
 
 
 def _why_alone(worker: WorkerInfo, store: SharedStore | None) -> str:
-    """Return why a worker must not prefetch questions, which others would ask too; empty if it may."""
+    """Why a worker must not prefetch questions, which others would ask too; empty if it may."""
     if not worker.is_worker or worker.runs_everything or store is not None:
         return ""
     return NO_STORE if worker.shares_disk else NOT_SHARED

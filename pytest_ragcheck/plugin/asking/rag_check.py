@@ -54,7 +54,7 @@ class RagCheck:
         identity: str = "",
     ) -> Record:
         """
-        Return the record of the question.
+        The record of the question.
 
         Args:
             question: The text of the question.

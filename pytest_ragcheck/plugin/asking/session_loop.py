@@ -27,7 +27,7 @@ CLIENT: pytest.StashKey[RagClient] = pytest.StashKey()
 
 
 def loop_of(config: pytest.Config) -> PrivateLoop:
-    """Return the private event loop of the process, which ends with its pytest run."""
+    """The private event loop of the process, which ends with its pytest run."""
     if LOOP not in config.stash:
         config.stash[LOOP] = loop = PrivateLoop(partial(_report_blocked, config))
         # Cleanups run in reverse order, so that the logs of closing clients are redacted too.
@@ -38,7 +38,7 @@ def loop_of(config: pytest.Config) -> PrivateLoop:
 
 def client_of_url(config: pytest.Config, settings: Settings) -> RagClient:
     """
-    Return a new client of the endpoint of `--rag-url`.
+    A new client of the endpoint of `--rag-url`.
 
     Raises:
         UsageError: The settings do not describe a client.
@@ -103,7 +103,7 @@ def close_in_loop(config: pytest.Config, close: Callable[[], Awaitable[object]])
 
 
 def seconds_between_lines(config: pytest.Config) -> float:
-    """Return the time between two progress lines; 0 for none, as in a quiet run or in a worker without a terminal."""
+    """The time between two progress lines; 0 for none, as in a quiet run or in a worker without a terminal."""
     return settings_of(config).endpoint.progress_seconds if config.get_verbosity() >= 0 else 0.0
 
 
