@@ -30,7 +30,7 @@ _WITHOUT = "Nothing is shared between processes, and --rag-resume cannot resume 
 
 def opened_store(config: pytest.Config) -> SharedStore | None:
     """
-    Return the store of the run; None if there is none. An error of the store becomes a note of the run.
+    The store of the run; None if there is none. An error of the store becomes a note of the run.
 
     Raises:
         pytest.fail.Exception: The run cannot resume the last one.
@@ -73,7 +73,7 @@ _LIMITS: pytest.StashKey[RunLimits] = pytest.StashKey()
 
 
 def limits_of(config: pytest.Config) -> RunLimits:
-    """Return the limits; an override of `rag_settings` does not change them."""
+    """The limits; an override of `rag_settings` does not change them."""
     known = config.stash.get(_LIMITS, None)
     if known is None or known.pid != os.getpid():  # a forked child has its own slots
         settings = settings_of(config)
@@ -92,7 +92,7 @@ def forget_limits(config: pytest.Config) -> None:
 
 
 def budget_of(config: pytest.Config) -> Budget | None:
-    """Return the cost limit, which all processes of the run count against; None without a limit."""
+    """The cost limit, which all processes of the run count against; None without a limit."""
     settings, worker = settings_of(config), worker_info(config)
     limit_usd, own = settings.run.max_cost_usd, settings.judge.own_prices
     if limit_usd is None:
@@ -118,7 +118,7 @@ def _slots(config: pytest.Config, name: str, number: int) -> Slots:
 
 
 def _most_connections() -> int:
-    """Return the number of requests that the limit of open files allows."""
+    """The number of requests that the limit of open files allows."""
     try:
         import resource
     except ImportError:  # Windows has no such limit
@@ -130,7 +130,7 @@ def _most_connections() -> int:
 
 
 def _shared_table(config: pytest.Config, name: str) -> SharedTable | None:
-    """Return a table that all workers share; None if they share no disk, or the folder cannot be written."""
+    """A table that all workers share; None if they share no disk, or the folder cannot be written."""
     if not worker_info(config).shares_disk:
         return None
     try:

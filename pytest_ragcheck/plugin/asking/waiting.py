@@ -39,7 +39,7 @@ class Waiting:
 
     def run(self, function: Callable[..., Awaitable[T]], *arguments: Any, question: Question, to_go: int) -> T:
         """
-        Return the result of `function(*arguments)`, which runs in the private loop.
+        The result of `function(*arguments)`, which runs in the private loop.
 
         Progress lines name *question* during a long wait, and *to_go* is the number of questions after it.
         """
