@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def dry_run_lines(config: pytest.Config, run: Run) -> list[str]:
-    """Return the estimate of `--rag-dry-run`. Skipped questions cost nothing."""
+    """The estimate of `--rag-dry-run`. Skipped questions cost nothing."""
     settings = settings_of(config)
     questions = [question for question in run.questions.selected.values() if question.skip is None]
     try:

@@ -78,7 +78,7 @@ class Datasets:
             self._config.args = [] if self.alone else others
 
     def expects(self, questions: QuestionSet, question_id: str) -> bool:
-        """Return True if the run would have collected the question if the dataset of these *questions* contained it."""
+        """True if the run would have collected the question if the dataset of these *questions* contained it."""
         wanted = self._wanted.get(questions.dataset_name.partition("[")[0])
         if self._wanted and (wanted is None or not wanted & {"", question_id}):
             return False
@@ -151,7 +151,7 @@ class DatasetCollector(QuestionFile):
     """The questions that the arguments name after `DATASET::`; empty for all of them."""
 
     def collect(self) -> Iterable[pytest.Item | pytest.Collector]:
-        """Return the items of the sampled questions, or of those that the arguments name."""
+        """The items of the sampled questions, or of those that the arguments name."""
         items = list(super().collect())
         if not self.wanted:
             return items

@@ -43,7 +43,7 @@ def baseline_of(config: pytest.Config) -> Baseline:
 
 
 def baseline_if_read(config: pytest.Config) -> Baseline | None:
-    """Return the baseline; None if nothing in this process has needed it."""
+    """The baseline; None if nothing in this process has needed it."""
     return config.stash.get(_BASELINE, None)
 
 
@@ -60,7 +60,7 @@ def baseline_name(config: pytest.Config) -> str:
 
 
 def rules_of(config: pytest.Config) -> GateRules:
-    """Return the rules of the gate; they are those of `each` if `-p no:ragcheck-gate` blocks the gate."""
+    """The rules of the gate; they are those of `each` if `-p no:ragcheck-gate` blocks the gate."""
     rules = GateRules.of(settings_of(config))
     return replace(rules, gate="each") if config.pluginmanager.is_blocked("ragcheck-gate") else rules
 

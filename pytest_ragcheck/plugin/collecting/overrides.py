@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 def is_overridden(config: pytest.Config, fixture: str, *, below: Path | None = None) -> bool:
     """
-    Return True if another plugin or a conftest.py has an attribute of the fixture's name.
+    True if another plugin or a conftest.py has an attribute of the fixture's name.
 
     With *below*, only conftest.py files that apply to this path are considered.
     """

@@ -132,12 +132,12 @@ class QuestionItem(pytest.Function):
     question: Question
 
     def reportinfo(self) -> tuple[os.PathLike[str] | str, int | None, str]:
-        """Return the file and line of the question, so that a failure points there."""
+        """The file and line of the question, so that a failure points there."""
         # The path of a dataset is a name, not a file.
         return printable(str(self.question.path or self.path)), (self.question.line or 1) - 1, self.name
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], *args: Any, **options: Any) -> Any:
-        """Return a FAIL as text, and any other exception with its traceback."""
+        """A FAIL as text, and any other exception with its traceback."""
         if isinstance(excinfo.value, QuestionFailed):
             if self.config.pluginmanager.has_plugin(PYTEST_RICH):
                 return excinfo.value.record.text()
@@ -146,7 +146,7 @@ class QuestionItem(pytest.Function):
 
 
 def question_file(parent: pytest.Collector, path: Path) -> QuestionFile:
-    """Return the collector of the file, with a node id that is safe to print."""
+    """The collector of the file, with a node id that is safe to print."""
     root = parent.config.rootpath
     shown = printable(path.relative_to(root).as_posix()) if path.is_relative_to(root) else ""
     if not shown or root / shown == path:

@@ -18,7 +18,7 @@ from pytest_ragcheck.report.counted import counted
 
 def resume_lines(config: pytest.Config) -> list[str]:
     """
-    Return the number of questions that a run with `--rag-resume` takes from the last one.
+    The number of questions that a run with `--rag-resume` takes from the last one.
 
     Raises:
         pytest.UsageError: The last run had other settings, or another version of this package wrote it.

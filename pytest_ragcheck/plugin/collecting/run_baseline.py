@@ -41,7 +41,7 @@ class RunBaseline:
 
     @classmethod
     def of(cls, config: pytest.Config) -> RunBaseline | None:
-        """Return the baseline of the run; None if its gate compares with none, or the run asks nothing."""
+        """The baseline of the run; None if its gate compares with none, or the run asks nothing."""
         settings = settings_of(config)
         if rules_of(config).gate not in COMPARING or settings.gate.baseline is None or settings.run.replay is not None:
             return None
@@ -53,7 +53,7 @@ class RunBaseline:
         return procedure_for(self.rules.gate, self._n_comparable)
 
     def row(self, question: Question) -> BaselineRow | None:
-        """Return the row of a question with the same text; None if no saved run measured it."""
+        """The row of a question with the same text; None if no saved run measured it."""
         clean = self._settings.redactor.text
         row = self.baseline.rows.get((clean(question.dataset_name), clean(question.id)))
         if row is None or row.verdict is Verdict.ERROR or row.question != clean(question.question):
@@ -62,7 +62,7 @@ class RunBaseline:
 
     def with_saved_turns(self, question: Question, run: int) -> Question:
         """
-        Return the question after the earlier turns of a saved run; *run* is -1 for the latest.
+        The question after the earlier turns of a saved run; *run* is -1 for the latest.
 
         The question is returned unchanged if the baseline lacks one of the turns.
         """
@@ -76,7 +76,7 @@ class RunBaseline:
         return replace(question, history=tuple(history))
 
     def recorded_ids(self, record: Record) -> tuple[str, ...]:
-        """Return the baseline's ids of the contexts if most are known texts with unknown ids; otherwise empty."""
+        """The baseline's ids of the contexts if most are known texts with unknown ids; otherwise empty."""
         # With renamed ids, a forbidden document may have any id.
         ids = () if record.question.must_not_retrieve or self._gold_is_unknown else record.source_ids or ()
         known = [self._ids_by_text.get(text_digest(text)) for text in record.contexts]
@@ -85,11 +85,11 @@ class RunBaseline:
         return tuple(recorded or id_ for recorded, id_ in zip(known, ids, strict=False))
 
     def renames_gold(self, record: Record) -> bool:
-        """Return True if the baseline has no id of the contexts, nor of the gold passages without texts."""
+        """True if the baseline has no id of the contexts, nor of the gold passages without texts."""
         return self._gold_is_unknown and self._known_ids.isdisjoint(record.source_ids or ())
 
     def compares(self, question: Question) -> bool:
-        """Return True if a FAIL of the question today can count against a saved run."""
+        """True if a FAIL of the question today can count against a saved run."""
         row = self.row(question)
         if row is None or question.skip is not None or question.quarantine is not None or question.xfail:
             return False

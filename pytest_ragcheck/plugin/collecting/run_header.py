@@ -26,7 +26,7 @@ _WRITTEN: pytest.StashKey[bool] = pytest.StashKey()
 
 
 def header(config: pytest.Config) -> list[str]:
-    """Return the header; empty in a quiet run or if every question is deselected."""
+    """The header; empty in a quiet run or if every question is deselected."""
     if not run_of(config).questions.selected or config.get_verbosity() < 0:
         return []
     return [*_lines(config), *resume_lines_of(config)]
@@ -48,7 +48,7 @@ def write_header_once(config: pytest.Config) -> None:
 
 def resume_lines_of(config: pytest.Config) -> list[str]:
     """
-    Return the header lines of `--rag-resume`.
+    The header lines of `--rag-resume`.
 
     Raises:
         pytest.UsageError: The last run cannot be resumed.
@@ -85,7 +85,7 @@ def _lines(config: pytest.Config) -> list[str]:
 
 
 def _judge(settings: Settings) -> str:
-    """Return the judge that the settings name, with its model; empty if they name none."""
+    """The judge that the settings name, with its model; empty if they name none."""
     if settings.run.replay and not settings.judge.is_chosen:
         return "as recorded"
     model = settings.judge.model if settings.judge.name in WITH_MODEL else None
@@ -118,7 +118,7 @@ def _endpoint(config: pytest.Config, settings: Settings, paths: Sequence[Path]) 
 
 
 def _given_or_overridden(config: pytest.Config, fixture: str, given: str, paths: Sequence[Path]) -> str:
-    """Return the value of the settings, or the name of the fixture that some or all of the paths override."""
+    """The value of the settings, or the name of the fixture that some or all of the paths override."""
     own = [path for path in paths if is_overridden(config, fixture, below=path)]
     if given and not own:
         return given
