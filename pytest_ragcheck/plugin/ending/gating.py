@@ -35,7 +35,7 @@ def decided(config: pytest.Config, run: Run, *, not_passed: Collection[str]) -> 
 
 
 def gate_name(config: pytest.Config) -> str:
-    """Return the name of the gate for a line about a missing decision."""
+    """The name of the gate for a line about a missing decision."""
     settings = settings_of(config)
     return f"baseline {baseline_name(config)}" if settings.gate.baseline is not None else f"gate {settings.gate.rule}"
 

@@ -54,7 +54,7 @@ def outcomes_of(run: Run, settings: Settings) -> Outcomes:
 
 def _lost(run: Run) -> dict[tuple[str, str], Record]:
     """
-    Return an ERROR for each question without a record, because a fixture failed or its worker died.
+    An ERROR for each question without a record, because a fixture failed or its worker died.
 
     A question on which this package failed has no verdict at all. It counts as not run.
     """
