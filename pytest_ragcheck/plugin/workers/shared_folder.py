@@ -21,5 +21,5 @@ def home_of(settings: Settings) -> Path:
 
 
 def run_folder(config: pytest.Config) -> Path:
-    """Return the folder of this run, which may not exist."""
+    """The folder of this run, which may not exist."""
     return home_of(settings_of(config)) / worker_info(config).run_id

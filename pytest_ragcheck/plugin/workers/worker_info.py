@@ -60,7 +60,7 @@ def send_worker_info(node: Any) -> None:
 
 
 def run_id(config: pytest.Config) -> str:
-    """Return the name of the run, which sorts after those of all earlier runs."""
+    """The name of the run, which sorts after those of all earlier runs."""
     new = f"{datetime.now(timezone.utc):%Y%m%dT%H%M%S.%f}-{os.urandom(3).hex()}"
     return config.stash.setdefault(RUN_ID, new)
 
@@ -71,13 +71,13 @@ def runs_everything(config: pytest.Config) -> bool:
 
 
 def own_suffix(config: pytest.Config) -> str:
-    """Return the suffix of this process's datasets if every worker runs every question; otherwise empty."""
+    """The suffix of this process's datasets if every worker runs every question; otherwise empty."""
     worker: dict[str, Any] = getattr(config, "workerinput", {})
     return _suffix(worker["workerid"]) if worker_info(config).runs_everything else ""
 
 
 def place_of(report: pytest.TestReport, config: pytest.Config) -> str:
-    """Return the report's node id on the controller, with the worker's suffix if several workers run the item."""
+    """The report's node id on the controller, with the worker's suffix if several workers run the item."""
     node = getattr(report, "node", None)
     return report.nodeid + (_suffix(node.gateway.id) if node is not None and runs_everything(config) else "")
 
@@ -88,7 +88,7 @@ def _suffix(worker_id: str) -> str:
 
 def _disk(root: Path) -> list[Any]:
     """
-    Return a value that is equal in two processes if the path is the same folder in both; no file is written.
+    A value that is equal in two processes if the path is the same folder in both; no file is written.
 
     It differs for a copy of the tree, for another machine, and for another folder mounted there.
     """
