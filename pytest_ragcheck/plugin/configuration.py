@@ -70,7 +70,7 @@ def check_given(config: pytest.Config) -> None:
 
 
 def settings_of(config: pytest.Config) -> Settings:
-    """Return the run's settings, which are read once."""
+    """The run's settings, which are read once."""
     if SETTINGS not in config.stash:
         from pytest_ragcheck.config.given import Given
         from pytest_ragcheck.config.resolve import read_settings
@@ -92,26 +92,26 @@ def is_fork(config: pytest.Config) -> bool:
 
 
 def names_of_own_metrics(config: pytest.Config) -> tuple[str, ...]:
-    """Return the names of the users' own metrics that are registered so far."""
+    """The names of the users' own metrics that are registered so far."""
     return tuple(name for metric in own_metrics(config) for name in metric.names)
 
 
 def known_metrics(config: pytest.Config) -> tuple[str, ...]:
-    """Return the names of the metrics that thresholds can name."""
+    """The names of the metrics that thresholds can name."""
     from pytest_ragcheck.scores.catalogue import ASSERTABLE
 
     return (*ASSERTABLE, *names_of_own_metrics(config))
 
 
 def given_options(config: pytest.Config, leave_out: frozenset[str] | set[str] = frozenset()) -> dict[str, Given]:
-    """Return the values from the command line, or else from the ini file, by option name."""
+    """The values from the command line, or else from the ini file, by option name."""
     found = {setting.name: _given(config, setting) for setting in TABLE if setting.name not in leave_out}
     return {name: given for name, given in found.items() if given is not None}
 
 
 def has_gate(config: pytest.Config) -> bool:
     """
-    Return True if the run was given a gate or a baseline, valid or not, or the rootdir has a baseline.
+    True if the run was given a gate or a baseline, valid or not, or the rootdir has a baseline.
 
     If `-p no:ragcheck-gate` blocks the gate, the result is False.
     """
@@ -121,18 +121,18 @@ def has_gate(config: pytest.Config) -> bool:
 
 
 def is_given(config: pytest.Config, name: str) -> bool:
-    """Return True if the command line or the ini file has a value of the option, valid or not."""
+    """True if the command line or the ini file has a value of the option, valid or not."""
     return config.getoption(name) is not None or config.getini(name) is not None
 
 
 def split_of(config: pytest.Config) -> str:
-    """Return the part that pytest-split runs, as `I/N`; empty without it."""
+    """The part that pytest-split runs, as `I/N`; empty without it."""
     number, count = config.getoption("group", None), config.getoption("splits", None)
     return f"{number}/{count}" if isinstance(number, int) and isinstance(count, int) else ""
 
 
 def names_dataset(config: pytest.Config) -> bool:
-    """Return True if the run was given a dataset, known or not."""
+    """True if the run was given a dataset, known or not."""
     return bool(config.getoption("rag_dataset") or _ini_value(config, "rag_dataset"))
 
 
@@ -144,7 +144,7 @@ def is_dry_run(config: pytest.Config) -> bool:
 
 
 def is_question_file(session: pytest.Session, path: Path) -> bool:
-    """Return True if pytest should collect the file as questions."""
+    """True if pytest should collect the file as questions."""
     argument, name = session.isinitpath(path), path.name.lower()
     if argument and name.endswith(RESULT_QUESTIONS):
         return True
@@ -171,7 +171,7 @@ def calls_rag_check(item: pytest.Item) -> bool:
 
 
 def is_question_of(config: pytest.Config, node_id: str) -> bool:
-    """Return True if the node id looks like a question of a question file or of one of the run's datasets."""
+    """True if the node id looks like a question of a question file or of one of the run's datasets."""
     if is_question_id(node_id):
         return True
     name = node_id.partition("::")[0]
@@ -179,7 +179,7 @@ def is_question_of(config: pytest.Config, node_id: str) -> bool:
 
 
 def is_question_id(node_id: str) -> bool:
-    """Return True if the node id looks like a question of a question file."""
+    """True if the node id looks like a question of a question file."""
     return node_id.partition("::")[0].lower().endswith((*QUESTION_FILES, RESULT_QUESTIONS))
 
 
@@ -197,7 +197,7 @@ def _given(config: pytest.Config, setting: Setting) -> Given | None:
 
 
 def _ini_value(config: pytest.Config, name: str) -> Any:
-    """Return the value of the ini file or of `-o`, as text or as a native value of TOML; None if there is none."""
+    """The value of the ini file or of `-o`, as text or as a native value of TOML; None if there is none."""
     try:
         return config.getini(name)
     except (TypeError, ValueError, pytest.UsageError) as error:
@@ -211,7 +211,7 @@ def _ini_value(config: pytest.Config, name: str) -> Any:
 
 
 def _toml_value(config: pytest.Config, name: str) -> Any:
-    """Return the native value in a TOML file; None if the value does not come from one."""
+    """The native value in a TOML file; None if the value does not come from one."""
     path = config.inipath
     if path is None or path.suffix != ".toml" or _is_overridden(config, name):
         return None

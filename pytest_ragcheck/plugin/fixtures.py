@@ -147,7 +147,7 @@ def _asks_for_answers(session: pytest.Session) -> bool:
 
 
 def _backends(client: Any, judge: GivenJudge | None, settings: Settings) -> Backends:
-    """Return the client, judge and settings of a question; overridden settings can name an uninstalled package."""
+    """The client, judge and settings of a question; overridden settings can name an uninstalled package."""
     from pytest_ragcheck.judging.function_judge import as_judge
     from pytest_ragcheck.metrics.metric_choice import check_installed
     from pytest_ragcheck.plugin.asking.plan import Backends
@@ -181,7 +181,7 @@ def _chosen_judge(settings: Settings, config: pytest.Config) -> Judge | None:
 
 
 def _with_cache(judge: Any, settings: Settings, config: pytest.Config) -> AbstractContextManager[Judge | None]:
-    """Return the judge behind the verdict cache, if the judge has a fingerprint."""
+    """The judge behind the verdict cache, if the judge has a fingerprint."""
     if "cache" in settings.run.disabled or not getattr(judge, "fingerprint", ""):
         return nullcontext(judge)
     from pytest_ragcheck.plugin.asking.cached_judge import with_cache

@@ -33,7 +33,7 @@ def pytest_ragcheck_metrics() -> list[Any]:  # type: ignore[empty-body]
 
 def own_metrics(config: pytest.Config) -> tuple[OwnMetric, ...]:
     """
-    Return the metrics of all `pytest_ragcheck_metrics` registered so far. Each implementation is called once.
+    The metrics of all `pytest_ragcheck_metrics` registered so far. Each implementation is called once.
 
     Raises:
         pytest.UsageError: An implementation returned an object that is not a metric.

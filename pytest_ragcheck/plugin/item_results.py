@@ -71,7 +71,7 @@ class ItemResults:
             self._called[node_id] = (*self._called.get(node_id, ()), key)
 
     def with_known_turns(self, record: Record) -> Record:
-        """Return the record with shared objects for equal earlier turns, because every record has all of them."""
+        """The record with shared objects for equal earlier turns, because every record has all of them."""
         question = record.question
         if not question.history:
             return record
@@ -110,7 +110,7 @@ class ItemResults:
         self._called.pop(node_id, None)
 
     def keys_of(self, node_id: str) -> tuple[tuple[str, str], ...]:
-        """Return the dataset name and id of each question that the item recorded."""
+        """The dataset name and id of each question that the item recorded."""
         own, called = self._own_key(node_id), self._called.get(node_id, ())
         return (own, *called) if own in self.records else called
 

@@ -81,7 +81,7 @@ class Run:
         return self.unfinished
 
     def to_json(self) -> str:
-        """Return the collected questions as one ASCII JSON string for the controller."""
+        """The collected questions as one ASCII JSON string for the controller."""
         self.sent = True
         return json.dumps({**self.questions.to_wire(), "cut_short": self.cut_short})
 

@@ -17,7 +17,7 @@ PYTEST_RICH = "rich-terminal-reporter"
 
 def failure_repr(excinfo: pytest.ExceptionInfo[BaseException], record: Record, *, whole: bool = True) -> Any:
     """
-    Return the text of the record without a traceback. The short summary shows its first line.
+    The text of the record without a traceback. The short summary shows its first line.
 
     *whole* is False for `--tb=line`, where pytest itself shows the first line after the place of the question.
     """
@@ -34,7 +34,7 @@ def text_repr(
     whole: bool = True,
 ) -> Any:
     """
-    Return the representation of the exception with another text, file and line.
+    The representation of the exception with another text, file and line.
 
     A plain string would appear whole in the short summary if `CI` is set.
     """
