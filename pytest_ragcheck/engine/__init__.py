@@ -2,8 +2,8 @@
 Runs many questions at once and hands each record to its item.
 
 - A `Prefetcher` in each process evaluates questions before their items run, in one private event loop.
-- The processes of a run share a store. A process claims a question in the store before it asks, so that each question
-  is asked once. The store keeps the records, so that a killed run can be resumed.
+- The processes of a run share a store. A process claims a question in the store before it asks. The store keeps
+  the records, so that a killed run can be resumed.
 - Every request takes a slot, for the endpoint or for the judge: a locked byte of a file in the run folder. The limit is
   the number of slots, and the system frees the slots of a process that dies. A single process needs no file.
 - A process that holds fewer slots than its even share asks the others for one, and they release the next free slot.

@@ -85,7 +85,7 @@ class Prefetcher:
     Evaluates units of jobs in their order, many at once, and hands out the record of each job once.
 
     All methods run in the private loop. The limiters inside `evaluate` bound the requests at once. The prefetcher
-    bounds the jobs under way, to bound memory. The store keeps finished records.
+    bounds the jobs under way, to bound memory.
 
     Args:
         room: Returns how many jobs may begin, given the number under way. It is called whenever a job ends or a record

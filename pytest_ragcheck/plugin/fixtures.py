@@ -181,7 +181,6 @@ def _chosen_judge(settings: Settings, config: pytest.Config) -> Judge | None:
 
 
 def _with_cache(judge: Any, settings: Settings, config: pytest.Config) -> AbstractContextManager[Judge | None]:
-    """The judge behind the verdict cache, if the judge has a fingerprint."""
     if "cache" in settings.run.disabled or not getattr(judge, "fingerprint", ""):
         return nullcontext(judge)
     from pytest_ragcheck.plugin.asking.cached_judge import with_cache

@@ -51,12 +51,7 @@ class CachingJudge:
         self._afresh = afresh
 
     async def judge(self, question: Question, answer: RagAnswer) -> Judgement:
-        """
-        The judgement, from the cache (`cached` is True) or from the judge.
-
-        Raises:
-            JudgeError: As the judge does.
-        """
+        """The judgement, from the cache (`cached` is True) or from the judge."""
         key = digest_of([self.asked.fingerprint, self._repeat, material_digest(question, answer)])
         known = None if self._afresh else _judgement(await self._cache.take(key))
         if known is not None:
@@ -94,12 +89,7 @@ class CachingChat:
         self._afresh = afresh
 
     async def ask(self, prompt: str, wanted: ExpectedReply[T], *, nonce: str) -> T:
-        """
-        The parsed reply of the model, new or from an earlier run. The arguments are those of `Chat.ask`.
-
-        Raises:
-            JudgeError: As `Chat.ask` does.
-        """
+        """The parsed reply, new or from an earlier run. Arguments and errors are those of `Chat.ask`."""
         key = digest_of([self.server.fingerprint, wanted.name, wanted.schema, prompt.replace(nonce, "")])
         kept = None if self._afresh else await self._cache.take(key)
         if isinstance(kept, dict):

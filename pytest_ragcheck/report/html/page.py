@@ -21,7 +21,7 @@ _ITEM = 2
 
 
 def page_of(view: View) -> str:
-    """The whole file. Text from models, questions and servers stays text, never markup or script."""
+    """Text from models, questions and servers stays text, never markup or script."""
     return filled(
         "page",
         title=view.title,
