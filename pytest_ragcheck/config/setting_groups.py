@@ -93,7 +93,6 @@ class RunSettings:
 
     @property
     def metrics(self) -> tuple[str, ...]:
-        """The names of the groups that are measured."""
         return tuple(group.partition("=")[0] for group in self.metric_groups)
 
     @property

@@ -84,7 +84,6 @@ class QuestionProgress:
         return f"{words}, after {self.refusal}" if self.stage is Stage.REFUSED and self.refusal else words
 
     def timeout(self) -> QuestionTimeout:
-        """The error of a question whose time is up."""
         words = {
             "the endpoint had it for": Stage.ASKED,
             "the judge had it for": Stage.JUDGED,

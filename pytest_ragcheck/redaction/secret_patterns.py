@@ -77,7 +77,6 @@ class SecretPattern:
     """The condition on group 2; as a part of the pattern it would read characters twice."""
 
     def blank(self, match: re.Match[str]) -> str:
-        """The replacement of a match."""
         return f"{match[1]}{REDACTED}" if self.proof(match[2]) else match[0]
 
 

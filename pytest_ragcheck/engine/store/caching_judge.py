@@ -65,7 +65,6 @@ class CachingJudge:
         return CachingJudge(self.asked, self._cache, repeat=index, afresh=self._afresh)
 
     def afresh(self) -> CachingJudge:
-        """The same judge and cache, ignoring earlier entries."""
         return CachingJudge(self.asked, self._cache, repeat=self._repeat, afresh=True)
 
     async def aclose(self) -> None:

@@ -63,7 +63,6 @@ class Waiting:
         return bool(self._why_stopped())
 
     def end_if_stopped(self) -> None:
-        """End this process if it is a worker of a run that was stopped."""
         if reason := self._why_stopped():
             end_worker(self._session, reason)
 
