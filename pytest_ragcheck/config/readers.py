@@ -49,7 +49,7 @@ URL_READERS = (read_url, read_base_url)
 
 
 def read_gate(text: str) -> str:
-    """Return `each`, `confirmed`, `regression`, `regression:D`, or `rate:R`."""
+    """`each`, `confirmed`, `regression`, `regression:D`, or `rate:R`."""
     kind, _, number = text.partition(":")
     if text in ("each", "confirmed", "regression"):
         return text
@@ -84,7 +84,7 @@ _SWITCHES = {
 
 
 def read_switch(text: str) -> bool:
-    """Return True for `on`, `true`, `yes` or `1`, and False for their opposites, in any case."""
+    """True for `on`, `true`, `yes` or `1`, and False for their opposites, in any case."""
     if text.lower() not in _SWITCHES:
         raise ValueError("is neither on nor off; write one of them")
     return _SWITCHES[text.lower()]
@@ -326,7 +326,7 @@ def read_shape(text: str) -> str:
 
 
 def read_stream(text: str) -> bool:
-    """Return True for `auto`, and False for a switch that is off."""
+    """True for `auto`, and False for a switch that is off."""
     if text.strip().lower() == "auto":
         return True
     try:

@@ -201,14 +201,14 @@ def _headers(
 
 
 def _keys(environment: Mapping[str, str]) -> dict[str, str]:
-    """Return all keys in the environment. Those that this run does not use are secrets too."""
+    """All keys in the environment. Those that this run does not use are secrets too."""
     names = ("RAGCHECK_JUDGE_API_KEY", "RAGCHECK_EMBEDDING_API_KEY", "OPENAI_API_KEY")
     found = {name: environment.get(name, "").strip() for name in names}
     return {name: key for name, key in found.items() if key}
 
 
 def _secrets_of(environment: Mapping[str, str]) -> list[str]:
-    """Return all keys, and the secrets in the variables of the openai package."""
+    """All keys, and the secrets in the variables of the openai package."""
     found = list(_keys(environment).values())
     with suppress(ValueError):  # not a URL: an error only for the command that uses it
         found += url_secrets(environment.get("OPENAI_BASE_URL", "").strip())

@@ -89,7 +89,7 @@ class Settings:
         return cls(**made, secrets=values.get("secrets", ()))
 
     def values(self) -> dict[str, Any]:
-        """Return every value by `group.field`, and the secrets."""
+        """Every value by `group.field`, and the secrets."""
         found = {
             f"{group}.{each.name}": getattr(getattr(self, group), each.name)
             for group, made in _GROUPS.items()

@@ -50,7 +50,7 @@ def client_of_url(config: pytest.Config, settings: Settings) -> RagClient:
 
 
 def is_client_of_url(config: pytest.Config, client: object) -> bool:
-    """Return True for the client of `client_of_url`, which every process of the run can create again."""
+    """True for the client of `client_of_url`, which every process of the run can create again."""
     return client is config.stash.get(CLIENT, None)
 
 

@@ -88,7 +88,7 @@ class Datasets:
         return dataset_name.partition("[")[0] in self.names
 
     def takes_all(self, questions: QuestionSet) -> bool:
-        """Return False if the run takes only some questions of the dataset."""
+        """False if the run takes only some questions of the dataset."""
         sampled = questions.origin is not None and questions.origin.samples is not None
         return not self.gives(questions.dataset_name) or (self.expects(questions, "") and not sampled)
 

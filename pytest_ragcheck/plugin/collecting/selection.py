@@ -33,7 +33,7 @@ def select(session: pytest.Session) -> None:
 
 
 def callers_of(config: pytest.Config, items: Iterable[pytest.Item]) -> set[tuple[str, str]]:
-    """Return `caller_of` for each test that uses `rag_check`."""
+    """`caller_of` for each test that uses `rag_check`."""
     return {caller_of(item.nodeid, config.rootpath) for item in items if calls_rag_check(item)}
 
 

@@ -76,7 +76,7 @@ def _failed_otherwise(run: Run) -> Iterator[str]:
 
 
 def _sets_with_calls(run: Run) -> dict[str, QuestionSet]:
-    """Return all sets, with a set of `rag_check` calls for each test file, in the order of its tests."""
+    """All sets, with a set of `rag_check` calls for each test file, in the order of its tests."""
     known = {(s.dataset_name, question.id) for s in run.questions.sets.values() for question in s.questions}
     by_dataset: dict[str, list[Question]] = {}
     for key, record in run.results.records.items():
