@@ -81,7 +81,7 @@ def is_own_failure(error: BaseException) -> bool:
 
 
 def shown_place(filename: str, line: int | None) -> str:
-    """Return `file:line`, relative to the current folder if the file is in it."""
+    """`file:line`, relative to the current folder if the file is in it."""
     path = Path(filename)
     with suppress(ValueError):
         path = path.relative_to(Path.cwd())

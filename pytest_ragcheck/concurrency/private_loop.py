@@ -112,7 +112,7 @@ class PrivateLoop:
         return self._running is not None and self._pid == os.getpid()
 
     def answers(self) -> bool:
-        """Return False if a coroutine blocks the loop; the check takes up to `PATIENCE_SECONDS`."""
+        """False if a coroutine blocks the loop; the check takes up to `PATIENCE_SECONDS`."""
         running = self._running
         return running is None or self._pid != os.getpid() or running.answers()
 

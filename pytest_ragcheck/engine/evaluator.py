@@ -46,7 +46,7 @@ class RunLimits:
 
     def room(self, under_way: int, *, processes: int = 1) -> int:
         """
-        Return how many questions this process may begin in addition to those under way.
+        How many questions this process may begin in addition to those under way.
 
         A single process begins enough to keep both limits full while some requests take long. One of several begins its
         even share, and more only while none of its requests waits, because another process may ask the others sooner.

@@ -202,7 +202,7 @@ _identity = lru_cache(100)(JudgeIdentity)  # of most rows the same
 
 
 def judge_name(judge: JudgeIdentity | None) -> str:
-    """Return `openai gpt-5`, `offline` or `none`."""
+    """`openai gpt-5`, `offline` or `none`."""
     if judge is None:
         return "none"
     return f"{judge.kind} {judge.model}" if judge.model else judge.kind

@@ -151,7 +151,7 @@ def _common(reaches: Sequence[Reach]) -> Reach:
 
 
 def _is_call(question: Question) -> bool:
-    """Return True for a question of a `rag_check` call, which only the shard of its test has."""
+    """True for a question of a `rag_check` call, which only the shard of its test has."""
     return question.path is not None and question.path.suffix == ".py"
 
 

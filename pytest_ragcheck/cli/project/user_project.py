@@ -69,7 +69,7 @@ class Project:
 
     @property
     def ci(self) -> str | None:
-        """Return `github` or `gitlab`, or None for another host; a repository without a remote gets `github`."""
+        """`github` or `gitlab`, or None for another host; a repository without a remote gets `github`."""
         host = self.remote_host or ""
         if "gitlab" in host or (self.root / ".gitlab-ci.yml").exists():
             return "gitlab"

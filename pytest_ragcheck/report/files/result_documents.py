@@ -36,7 +36,7 @@ def predictions_document(
     encoded: Callable[[Record], Any] = lambda _: None,
 ) -> dict[str, Any]:
     """
-    Return `{agent}_predictions.json`: a row for each PASS and FAIL, and a separate list of the ERRORs.
+    `{agent}_predictions.json`: a row for each PASS and FAIL, and a separate list of the ERRORs.
 
     *rows* makes an array of the generator of rows, or another iterator for a document that is written row by row.
     *encoded* returns the row of a record that was encoded before, or None.
