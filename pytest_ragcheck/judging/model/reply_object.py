@@ -105,7 +105,7 @@ def as_number(value: Any) -> float:
     if isinstance(value, str) and _DECIMAL.fullmatch(value.strip()):
         value = float(value)
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise ValueError(f"is {shown(value)}, not a number")  # noqa: TRY004 - pydantic lets a TypeError through
+        raise unlike(value, "a number")
     if not math.isfinite(value):
         raise ValueError(f"is {value}, not a finite number")
     return float(value)
@@ -116,7 +116,7 @@ def as_text(value: Any) -> str:
     if value is None:
         return ""
     if not isinstance(value, str):
-        raise ValueError(f"is {shown(value)}, not a string")  # noqa: TRY004 - pydantic lets a TypeError through
+        raise unlike(value, "a string")
     # A reply may contain a lone surrogate as an escape, but a UTF-8 file cannot.
     return _SURROGATE.sub("\N{REPLACEMENT CHARACTER}", value)
 
@@ -126,7 +126,7 @@ def as_texts(value: Any) -> tuple[str, ...]:
     if value is None:
         return ()
     if not isinstance(value, list):
-        raise ValueError(f"is {shown(value)}, not a list of strings")  # noqa: TRY004 - pydantic lets a TypeError through
+        raise unlike(value, "a list of strings")
     if not all(isinstance(item, str) for item in value):
         raise ValueError("holds something other than strings")
     return tuple(map(as_text, value))
@@ -141,12 +141,16 @@ def as_flag(value: Any) -> bool | None:
 
 def as_bool(value: Any) -> bool:
     if not isinstance(value, bool):
-        raise ValueError(f"is {shown(value)}, not true or false")  # noqa: TRY004 - pydantic lets a TypeError through
+        raise unlike(value, "true or false")
     return value
 
 
+def unlike(value: Any, wanted: str) -> ValueError:
+    # Pydantic lets a TypeError through.
+    return ValueError(f"is {shown(value)}, not {wanted}")
+
+
 def shown(value: Any) -> str:
-    """A short form of a value in a reply."""
     if isinstance(value, list | dict):
         return "a list" if isinstance(value, list) else "an object"
     text = json.dumps(value, ensure_ascii=False)
