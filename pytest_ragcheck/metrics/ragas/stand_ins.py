@@ -15,7 +15,7 @@ from pytest_ragcheck.judging.offline.grounding.groundedness import PASS_LINE, gr
 from pytest_ragcheck.judging.offline.grounding.read_context import ContextCache
 from pytest_ragcheck.judging.offline.refusals import is_refusal
 from pytest_ragcheck.judging.offline.words.normalized_text import sentences
-from pytest_ragcheck.judging.offline.words.terms import STOP_WORDS, TermDictionary
+from pytest_ragcheck.judging.offline.words.terms import TermDictionary, content_of
 from pytest_ragcheck.metrics.ragas.formulas import answer_correctness, cosine_similarity, factuality, faithfulness
 from pytest_ragcheck.questions.question import Question
 from pytest_ragcheck.rag.answer import RagAnswer
@@ -150,4 +150,4 @@ def _asked(question: str) -> set[str]:
 
 
 def _content(text: str) -> list[str]:
-    return [term for term in TermDictionary().of(text) if term not in STOP_WORDS]
+    return content_of(TermDictionary().of(text))

@@ -44,7 +44,8 @@ def read(rows: Iterable[Row], dataset_name: str) -> Iterator[Question]:
         by_id.setdefault(row_id, {}).setdefault(asked, []).append(row)
     for row_id, questions in by_id.items():
         for asked, answered in questions.items():
-            question_id = row_id if len(questions) == 1 else f"{row_id}-{_digest(asked)}"
+            digest = hashlib.sha256(json.dumps(asked).encode()).hexdigest()[:8]
+            question_id = row_id if len(questions) == 1 else f"{row_id}-{digest}"
             yield _question(question_id, asked, answered, dataset_name)
 
 
@@ -81,10 +82,6 @@ def _check_subset(row: Row, dataset_name: str) -> None:
         raise DatasetError(
             f"{row.place}: expected the subset {wanted!r}, found {found!r}. Write ragbench:{found}=PATH."
         )
-
-
-def _digest(asked: _Asked) -> str:
-    return hashlib.sha256(json.dumps(asked).encode()).hexdigest()[:8]
 
 
 DATASET = Dataset(

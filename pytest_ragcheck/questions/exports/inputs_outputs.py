@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from pytest_ragcheck.questions.exports.export import Export, Form, further, message_text, text_of, user_texts
@@ -90,12 +91,9 @@ def _langfuse_rows(material: Material) -> Sequence[Mapping[str, Any]]:
 
 
 def _json_text(cell: Any) -> Any:
-    """The value of a cell that holds JSON, texts in quotes included."""
     if isinstance(cell, str) and cell.startswith('"') and cell.endswith('"') and len(cell) > 1:
-        try:
+        with suppress(ValueError):
             return json.loads(cell)
-        except ValueError:
-            return cell
     return value_of(cell)
 
 

@@ -32,6 +32,7 @@ _STATUS_RETRIES = 2
 _NOT_BEGUN = {"pending", "queued", "waiting", "scheduled", "received", "created", "new"}
 """Statuses of a task that no worker has begun."""
 
+_RETURN_A_LIST = 'Return [{"id": "...", "file_name": "..."}].'
 _BASE = "check rag_base_url (by default rag_url without its final /query)."
 
 
@@ -90,7 +91,7 @@ class DocumentRoutes:
         exchange = HttpExchange("POST", 'a POST of multipart/form-data with text files under "files"')
         reply = route.value(await route.fetch(exchange, files=[("files", file)]))
         batch_id = reply.get("batch_id") if isinstance(reply, Mapping) else None
-        if not isinstance(batch_id, str | int) or isinstance(batch_id, bool) or batch_id == "":
+        if not _is_id(batch_id):
             found = f'the reply to the upload of {filename} names no batch: "batch_id" is {_kind_at(reply, "batch_id")}'
             raise route.unusable(exchange, ReplyMismatch(found, 'Return {"batch_id": "..."}.'))
         return str(batch_id)
@@ -165,7 +166,7 @@ class DocumentRoutes:
         reply = route.value(exchange)
         if not isinstance(reply, list):
             found = f"the list of documents is {kind_of(reply)}, not an array"
-            raise route.unusable(exchange, ReplyMismatch(found, 'Return [{"id": "...", "file_name": "..."}].'))
+            raise route.unusable(exchange, ReplyMismatch(found, _RETURN_A_LIST))
         return [self._document(route, exchange, index, row) for index, row in enumerate(reply)]
 
     async def delete(self, document_id: str) -> bool:
@@ -191,14 +192,13 @@ class DocumentRoutes:
     def _document(self, route: HttpRoute, exchange: HttpExchange, index: int, row: object) -> ServerDocument:
         found = row if isinstance(row, Mapping) else {}
         document_id, name = found.get("id"), found.get("file_name")
-        if isinstance(document_id, bool) or not isinstance(document_id, str | int) or document_id == "":
+        if not _is_id(document_id):
             problem = f'the list of documents has an entry [{index}] whose "id" is {_kind_at(row, "id")}'
         elif name is not None and not isinstance(name, str):
             problem = f'the list of documents has an entry [{index}] whose "file_name" is {kind_of(name)}'
         else:
             return ServerDocument(id=str(document_id), file_name=name)
-        mismatch = ReplyMismatch(problem, 'Return [{"id": "...", "file_name": "..."}].')
-        raise route.unusable(exchange, mismatch)
+        raise route.unusable(exchange, ReplyMismatch(problem, _RETURN_A_LIST))
 
 
 def within(seconds: float) -> Callable[[BatchStatus | None], float]:
@@ -212,6 +212,10 @@ def is_temporary(error: EndpointError) -> bool:
     if error.status is not None:
         return error.status >= HTTPStatus.INTERNAL_SERVER_ERROR or is_transient(error)
     return is_transient(error) or isinstance(error, EndpointTimeout)
+
+
+def _is_id(value: object) -> bool:
+    return isinstance(value, str | int) and not isinstance(value, bool) and value != ""
 
 
 def _count_at(reply: object, key: str) -> int | None:

@@ -43,10 +43,11 @@ def is_shortened(short: Sequence[str], long: Sequence[str]) -> bool:
         after = first_content(short[place + 1 :])
         if not (before and after):
             continue
-        for at in _places(long, before):
-            following = long[at + 1 : at + 1 + _REACH_OF_A_LIST]
-            until = _place_of(following, after)
-            if until is None or any(each in AND or each not in STOP_WORDS for each in following[:until]):
+        for at, other in enumerate(long):
+            if other != before or after not in (following := long[at + 1 : at + 1 + _REACH_OF_A_LIST]):
+                continue
+            until = following.index(after)
+            if any(each in AND or each not in STOP_WORDS for each in following[:until]):
                 continue
             rest = following[until + 1 :]
             conjunction = next((index for index, each in enumerate(rest) if each in AND), None)
@@ -80,11 +81,3 @@ def names_one_of_two(claim: Sequence[str], sentence: Sequence[str]) -> bool:
         middle in AND and ((before in named and after not in own) or (after in named and before not in own))
         for before, middle, after in zip(content, content[1:], content[2:], strict=False)
     )
-
-
-def _places(terms: Sequence[str], term: str) -> list[int]:
-    return [place for place, each in enumerate(terms) if each == term]
-
-
-def _place_of(terms: Sequence[str], term: str) -> int | None:
-    return terms.index(term) if term in terms else None
