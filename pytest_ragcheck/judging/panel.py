@@ -64,7 +64,7 @@ class Panel:
 
     async def judge(self, question: Question, answer: RagAnswer) -> Judgement:
         """
-        The combined judgement. The judges are asked one after another.
+        The combined judgement.
 
         Raises:
             JudgeError: One of the judges gave no judgement.

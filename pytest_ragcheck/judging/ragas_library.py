@@ -139,7 +139,7 @@ class RagasMeasurement:
 
 
 class _Adapters:
-    """The classes through which ragas calls a measurement. They derive from classes of ragas."""
+    """The classes through which ragas calls a measurement."""
 
     def __init__(self) -> None:
         ragas_metrics()

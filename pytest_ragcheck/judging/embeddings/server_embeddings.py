@@ -24,7 +24,6 @@ class OpenAIEmbeddings:
 
     @property
     def fingerprint(self) -> str:
-        """Digest of model and address."""
         return self.server.fingerprint
 
     async def embed(self, texts: Sequence[str]) -> Mapping[str, Vector]:

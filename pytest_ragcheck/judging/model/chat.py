@@ -75,7 +75,7 @@ class Chat:
         The value in the model's reply to a prompt that requests the nonce.
 
         Raises:
-            JudgeUnavailable: The server gave no reply. The error has its status and Retry-After, if there were any.
+            JudgeUnavailable: The server gave no reply.
             JudgeReplyError: The model declined, or two replies could not be read.
         """
         return (await self.reply(prompt, wanted, nonce=nonce)).value

@@ -42,8 +42,6 @@ def read_reply(text: str, *, nonce: str, bare: bool = False) -> Judgement:
     """
     The judgement in a reply; see `read_object` for the text that may surround it.
 
-    *bare* is as for `read_object`.
-
     Raises:
         JudgeReplyError: The reply has no verdict, more than one, or one with wrong fields. The text of the error can be
             sent back to the model.

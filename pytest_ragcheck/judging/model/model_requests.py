@@ -104,7 +104,6 @@ class HttpRequests:
         raise TimeoutError
 
     async def _exchange(self, connections: Connections, library: Any, content: bytes) -> tuple[AnyResponse, bytes]:
-        """The reply, after redirects, and its body."""
         progress = Progress()
         extensions: dict[str, Any] = {"timeout": _NO_TIMEOUT}
         if self._is_tls:

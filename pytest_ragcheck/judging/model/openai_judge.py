@@ -123,7 +123,7 @@ class OpenAIJudge:
         The model's verdict.
 
         Raises:
-            JudgeUnavailable: The server gave no reply. The error has its status and Retry-After, if there were any.
+            JudgeUnavailable: The server gave no reply.
             JudgeReplyError: The model declined, or two replies could not be read.
         """
         nonce = self._nonces.of(question.question)

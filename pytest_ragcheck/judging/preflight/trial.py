@@ -97,7 +97,6 @@ async def try_judge(judge: Judge, limiter: Limiter) -> Trial:
 
 
 def canaries_for(judge: Any) -> tuple[Canary, ...]:
-    """The judge's own canaries, or all canaries in the language of its prompt."""
     named = tuple(getattr(judge, "canaries", ()))
     return named or canaries(russian=judge.prompt.is_russian)
 

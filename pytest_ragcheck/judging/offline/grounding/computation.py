@@ -14,8 +14,6 @@ from pytest_ragcheck.judging.offline.words.terms import TermDictionary, numbers_
 
 
 class Computation:
-    """The arithmetic of one answer."""
-
     def __init__(
         self, asked: Sequence[str], passages: Sequence[ReadContext], accepted: Sequence[str], terms: TermDictionary
     ) -> None:

@@ -98,8 +98,6 @@ class _WordTable(dict[str, str]):
 
 
 class TermDictionary:
-    """Maps texts to terms."""
-
     def __init__(self) -> None:
         self._texts: dict[str, list[str]] = {}
 
