@@ -176,7 +176,6 @@ def _details(record: Failure) -> Iterator[str]:
 
 
 def unstable_line(metric: str, answers: Sequence[Sequence[float]]) -> str:
-    """The range of the judgements of each answer."""
     values = [value for judgements in answers for value in judgements]
     of = f" of {len(answers)} answers" if len(answers) > 1 else ""
     return f"unstable: {metric} is {min(values):.2f} to {max(values):.2f} in {len(values)} judgements{of}"

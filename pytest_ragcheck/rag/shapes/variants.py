@@ -44,7 +44,6 @@ _ASIDE = re.compile(r'^"[28]"|reason|think|tool|status|source|\bdata-')
 
 
 def with_fitting_setting(mismatch: ReplyMismatch, reply: object, shape: Shape) -> ReplyMismatch:
-    """The mismatch with a setting that fits the reply, if there is one."""
     if isinstance(mismatch, SessionMismatch):
         return mismatch
     setting = fitting_response(reply, answers=shape.reading.answer is not None)
@@ -231,7 +230,6 @@ def _contexts(reply: object, beside: _Place, names: Sequence[str] = CONTEXTS_NAM
 
 
 def _by_id(path: str, texts: Mapping[str, Any]) -> _Texts | None:
-    """The expressions for texts by their ids; None for another object."""
     values = list(texts.values())
     is_other = any(keys_among(texts, (*TEXT_NAMES, *ANSWER_NAMES, *CONTEXTS_NAMES)))
     if is_other or not values or any(isinstance(each, list) for each in values):
