@@ -40,7 +40,8 @@ class ServerFailures:
     def of_status(self, refused: Refused) -> JudgeUnavailable:
         status = refused.status
         location = refused.headers.get("location", "") if 300 <= status < 400 else ""
-        template = _TEMPLATES[401] if refused.wrong_key else _status_template(status, refused.code)
+        usual = _SERVER_ERROR if status >= 500 else _TEMPLATES.get(status, _REFUSED)
+        template = _TEMPLATES[401] if refused.wrong_key else _NO_QUOTA if refused.code == _NO_QUOTA_LEFT else usual
         text = (_MOVED if location else template).format(
             judge=f"{self.kind.who} at {self.url}",
             model=f"model {self.model!r}",
@@ -147,9 +148,3 @@ _OWN_AUTHORITY = "Check {kind.url}; for a certificate authority of your own, set
 _THROUGH_PROXY = " The environment sends requests through the proxy {proxy}: check it, or add the host to NO_PROXY."
 _BY_PROXY = "A proxy refused it: check HTTP_PROXY and HTTPS_PROXY, or add the host to NO_PROXY."
 _REFUSED = "{judge} refused the request: {status} for {model}. Check {kind.model} and {kind.url}."
-
-
-def _status_template(status: int, code: object) -> str:
-    if code == _NO_QUOTA_LEFT:
-        return _NO_QUOTA
-    return _SERVER_ERROR if status >= 500 else _TEMPLATES.get(status, _REFUSED)
