@@ -47,7 +47,13 @@ class FunctionEndpoint:
         self.name = _qualified_name(function)
         self._identity: str | None = None
         self._signature = _signature(function)
-        self._carried = _filled_parameters(self._signature)
+        self._carried = {
+            each.name: each.default is each.empty
+            for each in [*self._signature.parameters.values()][1:]
+            if each.name in {"history", "session", "identity"}
+        }
+        """These parameters of the function after the query; True for a required one."""
+
         self._takes_top_k = self._check_signature()
 
     def as_identity(self, name: str) -> FunctionEndpoint:
@@ -217,15 +223,6 @@ def _signature(function: Callable[..., Any]) -> inspect.Signature:
         return inspect.signature(function)
     except (TypeError, ValueError):  # some functions written in C have none
         return inspect.signature(lambda query: query)
-
-
-def _filled_parameters(signature: inspect.Signature) -> dict[str, bool]:
-    """The parameters `history`, `session` and `identity` of the function after the query; True for a required one."""
-    return {
-        each.name: each.default is each.empty
-        for each in [*signature.parameters.values()][1:]
-        if each.name in {"history", "session", "identity"}
-    }
 
 
 def _qualified_name(function: Callable[..., Any]) -> str:
