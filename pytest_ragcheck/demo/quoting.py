@@ -32,8 +32,6 @@ _POINTS_BACK = re.compile(r"(?:it|its|this|that|these|those|they|their|there|suc
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Quote:
-    """A part of the answer and its source."""
-
     rank: int
     """Rank of its passage, from 0."""
 

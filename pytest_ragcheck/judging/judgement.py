@@ -85,8 +85,6 @@ class JudgeIdentity:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SentenceSupport:
-    """The support of a sentence by the passages that it cites."""
-
     supported: bool
     """True if the cited passages together support the sentence."""
 

@@ -114,7 +114,6 @@ def _only_label(path: Path, rows: list[tuple[int, dict[str, Any]]]) -> str:
 
 
 def _problem(row: dict[str, Any], label: str) -> str:
-    """The reason why the row cannot be read; empty if there is none."""
     if row[label] not in (0, 1):
         return f"{label} is {row[label]!r:.40}. Write 1, 0 or null."
     if label == "label_grounded" and "contexts" not in row:

@@ -95,8 +95,6 @@ def citation_validity(answer: RagAnswer, cited: CitedAnswer) -> Score:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CitedSentence:
-    """A sentence of the answer with the citations that belong to it."""
-
     text: str
     """The sentence without its markers."""
 

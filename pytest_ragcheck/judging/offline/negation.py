@@ -161,8 +161,6 @@ def polarity(terms: Sequence[str], silent: AbstractSet[str]) -> Polarity:
 
 
 class _Reading:
-    """The state of reading a text clause by clause."""
-
     __slots__ = (
         "clause",
         "direction",

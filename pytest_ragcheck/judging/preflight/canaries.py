@@ -28,8 +28,6 @@ class Canary:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Texts:
-    """The canaries in one language."""
-
     question: str
     expected: str
     passage: str

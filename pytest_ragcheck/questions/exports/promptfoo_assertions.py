@@ -105,7 +105,6 @@ class Assertions:
 
 
 def of_cell(cell: str) -> dict[str, Any]:
-    """The assertion in an `__expected` cell of a CSV file, such as `icontains: 30 days`."""
     found = _CELL.fullmatch(cell)
     if (
         found is None

@@ -46,7 +46,7 @@ _GENERAL_REASONS = {
 
 
 def read_answerable(site: Site, entries: Mapping[str, Entry]) -> bool:
-    """Return false if the system has to abstain; such a question cannot have answers."""
+    """False if the system has to abstain; such a question cannot have answers."""
     if (entry := entries.get("answerable")) is None:
         return True
     flag = read_flag(site, entry)

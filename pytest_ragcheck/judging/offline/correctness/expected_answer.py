@@ -116,8 +116,6 @@ class ExpectedAnswers(dict[str, ExpectedAnswer]):
 
 @dataclass(slots=True, kw_only=True)  # not frozen, which halves the time to make one for each expected answer
 class Recall:
-    """How much of one expected answer an answer contains."""
-
     score: float
     """0..1; 0.7 separates right from wrong answers best, by people's labels."""
 

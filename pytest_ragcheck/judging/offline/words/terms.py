@@ -183,7 +183,6 @@ _TABLE = _WordTable()
 
 
 def term_of(word: str) -> str:
-    """The term of *word* by itself."""
     return _TABLE[word]
 
 
