@@ -49,7 +49,6 @@ class Score:
 
 
 def measured_values(scores: Mapping[str, Score]) -> dict[str, float]:
-    """The values by metric, without the metrics that could not be measured."""
     return {metric: score.value for metric, score in scores.items() if score.value is not None}
 
 

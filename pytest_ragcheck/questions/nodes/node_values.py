@@ -38,7 +38,6 @@ def described(node: Node) -> str:
 
 
 def shortened(text: str) -> str:
-    """The beginning of *text* in quotes, on one line, printable."""
     return repr(text if len(text) <= 60 else f"{text[:60]}...")
 
 

@@ -44,8 +44,6 @@ class ServerDocument:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchStatus:
-    """The server's progress with the files of one upload."""
-
     total: int
     completed: int
     failures: tuple[str, ...]
@@ -61,7 +59,6 @@ class BatchStatus:
 
     @property
     def done(self) -> bool:
-        """True if every file has become a document."""
         # A server may create the tasks after its reply, so that there are none at first.
         return self.total > 0 and self.completed == self.total and not self.failures
 

@@ -151,7 +151,6 @@ class _ProgressWatch:
     _moved_at: float = field(default_factory=time.monotonic)
 
     def seconds_left(self, batch_id: str, status: BatchStatus | None) -> float:
-        """The rest of the time within which some document has to progress."""
         if status is not None and self._statuses.get(batch_id) != status:
             self._statuses[batch_id] = status
             self._moved_at = time.monotonic()

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """The endpoint that `probe_endpoint` probes, and the settings of the probe."""
-
     url: str = field(repr=False)
     headers: Mapping[str, str] = field(repr=False)
     """Sent with every request; may hold secrets."""
