@@ -78,7 +78,6 @@ class CollectedQuestions:
         self.selected |= {node: by_key[dataset, name] for node, (dataset, name) in wire["selected"].items()}
 
     def shown(self, path: Path) -> Path:
-        """The path relative to the root folder, or unchanged if it is outside."""
         return path.relative_to(self.root) if path.is_relative_to(self.root) else path
 
 

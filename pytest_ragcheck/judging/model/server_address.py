@@ -88,7 +88,6 @@ def checked_url(url: str, kind: ModelKind) -> str:
 
 
 def is_http(url: str) -> bool:
-    """True if the URL looks like one that a request can be sent to."""
     try:
         parts = urlsplit(url)
         of_http = parts.scheme in {"http", "https"} and bool(parts.hostname) and (parts.port is None or parts.port > 0)
@@ -99,7 +98,6 @@ def is_http(url: str) -> bool:
 
 
 def origin(url: str) -> tuple[str, str]:
-    """The scheme, and the host with its port."""
     parts = urlsplit(url)
     return parts.scheme, parts.netloc.rpartition("@")[2].lower()
 

@@ -110,7 +110,6 @@ class JudgePrompt:
 
     @property
     def is_russian(self) -> bool:
-        """True if the prompt has more Cyrillic than Latin letters, without its placeholders and field names."""
         words = _NOT_A_LANGUAGE.sub(" ", self.text)
         return len(_CYRILLIC.findall(words)) > len(_LATIN.findall(words))
 

@@ -29,7 +29,6 @@ class DatasetChoice:
         return self.name if self.subset is None else f"{self.name}:{self.subset}"
 
     def resolved_in(self, folder: Path) -> DatasetChoice:
-        """The choice with a relative path resolved against the folder."""
         return self if self.path is None else replace(self, path=folder / self.path)
 
     def __str__(self) -> str:

@@ -32,8 +32,6 @@ class Form:
 
 @dataclass(slots=True)
 class Export:
-    """The questions of one export, with unique ids, and the counts of the parts that were left out."""
-
     path: Path
     form_name: str
     questions: list[Question] = field(default_factory=list)
@@ -109,7 +107,6 @@ def text_of(value: Any) -> str | None:
 
 
 def passages(value: Any, *, separator: str = "") -> tuple[GoldPassage, ...]:
-    """The texts of a list or a single text, which *separator* splits, as passages."""
     return tuple(GoldPassage(text=sound(text)) for text in texts_of(value, separator=separator))
 
 

@@ -27,8 +27,6 @@ _LITERAL = re.compile(r"""('(?:[^'\\]|\\.?)*(?:'|\Z)|"(?:[^"\\]|\\.?)*(?:"|\Z))(
 
 @dataclass(frozen=True, kw_only=True)
 class Material:
-    """An exported file as read; `FORMS` recognise it by its content."""
-
     path: Path
 
     text: str
@@ -51,7 +49,6 @@ class Material:
         return frozenset(str(key) for row in self.rows for key in row)
 
     def have(self, *names: str) -> bool:
-        """True if there are rows, and the rows together have all these keys."""
         return bool(self.rows) and set(names) <= self.keys
 
     def have_one_of(self, *names: str) -> bool:

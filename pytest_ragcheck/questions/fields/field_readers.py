@@ -201,7 +201,6 @@ def _read_reason(site: Site, entries: Mapping[str, Entry], key: str, inherited: 
 
 
 def read_metadata(site: Site, entry: Entry | None) -> Mapping[str, Any]:
-    """The author's own data, which a run copies to its predictions."""
     if entry is None:
         return {}
     if not isinstance(entry.value, MappingNode):

@@ -373,5 +373,4 @@ def _line_of(sought: ExpectedAnswer) -> float:
 
 
 def _may_be_measured(term: str) -> bool:
-    """True for a number that is not a year."""
     return is_number(term) and not (term.isdigit() and len(term) == _DIGITS_OF_A_YEAR)

@@ -30,7 +30,6 @@ class ContextSentence:
 
     @lazy
     def foci(self) -> frozenset[str]:
-        """The terms beside a word of polarity."""
         return polarity(self.terms, WITHOUT_POLARITY).foci
 
 

@@ -66,8 +66,6 @@ _NO_QUANTITY = re.compile(
 
 @dataclass(slots=True, kw_only=True)  # not frozen: filled step by step
 class Support:
-    """A sentence of an answer, and how far the contexts support it."""
-
     sentence: str
     """The sentence, verbatim."""
 
