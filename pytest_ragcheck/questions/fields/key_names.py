@@ -62,8 +62,6 @@ INVERTED = frozenset({"is_unanswerable", "unanswerable", "is_impossible"})
 
 @dataclass(frozen=True, kw_only=True)
 class Vocabulary:
-    """The keys of one kind of mapping, for the readers and the JSON Schema."""
-
     aliases: Mapping[str, tuple[str, ...]]
     """The other names of each key."""
 

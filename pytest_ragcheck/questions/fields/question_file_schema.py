@@ -175,7 +175,6 @@ def _kinds() -> dict[KeyKind, Schema]:
 
 
 def _text(*types: str, pattern: str = _SOME_TEXT, message: str = "a text that is not blank") -> Schema:
-    """The schema of a value of these *types*; a text has to match the *pattern*."""
     return {
         "type": list(types),
         "pattern": pattern,

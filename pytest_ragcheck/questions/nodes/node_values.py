@@ -136,7 +136,6 @@ def number_in(node: Node) -> float | None:
 
 
 def without_repeats(site: Site, node: MappingNode) -> dict[str, Entry]:
-    """The entries of a mapping by key; a repeated key is a mistake."""
     by_key: dict[str, Entry] = {}
     for entry in node.entries:
         if entry.key in by_key:

@@ -199,7 +199,6 @@ class DocumentRoutes:
 
 
 def within(seconds: float) -> Callable[[BatchStatus | None], float]:
-    """The `seconds_left` of a time limit that begins now."""
     end = time.monotonic() + seconds
     return lambda _: end - time.monotonic()
 
@@ -221,7 +220,6 @@ def _count_at(reply: object, key: str) -> int | None:
 
 
 def _kind_at(reply: object, key: str) -> str:
-    """The kind of the value under the key; if it is missing, the keys that the reply has."""
     if not isinstance(reply, Mapping):
         return f"missing (the reply is {kind_of(reply)})"
     return kind_of(reply[key]) if key in reply else f"missing (found {keys_of(reply)})"

@@ -55,7 +55,6 @@ class AsgiApp:
         return stateless(library, transport=AsgiTransport(self._app, library, self._ensure_lifespan), trust_env=False)
 
     def shown(self, url: str) -> str:
-        """The name of the app with the path of *url*, for texts and results."""
         parts = urlsplit(shown_url(url))
         return f"{self.name} {parts._replace(scheme='', netloc='').geturl()}".rstrip()
 

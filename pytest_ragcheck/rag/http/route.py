@@ -119,7 +119,6 @@ class HttpRoute:
         return self._address.shown
 
     async def aclose(self) -> None:
-        """Closes the connections of the running loop, and the user's own client if `close_http` is set."""
         if self._connections is not None:
             await self._connections.aclose()
         elif self._http is not None and self._close_http:

@@ -41,7 +41,6 @@ def read_reply(reply: object, *, answers: bool = True, sessions: bool = False) -
 
 
 def with_contract_remedy(mismatch: ReplyMismatch, reply: object) -> ReplyMismatch:
-    """The mismatch with instructions for a reply that keeps the contract."""
     if isinstance(mismatch, IdsMismatch):
         return ReplyMismatch(mismatch.found, "Return a text for each context, in their order, or no source_ids.")
     if not isinstance(mismatch, NotFound):

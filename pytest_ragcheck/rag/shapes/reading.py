@@ -44,8 +44,6 @@ class SessionMismatch(ReplyMismatch):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """The expressions for the parts of a reply; each `Shape` has one `Reading`."""
-
     contexts: Expression
     answer: Expression | None = None
     """None if no answer is read, as in the tier `retrieval`."""

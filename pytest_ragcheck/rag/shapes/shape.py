@@ -35,8 +35,6 @@ class StreamReading:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shape:
-    """The request template and the reply expressions of an endpoint, as `HttpEndpoint` uses them."""
-
     request: RequestTemplate
     reading: Reading
     stream: StreamReading

@@ -64,7 +64,6 @@ def with_fitting_setting(mismatch: ReplyMismatch, reply: object, shape: Shape) -
 
 
 def _with_both_remedies(mismatch: ReplyMismatch, reply: object, setting: str | None) -> ReplyMismatch:
-    """The mismatch with instructions for the endpoint, and with a setting as the alternative."""
     missing = isinstance(mismatch, NotFound)
     mismatch = with_contract_remedy(mismatch, reply)
     if _is_of_a_server(reply):
