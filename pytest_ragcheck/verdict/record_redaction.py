@@ -12,7 +12,6 @@ from pytest_ragcheck.verdict.record import members
 
 
 def answer_without_secrets(answer: RagAnswer, clean: Redactor) -> RagAnswer:
-    """The answer without secrets, for the judge and the record."""
     return replace(
         answer,
         text=clean.text(answer.text),
