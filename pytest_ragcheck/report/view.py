@@ -142,8 +142,8 @@ def _attacks(injection: Mapping[str, Mapping[str, int]]) -> Iterable[tuple[str, 
 
 def _figures(performance: Mapping[str, float]) -> Iterable[Figure]:
     for key, name in (("latency", "latency"), ("first_token", "first token")):
-        if f"{key}_p50_seconds" in performance:
-            median, late = (performance[f"{key}_p{p}_seconds"] for p in (50, 95))
+        median, late = (performance.get(f"{key}_p{percent}_seconds") for percent in (50, 95))
+        if median is not None and late is not None:
             yield Figure(name=name, value=_seconds(median), note=f"median; {_seconds(late)} p95")
     tokens = judge_tokens(performance)
     if "cost_usd" in performance:

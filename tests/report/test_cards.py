@@ -176,6 +176,9 @@ def test_latency_and_cost_stand_beside_the_means(page: Show) -> None:
     del performance["cost_usd"]
     (*_, tokens) = view_of(replace(results, summary={**results.summary, "performance": performance})).figures
     assert (tokens.name, tokens.value, tokens.note) == ("judge tokens", "1,540", "judge 1,200 tokens in, 340 out")
+    # A damaged file may lack one of two numbers.
+    damaged = {"latency_p50_seconds": 0.5}
+    assert view_of(replace(results, summary={**results.summary, "performance": damaged})).figures == ()
 
 
 def test_a_line_from_right_to_left_keeps_its_order(page: Show, tab: Tab) -> None:
