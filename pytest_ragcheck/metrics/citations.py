@@ -24,7 +24,7 @@ _WORD = re.compile(r"[^\W_]")
 _HEADING = re.compile(r"^[^\S\n]*(?P<text>#[^\n]*)", re.MULTILINE)
 _TABLE_RULE = re.compile(r"^[ \t|:-]+\r?$", re.MULTILINE)
 _BLANKS = re.compile(r"[ \t]{2,}")
-_BLANK_BEFORE_MARK = re.compile(r"[ \t]*[(（][ \t]+[)）]|(?<![ \t])[ \t]+(?=[.,;:!?)。，；：！？])")
+_BLANK_BEFORE_MARK = re.compile(r"(?<![ \t])(?:[ \t]*[(（][ \t]+[)）]|[ \t]+(?=[.,;:!?)。，；：！？]))")
 
 
 class Citations:
