@@ -13,12 +13,15 @@ from typing import TYPE_CHECKING
 from pytest_ragcheck.errors import JudgeReplyError
 from pytest_ragcheck.judging.model.judge_reply import read_reply
 from pytest_ragcheck.judging.model.reply_object import LONGEST_REPLY
+from pytest_ragcheck.judging.offline.correctness.list_items import entries_of
 from pytest_ragcheck.judging.offline.offline_judge import OfflineJudge
 from pytest_ragcheck.judging.prompts.fence import fenced
+from pytest_ragcheck.metrics.citations import cited_sentences
 from pytest_ragcheck.metrics.overlap import token_f1
 from pytest_ragcheck.rag.answer import RagAnswer
 from pytest_ragcheck.rag.body.excerpt import quoted
 from pytest_ragcheck.rag.body.json_body import ReplyMismatch, parse_json
+from pytest_ragcheck.rag.cited_answer import cited_answer
 from pytest_ragcheck.rag.shapes.variants import fitting_response
 from pytest_ragcheck.redaction import Redactor, shown_url
 from pytest_ragcheck.verdict.failure_text import cut
@@ -31,22 +34,28 @@ SIZE = 10_000_000
 SMALLER = 1_000_000
 """For readers that take a second or so for each 10 MB; quadratic time would hang them all the same."""
 
-SMALLEST = 100_000
+SMALLEST = 50_000
 """For the offline judge, which takes seconds for all that it reads of a context; quadratic time would hang it, too."""
 
 PAGES = ("<!-- a -->", "<html><title", "<html><title>", "<", "<script>", "<!--", "http:/", " ")
 JSON = ("[", "{", '{"a":', '["', '{"a":[1,', '{"nonce":{}', '{"nonce":"n"}</think>', '"')
 SECRETS = ("sk-a", "eyJaaaaaaaa.", "://a:", "authorization:", "cookie=a;b", "-----BEGIN A", "?key=", "basic a")
+MARKERS = (
+    *("[", "[1](", "```\n", "[1]:x\n", "$", "`a", "\\[", '":[', "[1] A. ? ", "# A.", "-", "|:-"),
+    *(" ", "(  ", "\n", "\r\n", "[a,", "(source: ", "【1", "Sources:\n", "1. a\n", "[^1]: ", "![", "    a\n"),
+)
 SENTENCES = (
-    *("word ", "a b. ", ".", '."', "- ", "(a) ", "e.g. ", "not ", "i do not know ", "a'", "[1,", "1000-01-"),
-    *("1", "1,000,", "5 million ", "two hundred and ", "$ ", "source 1, 2", "не ", "。", "三十", "Ã¢", "\u200b"),
+    *("word ", " ", "\n", "\t,", "a b. ", ".", '."', "- ", "(a) ", "e.g. ", "not ", "i do not know ", "a'", "[1,"),
+    *("1000-01-", "1", "1,000,", "5 million ", "two hundred and ", "$ ", "source 1, 2", "не ", "。", "三十", "Ã¢"),
+    "\u200b",
 )
 # Each goes on with a unit that is not its beginning.
 ENDLESS = {
     PAGES: (("<html><title>&#", "1"), ("<html><body>", "<"), ("<html><!--", "-"), ("http:", "/")),
     JSON: (('{"a":' * 900 + "[", "1,"),),
     SECRETS: (("sk-", "a"), ("http:", "/")),
-    SENTENCES: (("a", "\u0301"),),
+    MARKERS: (("[1]\nSources", " "), ("[1]\n", "-")),
+    SENTENCES: (("a", "\u0301"), ("a, b and c", " ")),
 }
 
 
@@ -103,6 +112,15 @@ def _judge_offline(text: str, context: str) -> None:
     assert 0 <= judgement.groundedness <= 1
 
 
+def listed(text: str) -> None:
+    assert entries_of(f"a, b and c{text}x")
+
+
+def citations(text: str) -> None:
+    answer = RagAnswer(text=f"{text}x [1]", contexts=("Refunds are possible.",))
+    cited_sentences(answer, cited_answer(answer))
+
+
 def redaction(text: str) -> None:
     Redactor(["a secret", "word"]).text(text)
 
@@ -117,6 +135,8 @@ READERS: dict[str, tuple[Callable[[str], None], tuple[str, ...], int]] = {
     "offline_judge_of_all_it_reads": (offline_judge, SENTENCES, SIZE),
     "offline_answer": (offline_answer, SENTENCES, SIZE),
     "offline_judge": (offline_judge, SENTENCES, SMALLEST),
+    "citations": (citations, MARKERS, SMALLEST),
+    "listed": (listed, SENTENCES, SMALLEST),
     "page": (page, PAGES, SIZE),
     "body": (body, JSON, SIZE),
     "reply": (reply, JSON, SMALLER),

@@ -28,9 +28,9 @@ _CONFIGURATIONS = {
 }
 """The configuration files in pytest's order of lookup, each with the heading of pytest's settings."""
 
-_SETTING = re.compile(r"(?m)^\s*(rag_\w+)\s*[=:]")
+_SETTING = re.compile(r"(?m)^[ \t]*(rag_\w+)\s*[=:]")
 
-_URL = re.compile(r"""(?m)^\s*rag_url\s*[=:]\s*["']?([^\s"']+)""")
+_URL = re.compile(r"""(?m)^[ \t]*rag_url\s*[=:]\s*["']?([^\s"']+)""")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

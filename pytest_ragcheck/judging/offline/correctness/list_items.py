@@ -13,9 +13,9 @@ from pytest_ragcheck.judging.offline.words.terms import STOP_WORDS, TermDictiona
 
 _LEAST_OF_A_LIST = 3  # items
 _LONGEST_ITEM = 3  # content terms
-_SEPARATOR = re.compile(r", |\s+(?:and|or|und|oder|et|ou|y|e|ed|и|или)\s+", re.IGNORECASE)
+_SEPARATOR = re.compile(r", |(?:(?<!\s)|(?<=, ))\s+(?:and|or|und|oder|et|ou|y|e|ed|и|или)\s+", re.IGNORECASE)
 # "En" is "and" in Dutch, and "in" elsewhere.
-_DUTCH_SEPARATOR = re.compile(r", |\s+(?:en|of)\s+", re.IGNORECASE)
+_DUTCH_SEPARATOR = re.compile(r", |(?:(?<!\s)|(?<=, ))\s+(?:en|of)\s+", re.IGNORECASE)
 _DUTCH = frozenset(("het", "een", "van", "bij", "op", "met", "voor", "uw", "niet", "zijn"))
 _BULLET = re.compile(r"^[ \t]*(?:[-*•]|\d{1,2}[.)])[ \t]+(.*\S)", re.MULTILINE)
 
