@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 from pytest_ragcheck.check import NO_LIMIT, PreparedQuestion, blank_record
 from pytest_ragcheck.engine.budget import Budget, BudgetedLimiter
 from pytest_ragcheck.engine.conversation import EARLIER_TURN, Conversation, by_conversation, conversation_of
+from pytest_ragcheck.engine.job_unit import Job
 from pytest_ragcheck.engine.limits.request_limiter import APART_SECONDS, PAUSE_SECONDS, RequestLimiter
-from pytest_ragcheck.engine.prefetch import Job, Prefetcher
+from pytest_ragcheck.engine.prefetch import Prefetcher
 from pytest_ragcheck.engine.question_progress import ProgressBoard
 from pytest_ragcheck.metrics.cost import summed
 

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Hashable, Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from functools import partial
-from itertools import chain, groupby, islice
+from itertools import chain, islice
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.concurrency.private_loop import end_tasks
+from pytest_ragcheck.engine.job_unit import units_of
 from pytest_ragcheck.engine.store.record_store import MemoryStore
-from pytest_ragcheck.verdict.record import Record
 
 if TYPE_CHECKING:
+    from pytest_ragcheck.engine.job_unit import Job, Unit
     from pytest_ragcheck.engine.store.shared_store import SharedStore
+    from pytest_ragcheck.verdict.record import Record
 
 _CLAIMED_AT_ONCE = 200
 """Number of questions that are looked up at once in a store where other processes have claims."""
@@ -33,51 +34,6 @@ _STOPPED_SECONDS = 0.1
 
 class PrefetchEnded(Exception):
     """The prefetcher ended before the record existed, as when the run was stopped."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Job:
-    """A question of the run and the function that evaluates it."""
-
-    key: Hashable
-    """Equal in all processes of the run."""
-
-    evaluate: Callable[[], Awaitable[Record]]
-
-    unit: Hashable = None
-    """The jobs of a unit are evaluated in their order, one at a time, in one process; None for a unit of one job."""
-
-
-@dataclass(slots=True, eq=False)
-class _Unit:
-    """Jobs that one process evaluates one after the other: the turns of a conversation, or a single question."""
-
-    jobs: tuple[Job, ...]
-
-    claimed: Hashable = None
-    """The key that this process has claimed in the store: the key of the last job without a record."""
-
-    current: Hashable = None
-    """The key of the job under way; None between two jobs."""
-
-    task: asyncio.Task[None] | None = None
-    """None while the unit is not under way. The loop keeps only weak references to tasks."""
-
-    ends: dict[Hashable, asyncio.Future[None]] = field(default_factory=dict)
-    """By key, the end of each job of a unit under way, whether it has a record or not."""
-
-    is_cancelled: bool = False
-    """True after `cancel`; a client or a judge can cancel the task too."""
-
-    @property
-    def key(self) -> Hashable:
-        """The key of the last job, which gets its record last."""
-        return self.jobs[-1].key
-
-    def cancel(self) -> None:
-        if self.task is not None:
-            self.is_cancelled = True
-            self.task.cancel()
 
 
 class Prefetcher:
@@ -107,11 +63,11 @@ class Prefetcher:
         self._room_for = room
         self._ahead = ahead
         self._store = MemoryStore() if store is None else store
-        self._source: Iterator[_Unit] = iter(())
+        self._source: Iterator[Unit] = iter(())
         """The units that are made only when they can begin or an item wants one, to save memory."""
-        self._waiting: dict[Hashable, _Unit] = {}
-        self._under_way: dict[Hashable, _Unit] = {}
-        self._units: dict[Hashable, _Unit] = {}
+        self._waiting: dict[Hashable, Unit] = {}
+        self._under_way: dict[Hashable, Unit] = {}
+        self._units: dict[Hashable, Unit] = {}
         """The unit of each job that has left the source and whose record was not taken."""
         self._raised: dict[Hashable, BaseException] = {}
         self._is_finished = False
@@ -128,7 +84,7 @@ class Prefetcher:
 
         The jobs are read as they are needed, and those of a unit follow one another.
         """
-        self._source = chain(self._source, _units_of(jobs))
+        self._source = chain(self._source, units_of(jobs))
         if self._is_finished:
             return
         if self._producer is None or self._producer.done():
@@ -258,13 +214,13 @@ class Prefetcher:
             self._register(unit)
         return bool(self._waiting)
 
-    def _unit_of(self, key: Hashable) -> _Unit | None:
+    def _unit_of(self, key: Hashable) -> Unit | None:
         """Remove and return the unit of a job; None if it was removed before, or there is no such job."""
         while key not in self._units and (unit := next(self._source, None)) is not None:
             self._register(unit)
         return self._units.pop(key, None)
 
-    def _register(self, unit: _Unit) -> None:
+    def _register(self, unit: Unit) -> None:
         self._units |= dict.fromkeys((job.key for job in unit.jobs), unit)
         if not self._is_finished:
             self._waiting[unit.key] = unit
@@ -293,14 +249,14 @@ class Prefetcher:
         finally:
             waiting.cancel()
 
-    async def _claimed(self, unit: _Unit) -> Hashable | None:
+    async def _claimed(self, unit: Unit) -> Hashable | None:
         """Claim a unit that is not under way, and return the claimed key; None if another process has the unit."""
         if unit.task is not None:
             return None
         missing = [job.key for job in unit.jobs if len(unit.jobs) == 1 or not await self._store.has(job.key)]
         return missing[-1] if missing and await self._store.claim(missing[-1:], 1) else None
 
-    def _begin(self, unit: _Unit, claimed: Hashable) -> None:
+    def _begin(self, unit: Unit, claimed: Hashable) -> None:
         unit.claimed = claimed
         unit.is_cancelled = False
         unit.ends = {job.key: asyncio.get_running_loop().create_future() for job in unit.jobs}
@@ -308,7 +264,7 @@ class Prefetcher:
         self._under_way[unit.key] = unit
         unit.task.add_done_callback(partial(self._ended, unit))
 
-    async def _run(self, unit: _Unit) -> None:
+    async def _run(self, unit: Unit) -> None:
         for job in unit.jobs:
             # A conversation may have records of a process that died; a single question had none when claimed.
             if len(unit.jobs) == 1 or not await self._store.has(job.key):
@@ -316,7 +272,7 @@ class Prefetcher:
             if job is not unit.jobs[-1]:
                 unit.ends[job.key].set_result(None)
 
-    async def _evaluate(self, unit: _Unit, job: Job) -> None:
+    async def _evaluate(self, unit: Unit, job: Job) -> None:
         unit.current = job.key
         try:
             record = await job.evaluate()
@@ -333,7 +289,7 @@ class Prefetcher:
                 failure = RuntimeError("the client or the judge raised its own cancellation")
                 self._raised[job.key] = failure.with_traceback(error.__traceback__)
 
-    def _ended(self, unit: _Unit, _: asyncio.Task[None]) -> None:
+    def _ended(self, unit: Unit, _: asyncio.Task[None]) -> None:
         self._under_way.pop(unit.key, None)
         unit.task = unit.current = None
         self._store.release(unit.claimed)
@@ -342,7 +298,7 @@ class Prefetcher:
                 end.set_result(None)
         self._room.set()
 
-    async def _end_of(self, unit: _Unit, key: Hashable) -> None:
+    async def _end_of(self, unit: Unit, key: Hashable) -> None:
         """Wait for this process's own evaluation of the job."""
         if unit.task is not None:
             try:
@@ -352,8 +308,3 @@ class Prefetcher:
                 if not unit.ends[key].done():
                     unit.cancel()
                 raise
-
-
-def _units_of(jobs: Iterable[Job]) -> Iterator[_Unit]:
-    for _, group in groupby(jobs, key=lambda job: job.key if job.unit is None else (job.unit,)):
-        yield _Unit(tuple(group))

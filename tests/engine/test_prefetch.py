@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_ragcheck.engine.prefetch import Job, PrefetchEnded, Prefetcher
+from pytest_ragcheck.engine.job_unit import Job
+from pytest_ragcheck.engine.prefetch import PrefetchEnded, Prefetcher
 from pytest_ragcheck.engine.store.record_store import MemoryStore
 from tests.engine.store.other_process import OtherProcess, store_in
 from tests.making import a_record
@@ -280,7 +281,8 @@ SHARE = """
 import asyncio, sys
 from functools import partial
 from pathlib import Path
-from pytest_ragcheck.engine.prefetch import Job, Prefetcher
+from pytest_ragcheck.engine.job_unit import Job
+from pytest_ragcheck.engine.prefetch import Prefetcher
 from tests.engine.store.other_process import store_in
 from tests.making import a_record
 

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections import deque
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 from pytest_ragcheck.concurrency.tasks import in_task
 from pytest_ragcheck.concurrency.threads import AbandonedCall, abandoned_calls
-from pytest_ragcheck.engine.limits.abandoned_slot import AbandonedSlot
+from pytest_ragcheck.engine.limits.slot_queue import SlotQueue, change_limit, loop_time
 from pytest_ragcheck.engine.limits.slots import Slots
-from pytest_ragcheck.errors import MeasurementError, QuestionTimeout
+from pytest_ragcheck.errors import MeasurementError
 from pytest_ragcheck.rag.http.retry import LIMITED, OVERLOADED, is_transient, status_of, wait_seconds
 
 if TYPE_CHECKING:
@@ -47,29 +46,6 @@ _LIMITED_SECONDS = 65.0
 _DOWN_SECONDS = 30.0
 """A system that succeeded before is down if it refuses single requests with 503 for this long."""
 
-_ABANDONED_LIMITS = 9
-_ABANDONED_SECONDS = 540.0
-"""
-Longest wait while abandoned calls hold all slots: this many time limits of such a call, at most these seconds.
-
-Together with the call's own limit this is the time limit of a question, by default 600 s.
-"""
-
-_HUNG_CHECK_SECONDS = 1.0
-"""Pause between two checks for slots that hung calls hold."""
-
-_NUMBERS_SECONDS = 0.001
-"""Pause between two tries to change the shared limit, which another process changes within microseconds."""
-
-
-_SHORTEST_POLL_SECONDS = 0.001
-_SHORTEST_POLL_AT_SHARE_SECONDS = 0.02
-_LONGEST_POLL_SECONDS = 0.04
-"""Pauses between two polls for slots of other processes. A process below its even share polls more often."""
-
-_POLL_SHARE = 0.04
-"""Length of a pause as a share of the wait so far, so that a slot is free for no longer than this share."""
-
 
 class RequestLimiter:
     """
@@ -102,16 +78,10 @@ class RequestLimiter:
     ) -> None:
         self._slots = Slots(slots) if isinstance(slots, int) else slots
         self._retries = retries
-        self._delay_seconds = delay_seconds
-        self._apart_seconds = apart_seconds
-        self._next_start = -math.inf
+        self._queue = SlotQueue(self._slots, delay_seconds=delay_seconds, apart_seconds=apart_seconds)
         self._patience_seconds = patience_seconds
         self._pause_seconds = pause_seconds
-        self._waiting: deque[asyncio.Future[None]] = deque()
-        self._poller: asyncio.Task[None] | None = None
         self._served_at = -math.inf
-        self._refuses = False
-        """True if calls that may never end held all slots when a request last waited for one."""
 
     @property
     def most(self) -> int:
@@ -121,14 +91,14 @@ class RequestLimiter:
     @property
     def waiting(self) -> int:
         """Requests of this process that wait for a slot."""
-        return len(self._waiting)
+        return len(self._queue)
 
     async def run(self, operation: Callable[[], Awaitable[T]]) -> T:
         """Return the operation's result; raise its last error if repeating did not help."""
         return await self._run(operation, self._retries)
 
     async def _run(self, operation: Callable[[], Awaitable[T]], retries: int) -> T:
-        tries = _Tries(most_failed=retries, began=_now())
+        tries = _Tries(most_failed=retries, began=loop_time())
         while True:
             running: list[AbandonedCall] = []
             try:
@@ -155,17 +125,17 @@ class RequestLimiter:
 
     async def _served(self, operation: Callable[[], Awaitable[T]], tries: _Tries) -> tuple[T, bool]:
         """Return the operation's result, and True if a request waits for its slot, which is freed at once."""
-        await self._enter()
+        await self._queue.enter()
         tries.has_slot = True
-        tries.started = _now()
+        tries.started = loop_time()
         result = await operation()
-        others_wait = bool(self._waiting)
+        others_wait = len(self._queue) > 0
         if tries.has_slot:  # False if the request was abandoned
-            self._served_at = _now()
+            self._served_at = loop_time()
             if self._slots.limit().is_lowered:
-                await self._change(lambda limit: limit.served(self._slots.running(), now=_now()))
+                await change_limit(self._slots, lambda limit: limit.served(self._slots.running(), now=loop_time()))
             tries.has_slot = False
-            self._leave()
+            self._queue.leave()
         return result, others_wait
 
     async def _wait_after(self, error: MeasurementError, tries: _Tries) -> float:
@@ -175,7 +145,7 @@ class RequestLimiter:
             raise error
         tries.made += 1
         if status_of(error) in OVERLOADED:
-            wait = await self._change(lambda limit: self._refused(limit, error, tries))
+            wait = await change_limit(self._slots, lambda limit: self._refused(limit, error, tries))
         else:
             tries.failed += 1
             wait = wait_seconds(error, tries.made)
@@ -185,7 +155,7 @@ class RequestLimiter:
 
     def _refused(self, limit: AdaptiveLimit, error: MeasurementError, tries: _Tries) -> float:
         """The seconds until a refused request is repeated."""
-        now, running = _now(), self._slots.running()
+        now, running = loop_time(), self._slots.running()
         limit.refused(running, began=tries.started, now=now)
         served_at = max(self._served_at, limit.served_at)
         wait = wait_seconds(error, tries.made, longest=_LONGEST_WAIT_FOR_ROOM_SECONDS)
@@ -204,111 +174,15 @@ class RequestLimiter:
             raise error
         return wait
 
-    async def _change(self, change: Callable[[AdaptiveLimit], T]) -> T:
-        while True:
-            with self._slots.changing_limit() as limit:
-                if limit is not None:
-                    return change(limit)
-            await asyncio.sleep(_NUMBERS_SECONDS)
-
-    async def _enter(self) -> None:
-        if self._waiting or not self._slots.take(_now()):
-            if self._refuses and self._slots.are_hung():
-                raise _no_slot()
-            turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-            self._waiting.append(turn)
-            if self._slots.shared and (self._poller is None or self._poller.done()):
-                self._poller = asyncio.create_task(self._look_for_slots())
-            try:
-                await turn
-            except asyncio.CancelledError:
-                if turn.done() and not turn.cancelled():
-                    self._leave()
-                elif turn in self._waiting:
-                    self._waiting.remove(turn)
-                raise
-        try:
-            await self._keep_apart()
-            if self._delay_seconds:
-                await self._wait_for_delay()
-        except BaseException:
-            self._leave()
-            raise
-
-    async def _keep_apart(self) -> None:
-        now = _now()
-        start = max(now, self._next_start)
-        self._next_start = start + self._apart_seconds
-        if start > now:
-            await asyncio.sleep(start - now)
-
-    async def _wait_for_delay(self) -> None:
-        while True:
-            wait = await self._change(self._seconds_until_start)
-            if not wait:
-                return
-            await asyncio.sleep(wait)
-
-    def _seconds_until_start(self, limit: AdaptiveLimit) -> float:
-        """The seconds until the next request may start; 0.0 if it starts now."""
-        now = _now()
-        wait = limit.started_at + self._delay_seconds - now
-        if wait <= 0:
-            limit.started_at = now
-        return max(0.0, wait)
-
-    def _leave(self) -> None:
-        self._slots.free()
-        self._admit()
-
     def _leave_after(self, running: list[AbandonedCall], tries: _Tries) -> None:
         """Leave once the calls of a cancelled request have ended; at once if none runs."""
         if not tries.has_slot:
             return
         tries.has_slot = False
-        if not running:
-            self._leave()
-            return
-        hangs_after = min(_ABANDONED_LIMITS * (_now() - tries.started), _ABANDONED_SECONDS)
-        AbandonedSlot(self._slots, running, hangs_after, leave=self._leave, hung=self._refuse_if_hung)
-
-    def _refuse_if_hung(self) -> None:
-        """End the wait for a slot if calls that may never end hold all of them."""
-        self._refuses = self._slots.are_hung()
-        while self._refuses and self._waiting:
-            turn = self._waiting.popleft()
-            if not turn.done():
-                turn.set_exception(_no_slot())
-
-    def _admit(self) -> bool:
-        """Give free slots to waiting requests; return True if one got a slot."""
-        admitted = False
-        while self._waiting:
-            if self._waiting[0].cancelled():
-                self._waiting.popleft()
-            elif self._slots.take(_now()):
-                self._waiting.popleft().set_result(None)
-                admitted = True
-            else:
-                break
-        return admitted
-
-    async def _look_for_slots(self) -> None:
-        """Poll for slots of other processes while requests wait, because no event crosses processes."""
-        since = looked_at = _now()
-        hung = False
-        while self._waiting:
-            asks = self._slots.ask_for_one(_now(), since=since)
-            shortest = _SHORTEST_POLL_SECONDS if asks else _SHORTEST_POLL_AT_SHARE_SECONDS
-            await asyncio.sleep(min(_LONGEST_POLL_SECONDS, max(shortest, _POLL_SHARE * (_now() - since))))
-            if self._admit():
-                since = looked_at = _now()
-                hung = False
-            elif _now() - looked_at >= _HUNG_CHECK_SECONDS:
-                # Checked twice, because another process that checks holds free locks for a moment.
-                if hung:
-                    self._refuse_if_hung()
-                hung, looked_at = self._slots.are_hung(), _now()
+        if running:
+            self._queue.leave_after(running, started=tries.started)
+        else:
+            self._queue.leave()
 
 
 class WithoutRetries:
@@ -337,14 +211,3 @@ class _Tries:
 
     is_alone: bool = False
     """True if the last try was the only request of the run and was refused, perhaps only temporarily."""
-
-
-def _now() -> float:
-    return asyncio.get_running_loop().time()
-
-
-def _no_slot() -> QuestionTimeout:
-    return QuestionTimeout(
-        "not asked: calls that still run long after their time limit hold all slots\n"
-        "Make your function return in time and pass on its cancellation, or raise rag_timeout."
-    )

@@ -1,0 +1,188 @@
+"""Queues the requests of one process for the slots of the run."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections import deque
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeVar
+
+from pytest_ragcheck.engine.limits.abandoned_slot import AbandonedSlot
+from pytest_ragcheck.errors import QuestionTimeout
+
+if TYPE_CHECKING:
+    from pytest_ragcheck.concurrency.threads import AbandonedCall
+    from pytest_ragcheck.engine.limits.adaptive_limit import AdaptiveLimit
+    from pytest_ragcheck.engine.limits.slots import Slots
+
+T = TypeVar("T")
+
+_ABANDONED_LIMITS = 9
+_ABANDONED_SECONDS = 540.0
+"""
+Longest wait while abandoned calls hold all slots: this many time limits of such a call, at most these seconds.
+
+Together with the call's own limit this is the time limit of a question, by default 600 s.
+"""
+
+_HUNG_CHECK_SECONDS = 1.0
+"""Pause between two checks for slots that hung calls hold."""
+
+_NUMBERS_SECONDS = 0.001
+"""Pause between two tries to change the shared limit, which another process changes within microseconds."""
+
+
+_SHORTEST_POLL_SECONDS = 0.001
+_SHORTEST_POLL_AT_SHARE_SECONDS = 0.02
+_LONGEST_POLL_SECONDS = 0.04
+"""Pauses between two polls for slots of other processes. A process below its even share polls more often."""
+
+_POLL_SHARE = 0.04
+"""Length of a pause as a share of the wait so far, so that a slot is free for no longer than this share."""
+
+
+class SlotQueue:
+    """
+    The queue of one process, in one event loop: the request that has waited longest gets the next slot.
+
+    Args:
+        slots: The slots of the run.
+        delay_seconds: Least time from the start of one request of the run to the start of the next, >= 0.
+        apart_seconds: The same for the requests of this process, >= 0.
+    """
+
+    def __init__(self, slots: Slots, *, delay_seconds: float, apart_seconds: float) -> None:
+        self._slots = slots
+        self._delay_seconds = delay_seconds
+        self._apart_seconds = apart_seconds
+        self._next_start = -math.inf
+        self._waiting: deque[asyncio.Future[None]] = deque()
+        self._poller: asyncio.Task[None] | None = None
+        self._refuses = False
+        """True if calls that may never end held all slots when a request last waited for one."""
+
+    def __len__(self) -> int:
+        """The number of requests that wait."""
+        return len(self._waiting)
+
+    async def enter(self) -> None:
+        """
+        Wait for a slot, and until the next request may start.
+
+        Raises:
+            QuestionTimeout: Calls that may never end hold all slots.
+        """
+        if self._waiting or not self._slots.take(loop_time()):
+            if self._refuses and self._slots.are_hung():
+                raise _no_slot()
+            turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            self._waiting.append(turn)
+            if self._slots.shared and (self._poller is None or self._poller.done()):
+                self._poller = asyncio.create_task(self._look_for_slots())
+            try:
+                await turn
+            except asyncio.CancelledError:
+                if turn.done() and not turn.cancelled():
+                    self.leave()
+                elif turn in self._waiting:
+                    self._waiting.remove(turn)
+                raise
+        try:
+            await self._keep_apart()
+            if self._delay_seconds:
+                await self._wait_for_delay()
+        except BaseException:
+            self.leave()
+            raise
+
+    async def _keep_apart(self) -> None:
+        now = loop_time()
+        start = max(now, self._next_start)
+        self._next_start = start + self._apart_seconds
+        if start > now:
+            await asyncio.sleep(start - now)
+
+    async def _wait_for_delay(self) -> None:
+        while True:
+            wait = await change_limit(self._slots, self._seconds_until_start)
+            if not wait:
+                return
+            await asyncio.sleep(wait)
+
+    def _seconds_until_start(self, limit: AdaptiveLimit) -> float:
+        """The seconds until the next request may start; 0.0 if it starts now."""
+        now = loop_time()
+        wait = limit.started_at + self._delay_seconds - now
+        if wait <= 0:
+            limit.started_at = now
+        return max(0.0, wait)
+
+    def leave(self) -> None:
+        """Free a slot, which the next request in the queue gets."""
+        self._slots.free()
+        self._admit()
+
+    def leave_after(self, calls: list[AbandonedCall], *, started: float) -> None:
+        """Leave once the calls of a cancelled request, which got its slot at *started*, have ended."""
+        hangs_after = min(_ABANDONED_LIMITS * (loop_time() - started), _ABANDONED_SECONDS)
+        AbandonedSlot(self._slots, calls, hangs_after, leave=self.leave, hung=self._refuse_if_hung)
+
+    def _refuse_if_hung(self) -> None:
+        """End the wait for a slot if calls that may never end hold all of them."""
+        self._refuses = self._slots.are_hung()
+        while self._refuses and self._waiting:
+            turn = self._waiting.popleft()
+            if not turn.done():
+                turn.set_exception(_no_slot())
+
+    def _admit(self) -> bool:
+        """Give free slots to waiting requests; return True if one got a slot."""
+        admitted = False
+        while self._waiting:
+            if self._waiting[0].cancelled():
+                self._waiting.popleft()
+            elif self._slots.take(loop_time()):
+                self._waiting.popleft().set_result(None)
+                admitted = True
+            else:
+                break
+        return admitted
+
+    async def _look_for_slots(self) -> None:
+        """Poll for slots of other processes while requests wait, because no event crosses processes."""
+        since = looked_at = loop_time()
+        hung = False
+        while self._waiting:
+            asks = self._slots.ask_for_one(loop_time(), since=since)
+            shortest = _SHORTEST_POLL_SECONDS if asks else _SHORTEST_POLL_AT_SHARE_SECONDS
+            await asyncio.sleep(min(_LONGEST_POLL_SECONDS, max(shortest, _POLL_SHARE * (loop_time() - since))))
+            if self._admit():
+                since = looked_at = loop_time()
+                hung = False
+            elif loop_time() - looked_at >= _HUNG_CHECK_SECONDS:
+                # Checked twice, because another process that checks holds free locks for a moment.
+                if hung:
+                    self._refuse_if_hung()
+                hung, looked_at = self._slots.are_hung(), loop_time()
+
+
+async def change_limit(slots: Slots, change: Callable[[AdaptiveLimit], T]) -> T:
+    """Return the result of *change*, which gets the limit of the run as soon as no other process changes it."""
+    while True:
+        with slots.changing_limit() as limit:
+            if limit is not None:
+                return change(limit)
+        await asyncio.sleep(_NUMBERS_SECONDS)
+
+
+def loop_time() -> float:
+    """The time of the running loop, in seconds."""
+    return asyncio.get_running_loop().time()
+
+
+def _no_slot() -> QuestionTimeout:
+    return QuestionTimeout(
+        "not asked: calls that still run long after their time limit hold all slots\n"
+        "Make your function return in time and pass on its cancellation, or raise rag_timeout."
+    )
