@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pytest_ragcheck.config.settings import DUMMY_API_KEY
@@ -31,6 +32,8 @@ from pytest_ragcheck.redaction import REDACTED, Redactor, is_secret_header, url_
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
+
+    from pytest_ragcheck.judging.model.sdk_requests import SdkRequests
 
 T = TypeVar("T")
 
@@ -71,43 +74,27 @@ class ModelServer:
         self.model = model.strip()
         self._max_retries = max_retries
         self._parameters = dict(parameters or {})
-        self._requests: HttpRequests | SdkRequests
-        account: dict[str, str] = {}
-        own: dict[str, str] = {}
         if client is None:
-            key, address = checked_key(api_key, kind), checked_url(base_url or environment_url(), kind)
-            # The account of the environment belongs to one server and is sent to no other.
-            if origin(address) == origin(environment_url()):
-                account = environment_headers()
-            own = {name.lower(): value for name, value in (headers or {}).items()}
-            for name, value in own.items():
-                check_header(name, value)
-            account |= own
-            # A server that takes a key in a header of its own, as Azure does, may refuse the stand-in for a key.
-            keyless = key == DUMMY_API_KEY and any(map(is_secret_header, own))
-            sent = account if keyless else {"authorization": f"Bearer {key}", **account}
-            self._requests = HttpRequests(address, kind.path, headers=sent, timeout_seconds=timeout_seconds)
+            server = _own_connection(api_key, base_url, headers or {}, kind, timeout_seconds)
         else:
-            from pytest_ragcheck.judging.model.sdk_requests import SdkRequests
-
-            key, address = str(client.api_key), str(client.base_url)
-            self._requests = SdkRequests(client, timeout_seconds=timeout_seconds)
+            server = _connection_of(client, timeout_seconds)
             # The openai package takes parameters that it does not know only as its extra_body.
             self._parameters = {"extra_body": self._parameters} if parameters else {}
             self._max_retries = 0
-        shown = host_and_path(address)
+        self._requests = server.requests
+        shown = host_and_path(server.url)
         self.shown_url = None if shown == OPENAI_URL else shown
         """Host and path without credentials; None for OpenAI's own."""
 
         hidden = Redactor(secrets)
         shown_headers = {
-            name: REDACTED if is_secret_header(name) else hidden.text(value) for name, value in own.items()
+            name: REDACTED if is_secret_header(name) else hidden.text(value) for name, value in server.headers.items()
         }
         further = {**(parameters or {}), **({"headers": shown_headers} if shown_headers else {})}
         self.parameters = json.dumps(further, sort_keys=True) if further else None
         """The parameters and the headers as JSON, without secrets; None if there are none."""
 
-        self.fingerprint = "" if client else digest_of([self.model, full_address(address), self.parameters])
+        self.fingerprint = "" if client else digest_of([self.model, full_address(server.url), self.parameters])
         """Digest of model, address and parameters; empty with a `client`, whose headers are unknown."""
 
         self.failures = ServerFailures(
@@ -115,7 +102,7 @@ class ModelServer:
             model=self.model,
             url=shown,
             timeout_seconds=timeout_seconds,
-            redactor=Redactor([key, *url_secrets(address), *header_secrets(account), *secrets]),
+            redactor=Redactor([*server.secrets, *secrets]),
         )
 
     async def call(self, send: Callable[[], Awaitable[T]]) -> T:
@@ -156,3 +143,46 @@ class ModelServer:
     async def aclose(self) -> None:
         """Closes the connections, but not the caller's client."""
         await self._requests.aclose()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Connection:
+    requests: HttpRequests | SdkRequests
+    url: str
+
+    secrets: tuple[str, ...]
+    """What no text may show."""
+
+    headers: Mapping[str, str] = field(default_factory=dict)
+    """The headers of the settings, by their names in lower case."""
+
+
+def _own_connection(
+    api_key: str, base_url: str | None, headers: Mapping[str, str], kind: ModelKind, timeout_seconds: float
+) -> _Connection:
+    key, url = checked_key(api_key, kind), checked_url(base_url or environment_url(), kind)
+    own = {name.lower(): value for name, value in headers.items()}
+    for name, value in own.items():
+        check_header(name, value)
+    # The account of the environment belongs to one server and is sent to no other.
+    account = {**(environment_headers() if origin(url) == origin(environment_url()) else {}), **own}
+    # A server that takes a key in a header of its own, as Azure does, may refuse the stand-in for a key.
+    keyless = key == DUMMY_API_KEY and any(map(is_secret_header, own))
+    sent = account if keyless else {"authorization": f"Bearer {key}", **account}
+    return _Connection(
+        requests=HttpRequests(url, kind.path, headers=sent, timeout_seconds=timeout_seconds),
+        url=url,
+        secrets=(key, *url_secrets(url), *header_secrets(account)),
+        headers=own,
+    )
+
+
+def _connection_of(client: AsyncOpenAI, timeout_seconds: float) -> _Connection:
+    from pytest_ragcheck.judging.model.sdk_requests import SdkRequests
+
+    url = str(client.base_url)
+    return _Connection(
+        requests=SdkRequests(client, timeout_seconds=timeout_seconds),
+        url=url,
+        secrets=(str(client.api_key), *url_secrets(url)),
+    )
