@@ -58,6 +58,9 @@ class PreparedQuestion:
     complete: Callable[[Record], Awaitable[Record]] | None = None
     """Adds the evidence of the gate to the record; None without a baseline."""
 
+    keep_leak: Callable[[Record], Awaitable[None]] | None = None
+    """Stores a record that breaks a prohibition, in case the run is killed; None without a store."""
+
     is_recorded: bool = False
     """True if the client repeats a known answer, which costs nothing and takes no slot and no delay."""
 
@@ -112,6 +115,8 @@ async def check_question(
         while len(records) < settings.run.repeats:
             dialogue = dialogues[len(records)] if dialogues else None
             records.append(await _checked_once(prepared, dialogue, asking=asking, judging=judging))
+            if prepared.keep_leak is not None and records[-1].leaks:
+                await prepared.keep_leak(records[-1])
             if records[-1].verdict is Verdict.ERROR:
                 if dialogue is None or not dialogue.has(question):
                     break

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from pytest_ragcheck.scores.catalogue import PROHIBITIONS
 from pytest_ragcheck.summary.gate.baseline_reader import Baseline, passes_and_fails
 from pytest_ragcheck.verdict.record import Record
 from pytest_ragcheck.verdict.verdict import Verdict
@@ -49,8 +48,7 @@ def flaky_in_run(
         passes, fails = passes_and_fails(record.verdict, record.repeated, record.thresholds)
         passes += record.asked_again.count(Verdict.PASS.value)
         fails += record.asked_again.count(Verdict.FAIL.value)
-        is_forbidden = not record.shortfalls.keys().isdisjoint(PROHIBITIONS)
-        if question.quarantine is None and not is_forbidden and (all(earlier) or (passes and fails)):
+        if question.quarantine is None and not record.leaks and (all(earlier) or (passes and fails)):
             passes, fails = passes + earlier[0], fails + earlier[1]
             found.append(Flaky(dataset_name=question.dataset_name, question_id=question.id, passes=passes, fails=fails))
     return _sorted(found)

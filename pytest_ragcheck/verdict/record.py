@@ -15,6 +15,7 @@ from pytest_ragcheck.metrics.cost import Cost
 from pytest_ragcheck.questions.question import Question
 from pytest_ragcheck.questions.wire import question_from_wire, question_to_wire
 from pytest_ragcheck.rag.answer import RagAnswer
+from pytest_ragcheck.scores.catalogue import PROHIBITIONS
 from pytest_ragcheck.scores.score import Score
 from pytest_ragcheck.verdict.failure_text import failure_text
 from pytest_ragcheck.verdict.verdict import Verdict, shortfalls
@@ -135,6 +136,11 @@ class Record:
     def shortfalls(self) -> dict[str, float]:
         """The asserted metrics below their threshold, with their values."""
         return shortfalls(self.scores, self.thresholds)
+
+    @property
+    def leaks(self) -> bool:
+        """True if the answer breaks a prohibition."""
+        return not self.shortfalls.keys().isdisjoint(PROHIBITIONS)
 
     @property
     def bounded(self) -> dict[str, float | None]:

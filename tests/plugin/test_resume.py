@@ -26,6 +26,7 @@ from tests.servers.fake_endpoint import FakeEndpoint, Request, json_reply
 
 if TYPE_CHECKING:
     import socket
+    from collections.abc import Callable
     from pathlib import Path
 
     from tests.harness import Project, Run
@@ -68,8 +69,14 @@ class Pausing(Counting):
         return super().__call__(connection, request)
 
 
-def killed(project: Project, endpoint: FakeEndpoint, *options: str, after: int) -> None:
-    """A run whose processes are all killed as soon as that number of questions have records."""
+def killed(
+    project: Project,
+    endpoint: FakeEndpoint,
+    *options: str,
+    after: int = 0,
+    when: Callable[[], bool] = lambda: True,
+) -> None:
+    """A run whose processes are all killed as soon as that number of questions have records, and *when* is true."""
     command = [sys.executable, "-m", "pytest", *OTHERS, "--rag-judge=offline"]
     with subprocess.Popen(
         [*command, f"--rag-url={endpoint.url}", *options],
@@ -79,7 +86,7 @@ def killed(project: Project, endpoint: FakeEndpoint, *options: str, after: int) 
         start_new_session=True,
     ) as process:
         end = time.monotonic() + 60
-        while len(stored(project)) < after:
+        while len(stored(project)) < after or not when():
             assert process.poll() is None
             assert time.monotonic() < end
             time.sleep(0.01)
@@ -322,3 +329,47 @@ def test_on_a_full_disk_the_outcome_is_right_and_it_is_said_once(project: Projec
     assert all(line.endswith("--rag-resume cannot resume this run.") for line in lines)
     if way != "n2":
         assert set(system.answered.values()) == {1}
+
+
+class Scripted:
+    """A system that gives its answers in turn, is silent until a signal, and then gives the right answer."""
+
+    def __init__(self, *answers: str) -> None:
+        self.answers = list(answers)
+        self.is_silent = threading.Event()
+        self.goes_on = threading.Event()
+
+    def __call__(self, connection: socket.socket, request: Request) -> bool:
+        if not self.answers:
+            self.is_silent.set()
+            self.goes_on.wait()
+        text = self.answers.pop(0) if self.answers else "It is 9."
+        return json_reply({"answer": text, "contexts": []})(connection, request)
+
+
+@two_ways
+@pytest.mark.parametrize(
+    ("gate", "answers"),
+    [
+        ("-orag_repeats=2", ["It is 9. NEW"]),
+        ("--rag-gate=confirmed", ["It is 9. NEW"]),
+        ("--rag-gate=confirmed", ["It is 8.", "It is 8. NEW", "It is 8. OLD"]),
+    ],
+)
+def test_a_leak_before_the_kill_counts_in_the_resumed_run(
+    project: Project, way: str, gate: str, answers: list[str]
+) -> None:
+    question = {"id": "a", "question": "When?", "must_mention": "9", "must_not_mention": ["NEW", "OLD"]}
+    project.write("all.rag.json", json.dumps([question]))
+    if gate.startswith("--rag-gate"):
+        for saved in "It is 9. OLD", "It is 9.":
+            with FakeEndpoint(Scripted(saved)) as endpoint:
+                run(project, endpoint, "--rag-judge=none", "-p", "no:ragcheck-gate")
+            assert main(["baseline", "save"]) == 0
+    with FakeEndpoint(system := Scripted(*answers)) as endpoint:
+        killed(project, endpoint, *WAYS[way], "--rag-judge=none", gate, when=system.is_silent.is_set)
+        system.goes_on.set()
+        ended = run(project, endpoint, "--rag-judge=none", gate, "--rag-resume")
+    assert ended.outcomes["failed"] == 1
+    assert "the answer mentions 'NEW'" in ended.text
+    assert "resumed: 1 of 1 questions were asked by the earlier run" in ended.lines

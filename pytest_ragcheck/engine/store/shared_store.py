@@ -20,8 +20,13 @@ from pytest_ragcheck.verdict.record import Record
 T = TypeVar("T")
 
 _BUSY_SECONDS = 30.0
-_KNOWN = "select key from questions where key in (select value from json_each(?))"
+_KNOWN = "select key from questions where taken < 2 and key in (select value from json_each(?))"
 _WRITE = "insert or replace into questions (key, record, verdict, taken) values (?, ?, ?, ?)"
+_KEEP_LEAK = (
+    "insert into questions (key, record, verdict, taken) values (?, ?, ?, 2) "
+    "on conflict (key) do update set record = excluded.record, verdict = excluded.verdict where ?"
+)
+"""Only a resumed run sees a question with `taken = 2`."""
 _DISCARD = "insert into questions (key, taken) values (?, 1) on conflict (key) do update set taken = 1"
 
 
@@ -111,6 +116,10 @@ class SharedStore:
         """Store the record of an unclaimed question as taken; it replaces an earlier one."""
         await self._store(key, record, taken=True)
 
+    async def keep_leak(self, key: Hashable, record: Record, *, is_new: bool) -> None:
+        """Store a leak before its question is finished, for a run that resumes this one; a new one replaces another."""
+        await self._write(_KEEP_LEAK, key, self._document(record), record.verdict.value, is_new)
+
     def release(self, key: Hashable) -> None:
         self._locks.free(key)
 
@@ -181,8 +190,10 @@ class SharedStore:
             return True
 
     async def _store(self, key: Hashable, record: Record, *, taken: bool) -> bool:
-        document = json.dumps(self._clean.document(record.to_document()))
-        return bool(await self._write(_WRITE, key, document, record.verdict.value, int(taken)))
+        return bool(await self._write(_WRITE, key, self._document(record), record.verdict.value, int(taken)))
+
+    def _document(self, record: Record) -> str:
+        return json.dumps(self._clean.document(record.to_document()))
 
     async def _read(self, query: str, *values: Any) -> list[Any]:
         """The rows; empty if they cannot be read."""

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.check import PreparedQuestion
 from pytest_ragcheck.concurrency.exit_stack import closing
+from pytest_ragcheck.concurrency.threads import in_thread
 from pytest_ragcheck.engine.evaluator import Evaluator
+from pytest_ragcheck.engine.fingerprint import backends_digest, store_key
 from pytest_ragcheck.judging.same_verdict import SameVerdict
 from pytest_ragcheck.metrics.metric_choice import choose_metrics
 from pytest_ragcheck.plugin.asking.session_loop import close_in_loop, loop_of
@@ -21,6 +24,7 @@ from pytest_ragcheck.scores.catalogue import BOUNDED
 if TYPE_CHECKING:
     import pytest
 
+    from pytest_ragcheck.engine.store.shared_store import SharedStore
     from pytest_ragcheck.judging.judgement import Judge
     from pytest_ragcheck.metrics.metric import Metric
     from pytest_ragcheck.plugin.asking.document_step import RunDocuments
@@ -48,7 +52,7 @@ class _OpenMetrics:
 class Checker:
     """Checks questions with the backends of their items, within the limits of the run."""
 
-    def __init__(self, config: pytest.Config) -> None:
+    def __init__(self, config: pytest.Config, store: SharedStore | None) -> None:
         limits = limits_of(config)
         self.budget = budget_of(config)
         self.evaluator = Evaluator(asking=limits.asking, judging=limits.judging, budget=self.budget)
@@ -61,6 +65,7 @@ class Checker:
 
             self.baseline = RunBaseline.of(config)
         self._config = config
+        self._store = store
         self._metrics: dict[tuple[int, int], _OpenMetrics] = {}
         self._documents: RunDocuments | None = None
         config.add_cleanup(self._close_all)
@@ -71,7 +76,7 @@ class Checker:
 
         known = {**self._known(record.question, backends.judge), **KnownVerdict.of(record)}
         again = self._prepared(record.question, _afresh(backends), known, self.metrics_of(backends))
-        return await self.evaluator.evaluate(again)
+        return await self.evaluator.evaluate(replace(again, keep_leak=partial(self.keep_leak, backends)))
 
     async def judge_again(self, question: Question, answer: RagAnswer, backends: Backends) -> Record:
         """A record of the answer with a new verdict, from neither the baseline nor the verdict cache."""
@@ -154,6 +159,18 @@ class Checker:
 
         judge = SameVerdict(prepared.judge, {material: each.judgement for material, each in known.items()})
         return replace(prepared, judge=judge, metrics=with_known(prepared.metrics, known))
+
+    async def keep_leak(self, backends: Backends, record: Record) -> None:
+        """Store a record that breaks a prohibition, in case the run is killed before its question is finished."""
+        question, is_new = record.question, True
+        if self.baseline is not None and (row := self.baseline.row(question)) is not None:
+            from pytest_ragcheck.summary.gate.gate_decision import is_newly_forbidden
+
+            # A leak may be searched by a regular expression.
+            is_new = await in_thread(is_newly_forbidden, record, row)
+        if self._store is not None:
+            digest = backends_digest(backends.client, backends.judge, backends.settings)
+            await self._store.keep_leak(store_key(question, digest), record, is_new=is_new)
 
     async def _upload(self, client: Asks) -> AsksIngested:
         if self._documents is None:

@@ -73,7 +73,7 @@ class QuestionSession:
         self._loop = loop_of(config)
         # The store comes first, because it makes the folder of the run.
         store = None if forked else opened_store(config)
-        self._checker = checker = Checker(config)
+        self._checker = checker = Checker(config, store)
         self._waiting = Waiting(session, checker.evaluator.progress)
         self._asker = self._new_asker(store)
         self._on_demand: tuple[Any, tuple[str, str] | None, Conversation] = (None, None, Conversation())
@@ -228,9 +228,8 @@ class QuestionSession:
 
     def _preparer(self, backends: Backends, *, lasting: bool = False) -> Callable[[Question], PreparedQuestion]:
         prepare, complete = self._checker.preparer(backends, lasting=lasting), self._evidence(backends)
-        if complete is None:
-            return prepare
-        return lambda question: replace(prepare(question), complete=complete)
+        keep_leak = partial(self._checker.keep_leak, backends)
+        return lambda question: replace(prepare(question), complete=complete, keep_leak=keep_leak)
 
     def _evidence(self, backends: Backends) -> Callable[[Record], Awaitable[Record]] | None:
         """The function that adds the evidence of the gate; None without a baseline to compare with."""
