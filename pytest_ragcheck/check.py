@@ -58,8 +58,8 @@ class PreparedQuestion:
     complete: Callable[[Record], Awaitable[Record]] | None = None
     """Adds the evidence of the gate to the record; None without a baseline."""
 
-    keep_leak: Callable[[Record], Awaitable[None]] | None = None
-    """Stores a record that breaks a prohibition, in case the run is killed; None without a store."""
+    keep_leak: Callable[[Record], Awaitable[bool]] | None = None
+    """Stores a FAIL by a prohibition, in case the run is killed; returns False if a saved run has the leak."""
 
     is_recorded: bool = False
     """True if the client repeats a known answer, which costs nothing and takes no slot and no delay."""
@@ -111,18 +111,19 @@ async def check_question(
     if "judge" not in settings.run.metrics or not question.is_answered:
         prepared = replace(prepared, judge=None)
     records: list[Record] = []
+    new_leaks: list[Record] = []
     with metered() as uses:
         while len(records) < settings.run.repeats:
             dialogue = dialogues[len(records)] if dialogues else None
             records.append(await _checked_once(prepared, dialogue, asking=asking, judging=judging))
-            if prepared.keep_leak is not None and records[-1].leaks:
-                await prepared.keep_leak(records[-1])
+            if prepared.keep_leak is not None and records[-1].leaks and await prepared.keep_leak(records[-1]):
+                new_leaks.append(records[-1])
             if records[-1].verdict is Verdict.ERROR:
                 if dialogue is None or not dialogue.has(question):
                     break
                 # The next turn needs the answers of all repeats, and this turn is an ERROR whatever they are.
                 prepared = replace(prepared, judge=None, metrics=())
-    record = records[0] if settings.run.repeats == 1 else combined_record(records, _thresholds(prepared))
+    record = records[0] if settings.run.repeats == 1 else combined_record(records, _thresholds(prepared), new_leaks)
     spreads = {metric: spread(values) for metric, values in record.repeated.items()}
     unstable = {metric: by for metric, by in spreads.items() if by > SPREAD_LIMIT}
     asked = record.cost if len(records) == 1 else summed(each.cost for each in records)

@@ -139,8 +139,8 @@ class Record:
 
     @property
     def leaks(self) -> bool:
-        """True if the answer breaks a prohibition."""
-        return not self.shortfalls.keys().isdisjoint(PROHIBITIONS)
+        """True for a FAIL that breaks a prohibition."""
+        return self.verdict is Verdict.FAIL and not self.shortfalls.keys().isdisjoint(PROHIBITIONS)
 
     @property
     def bounded(self) -> dict[str, float | None]:

@@ -29,13 +29,13 @@ class Variance:
     """Between answers to one question; None if each question was asked once."""
 
 
-def combined_record(records: Sequence[Record], thresholds: Thresholds) -> Record:
+def combined_record(records: Sequence[Record], thresholds: Thresholds, new_leaks: Sequence[Record] = ()) -> Record:
     """
     One record for several of the same question, with all values in `repeated`.
 
     Every score is the median of its values (the minimum for a prohibition), and the verdict is decided on them. Answer,
-    contexts and latency are those of the record whose scores are nearest. If one of the records is an ERROR, it is
-    returned, unless another one breaks a prohibition.
+    contexts and latency are those of the record whose scores are nearest, among the *new_leaks* if there are any. If
+    one of the records is an ERROR, it is returned, unless another one breaks a prohibition.
     """
     asked = len(records)
     error = next((record for record in records if record.verdict is Verdict.ERROR), None)
@@ -46,7 +46,7 @@ def combined_record(records: Sequence[Record], thresholds: Thresholds) -> Record
         return error
     scores = {metric: _combined(records, metric) for record in records for metric in record.scores}
     decision = decide(records[0].question, scores, thresholds)
-    nearest = sorted(records, key=lambda record: _distance(record, scores))
+    nearest = sorted(new_leaks or records, key=lambda record: _distance(record, scores))
     shown = next((record for record in nearest if record.verdict is decision.verdict), nearest[0])
     reason = broken + shown.reason if shown.verdict is decision.verdict else ""
     return replace(

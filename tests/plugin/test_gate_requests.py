@@ -405,6 +405,20 @@ def test_a_leak_of_one_repeat_excuses_no_other_leak_of_one_repeat(project: Proje
         assert project.run(*options).outcomes == {outcome: 1}
         if outcome == "failed":
             main(["baseline", "save"])
+    project.write("conftest.py", LEAKS_ONCE.replace("ANSWERS", "['It is 9. SECOND', 'It is 9. FIRST']"))
+    assert project.run(*options).outcomes == {"xfailed": 1}
+
+
+def test_a_recorded_leak_of_one_repeat_hides_no_new_leak_of_another(project: Project) -> None:
+    question = {"id": "a", "question": "When?", "must_mention": "9", "must_not_mention": ["FIRST", "SECOND"]}
+    project.write("all.rag.json", json.dumps([question]))
+    for leaks, outcome in ("FIRST", "failed"), ("FIRST", "xfailed"), ("FIRST SECOND", "failed"):
+        answers = [f"It is 9. {leak}" for leak in leaks.split()]
+        project.write("conftest.py", LEAKS_ONCE.replace("ANSWERS", str(answers)))
+        run = project.run("--rag-judge=none", "-orag_repeats=3")
+        assert run.outcomes == {outcome: 1}
+        main(["baseline", "save"])
+    assert "must_not_mention is broken in 2 of 3 answers; the answer mentions 'SECOND'" in run.text
 
 
 LEAKING_ID = SYSTEM.replace('os.environ["SHOP_ID"]', 'os.environ["SHOP_ID"] if query == "When?" else "shop.md"')

@@ -160,8 +160,8 @@ class Checker:
         judge = SameVerdict(prepared.judge, {material: each.judgement for material, each in known.items()})
         return replace(prepared, judge=judge, metrics=with_known(prepared.metrics, known))
 
-    async def keep_leak(self, backends: Backends, record: Record) -> None:
-        """Store a record that breaks a prohibition, in case the run is killed before its question is finished."""
+    async def keep_leak(self, backends: Backends, record: Record) -> bool:
+        """Store a leak, and return False if a saved run has it, as for `PreparedQuestion.keep_leak`."""
         question, is_new = record.question, True
         if self.baseline is not None and (row := self.baseline.row(question)) is not None:
             from pytest_ragcheck.summary.gate.gate_decision import is_newly_forbidden
@@ -171,6 +171,7 @@ class Checker:
         if self._store is not None:
             digest = backends_digest(backends.client, backends.judge, backends.settings)
             await self._store.keep_leak(store_key(question, digest), record, is_new=is_new)
+        return is_new
 
     async def _upload(self, client: Asks) -> AsksIngested:
         if self._documents is None:
