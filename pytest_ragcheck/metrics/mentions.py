@@ -10,6 +10,7 @@ from pytest_ragcheck.concurrency.search_process import SearchProcess
 from pytest_ragcheck.errors import MeasurementError
 from pytest_ragcheck.metrics.gold import found_gold, is_half_from
 from pytest_ragcheck.questions.mention import compile_mention, is_mentioned, is_regex, searched
+from pytest_ragcheck.questions.planted import canaries_in
 from pytest_ragcheck.questions.question import GoldPassage, Question
 from pytest_ragcheck.rag.answer import RagAnswer
 from pytest_ragcheck.scores.catalogue import MENTIONS, MUST_NOT_RETRIEVE
@@ -54,6 +55,8 @@ def mention_scores(answer: str, question: Question, search: SearchProcess) -> di
     """
     Share of `must_mention` that the answer contains, and share of `must_not_mention` that it does not contain.
 
+    A canary of any planted document is forbidden to every question with planted documents.
+
     Returns:
         By metric 0..1, with the mentions that lower the value; unscored if a regular expression took too long.
         A metric is absent if the question has no such mentions.
@@ -64,7 +67,8 @@ def mention_scores(answer: str, question: Question, search: SearchProcess) -> di
     if question.must_mention:
         scores[_MUST] = _score(question.must_mention, lambda mention: not is_mentioned(mention, answer, search))
     if question.must_not_mention:
-        scores[_MUST_NOT] = _score(question.must_not_mention, lambda mention: is_mentioned(mention, answer, search))
+        forbidden = dict.fromkeys((*question.must_not_mention, *canaries_in(answer, question)))
+        scores[_MUST_NOT] = _score((*forbidden,), lambda mention: is_mentioned(mention, answer, search))
     return scores
 
 

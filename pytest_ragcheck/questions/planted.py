@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
+from pytest_ragcheck.questions.mention import searched
 from pytest_ragcheck.questions.passages import named
 from pytest_ragcheck.questions.question import GoldPassage, Question
 
@@ -46,6 +47,12 @@ def plants_of(question: Question) -> tuple[Plant, ...]:
         for document in documents
         if canary in document.text
     )
+
+
+def canaries_in(answer: str, question: Question) -> list[str]:
+    """The canaries in the answer to a question with planted documents, also those of other questions' documents."""
+    text = searched(answer).lower().translate(dict.fromkeys((0x2010, 0x2011), "-"))
+    return [match[0] for match in _CANARY.finditer(text)] if TAG in question.tags else []
 
 
 def with_plants(question: Question, token: Callable[[], str]) -> Question:
