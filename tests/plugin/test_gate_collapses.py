@@ -108,6 +108,9 @@ class World:
     n_contexts: int = 1
     ids: str = "doc"
     gold_ids: str = "doc"
+    kept: int = 0
+    """The last so many documents have ids that begin with `doc`, whatever *ids* and *gold_ids*."""
+
     unanswerable: Container[int] = ()
     lost: tuple[int, ...] = ()
     """Numbers of questions whose contexts come from another document."""
@@ -138,14 +141,17 @@ class World:
             if number in self.unanswerable:
                 asked["answerable"] = False
                 del asked["expected_answer"]
-            document, found = self.document(number), self.document((number + self.moved) % self.n)
+            of_context = (number + self.moved) % self.n
+            document, found = self.document(number), self.document(of_context)
+            first_kept = self.n - self.kept
             if self.gold != "none":
                 text = {} if self.gold == "id" else {"text": f"Passage of {document}."}
-                asked["gold_passages"] = [{"doc_id": f"{self.gold_ids}-{document}", **text}]
+                prefix = self.gold_ids if number < first_kept else "doc"
+                asked["gold_passages"] = [{"doc_id": f"{prefix}-{document}", **text}]
             questions.append(asked)
             contexts = [f"Passage of {found}.", *(f"Further passage {i} of {name}." for i in range(1, self.n_contexts))]
             ids = [
-                f"{self.ids}-{found}",
+                f"{self.ids if of_context < first_kept else 'doc'}-{found}",
                 *(f"{self.ids}-{name}-{i}" for i in range(1, self.n_contexts)),
             ]
             if number in self.lost:
@@ -432,6 +438,31 @@ def test_gold_ids_that_are_renamed_with_the_documents_hide_no_collapse_of_retrie
         run = today(project, collapsed, f"--rag-gate={gate}")
         assert run.exit_status == pytest.ExitCode.TESTS_FAILED
         assert run.junit["gate"][1].startswith("12 confirmed as failing")
+
+
+@two_ways
+@pytest.mark.parametrize("gate", ["confirmed", "regression"])
+def test_gold_ids_that_are_partly_renamed_hide_no_collapse_of_retrieval(project: Project, gate: str) -> None:
+    before = World(n=12, gold="id", thresholds={"recall_at_5": 1.0})
+    saved(project, before)
+    renamed = replace(before, ids="page", gold_ids="page", kept=6, seed=4)
+    run = today(project, renamed, f"--rag-gate={gate}")
+    assert (run.exit_status, run.outcomes) == (0, {"passed": 12})
+    run = today(project, replace(renamed, lost=tuple(range(6))), f"--rag-gate={gate}")
+    assert run.exit_status == pytest.ExitCode.TESTS_FAILED
+    assert run.junit["gate"][1].startswith("6 confirmed as failing")
+
+
+@two_ways
+def test_new_gold_ids_that_no_reply_has_are_named(project: Project) -> None:
+    before = World(n=12, gold="id", thresholds={"recall_at_5": 1.0})
+    saved(project, before)
+    run = today(project, replace(before, gold_ids="page", kept=6, seed=4), "--rag-gate=regression")
+    assert run.exit_status == 0, run.text
+    assert (
+        "edited gold ids that neither the baseline nor a reply has: page-d0, page-d1, page-d2, page-d3, page-d4, 1 more; "
+        "the recorded answers fail under them, so the gate cannot see whether their retrieval collapsed"
+    ) in run.lines
 
 
 @two_ways

@@ -78,15 +78,16 @@ class RunBaseline:
     def recorded_ids(self, record: Record) -> tuple[str, ...]:
         """The baseline's ids of the contexts if most are known texts with unknown ids; otherwise empty."""
         # With renamed ids, a forbidden document may have any id.
-        ids = () if record.question.must_not_retrieve or self._gold_is_unknown else record.source_ids or ()
+        ids = () if record.question.must_not_retrieve or self._has_unknown_gold(record) else record.source_ids or ()
         known = [self._ids_by_text.get(text_digest(text)) for text in record.contexts]
         if not self._known_ids.isdisjoint(ids) or 2 * known.count(None) > len(known):
             return ()
         return tuple(recorded or id_ for recorded, id_ in zip(known, ids, strict=False))
 
     def renames_gold(self, record: Record) -> bool:
-        """True if the baseline has no id of the contexts, nor of the gold passages without texts."""
-        return self._gold_is_unknown and self._known_ids.isdisjoint(record.source_ids or ())
+        """True if the baseline has few ids of the contexts, and none of the gold passages without texts."""
+        ids = record.source_ids or ()
+        return self._has_unknown_gold(record) and 2 * len(self._known_ids.intersection(ids)) < max(1, len(ids))
 
     def compares(self, question: Question) -> bool:
         """True if a FAIL of the question today can count against a saved run."""
@@ -115,9 +116,8 @@ class RunBaseline:
         keys = [row.key for row in self.baseline.rows.values() if row.saved]
         return frozenset(sorted(keys, key=lambda key: digest_of(["judge drift", *key]))[:DRIFT_SAMPLE])
 
-    @cached_property
-    def _gold_is_unknown(self) -> bool:
-        gold = {p.doc_id for q in self._run.questions.selected.values() for p in q.gold_passages if not p.text}
+    def _has_unknown_gold(self, record: Record) -> bool:
+        gold = {passage.doc_id for passage in record.question.gold_passages if not passage.text}
         return bool(gold and self._known_ids) and self._known_ids.isdisjoint(gold)
 
     @cached_property

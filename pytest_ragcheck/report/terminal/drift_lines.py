@@ -90,9 +90,17 @@ def _documents(changes: Sequence[Change]) -> Iterator[str]:
             f"{100 * known:.0f} % of the texts do; "
             + ("metrics by id cannot be compared" if gold & known_ids else "recorded retrieval scores stand")
         )
-    elif lost := sorted((gold & known_ids) - ids):
+        return
+    if lost := sorted((gold & known_ids) - ids):
         named = some(lost, _SHOWN, joint=" and ")
         yield f"gold documents that the baseline's contexts had and no reply has: {named}"
+    edited = [c.now.question for c in changes if not c.before.saved[-1][0].has_labels_of(c.now.question)]
+    new = {passage.doc_id or "" for question in edited for passage in question.gold_passages if not passage.text}
+    if unknown := new - known_ids - ids:
+        yield (
+            f"edited gold ids that neither the baseline nor a reply has: {some(sorted(unknown), _SHOWN)}; "
+            "the recorded answers fail under them, so the gate cannot see whether their retrieval collapsed"
+        )
 
 
 def _contexts(answered: Pairs) -> Iterator[str]:
