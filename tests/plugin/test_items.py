@@ -245,3 +245,30 @@ def test_questions_and_users_own_tests_run_side_by_side(project: Project) -> Non
     run = project.run()
     assert run.outcomes == {"passed": 2, "failed": 1}
     assert run.verdicts == {"terms": "PASS"}
+
+
+VS_CODE = '''
+def pytest_sessionfinish(session):
+    """As in VS Code's plugin: an item with a callspec is listed below its function, in a Python file."""
+    for item in session.items:
+        if hasattr(item, "callspec"):
+            below = item.nodeid.rsplit("::", 1)[0].rsplit(".py", 1)[1]
+            print(f"listed {item.nodeid} below {below + item.originalname}")
+        else:
+            print(f"listed {item.nodeid}")
+'''
+
+
+def test_the_test_explorer_of_vs_code_lists_the_turns_of_a_conversation(project: Project) -> None:
+    project.write("vscode_pytest.py", VS_CODE)
+    project.write(
+        "billing.rag.yaml", "- {id: terms, question: Which?}\n- {id: refund, turns: [How long?, And abroad?]}\n"
+    )
+    project.write("test_own.py", "import pytest\n@pytest.mark.parametrize('n', [1])\ndef test_own(n): pass\n")
+    run = project.run("-p", "vscode_pytest", "--collect-only", "-q", subprocess=True)
+    assert [line.removeprefix("listed ") for line in run.lines if line.startswith("listed ")] == [
+        "billing.rag.yaml::terms",
+        "billing.rag.yaml::refund[turn1]",
+        "billing.rag.yaml::refund[turn2]",
+        "test_own.py::test_own[1] below test_own",
+    ]

@@ -113,6 +113,9 @@ class QuestionFile(pytest.Module):
 
     def _item(self, name: str, question: Question, parameters: str = "", **arguments: Any) -> QuestionItem:
         item: QuestionItem = QuestionItem.from_parent(self, name=name, **arguments)
+        if self.config.option.collectonly and self.config.pluginmanager.has_plugin("vscode_pytest"):
+            # The plugin of VS Code splits the node id of a parametrized item at `.py`, and lists no test if it cannot.
+            vars(item).pop("callspec", None)
         item.question = run_of(self.config).questions.use(question, parameters)
         for mark in marks(question):
             item.add_marker(mark)
