@@ -6,36 +6,50 @@ import re
 from collections.abc import Iterator
 from html import unescape
 from pathlib import Path
+from typing import Any
 
 from pytest_ragcheck.errors import DatasetError
 from pytest_ragcheck.questions.datasets.dataset_files import rows_of_file
-from pytest_ragcheck.questions.exports.export import Export, Form
+from pytest_ragcheck.questions.exports.export import Export, Form, further
 from pytest_ragcheck.questions.exports.material import Material
 from pytest_ragcheck.questions.question import RETRIEVAL_ALONE, GoldPassage
 from pytest_ragcheck.redaction.printable import sound
 
-_QREL = re.compile(r"(\S+)\s+\S+\s+(\S+)\s+(-?\d+)\s*")
+# BEIR has tabs, a header, and no column for the iteration.
+_QREL = re.compile(r"(\S+)(?:\t(?=\S+\t)|\s+\S+\s+)(\S+)\s+(-?\d+)\s*")
 _BEIR_QREL = re.compile(r"([^\t]*)\t([^\t]*)\t(-?\d+)\s*")
+_HEADER = "\tscore"
 _TOPIC = re.compile(r"<top(?:ic)?\b(?P<attributes>[^>]*)>(?P<body>.*?)</top(?:ic)?>", re.DOTALL | re.IGNORECASE)
 _FIELD = re.compile(r"<(?P<name>num|title|desc|narr|query|question|narrative|description)>", re.IGNORECASE)
 _LABEL = re.compile(r"(?:number|topic|description|narrative)\s*:\s*", re.IGNORECASE)
 _NUMBER = re.compile(r"""\b(?:number|id)\s*=\s*["']([^"']+)""")
-_LINE = re.compile(r"(\S+)\t(\S.*)")
+# A number, because a table of questions and answers has tabs too.
+_LINE = re.compile(r"(?=[^\t]*\d)([!-~]+)\t(\S[^\t]*)")
+_IDS = ("qid", "query_id", "query-id", "_id", "id")
+_TEXTS = ("question", "query", "text", "title")
 
 _UNJUDGED = "queries without a relevant document"
 
 
 def is_qrels(material: Material) -> bool:
-    """True for lines of four columns: query, iteration, document and an integer."""
+    """True for lines of query, iteration, document and an integer, or of BEIR's three columns."""
     lines = material.text.split("\n", 5)[:5]
+    if len(lines) > 1 and lines[0].rstrip().endswith(_HEADER):
+        del lines[0]
     return bool(material.text) and all(_QREL.fullmatch(line) for line in lines[:-1] or lines)
 
 
 def _is_topics(material: Material) -> bool:
-    if _TOPIC.search(material.text):
+    if _TOPIC.search(material.text) or _columns(material):
         return True
     lines = [line for line in material.text.split("\n") if line.strip()]
     return bool(lines) and all(_LINE.fullmatch(line) for line in lines)
+
+
+def _columns(material: Material) -> list[str]:
+    """The columns with the numbers and the texts of topics in a table, which judgements accompany; else none."""
+    found = [name for names in (_IDS, _TEXTS) for name in [*filter(material.have, names)][:1]]
+    return found if material.qrels and len(found) > 1 else []
 
 
 def _is_beir(material: Material) -> bool:
@@ -56,7 +70,11 @@ def _read_topics(material: Material, export: Export) -> None:
         export.add(text, given_id=number, gold=gold, metadata=metadata, **tier)
 
 
-def _topics(material: Material) -> Iterator[tuple[str, str, dict[str, str]]]:
+def _topics(material: Material) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    if columns := _columns(material):
+        for row in material.rows:
+            yield str(row.get(columns[0])), row.get(columns[1], ""), further(row, *columns)
+        return
     if not _TOPIC.search(material.text):
         for line in material.text.split("\n"):
             if found := _LINE.fullmatch(line.strip()):
@@ -85,7 +103,7 @@ def _judged(export: Export, path: Path, form: re.Pattern[str], columns: str) -> 
     """
     judged: dict[str, dict[str, None]] = {}
     for number, line in enumerate(path.read_text(encoding="utf-8").split("\n"), start=1):
-        if not line.strip() or (number == 1 and line.rstrip().endswith("\tscore")):
+        if not line.strip() or (number == 1 and line.rstrip().endswith(_HEADER)):
             continue
         found = form.fullmatch(line)
         if found is None:

@@ -47,7 +47,10 @@ def read_exports(paths: Sequence[Path]) -> Iterator[Export | Material]:
     others = [replace(each, qrels=qrels) for each in materials if each.path not in qrels]
     found = [(each, next((form for form in FORMS if form.recognises(each)), None)) for each in others]
     if qrels and not any(form is not None and form.name.startswith("TREC") for _, form in found):
-        raise UsageError(f"{qrels[0]}: has judgements of TREC and no questions. Name the file of their topics too.")
+        raise UsageError(
+            f"{qrels[0]}: has judgements of TREC and no questions. Name the file of their topics too: SGML, XML, lines "
+            "of a number, a tab and a text, or a table with the columns qid and query."
+        )
     for material, form in found:
         if form is None:
             yield material

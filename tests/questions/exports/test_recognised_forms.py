@@ -203,6 +203,34 @@ def test_judged_collections_run_in_the_tier_retrieval(tmp_path: Path, capsys: py
     assert document["questions"][0]["gold_passages"] == [{"doc_id": "terms", "text": f"Terms\n{RULE}"}]
 
 
+@pytest.mark.parametrize(
+    ("queries", "text"),
+    [
+        ("queries.csv", f"qid;query;team\n301;{WHO};returns\n302;How long?;\n"),
+        ("queries.jsonl", json.dumps({"_id": "301", "text": WHO, "team": "returns"}) + "\n"),
+        ("queries.tsv", f"query_id\tquestion\tteam\n301\t{WHO}\treturns\n"),
+    ],
+)
+@pytest.mark.parametrize("qrels", ["301 0 terms 1\n", "query-id\tcorpus-id\tscore\n301\tterms\t1\n", "301\tterms\t1"])
+def test_queries_in_a_table_get_the_judgements_of_the_same_command(
+    queries: str, text: str, qrels: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / queries).write_text(text, encoding="utf-8")
+    (tmp_path / "qrels.tsv").write_text(qrels, encoding="utf-8")
+    _, [topic] = convert(tmp_path, capsys, queries, "qrels.tsv")
+    assert (topic["id"], topic["question"], topic["gold_passages"]) == ("301", WHO, [{"doc_id": "terms"}])
+    assert topic["metadata"] == {"team": "returns"}
+
+
+@pytest.mark.parametrize(
+    "text", ["Query\tDocument\tAnswer\nWho?\tterms\tThey do.\n", "質問\t答え\n返品期間は?\t30日\n"]
+)
+def test_a_table_with_tabs_is_no_list_of_topics(text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "table.tsv").write_text(text, encoding="utf-8")
+    assert main(["convert", str(tmp_path / "table.tsv"), "-o", str(tmp_path)]) == 2
+    assert "table.tsv: is not a recognised export (found: " in capsys.readouterr().err
+
+
 def write_beir(folder: Path, **files: str) -> None:
     for name, text in {**BEIR, **{name.replace("_", "."): text for name, text in files.items()}}.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
@@ -302,7 +330,9 @@ def test_an_unknown_form_is_reported_with_the_known_ones(tmp_path: Path, capsys:
     assert all(form.name in errors for form in FORMS)
     path.write_text("301 0 terms 1\n", encoding="utf-8")
     assert main(["convert", str(path)]) == 2
-    assert "Name the file of their topics too." in capsys.readouterr().err
+    what = "has judgements of TREC and no questions. Name the file of their topics too"
+    forms = "SGML, XML, lines of a number, a tab and a text, or a table with the columns qid and query"
+    assert capsys.readouterr().err == f"ragcheck convert: {path}: {what}: {forms}.\n"
 
 
 ODD_VALUES: tuple[Any, ...] = (None, 5, [], {}, " ", ["a", None], {"a": 1}, "half \ud800")
