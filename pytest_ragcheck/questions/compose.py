@@ -17,6 +17,14 @@ _FIRST_QUESTION = {
 }
 """The remedy for an empty file by the ending of its name."""
 
+_SAVE = "Save it as UTF-8; in Excel, choose 'CSV UTF-8'."
+_BINARY = {
+    b"\xff\xfe": f"UTF-16. {_SAVE}",
+    b"\xfe\xff": f"UTF-16. {_SAVE}",
+    b"PK\x03\x04": "a workbook or an archive. In Excel, save the sheet as 'CSV UTF-8'.",
+}
+"""What a file is by its first bytes, and the remedy."""
+
 
 def compose_file(path: Path, mistakes: Mistakes) -> Node | None:
     """
@@ -32,7 +40,7 @@ def compose_file(path: Path, mistakes: Mistakes) -> Node | None:
     if suffix not in _FIRST_QUESTION:
         known = ", ".join(_FIRST_QUESTION)
         raise Unreadable(1, f"ends in {suffix!r}, but question files end in {known}. Convert and rename it.")
-    text = _decoded(path.read_bytes())
+    text = decoded(path.read_bytes())
     node = _compose(text, suffix, mistakes) if text.strip() else None
     if not mistakes.found and (node is None or (isinstance(node, Scalar) and node.is_null)):
         raise Unreadable(1, f"is empty. Write {_FIRST_QUESTION[suffix]}, or delete the file.")
@@ -53,17 +61,23 @@ def _compose(text: str, suffix: str, mistakes: Mistakes) -> Node | None:
     return compose_yaml(text)
 
 
-def _decoded(content: bytes) -> str:
-    if content.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise Unreadable(1, "is UTF-16. Save it as UTF-8; in Excel, choose 'CSV UTF-8'.")
+def decoded(content: bytes) -> str:
+    """
+    The text of a file.
+
+    Raises:
+        Unreadable: It is not UTF-8 text.
+    """
+    for begin, what in _BINARY.items():
+        if content.startswith(begin):
+            raise Unreadable(1, f"is {what}")
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         # `utf-8-sig` counts from the end of the byte order mark.
         offset = error.start + len(content) - len(error.object)
         line = content.count(b"\n", 0, offset) + 1
-        what = f"is not UTF-8: byte 0x{content[offset]:02x} at offset {offset}. Save it as UTF-8."
-        raise Unreadable(line, what) from error
+        raise Unreadable(line, f"is not UTF-8: byte 0x{content[offset]:02x} at offset {offset}. {_SAVE}") from error
     if (offset := text.find("\0")) >= 0:
         line = text.count("\n", 0, offset) + 1
         raise Unreadable(line, "has a NUL character, so it is not text. Save it as UTF-8 text.")

@@ -13,7 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from pytest_ragcheck.errors import DatasetError
+from pytest_ragcheck.questions.compose import decoded
 from pytest_ragcheck.questions.csv_nodes import DELIMITERS, SEPARATOR_LINE
+from pytest_ragcheck.questions.datasets.dataset_files import rows_of_file
 from pytest_ragcheck.questions.nodes.csv_cells import split_rows
 from pytest_ragcheck.questions.nodes.node import ListNode, MappingNode, Node, Unreadable
 
@@ -30,13 +32,13 @@ class Material:
     path: Path
 
     text: str
-    """The whole text; empty for a folder."""
+    """The whole text; empty for a folder and for parquet."""
 
     document: Any = None
     """The JSON or YAML value; None for other files, and for JSON Lines and CSV."""
 
     rows: tuple[Mapping[str, Any], ...] = ()
-    """The objects of JSON Lines, of a JSON or YAML list, or the rows of a CSV file or of columns in JSON."""
+    """The objects of JSON Lines, of a JSON or YAML list, or the rows of CSV, parquet or columns in JSON."""
 
     qrels: tuple[Path, ...] = ()
     """The judgements of TREC that belong to the topics in this file."""
@@ -57,19 +59,23 @@ class Material:
 
 def read_material(path: Path) -> Material:
     """
-    The content of the file at *path*, or a material without text for a folder.
+    The content of the file at *path*; without text for a folder or for parquet.
 
     Raises:
         DatasetError: The file cannot be read, is not UTF-8, or is empty.
+        UsageError: The file is parquet, and pyarrow is not installed.
     """
     if path.is_dir():
         return Material(path=path, text="")
     try:
-        text = path.read_bytes().decode("utf-8-sig")
+        content = path.read_bytes()
+        if content.startswith(b"PAR1"):
+            return Material(path=path, text="", rows=tuple(row.columns for row in rows_of_file(path)))
+        text = decoded(content)
     except OSError as error:
         raise DatasetError(f"{path}: cannot be read ({error.strerror or error}).") from error
-    except UnicodeDecodeError as error:
-        raise DatasetError(f"{path.name}: is not UTF-8 text. Export it again, or save it as UTF-8.") from error
+    except Unreadable as error:
+        raise DatasetError(f"{path.name}: line {error.line}: the file {error.text}") from error
     if not text.strip():
         raise DatasetError(f"{path.name}: is empty. Export it again.")
     if text.lstrip()[0] in "{[":

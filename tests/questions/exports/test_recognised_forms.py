@@ -335,6 +335,36 @@ def test_an_unknown_form_is_reported_with_the_known_ones(tmp_path: Path, capsys:
     assert capsys.readouterr().err == f"ragcheck convert: {path}: {what}: {forms}.\n"
 
 
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (
+            "Frage;Rückgabe\n".encode("cp1252"),
+            "is not UTF-8: byte 0xfc at offset 7. Save it as UTF-8; in Excel, choose 'CSV UTF-8'.",
+        ),
+        ("問\t答\n".encode("utf-16"), "is UTF-16. Save it as UTF-8; in Excel, choose 'CSV UTF-8'."),
+        (b"PK\x03\x04\0", "is a workbook or an archive. In Excel, save the sheet as 'CSV UTF-8'."),
+    ],
+)
+def test_a_spreadsheet_in_another_encoding_is_reported_with_the_menu_item(
+    content: bytes, told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "fragen.csv").write_bytes(content)
+    assert main(["convert", str(tmp_path / "fragen.csv")]) == 2
+    assert capsys.readouterr().err == f"ragcheck convert: fragen.csv: line 1: the file {told}\n"
+
+
+def test_parquet_becomes_questions(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arrow = pytest.importorskip("pyarrow", reason="parquet needs pyarrow, of the extra 'datasets'")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    parquet.write_table(
+        arrow.table({"user_input": [WHO], "reference": [CUSTOMER], "reference_contexts": [[RULE]]}),
+        tmp_path / "testset.parquet",
+    )
+    left, [entry] = convert(tmp_path, capsys, "testset.parquet")
+    assert (left, entry["question"], entry["expected_answer"], entry["gold_passages"]) == ([], WHO, CUSTOMER, GOLD)
+
+
 ODD_VALUES: tuple[Any, ...] = (None, 5, [], {}, " ", ["a", None], {"a": 1}, "half \ud800")
 
 

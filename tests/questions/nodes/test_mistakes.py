@@ -231,9 +231,8 @@ def test_utf_16_is_reported_by_name(tmp_path: Path, name: str) -> None:
 
 
 def test_a_bad_byte_is_reported_by_its_place_in_the_file_behind_a_byte_order_mark_too(tmp_path: Path) -> None:
-    assert problems(tmp_path, b"\xef\xbb\xbf- Why?\n- \xe9\n") == [
-        "billing.rag.yaml:2: the file is not UTF-8: byte 0xe9 at offset 12. Save it as UTF-8."
-    ]
+    told = "byte 0xe9 at offset 12. Save it as UTF-8; in Excel, choose 'CSV UTF-8'."
+    assert problems(tmp_path, b"\xef\xbb\xbf- Why?\n- \xe9\n") == [f"billing.rag.yaml:2: the file is not UTF-8: {told}"]
 
 
 @pytest.mark.parametrize(
