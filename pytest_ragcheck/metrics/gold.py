@@ -36,7 +36,7 @@ def short_gold_note(dataset_name: str, named: str) -> str:
     """The warning that the questions *named* have short gold texts."""
     return (
         f"{dataset_name}: a gold text of {named} has one or two words, so that only an equal context is the passage. "
-        "Write the whole passage."
+        "Write the whole passage, or an id as {doc_id: ID}."
     )
 
 

@@ -17,7 +17,7 @@ Retrieved = Sequence[str | Collection[str]]
 
 _NO_IDS = (
     "a gold passage has only a doc_id, and the endpoint gives no source_ids. "
-    "Have it return them, or write the text of the passage"
+    "Name them by source_ids= in rag_response, have it return them, or write the text of the passage"
 )
 
 

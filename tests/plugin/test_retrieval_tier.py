@@ -222,7 +222,7 @@ def test_gold_passages_by_id_alone_need_an_endpoint_that_gives_ids(project: Proj
     assert run.verdicts == {"refund": "ERROR"}, run.text
     assert run.predictions["errors"][0]["message"] == (
         "recall_at_5 could not be measured: a gold passage has only a doc_id, and the endpoint gives no source_ids. "
-        "Have it return them, or write the text of the passage"
+        "Name them by source_ids= in rag_response, have it return them, or write the text of the passage"
     )
     with FakeEndpoint(json_reply({"contexts": []})) as endpoint:
         run = project.run(f"--rag-url={endpoint.url}")
@@ -258,7 +258,8 @@ def test_a_gold_text_of_two_words_is_named_at_the_end_of_the_run(project: Projec
     with FakeEndpoint(json_reply(REPLY)) as endpoint:
         run = project.run(f"--rag-url={endpoint.url}")
     assert run.verdicts == {"refund": "FAIL"}
-    assert "shop: a gold text of refund has one or two words, so that only an equal context is the passage." in run.text
+    told = "shop: a gold text of refund has one or two words, so that only an equal context is the passage. "
+    assert f"{told}Write the whole passage, or an id as {{doc_id: ID}}." in run.lines
 
 
 def test_a_marked_test_needs_no_judge_either(project: Project) -> None:

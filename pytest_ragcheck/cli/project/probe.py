@@ -39,6 +39,7 @@ _OTHER_BODY = (
 )
 _ANOTHER_QUESTION = "give --question TEXT that your documents answer"
 _WITH_ITS_KEYS = f"Add rag_response = answer=data.text contexts=data.hits[].text with its keys, or {_ANOTHER_QUESTION}"
+_CONTEXTS_ALONE = "For contexts alone, pytest --rag-tier=retrieval names the setting."
 _LEFT = "To leave the endpoint as it is,"
 
 
@@ -89,7 +90,7 @@ def run(chosen: argparse.Namespace) -> int:
             print("\n    ".join(printable(line.strip()) for line in f"{name} = {value}".splitlines()))
         if fit.context:
             print(f'\nThe first context, which has to be a text and not a name: "{excerpt(fit.context, 60)}"')
-        print(f"\n{_in_conversations(fit.settings)}")
+        print("", _in_conversations(fit.settings), *[_CONTEXTS_ALONE] * ('no "answer"' in fit.found), sep="\n")
     elif fit is None and Check.JSON in broken:
         print(f"No settings read such a reply. {_LEFT} ask it by a function: ragcheck docs reference/client")
     elif has_another_shape:
@@ -98,7 +99,7 @@ def run(chosen: argparse.Namespace) -> int:
             print(_OTHER_BODY)
         else:
             print(f"Settings are found only for an answer with contexts: {_ANOTHER_QUESTION}.")
-            print("For contexts alone, pytest --rag-tier=retrieval names the setting.")
+            print(_CONTEXTS_ALONE)
     return 1 if broken else 0
 
 

@@ -334,7 +334,9 @@ def _texts(path: str, values: Sequence[Any], deeper: int) -> _Texts | None:
             if found := _texts(f"{path}.{written(key)}", inner, deeper - 1):
                 # An id of an object with several texts would be too few.
                 is_one = "[]" not in found.expression.removeprefix(path)
-                return _Texts(found.expression, found.ids or (ids if is_one else ""))
+                # The title in a hit of Elasticsearch is no better than the id of the hit.
+                inner_ids = "" if found.ids.endswith((".title", ".name")) else found.ids
+                return _Texts(found.expression, inner_ids or (ids if is_one else "") or found.ids)
     return None
 
 

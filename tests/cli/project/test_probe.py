@@ -800,6 +800,7 @@ def test_a_request_whose_reply_has_unknown_keys_is_shown_with_the_keys(ragcheck)
         "or give --question TEXT that your documents answer:\n\n"
         f'rag_url = {server.url}\nrag_request = {{"question": "{{query}}", "top_k": "{{top_k}}"}}\n\n'
         "Conversations need {history} or {session} in rag_request: ragcheck docs how-to/own-endpoint-shape\n"
+        "For contexts alone, pytest --rag-tier=retrieval names the setting.\n"
     )
     assert json.loads(as_json)["settings"] is None
 

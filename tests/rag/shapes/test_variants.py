@@ -322,6 +322,17 @@ HITS = [{"_id": "a", "_score": 1.5, "_source": {"text": TEXTS[0]}}]
     [
         ({"hits": {"hits": HITS}}, "contexts=hits.hits[]._source.text source_ids=hits.hits[]._id"),
         (
+            [{"_id": "a", "_source": {"title": "Refunds", "body": TEXTS[0]}}],
+            "contexts=[]._source.body source_ids=[]._id",
+        ),
+        (
+            [{"_id": "a#1", "_source": {"title": "Refunds", "doc_id": "a", "body": TEXTS[0]}}],
+            "contexts=[]._source.body source_ids=[]._source.doc_id",
+        ),
+        ([{"_source": {"title": "Refunds", "body": TEXTS[0]}}], (
+            "contexts=[]._source.body source_ids=[]._source.title"
+        )),
+        (
             {"matches": [{"id": "a", "metadata": {"text": TEXTS[0]}}]},
             "contexts=matches[].metadata.text source_ids=matches[].id",
         ),
