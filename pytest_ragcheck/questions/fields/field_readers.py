@@ -171,8 +171,9 @@ class SettingsReader:
             if not _TAG.fullmatch(tag) or tag in MARKER_OPERATORS:
                 site.mistake(
                     item.line,
-                    f"has the tag {shortened(tag)}, which cannot be a pytest marker. Begin it with a letter, and "
-                    "continue with letters, digits, '_' and '-'; 'and', 'or' and 'not' are taken.",
+                    f"has the tag {shortened(tag)}, which cannot be a pytest marker. Begin it with a letter from A "
+                    "to Z, and continue with such letters, digits, '_' and '-'; 'and', 'or' and 'not' are taken, and "
+                    """several tags are a list, such as ["a", "b"].""",
                 )
             elif tag in self.reserved_tags:
                 site.mistake(

@@ -188,7 +188,11 @@ def _mention(*types: str) -> Schema:
 
 
 def _tag(*types: str) -> Schema:
-    return _text(*types, pattern=_TAG, message="a letter, then letters, digits, _ and -; not 'and', 'or' or 'not'")
+    return _text(
+        *types,
+        pattern=_TAG,
+        message="a letter from A to Z, then such letters, digits, _ and -; not 'and', 'or' or 'not'",
+    )
 
 
 def _value() -> Schema:

@@ -129,7 +129,7 @@ def test_an_editor_underlines_mistakes_where_they_are(editor: LanguageServer) ->
         (6, "This is another name of a key that is given too. Keep one."),
         (9, "An unanswerable question has no expected answer. Delete one of the two."),
         (11, "Value is below the minimum of 1."),
-        (12, "Write a letter, then letters, digits, _ and -; not 'and', 'or' or 'not'."),
+        (12, "Write a letter from A to Z, then such letters, digits, _ and -; not 'and', 'or' or 'not'."),
         (13, "Write a text, or /.../ with no flag but i."),
         (14, "Write a text that is not blank."),
     ]
