@@ -51,7 +51,7 @@ class OfflineJudge:
     has figures for their agreement with people.
     """
 
-    identity: ClassVar[JudgeIdentity] = JudgeIdentity(kind="offline", prompt_version="offline-8")
+    identity: ClassVar[JudgeIdentity] = JudgeIdentity(kind="offline", prompt_version="offline-9")
 
     def __init__(self) -> None:
         self._terms = TermDictionary()

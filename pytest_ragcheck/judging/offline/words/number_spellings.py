@@ -50,7 +50,7 @@ _HAN_SCALES = {"十": 10, "百": 100, "千": 1000, "万": 10**4, "萬": 10**4, "
 _HAN_NUMBER = re.compile(
     r"[一二三四五六七八九两十][〇零一二两三四五六七八九十百千万萬亿億]+|[二三四五六七八九两十](?=[天日年月周週小时個个次岁歲元块倍名位人])"
 )
-_GROUPED = re.compile(r"\d{1,3}(?:[,'’]\d{3})+(?:\.\d+)?|\d{1,3}(?:\.\d{3}){2,}(?:,\d+)?")
+_GROUPED = re.compile(r"\d{1,3}(?:[,'’]\d{3})+(?:\.\d+)?|\d{1,3}(?:\.\d{3}){2,}|\d{1,3}(?:\.\d{3})+,\d+")
 _GROUPED_BY_DOT = re.compile(r"[1-9]\d{0,2}\.\d\d0")
 _LONGEST_NUMBER = 40  # digits; longer numbers are compared as text, because int() is quadratic
 _LARGEST_COMPOSED = 10.0**_LONGEST_NUMBER  # else "hundred hundred ..." becomes infinite
@@ -74,8 +74,7 @@ def canonical_number(written: str) -> str:
     if _GROUPED_BY_DOT.fullmatch(written):
         return written.replace(".", "")
     if _GROUPED.fullmatch(written):
-        comma_decimal = written.count(".") > 1
-        written = re.sub(r"[.'’]" if comma_decimal else r"[,'’]", "", written)
+        written = re.sub("[.]" if "." in written[:4] else "[,'’]", "", written)
     written = written.replace(",", ".")
     if written.count(".") > 1 or "'" in written:
         return written
