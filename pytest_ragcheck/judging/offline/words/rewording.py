@@ -19,6 +19,7 @@ from pytest_ragcheck.judging.offline.words.number_spellings import language_numb
 from pytest_ragcheck.judging.offline.words.polarity_words import AFTER_PORTUGUESE_NO, NOT, NOT_PORTUGUESE, PORTUGUESE
 
 _SIGNS_OF_MONEY = frozenset("$€£")
+_SCALES_OF_MONEY = {"m": "mn", "b": "bn"}
 _BEFORE_SECONDS = listed("to of after for every within is takes take wait default timeout than about least")
 _DUTCH_TIMES = listed("ochtends morgens middags avonds nachts")  # "om 8 uur 's ochtends"
 _DIGITS_OF_A_YEAR = 4
@@ -151,10 +152,11 @@ def _with_seconds(found: list[str]) -> list[str]:
 
 
 def _with_signs_after_numbers(found: list[str]) -> list[str]:
-    """*found* with the signs moved after their numbers: `$`, `5`, `million` becomes `5`, `million`, `$`."""
+    """*found* with the signs moved after their numbers: `$`, `5`, `million` or `m` becomes `5`, `million`, `$`."""
     result: list[str] = []
     sign, passed = "", False
-    for word in found:
+    for each in found:
+        word = _SCALES_OF_MONEY.get(each, each) if sign and passed else each
         if sign and (word in SCALES if passed else word[0].isdigit()):
             passed = True
         elif sign:

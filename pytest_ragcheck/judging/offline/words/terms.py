@@ -130,7 +130,7 @@ class TermDictionary:
         replaced = reworded(found, special, _TABLE.negative & special)
         if replaced is not found:
             terms = list(map(_TABLE.__getitem__, replaced))
-        return terms if READ_TOGETHER.isdisjoint(special) else composed(replaced, terms)
+        return terms if READ_TOGETHER.isdisjoint(replaced) else composed(replaced, terms)
 
 
 def is_number(term: str) -> bool:

@@ -27,6 +27,8 @@ def terms(text: str) -> list[str]:
         ("2,5", "2.50"),
         ("007", "7"),
         ("$5bn", "5 billion dollars"),
+        ("$5B", "5 billion dollars"),
+        ("€575m", "575 million euros"),
         ("€ 2.5 million", "2.5 million euros"),
         ("30 %", "30 percent"),
         ("30 per cent", "30 per cent"),
@@ -67,6 +69,7 @@ def test_one_quantity_has_one_spelling_however_it_is_written(one: str, other: st
         ("three hundred thousand", ["300000"]),
         ("2 million 500 thousand", ["2000000", "500000"]),  # digits are never added to what was said before
         ("$5 10", ["5", "dollar", "10"]),
+        ("$5, 3 m", ["5", "dollar", "3", "m"]),
         ("$ million $", ["dollar", "millio", "dollar"]),
     ],
 )
