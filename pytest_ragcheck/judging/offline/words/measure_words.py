@@ -98,8 +98,12 @@ UNIT_WORDS = frozenset(UNITS_BY_WORD)
 MONEY = frozenset(("euro", "dollar", "rouble", "franc", "pound", "yen"))
 """Currencies, whose hundredth parts are in `money`."""
 
+MONTH_NAMES = [names[0] for _, names in _SECTIONS["months"]]
 MONTHS_BY_WORD = {word: int(key) for word, key in _by_word("months").items()}
 WEEKDAYS_BY_WORD = {word: int(key) for word, key in _by_word("weekdays").items()}
+
+HAN_UNITS = _by_word("Chinese and Japanese units")
+"""English words for units."""
 
 FIXED_BY_WORD = _measured("quantities")
 """Words that state a quantity, or a time of the day, by themselves."""

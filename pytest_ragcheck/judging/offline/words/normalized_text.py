@@ -7,8 +7,8 @@ import unicodedata
 from collections.abc import Callable, Iterator
 from itertools import chain
 
-from pytest_ragcheck.judging.offline.words.measure_words import MONTHS_BY_WORD
-from pytest_ragcheck.judging.offline.words.number_spellings import with_han_numbers_in_digits
+from pytest_ragcheck.judging.offline.words.han_numbers import with_han_numbers_in_digits
+from pytest_ragcheck.judging.offline.words.measure_words import MONTH_NAMES, MONTHS_BY_WORD
 from pytest_ragcheck.judging.offline.words.word_lists import WORDS
 
 UNSPACED = (
@@ -18,7 +18,7 @@ UNSPACED = (
 
 _UNSPACED_RUN = re.compile(f"[{UNSPACED}]+")
 _RUNS = re.compile(f"[{UNSPACED}]+|[^{UNSPACED}]+")
-_HAN = re.compile(r"[〇一-九十百千万零两]")
+_HAN = re.compile("[\u3007-\u30ff\u3400-\u9fff]")
 
 NUMBER_PATTERN = r"(?:\d{1,3}(?: \d{3})+(?!\d)|\d+)(?:[.,:'’]\d+)*"
 NUMBER = re.compile(NUMBER_PATTERN)
@@ -127,14 +127,10 @@ def _read_again(match: re.Match[str]) -> str:
 
 # The lookbehind follows the first digit, so that the search can skip to digits, four times as fast.
 _ISO_DATE = re.compile(r"([12](?<![\d-].)\d{3})-(0[1-9]|1[0-2])-([0-3]\d)(?![\d-])")
-_MONTHS = (
-    "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
-    "december",
-)  # fmt: skip
 
 
 def _date_in_words(match: re.Match[str]) -> str:
-    return f"{_MONTHS[int(match[2]) - 1]} {match[3]} {match[1]}"
+    return f"{MONTH_NAMES[int(match[2]) - 1]} {match[3]} {match[1]}"
 
 
 # A day and a month, with or without the year: "31/03", "31.03.2024", "3/31/24".
@@ -157,7 +153,7 @@ def _numeric_date_in_words(match: re.Match[str]) -> str:
     if max(first, second) <= 12 and first != second and not is_dotted:
         return match[0]
     day, month = (first, second) if second <= 12 else (second, first)
-    return f"{day} {_MONTHS[month - 1]} {match[5] or match[3] or ''}"
+    return f"{day} {MONTH_NAMES[month - 1]} {match[5] or match[3] or ''}"
 
 
 def words(text: str) -> list[str]:

@@ -44,12 +44,6 @@ READ_TOGETHER = _HALVES.union(
 )
 """Words that may join their neighbours to one number."""
 
-_HAN_DIGITS = {"〇": 0, "零": 0, **{sign: value for value, sign in enumerate("一二三四五六七八九", start=1)}, "两": 2}
-_HAN_SCALES = {"十": 10, "百": 100, "千": 1000, "万": 10**4, "萬": 10**4, "亿": 10**8, "億": 10**8}
-# A lone Han digit is a number only before a measure word; "一" begins too many ordinary words.
-_HAN_NUMBER = re.compile(
-    r"[一二三四五六七八九两十][〇零一二两三四五六七八九十百千万萬亿億]+|[二三四五六七八九两十](?=[天日年月周週小时個个次岁歲元块倍名位人])"
-)
 _GROUPED = re.compile(r"\d{1,3}(?:[,'’]\d{3})+(?:\.\d+)?|\d{1,3}(?:\.\d{3}){2,}|\d{1,3}(?:\.\d{3})+,\d+")
 _GROUPED_BY_DOT = re.compile(r"[1-9]\d{0,2}\.\d\d0")
 _LONGEST_NUMBER = 40  # digits; longer numbers are compared as text, because int() is quadratic
@@ -229,24 +223,3 @@ def _room_after(word: str) -> int:
         return 20 if word == "soixante" else 10
     value = 100 if word in _FRENCH_HUNDREDS else NUMBER_WORDS.get(word, 0)
     return 0 if value < 20 else 10 if value < 100 else 100 if value < 1000 else 1000
-
-
-def with_han_numbers_in_digits(text: str) -> str:
-    """*text* with Han numbers written in digits: `三十天` becomes `30天`."""
-    return _HAN_NUMBER.sub(lambda match: str(_han_value(match[0])), text)
-
-
-def _han_value(signs: str) -> int:
-    if not any(sign in _HAN_SCALES for sign in signs):  # digit by digit, as in years
-        return int("".join(str(_HAN_DIGITS[sign]) for sign in signs[:_LONGEST_NUMBER]))
-    total = section = digit = 0
-    for sign in signs:
-        if sign in _HAN_DIGITS:
-            digit = _HAN_DIGITS[sign]
-        elif (scale := _HAN_SCALES[sign]) < 10**4:
-            section += max(digit, 1) * scale
-            digit = 0
-        else:
-            total += max(section + digit, 1) * scale
-            section = digit = 0
-    return total + section + digit

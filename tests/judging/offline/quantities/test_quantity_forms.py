@@ -187,6 +187,16 @@ dreimal in der Stunde | alle 20 Minuten
 40 km/h | 40 Kilometer pro Stunde
 80 m² | 80 square metres | eighty sq m
 80 m² | 80 Quadratmeter | 80 qm
+3月5日 | 三月五日 | 3 月 5 日 | 3月5号 | 2025年3月5日 | 2025-03-05 | March 5
+35万 | 35 万 | 三十五万 | 350,000 | 0.35 million
+1億2000万円 | 1.2亿 | 120 million | 一億二千万
+2.6亿元 | 260,000,000
+下午3点半 | 午後3時30分 | 15:30 | 3.30 p.m. | 下午3:30
+9点到17点 | 9:00
+三天 | 3天 | 72小时 | 3 days
+十分钟 | 10分間 | 600秒 | ten minutes
+两年 | 2年間 | 24个月 | 24ヶ月 | two years
+5キロメートル | 5公里 | 5 km
 """
 
 
@@ -232,6 +242,10 @@ def test_each_form_of_a_quantity_has_the_value_of_the_others() -> None:
         ("the end of March", "30 March"),
         ("three months", "the end of a quarter of next year"),
         ("tweeduizend vijfhonderd", "vijfentwintigduizend"),
+        ("3月5日", "5月3日"),
+        ("35万", "35千"),
+        ("上午9点", "晚上9点"),
+        ("3天", "3周"),
     ],
 )
 def test_a_form_of_another_quantity_has_another_value(one: str, other: str) -> None:
@@ -251,6 +265,11 @@ def test_a_form_of_another_quantity_has_another_value(one: str, other: str) -> N
         "in her 30s",
         "all the 3s",
         "of 8 's avonds",
+        "以下の3点",
+        "3分の1",
+        "2周年",
+        "2024年",
+        "十分に",
     ],
 )
 def test_words_that_are_quantities_elsewhere_are_none_here(text: str) -> None:

@@ -11,7 +11,8 @@ from pytest_ragcheck.judging.offline.words.normalized_text import normalised, se
     ("text", "expected"),
     [
         ("退款期限", ["退款", "款期", "期限"]),
-        ("30天内", ["30", "天", "天内"]),
+        ("30人内", ["30", "人", "人内"]),
+        ("30天内", ["30", "days", "内"]),
         ("猫", ["猫"]),
         ("iPhone手机", ["iphone", "手机"]),
         ("返金", ["返金"]),

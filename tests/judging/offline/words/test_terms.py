@@ -41,6 +41,7 @@ def terms(text: str) -> list[str]:
         ("3rd", "3"),
         ("2024-05-01", "May 1, 2024"),
         ("三十天", "30天"),
+        ("三十天", "30 days"),
         ("二零二四年", "2024年"),
         ("一百二十万", "1200000"),
         ("тридцати дней", "30 дней"),
@@ -63,6 +64,7 @@ def test_one_quantity_has_one_spelling_however_it_is_written(one: str, other: st
         ("per cento euro", ["per", "100", "euro"]),
         ("10-15", ["10", "15"]),
         ("1.2.3 million", ["1.2.3", "millio"]),
+        ("约5万2024年", ["about", "50000", "2024", "年"]),
         ("glasses and boxes", ["glass", "and", "box"]),
         ("2½ cups", ["2", "1", "2", "cup"]),
         ("1.000.000,5", ["1000000.5"]),
@@ -111,7 +113,7 @@ def test_only_numbers_are_numbers():
 
 def test_ends_of_sentences_can_be_asked_for():
     assert TermDictionary().with_ends("It is 2.5. So\nit is.  三十天。退款") == (
-        ["it", "is", "2.5", END, "so", END, "it", "is", END, "30", "天", END, "退款"]
+        ["it", "is", "2.5", END, "so", END, "it", "is", END, "30", "day", END, "退款"]
     )
     assert END not in TermDictionary().with_ends("Open from 9 a.m. to 4 p.m. on weekdays")
 
