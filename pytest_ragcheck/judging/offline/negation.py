@@ -22,6 +22,7 @@ from pytest_ragcheck.judging.offline.words.polarity_words import (
     SIGNED,
     WITHOUT,
 )
+from pytest_ragcheck.judging.offline.words.terms import PERMISSIONS
 from pytest_ragcheck.judging.offline.words.word_lists import WORDS
 
 _PRONOUNS = listed("it them this that ihn ihm ihnen lui eux ello ellos lei loro ele eles hem hen него нее них")
@@ -152,6 +153,9 @@ def polarity(terms: Sequence[str], silent: AbstractSet[str]) -> Polarity:
         elif term in (NOT, WITHOUT):
             if not _is_bound(terms, place):
                 reading.negate(is_without=term == WITHOUT)
+                after = terms[place + 1 : place + 3]
+                if NOT not in after and not PERMISSIONS.isdisjoint(after):
+                    reading.deny_subject()
         elif term in DIRECTIONS:
             reading.turn(term)
         elif term not in silent:
@@ -172,6 +176,7 @@ class _Reading:
         "negates",
         "reach",
         "reached",
+        "subject",
     )
 
     def __init__(self) -> None:
@@ -187,7 +192,7 @@ class _Reading:
         self.reached = 0
         """The number of content terms after the negation."""
         self.reach = REACH
-        self.focus = ""
+        self.focus = self.subject = ""
         self.direction: tuple[str, bool] | None = None
         self.is_sheltered = False
         """True after a word such as "after": no later negation reaches these terms."""
@@ -195,11 +200,12 @@ class _Reading:
 
     def end_clause(self, term: str) -> None:
         """End the clause at *term*, which begins the next one."""
-        if self.has_negation and self.negates and not self.reached and not self.clause:
-            self._deny(NOT, (NOT,))  # "It isn't allowed."
-        elif self.negates and not self.reached and self.clause:
-            self._deny(self.clause[-1], self.clause[-REACH:])
-            del self.clause[-REACH:]
+        if self.negates and not self.reached and not self.subject:
+            if self.clause:
+                self._deny(self.clause[-1], self.clause[-REACH:])
+                del self.clause[-REACH:]
+            elif self.has_negation:
+                self._deny(NOT, (NOT,))  # "It isn't allowed."
         self.found.affirmed.update(self.clause)
         self.negates = term == EXCEPT and not self.has_negation
         self._begin(is_condition=term == IF)
@@ -221,6 +227,13 @@ class _Reading:
         self.has_negation = True
         self.reached = 0
         self.reach = 1 if is_without else REACH
+
+    def deny_subject(self) -> None:
+        """Deny what is not allowed or required, too: "camping" in "camping is not allowed on the beach"."""
+        if self.negates and self.clause:
+            self.subject = self.clause[-1]
+            self._deny(self.subject, self.clause[-REACH:])
+            del self.clause[-REACH:]
 
     def turn(self, word: str) -> None:
         """Read a word of direction, such as "before"."""
@@ -246,6 +259,8 @@ class _Reading:
         if self.negates and self.reached < self.reach:
             if not self.reached:
                 self.focus = term
+                if self.subject:  # one denial with two foci
+                    found.denials[term] = found.denials[self.subject]
             self._deny(self.focus, (term,))
             self.reached += 1
         elif self.is_sheltered:

@@ -100,6 +100,8 @@ Guests do not have to vacate their rooms before noon. | Guests have to vacate th
 Guests do not have to vacate their rooms before noon. | Guests must vacate their rooms before noon.
 Visitors may enter the vault. | No-one may enter the vault.
 Visitors may enter the vault. | None of the visitors may enter the vault.
+Camping in the park is not allowed at night. | You may camp in the park.
+A ticket is not required for children. | Children need a ticket.
 Besucher dürfen den Tresor betreten. | Niemand darf den Tresor betreten.
 """
 
@@ -191,6 +193,9 @@ It opens Tuesday to Sunday and is closed on Mondays. | It isn't open on Mondays;
 The bus leaves from platform 4. | The bus leaves from platform No. 4.
 The non-stop flight takes 11 hours. | It is a non-stop flight of 11 hours.
 Subletting is prohibited unless the landlord agrees. | Subletting isn't allowed without the consent of the landlord.
+Camping in the park is not allowed at night. | You may not camp in the park.
+A ticket is not required for children. | Children do not need a ticket.
+Виза для участия не требуется, достаточно паспорта. | Виза не требуется.
 If you miss a dose, take it later, but never take a double dose. | Take the missed dose later.
 """
 

@@ -219,7 +219,8 @@ def first_content(terms: Iterable[str]) -> str:
     return next(filterfalse(STOP_WORDS.__contains__, terms), "")
 
 
-WITHOUT_POLARITY = STOP_WORDS | frozenset(_terms(WORDS["permissions and duties"]))
+PERMISSIONS = frozenset(_terms(WORDS["permissions and duties"]))
+WITHOUT_POLARITY = STOP_WORDS | PERMISSIONS
 """Terms of function words and of what is allowed or required: a negation beside them denies the rest."""
 
 FRAMING = frozenset(_terms(WORDS["frame"]))
