@@ -232,6 +232,8 @@ Can I cancel? | Yes, by phone | **Yes**, you can call us.
 Which platform? | platform 4 | It leaves from platform No. 4.
 How long is the flight? | 11 hours | It is a non-stop flight of 11 hours.
 Which floor? | on the second floor | Book a non-smoking room on the second floor.
+Do I need a visa? | no visa required | You can take part without a visa.
+Welche Duftstoffe hat die Creme? | keine Duftstoffe | Die Creme ist frei von Duftstoffen.
 """
 
 WRONG = """
@@ -249,6 +251,8 @@ Quando abre? | ao domingo | Não abre ao domingo.
 Mag je roken? | Nee | Roken is toegestaan.
 What is the fee? | 30 euros | The fee (with insurance) is not 30 euros.
 When is it open? | on Mondays | The shop is open on Sundays, not on Mondays.
+Do I need a visa? | a visa is required | You can take part without a visa.
+Is it allowed? | dogs are allowed | Cats are allowed.
 Who built it? | Moira Pell | It was Colin Astbury who built it; Moira Pell did not.
 """
 

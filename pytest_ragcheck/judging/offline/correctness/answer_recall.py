@@ -32,7 +32,7 @@ from pytest_ragcheck.judging.offline.quantities.quantity import DATED_OR_MEASURE
 from pytest_ragcheck.judging.offline.quantities.quantity_reader import read_quantities
 from pytest_ragcheck.judging.offline.quantities.rates import BOUNDS
 from pytest_ragcheck.judging.offline.words.measure_words import PERIODS_BY_WORD
-from pytest_ragcheck.judging.offline.words.polarity_words import NEGATIVE, NOT
+from pytest_ragcheck.judging.offline.words.polarity_words import EXCEPT, NEGATIVE, NOT
 from pytest_ragcheck.judging.offline.words.terms import (
     STOP_WORDS,
     WITHOUT_POLARITY,
@@ -74,6 +74,7 @@ _LEAST_OF_A_WORD = 4  # letters of a part of a compound
 _MEASURED = DATED_OR_MEASURED | PARTS_OF_A_DAY
 _TIMED = DATED_OR_MEASURED.union(map(term_of, PERIODS_BY_WORD))
 _WITHOUT_PLACE = WITHOUT_POLARITY | NEGATIVE
+_DENYING = NEGATIVE - {EXCEPT}
 
 
 class AnswerText:
@@ -129,6 +130,8 @@ class AnswerText:
             return Recall(score=0.0, expected=expected) if above < 0 else None
         sought, other_quantities, has_quantity = self._with_own_quantities(sought)
         lacking = (sought.distinct - self._all) | other_quantities
+        if not _DENYING.isdisjoint(self._all):
+            lacking -= _DENYING  # "without a visa" for "no visa is required"
         missing = lacking - self._rounded(sought, lacking) if sought.has_number else lacking
         is_late = not missing and self._is_late(sought)
         raw: float | None

@@ -17,6 +17,7 @@ from pytest_ragcheck.judging.offline.words.terms import (
     STOP_WORDS,
     TO,
     UPPER_BOUNDS,
+    WITHOUT_POLARITY,
     TermDictionary,
     content_of,
     is_number,
@@ -49,7 +50,7 @@ class TermWeights(dict[str, float]):
         self._asked = asked
 
     def __missing__(self, term: str) -> float:
-        weight = _STOP_WORD if term in STOP_WORDS else _NUMBER if is_number(term) else 1.0
+        weight = _STOP_WORD if term in WITHOUT_POLARITY else _NUMBER if is_number(term) else 1.0
         if weight >= 1 and term in self._asked:
             weight *= _ASKED
         self[term] = weight
