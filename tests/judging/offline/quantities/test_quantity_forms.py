@@ -187,6 +187,7 @@ dreimal in der Stunde | alle 20 Minuten
 40 km/h | 40 Kilometer pro Stunde
 80 m² | 80 square metres | eighty sq m
 80 m² | 80 Quadratmeter | 80 qm
+dos galones | 2 gallons | due galloni
 3月5日 | 三月五日 | 3 月 5 日 | 3月5号 | 2025年3月5日 | 2025-03-05 | March 5
 35万 | 35 万 | 三十五万 | 350,000 | 0.35 million
 1億2000万円 | 1.2亿 | 120 million | 一億二千万
