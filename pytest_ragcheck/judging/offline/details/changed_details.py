@@ -7,7 +7,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from itertools import pairwise, permutations, product
 
-from pytest_ragcheck.judging.offline.details.changed_lists import AND, ONLY, is_shortened, names_one_of_two
+from pytest_ragcheck.judging.offline.details.changed_lists import AND, ONLY, is_shortened, names_fewer
 from pytest_ragcheck.judging.offline.details.roles import BEFORE_NOUNS, swapped_role
 from pytest_ragcheck.judging.offline.quantities.quantity import DATED_OR_MEASURED
 from pytest_ragcheck.judging.offline.quantities.quantity_reader import read_quantities
@@ -72,7 +72,7 @@ def changed_detail(
         return ChangedDetail(terms=changed)
     if is_shortened(sentence, claim):
         return ChangedDetail(terms=content_of(claim)[-1:], is_list=True)
-    if names_one_of_two(claim, sentence):
+    if names_fewer(claim, sentence):
         return ChangedDetail(terms=[term for term in claim if term in ONLY], is_list=True)
     run = swapped_role(claim, sentence) or _replaced(claim, sentence, is_elsewhere)
     return ChangedDetail(terms=run) if run else None

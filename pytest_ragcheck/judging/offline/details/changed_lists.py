@@ -7,6 +7,7 @@ from collections.abc import Set as AbstractSet
 from itertools import compress, count
 
 from pytest_ragcheck.judging.offline.details.roles import BEFORE_NOUNS
+from pytest_ragcheck.judging.offline.quantities.quantity import DATED_OR_MEASURED
 from pytest_ragcheck.judging.offline.words.terms import END, STOP_WORDS, content_of, first_content, is_number, terms_of
 from pytest_ragcheck.judging.offline.words.word_lists import WORDS
 
@@ -70,14 +71,19 @@ def joined_items(terms: Sequence[str], known: AbstractSet[str]) -> Iterator[tupl
             yield before, after
 
 
-def names_one_of_two(claim: Sequence[str], sentence: Sequence[str]) -> bool:
-    """True if *claim* says "only a" for "a and b"."""
-    if ONLY.isdisjoint(claim) or not ONLY.isdisjoint(sentence):
+def names_fewer(claim: Sequence[str], sentence: Sequence[str]) -> bool:
+    """True if *claim* says "only a", or "only a and b", for "a, b and c"."""
+    first = next(compress(count(1), map(ONLY.__contains__, claim)), 0)
+    if not first or not ONLY.isdisjoint(sentence):
         return False
-    own = frozenset(claim)
-    named = {each for place, term in enumerate(claim) if term in ONLY for each in claim[place + 1 : place + 4]}
-    content = [term for term in sentence if term not in STOP_WORDS or term in AND]
-    return any(
-        middle in AND and ((before in named and after not in own) or (after in named and before not in own))
-        for before, middle, after in zip(content, content[1:], content[2:], strict=False)
-    )
+    own, reach = frozenset(claim), claim[first : first + _REACH_OF_A_LIST]
+    joint = next(compress(count(), map(AND.__contains__, reach)), 0)
+    named = reach[: joint + 3]
+    content = ["", *(term for term in sentence if term not in STOP_WORDS or term in AND), ""]
+    for at in compress(count(), map(AND.__contains__, content)):
+        earlier, before, after = content[at - 2], content[at - 1], content[at + 1]
+        ends = (before, after) if before in own or after in own else (earlier, before)
+        is_list = not any(map(is_number, ends)) and DATED_OR_MEASURED.isdisjoint(ends)
+        if is_list and any(one in named and other and other not in own for one, other in (ends, ends[::-1])):
+            return True
+    return False

@@ -77,6 +77,26 @@ def test_a_list_without_an_item_is_grounded_but_not_correct(answer: str, context
 @pytest.mark.parametrize(
     ("answer", "context"),
     [
+        ("You should only bring a tent and a lamp.", CAMP),
+        ("Incluye solo el material y el seguro.", "El curso incluye el material, el seguro y la tarjeta."),
+        ("К заявке прилагают только паспорт.", HALL),
+        ("Заявку подписывают только студенты.", "Заявку подписывают студенты, преподаватели и сотрудники."),
+    ],
+)
+def test_a_part_of_a_list_that_claims_to_be_all_is_not_grounded(answer: str, context: str) -> None:
+    assert grounded(answer, context) < 0.7
+    assert grounded(context, context) == 1.0
+
+
+def test_only_beside_a_whole_list_or_before_another_sentence_part_is_grounded() -> None:
+    assert grounded("You should only bring a tent, a lamp and a blanket.", CAMP) >= 0.7
+    context = "A certificate is required from the fourth day of absence and is uploaded to the portal."
+    assert grounded("A certificate is only required from the fourth day of absence.", context) >= 0.7
+
+
+@pytest.mark.parametrize(
+    ("answer", "context"),
+    [
         ("On Mondays the pool opens at 07:00.", POOL),
         ("Students pay 4 euros, adults 6 €.", POOL),
         ("A tent, a lamp and a blanket.", CAMP),
