@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
-from itertools import groupby
+from itertools import filterfalse, groupby
 
 from pytest_ragcheck.judging.offline.words.normalized_text import clause_words, listed, normalised, sentences
 from pytest_ragcheck.package_text import package_text
 
 _AT_WORD = r"\b"
 _DIGIT = re.compile(r"\d")
+_PARTS = re.compile("(?<=[,;:、])")
 _NAME = re.compile(r"<([^\W\d_a-zа-я]+)>")
 
 
@@ -127,13 +128,14 @@ class Sentence:
     @property
     def refers(self) -> bool:
         """True if the sentence only advises to look or ask elsewhere: "Please contact support."."""
-        return _DIGIT.search(self.folded) is None and _compiled(_REFERRALS).match(self.folded) is not None
+        return _refers(self.folded)
 
     def beside_declining(self) -> str:
-        """The normalised sentence without the words of the refusal."""
+        """The normalised sentence without the words of the refusal, and without a part that refers elsewhere."""
         opening = self.folded[:_SENTENCE_READ]
         for pattern in self._patterns(opening):
             opening = pattern.sub(" ", opening)
+        opening = "".join(filterfalse(_refers, _PARTS.split(opening)))
         return opening + self.folded[_SENTENCE_READ:]
 
     def _matches(self, opening: str) -> bool:
@@ -146,6 +148,10 @@ class Sentence:
                     yield _compiled(pattern)
         if not opening.isascii():
             yield _compiled(_OTHER_SCRIPTS)
+
+
+def _refers(text: str) -> bool:
+    return _DIGIT.search(text) is None and _compiled(_REFERRALS).match(text) is not None
 
 
 class SentenceCache(dict[str, Sentence]):

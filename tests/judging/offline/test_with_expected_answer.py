@@ -319,6 +319,24 @@ class TestReferrals:
         answer = f"I'm sorry, but the documents do not contain this information. {claim}"
         assert (judged(answer).groundedness or 0) < 0.7
 
+    @pytest.mark.parametrize(
+        "answer",
+        [
+            "Infelizmente não encontrei essa informação nos documentos; recomendo falar com o seu corretor.",
+            "No encuentro ese dato en los documentos, le recomiendo llamar a la oficina.",
+            "很抱歉，所提供的资料中没有这方面的信息，请联系酒店前台。",
+            "申し訳ございませんが、資料には記載がありません。フロントにお問い合わせください。",
+            "資料に記載がないため、フロントにお問い合わせください。",
+        ],
+    )
+    def test_advice_in_the_sentence_that_declines_claims_nothing(self, answer: str):
+        assert (judged(answer).groundedness or 0.0) >= 0.7
+
+    def test_a_fact_beside_that_advice_counts(self):
+        fact = "which sells golden spoons, lamps and live crocodiles."
+        answer = f"I could not find this in the documents, please ask the office, {fact}"
+        assert (judged(answer).groundedness or 0.0) < 0.7
+
     def test_advice_after_a_refusal_is_no_yes_and_no_no(self):
         answer = "I can't determine whether skiing is covered. You may want to call the insurer."
         for expected in ("Yes", "No"):
