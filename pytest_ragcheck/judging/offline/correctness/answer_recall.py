@@ -20,7 +20,7 @@ from pytest_ragcheck.judging.offline.correctness.expected_answer import (
     rounded_numbers,
 )
 from pytest_ragcheck.judging.offline.correctness.list_items import adds_to, entries_of, expected_items
-from pytest_ragcheck.judging.offline.details.changed_details import changed_detail
+from pytest_ragcheck.judging.offline.details.changed_details import changed_detail, swapped_numbers
 from pytest_ragcheck.judging.offline.details.changed_lists import is_shortened
 from pytest_ragcheck.judging.offline.details.roles import may_swap_nouns, read_clauses, swapped_noun, swapped_role
 from pytest_ragcheck.judging.offline.grounding.groundedness import PASS_LINE, scaled
@@ -286,7 +286,11 @@ class AnswerText:
         if is_shortened(self._in_order, sought.terms):
             return True
         is_near_copy = _NEAR_COPY * len(sought.distinct) <= len(sought.distinct & self._all)
-        if is_near_copy and (swapped_role(self._in_order, sought.terms) or self._swaps_nouns(sought, expected)):
+        if is_near_copy and (
+            swapped_role(self._in_order, sought.terms)
+            or swapped_numbers(self._in_order, sought.terms)
+            or self._swaps_nouns(sought, expected)
+        ):
             return True
         content = sought.content - DATED_OR_MEASURED - BOUNDS
         plain = content.difference(numbers_in(content))

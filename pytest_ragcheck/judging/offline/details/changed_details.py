@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from itertools import pairwise, permutations, product
+from itertools import filterfalse, pairwise, permutations, product
 
 from pytest_ragcheck.judging.offline.details.changed_lists import AND, ONLY, is_shortened, names_fewer
 from pytest_ragcheck.judging.offline.details.roles import BEFORE_NOUNS, swapped_role
@@ -50,8 +50,13 @@ class ChangedDetail:
     is_elaboration: bool = False
     """True if an addition continues the sentence, without a comma, "and", a condition or another clause."""
 
+    is_swap: bool = False
+    """True if two numbers have changed places."""
+
     def concerns(self, expected: AbstractSet[str]) -> bool:
         """True if the change makes *expected* an answer to something else, or another list."""
+        if self.is_swap:
+            return not expected.isdisjoint(self.terms)
         changes = not self.is_addition and expected.isdisjoint(self.terms)
         return changes and (not self.is_list or not AND.isdisjoint(expected))
 
@@ -74,6 +79,8 @@ def changed_detail(
         return ChangedDetail(terms=content_of(claim)[-1:], is_list=True)
     if names_fewer(claim, sentence):
         return ChangedDetail(terms=[term for term in claim if term in ONLY], is_list=True)
+    if numbers := swapped_numbers(claim, sentence):
+        return ChangedDetail(terms=numbers, is_swap=True)
     run = swapped_role(claim, sentence) or _replaced(claim, sentence, is_elsewhere)
     return ChangedDetail(terms=run) if run else None
 
@@ -96,6 +103,19 @@ def _other_quantity(
             new = [term for term in run if term not in sentence]
             return () if new and is_elsewhere(new) else run
     return ()
+
+
+def swapped_numbers(claim: Sequence[str], sentence: Sequence[str]) -> Sequence[str]:
+    """The numbers of *claim*, if *sentence* has them in another order among the same words; else empty."""
+    common = frozenset(claim).intersection(sentence)
+    own, there = ([term for term in terms if term in common] for terms in (claim, sentence))
+    numbers = numbers_in(own)
+    if len(numbers) < 2 or numbers == numbers_in(there) or sorted(numbers) != sorted(numbers_in(there)):
+        return ()
+    words = filterfalse(is_number, there)
+    are_in_order = all(term in words for term in filterfalse(is_number, own))
+    between = content_of(filterfalse(is_number, own[own.index(numbers[0]) : own.index(numbers[-1])]))
+    return () if DATED_OR_MEASURED.issuperset(between) or not are_in_order else numbers
 
 
 def _opposite_word(claim: Sequence[str], sentence: Sequence[str]) -> Sequence[str]:

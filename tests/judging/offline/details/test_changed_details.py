@@ -44,6 +44,7 @@ def correct(answer: str, context: str, *expected: str) -> float:
         ("The pool opens on Tuesday at 7 a.m.", POOL),
         ("The pool opens on Monday at 7 p.m.", POOL),
         ("Adults pay 4 euros and students pay 6 cents.", POOL),
+        ("Adults pay 4 euros and students pay 6 euros.", POOL),
         ("The first bus leaves at nine.", CAMP),
         ("The bus leaves from the old station.", CAMP),
         ("Bring a tent, a lamp, a blanket and a stove.", CAMP),
@@ -99,6 +100,9 @@ def test_only_beside_a_whole_list_or_before_another_sentence_part_is_grounded() 
     [
         ("On Mondays the pool opens at 07:00.", POOL),
         ("Students pay 4 euros, adults 6 €.", POOL),
+        ("Students pay 4 euros and adults pay 6 euros.", POOL),
+        ("Check-out is until 11:00 and check-in from 15:00.", "Check-in is from 15:00 and check-out until 11:00."),
+        ("It is open until 17:00 from 9:00.", "It is open from 9:00 until 17:00."),
         ("A tent, a lamp and a blanket.", CAMP),
         ("You need a blanket, a lamp and a tent.", CAMP),
         ("The last bus leaves at 21:00.", CAMP),
@@ -126,6 +130,13 @@ def test_the_expected_words_given_for_something_else_are_no_answer() -> None:
     assert told.answer_correctness == 0.5
     right = judged("Die Kaution für Wohnungen beträgt drei Mieten.", MIETE, "drei Mieten")
     assert right.answer_correctness == 1.0
+
+
+def test_an_expected_number_in_the_place_of_another_is_no_answer() -> None:
+    expected = "6 euros for adults, 4 euros for students"
+    for each in ("6 euros", expected):
+        assert correct("Adults pay 4 euros and students pay 6 euros.", POOL, each) < 0.7
+        assert correct("Students pay 4 euros and adults pay 6 euros.", POOL, each) >= 0.7
 
 
 def test_a_detail_that_the_expected_answer_has_too_may_differ_from_the_contexts() -> None:
