@@ -101,6 +101,8 @@ Guests do not have to vacate their rooms before noon. | Guests must vacate their
 Visitors may enter the vault. | No-one may enter the vault.
 Visitors may enter the vault. | None of the visitors may enter the vault.
 Camping in the park is not allowed at night. | You may camp in the park.
+The restaurant closes 45 minutes before arrival. | Please note that the restaurant closes 45 minutes after arrival.
+Das Restaurant schließt vor der Ankunft. | Bitte beachten Sie, dass das Restaurant nach der Ankunft schließt.
 A ticket is not required for children. | Children need a ticket.
 Besucher dürfen den Tresor betreten. | Niemand darf den Tresor betreten.
 """
