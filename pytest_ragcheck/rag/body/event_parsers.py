@@ -9,6 +9,8 @@ _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _JSON_LINES = frozenset(
     f"application/{name}" for name in ("x-ndjson", "ndjson", "jsonl", "jsonlines", "x-jsonlines", "json-lines")
 )
+_OF_ANYTHING = frozenset({"", "text/plain", "text/html", "application/octet-stream"})
+"""Media types that servers send without being told one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +57,8 @@ class ServerSentEvents:
     takes_text = True
     """The payload of an event may be plain text."""
 
+    is_declared = True
+
     def __init__(self) -> None:
         self._lines = _Lines()
         self._data: list[bytes] = []
@@ -94,8 +98,10 @@ class JsonLines:
     is_within_event = False
     """The end of a stream ends its last line; a truncated line is not valid JSON."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, is_declared: bool = True) -> None:
         self._lines = _Lines()
+        self.is_declared = is_declared
+        """False if the media type allows any text, so that the body decides."""
 
     def feed(self, chunk: bytes) -> Iterator[StreamEvent]:
         for line in self._lines.feed(chunk):
@@ -115,6 +121,12 @@ def parser_for(content_type: str) -> EventParser | None:
     media_type = content_type.partition(";")[0].strip().lower()
     if media_type == "text/event-stream":
         return ServerSentEvents()
-    if media_type in _JSON_LINES:
-        return JsonLines()
+    if media_type in _JSON_LINES or media_type in _OF_ANYTHING:
+        return JsonLines(is_declared=media_type in _JSON_LINES)
     return None
+
+
+def is_lines(body: bytes) -> bool:
+    """True if the first two lines of the body that are not blank are objects, or begin like them."""
+    first, _, rest = body.lstrip().partition(b"\n")
+    return first.startswith(b"{") and first.rstrip().endswith(b"}") and rest.lstrip().startswith(b"{")

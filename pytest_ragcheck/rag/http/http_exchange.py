@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.concurrency.time_limit import TimeLimit
-from pytest_ragcheck.rag.body.event_parsers import parser_for
+from pytest_ragcheck.rag.body.event_parsers import is_lines, parser_for
 from pytest_ragcheck.rag.http.exchange_progress import Phase, Progress
 from pytest_ragcheck.rag.shapes.streamed_reply import StreamedReply
 
@@ -73,17 +73,18 @@ class HttpExchange(Progress):
         if self._events is not None and parser is not None and response.is_success:
             self.stream = StreamedReply(parser, self._events, started=self.started)
         try:
-            if self.stream is None:
-                self.body = await _whole(response, library, max_bytes)
-            else:
+            if self.stream is not None and parser is not None and parser.is_declared:
                 self.body = await _start_of_stream(response, library, max_bytes, self.stream)
+            else:
+                self.body = await _whole(response, library, max_bytes, self.stream)
+                self.stream = self.stream if is_lines(self.body) else None
         finally:
             await response.aclose()
         self.response = response
         self.seconds = time.perf_counter() - self.started
 
 
-async def _whole(response: AnyResponse, library: Any, max_bytes: int) -> bytes:
+async def _whole(response: AnyResponse, library: Any, max_bytes: int, stream: StreamedReply | None) -> bytes:
     succeeded = response.is_success
     limit = max_bytes if succeeded else ERROR_BODY_BYTES
     body = bytearray()
@@ -91,6 +92,8 @@ async def _whole(response: AnyResponse, library: Any, max_bytes: int) -> bytes:
         try:
             async for chunk in response.aiter_bytes():
                 body += chunk
+                if stream is not None and not stream.is_done:
+                    stream.feed(chunk)  # so that its first piece is timed, if it turns out to be a stream
                 if len(body) > limit:
                     break
         except library.RequestError:

@@ -74,7 +74,7 @@ def _success(first: Exchange) -> Point:
 
 
 def _points_of_body(first: Exchange, clean: Clean) -> list[Point]:
-    if first.answer is not None and parser_for(first.content_type) is not None:
+    if first.answer is not None and first.stream is not None:
         return _points_of_stream(first, first.answer, clean)
     why = "no object came"
     try:
@@ -89,25 +89,25 @@ def _points_of_body(first: Exchange, clean: Clean) -> list[Point]:
         first.error is not None and answer.outcome is contexts.outcome is CheckOutcome.PASS
     ):  # for example a reply that is too large
         return [Check.JSON.failed(first.found, first.to_do), answer, contexts]
-    return [_json_point(first, clean), answer, contexts]
+    return [_type_point(first, clean, f", {len(first.body):,} bytes", "application/json"), answer, contexts]
 
 
 def _points_of_stream(first: Exchange, answer: RagAnswer, clean: Clean) -> list[Point]:
     piece = f", the first piece in {answer.first_token_seconds:.2f} s" if answer.first_token_seconds else ""
     return [
-        Check.JSON.passed(f"{first.content_type.partition(';')[0]}{piece}"),
+        _type_point(first, clean, piece, "application/x-ndjson"),
         _text_point(answer.text, clean),
         _count_point(len(answer.contexts)),
     ]
 
 
-def _json_point(first: Exchange, clean: Clean) -> Point:
-    size = f"{len(first.body):,} bytes"
+def _type_point(first: Exchange, clean: Clean, seen: str, wanted: str) -> Point:
     media_type = first.content_type.partition(";")[0].strip().lower()
-    if media_type == "application/json" or media_type.endswith("+json"):
-        return Check.JSON.passed(f"{media_type}, {size}")
+    parser = parser_for(media_type)
+    if media_type == wanted or media_type.endswith("+json") or (parser is not None and parser.is_declared):
+        return Check.JSON.passed(f"{media_type}{seen}")
     shown = f"Content-Type {excerpt(clean(media_type), SHOWN)}" if media_type else "no Content-Type"
-    return Check.JSON.advised(f"{shown}, {size}", "Send Content-Type: application/json; other clients check it.")
+    return Check.JSON.advised(f"{shown}{seen}", f"Send Content-Type: {wanted}; other clients check it.")
 
 
 def _answer_point(reply: Mapping[str, Any], clean: Clean) -> Point:

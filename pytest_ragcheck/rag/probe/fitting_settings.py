@@ -112,10 +112,10 @@ def _response_for(exchange: Exchange) -> str | None:
     """The `rag_response` that fits; empty if no known form does, and None if the reply is not JSON."""
     parser = parser_for(exchange.content_type)
     try:
-        if parser is None:
+        if parser is None or exchange.stream is None:
             return fitting_response(parse_json(exchange.body, exchange.content_type)) or ""
         events = [parse_json(event.data) for event in parser.feed(exchange.body) if event.data.lstrip()[:1] == b"{"]
         # The body has only the start of a stream.
-        return fitting_events([*events, exchange.stream.values if exchange.stream else {}]) or ""
+        return fitting_events([*events, exchange.stream.values]) or ""
     except ReplyMismatch:
         return None

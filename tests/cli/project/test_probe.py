@@ -594,6 +594,12 @@ def of_events(*values: object) -> Behaviour:
             id="a stream",
         ),
         pytest.param(
+            lambda body: "query" in body,
+            chunked([f"{json.dumps(each)}\n".encode() for each in ({"token": "30 days"}, {"sources": SOURCES})]),
+            {"rag_response": "answer=token contexts=sources[].text source_ids=sources[].document_id"},
+            id="a stream without a media type",
+        ),
+        pytest.param(
             lambda body: isinstance(body.get("input"), dict) and "question" in body["input"],
             json_reply({"output": {"answer": "30 days", "context": SOURCES}}),
             {
@@ -874,6 +880,15 @@ def test_a_stream_keeps_the_contract_too(probe) -> None:
     assert (status, with_outcome(points, "pass")) == (0, NAMES)
     assert re.fullmatch(r"text/event-stream, the first piece in \d\.\d\d s", points["json"]["seen"])
     assert (points["answer"]["seen"], points["contexts"]["seen"]) == ('"30 days"', "5 of them")
+
+
+def test_a_stream_without_a_media_type_is_advised_to_name_it(probe) -> None:
+    lines = [json.dumps(each).encode() + b"\n" for each in ({"answer": "30 days"}, {"contexts": PASSAGES[:1]})]
+    with endpoint(to_posts(chunked(lines))) as server:
+        _, points = probe(server.url)
+    assert re.fullmatch(r"no Content-Type, the first piece in \d\.\d\d s", points["json"]["seen"])
+    assert points["json"]["mend"] == "Send Content-Type: application/x-ndjson; other clients check it."
+    assert (points["answer"]["seen"], points["contexts"]["seen"]) == ('"30 days"', "1 of them")
 
 
 def test_a_stream_that_breaks_off_says_where(probe) -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_ragcheck.rag.body.event_parsers import JsonLines, ServerSentEvents, parser_for
+from pytest_ragcheck.rag.body.event_parsers import JsonLines, ServerSentEvents, is_lines, parser_for
 
 
 def events_of(*chunks: bytes, lines: bool = False) -> list[tuple[str, str]]:
@@ -82,8 +82,34 @@ def test_chunks_never_change_the_events(pieces: list[str], size: int) -> None:
         ("application/x-ndjson", JsonLines),
         ("application/jsonl", JsonLines),
         ("application/json", type(None)),
-        ("", type(None)),
+        ("application/problem+json", type(None)),
     ],
 )
 def test_the_media_type_decides(content_type: str, parser: type) -> None:
-    assert isinstance(parser_for(content_type), parser)
+    found = parser_for(content_type)
+    assert isinstance(found, parser)
+    assert found is None or found.is_declared
+
+
+@pytest.mark.parametrize("content_type", ["", "text/plain; charset=utf-8", "text/html", "application/octet-stream"])
+def test_a_media_type_of_anything_may_have_json_lines(content_type: str) -> None:
+    found = parser_for(content_type)
+    assert isinstance(found, JsonLines)
+    assert not found.is_declared
+
+
+@pytest.mark.parametrize(
+    ("body", "lines"),
+    [
+        (b'{"a": 1}\n{"a": 2}\n', True),
+        (b'\r\n{"a": 1}\r\n\r\n {"a"', True),
+        (b'{"a": 1}\n', False),
+        (b'{"a":\n{"b": 1}}', False),
+        (b'{\n  "a": {}\n}\n', False),
+        (b'[{"a": 1},\n{"a": 2}]', False),
+        (b"A plain text\n{", False),
+        (b"", False),
+    ],
+)
+def test_two_lines_of_objects_are_json_lines_and_one_json_value_is_not(body: bytes, lines: bool) -> None:
+    assert is_lines(body) == lines

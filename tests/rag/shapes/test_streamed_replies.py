@@ -626,3 +626,27 @@ def test_an_app_in_this_process_has_no_first_token() -> None:
 def test_what_is_not_a_stream_is_read_as_before() -> None:
     answer = ask(json_reply({"answer": "30 days", **END}))
     assert (answer.text, answer.first_token_seconds) == ("30 days", None)
+
+
+@pytest.mark.parametrize("headers", [{}, {"content_type": "text/plain; charset=utf-8"}, {"content_type": "text/html"}])
+def test_json_lines_without_a_type_of_their_own_are_a_stream(headers: dict[str, str]) -> None:
+    answer = ask(chunked([LINES[:20], LINES[20:]], 0.3, **headers))
+    assert (answer.text, answer.contexts) == ("30 däys", ("Refunds: 30 days.",))
+    assert answer.first_token_seconds is not None
+    assert answer.latency_seconds is not None
+    assert answer.first_token_seconds < answer.latency_seconds - 0.1
+
+
+@pytest.mark.parametrize("headers", [{}, {"content_type": "text/plain"}])
+@pytest.mark.parametrize("indent", [None, 2])
+def test_one_json_value_without_a_type_of_its_own_is_no_stream(headers: dict[str, str], indent: int | None) -> None:
+    body = json.dumps({"choices": [{"message": {"content": "30 days"}}]} | END, indent=indent) + "\n"
+    answer = ask(chunked([body[:9].encode(), body[9:].encode()], 0.0, **headers), **OPENAI)
+    assert (answer.text, answer.first_token_seconds) == ("30 days", None)
+
+
+def test_json_lines_without_a_type_of_their_own_name_the_event_that_is_wrong() -> None:
+    error = fail(chunked([b'{"answer": "30"}\n{"error": "no index"}\n']))
+    assert 'event 2 of the stream reports an error: "no index"' in str(error)
+    refused = fail(chunked([LINES]), stream=False)
+    assert "Or stream one a line, with Content-Type: application/x-ndjson and rag_stream = auto." in str(refused)
