@@ -32,8 +32,8 @@ TEXT_NAMES = (
     *("text", "content", "pagecontent", "chunk", "snippet", "passage", "body", "value", "chunktext"),
     *("excerpt", "blurb", "retrievedcontext", "node", "document", "retrievedreferences", "chunkinfo", "payload"),
 )
-TEXT_OBJECT_NAMES = ("source", "metadata", "fields")
-"""Keys of an object with the text, as in a hit of Elasticsearch, Pinecone or Vespa."""
+TEXT_OBJECT_NAMES = ("source", "metadata", "fields", "data")
+"""Keys of an object with the text, as in a hit of Elasticsearch, Pinecone or Vespa, or a document of Cohere."""
 
 DOCUMENT_NAMES = (
     *("documentid", "docid", "sourceid", "fileid", "filename", "documentname", "filepath", "source", "path"),

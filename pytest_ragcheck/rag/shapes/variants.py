@@ -327,7 +327,10 @@ def _texts(path: str, values: Sequence[Any], deeper: int) -> _Texts | None:
     if deeper and all(isinstance(value, Mapping) for value in values):
         ids = _id_of_each(path, values)
         objects = {key: value for key, value in values[0].items() if isinstance(value, Mapping)}
-        for key in (*keys_among(values[0], TEXT_NAMES), *keys_among(objects, TEXT_OBJECT_NAMES)):
+        # A citation of Cohere has a part of the answer as its text.
+        is_part = values[0].keys() >= {"start", "end"} and not values[0].keys().isdisjoint(("sources", "document_ids"))
+        names = ("sources",) if is_part else TEXT_NAMES
+        for key in (*keys_among(values[0], names), *keys_among(objects, TEXT_OBJECT_NAMES)):
             inner = [value.get(key) for value in values]
             if ids and all(isinstance(each, list) and _is_of_texts(each) for each in inner):
                 return _Texts(f"{path}.join(' ', {written(key)})", ids)

@@ -29,6 +29,8 @@ def each(key: str) -> list[dict[str, Any]]:
     return [{"id": str(number), key: text} for number, text in enumerate(TEXTS)]
 
 
+PART = {"start": 0, "end": 7, "text": ANSWER}
+
 VARIANTS: dict[str, Any] = {
     "answer=Answer contexts=Contexts": {"Answer": ANSWER, "Contexts": TEXTS},
     "answer=finalAnswer contexts=retrievedContexts": {"finalAnswer": ANSWER, "retrievedContexts": TEXTS},
@@ -266,6 +268,25 @@ VARIANTS: dict[str, Any] = {
         {"0": "days"},
     ],
     "answer=choices[0].text contexts=documents": {"choices": [{"text": ANSWER}], "documents": TEXTS},
+    # Cohere: the text of a citation is a part of the answer
+    "answer=response.text contexts=documents[].snippet source_ids=documents[].id": {
+        "response": {"text": ANSWER, "citations": [{**PART, "document_ids": ["0"]}]},
+        "documents": each("snippet"),
+    },
+    "answer=answer contexts=documents[].data.text source_ids=documents[].id": {
+        "answer": ANSWER,
+        "citations": [{**PART, "sources": [{"type": "document", "id": "0"}]}],
+        "documents": [{"id": str(number), "data": {"text": text}} for number, text in enumerate(TEXTS)],
+    },
+    "answer=message.content[0].text contexts=message.citations[].sources[].document.snippet "
+    "source_ids=message.citations[].sources[].id": {
+        "message": {
+            "content": [{"type": "text", "text": ANSWER}],
+            "citations": [
+                {**PART, "sources": [{"type": "document", "id": "0", "document": {"snippet": text}}]} for text in TEXTS
+            ],
+        }
+    },
 }
 
 
@@ -308,6 +329,7 @@ def test_the_setting_that_the_error_names_takes_the_reply(setting, shape):
         {"choices": [None], "contexts": TEXTS},
         {"answer": ANSWER, "contexts": {"a": TEXTS[0], "b": 1}},
         [{"text": "30"}, {"text": " days"}],
+        {"answer": ANSWER, "citations": [{**PART, "document_ids": ["0"]}]},
     ],
 )
 def test_no_setting_is_named_where_no_known_one_fits(reply):
