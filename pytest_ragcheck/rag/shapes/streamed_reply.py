@@ -168,6 +168,11 @@ class StreamedReply:
         # `sources[].text` gives an empty array for sources without texts.
         if found == [] and self._found.get(field):
             return
+        if isinstance(value, dict) and str(value.get("type")).startswith("source-"):
+            kept = self._found.setdefault(field, [])
+            if isinstance(kept, list) and isinstance(found, list):
+                kept += found  # an event of AI SDK 5 has one source
+                return
         if field == "contexts" and found != self._found.get(field, found):
             # The ids so far belong to the replaced contexts.
             self._found.pop("source_ids", None)

@@ -519,6 +519,36 @@ def test_a_stream_that_goes_wrong_is_an_error_that_says_where(
     assert text in str(error)
 
 
+def sources_of_ai_sdk(*names: str) -> list[dict[str, str]]:
+    return [{"type": "source-document", "sourceId": name, "title": f"{name}.md"} for name in names]
+
+
+TEXT_OF_AI_SDK = "answer=[@][?type=='text-delta'].delta | [0]"
+OF_SOURCES = "[@][?starts_with(type, 'source-')]"
+
+
+def test_the_source_parts_of_ai_sdk_are_collected() -> None:
+    url = {"type": "source-url", "sourceId": "c", "url": "https://a.example", "title": "c.md"}
+    events = [*sources_of_ai_sdk("a", "b"), {"type": "text-delta", "delta": "30 days"}, url, {"type": "finish"}]
+    response = f"{TEXT_OF_AI_SDK} contexts={OF_SOURCES}.title source_ids={OF_SOURCES}.sourceId"
+    answer = ask(streamed([sse(*events)]), response=response)
+    assert (answer.contexts, answer.source_ids) == (("a.md", "b.md", "c.md"), ("a", "b", "c"))
+
+
+def test_the_source_parts_of_ai_sdk_are_the_ids_of_the_contexts_of_a_tool() -> None:
+    output = {"type": "tool-output-available", "output": [{"content": "A."}, {"content": "B."}]}
+    events = [output, *sources_of_ai_sdk("a", "b"), {"type": "text-delta", "delta": "30 days"}]
+    response = f"{TEXT_OF_AI_SDK} contexts=output[].content source_ids={OF_SOURCES}.title"
+    answer = ask(streamed([sse(*events)]), response=response)
+    assert (answer.contexts, answer.source_ids) == (("A.", "B."), ("a.md", "b.md"))
+
+
+def test_a_source_part_that_is_no_array_is_named() -> None:
+    events = [*sources_of_ai_sdk("a", "b"), {"type": "text-delta", "delta": "30 days"}]
+    error = fail(streamed([sse(*events)]), response=f"{TEXT_OF_AI_SDK} contexts=title")
+    assert '"title" is one string, not an array' in str(error)
+
+
 def test_a_stream_of_another_shape_names_the_setting_that_reads_it() -> None:
     hits = {"event": "docs", "hits": [{"path": "kb/a.md", "body": "Refunds: 30 days."}]}
     error = fail(streamed([sse(hits), *(sse({"event": "token", "delta": word}) for word in ("30 ", "days"))]))
