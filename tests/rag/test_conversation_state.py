@@ -67,6 +67,13 @@ def refused(question: Question, **options: Any) -> str:
         ('{"q": "{query}", "past": "{history}"}', {"q": USER["content"], "past": MESSAGES}),
         ('{"q": "{query}", "all": ["a", "{history}", {"c": "{query}"}]}', ["a", *MESSAGES, {"c": USER["content"]}]),
         ('{"q": "{query}", "all": [["{history}"]]}', [MESSAGES]),
+        (
+            '{"all": ["{history}", {"id": "1", "role": "user", "parts": [{"type": "text", "text": "{query}"}]}]}',
+            [
+                {"id": "1", "role": each["role"], "parts": [{"type": "text", "text": each["content"]}]}
+                for each in (*MESSAGES, USER)
+            ],
+        ),
         ('{"q": "{query}", "all": "Before:\\n{history}\\nNow: {query}"}', f"Before:\n{TEXT}\nNow: {USER['content']}"),
     ],
 )

@@ -22,7 +22,10 @@ _FURTHER_REQUESTS = (
     # LightRAG leaves the texts out by default.
     '{"query": "{query}", "include_references": true, "include_chunk_content": true}',
     # AI SDK 5, and Gemini
-    '{"id": "1", "messages": [{"id": "1", "role": "user", "parts": [{"type": "text", "text": "{query}"}]}]}',
+    (
+        '{"id": "1", "messages": ["{history}", '
+        '{"id": "1", "role": "user", "parts": [{"type": "text", "text": "{query}"}]}]}'
+    ),
     '{"contents": [{"role": "user", "parts": [{"text": "{query}"}]}]}',
     *(f"GET {key}={{query}}" for key in ("query", "q", "question")),
 )

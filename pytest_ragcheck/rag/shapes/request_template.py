@@ -129,11 +129,20 @@ def _filled(part: Any, whole: Mapping[str, Any], texts: Mapping[str, str]) -> An
     if isinstance(part, list):
         elements: list[Any] = []
         for value in part:
-            if _is_sent(value, whole):
-                filled = _filled(value, whole, texts)
-                elements += filled if value == _MESSAGES else [filled]
+            if value == _MESSAGES:
+                elements += _messages(part, whole, texts)
+            elif _is_sent(value, whole):
+                elements.append(_filled(value, whole, texts))
         return elements
     return part
+
+
+def _messages(beside: list[Any], whole: Mapping[str, Any], texts: Mapping[str, str]) -> list[Any]:
+    """The messages of the history, in the form of the message with `parts` beside them, if there is one."""
+    openai: dict[str, Any] = {"role": "", "content": "{query}"}
+    form = next((each for each in beside if isinstance(each, dict) and "parts" in each), openai)
+    said = [({**form, "role": each["role"]}, {"query": each["content"]}) for each in whole["history"]]
+    return [_filled(message, {**whole, **text}, {**texts, **text}) for message, text in said]
 
 
 def _is_sent(part: Any, whole: Mapping[str, Any]) -> bool:

@@ -631,7 +631,7 @@ def of_events(*values: object) -> Behaviour:
                 "[DONE]",
             ),
             {
-                "rag_request": '{"id": "1", "messages": [{"id": "1", "role": "user", '
+                "rag_request": '{"id": "1", "messages": ["{history}", {"id": "1", "role": "user", '
                 '"parts": [{"type": "text", "text": "{query}"}]}]}',
                 "rag_response": "answer=[@][?type=='text-delta'].delta | [0] contexts=output[].content "
                 "source_ids=output[].id",
