@@ -33,7 +33,7 @@ NO_CONTEXTS = "no contexts were returned"
 
 _HIGHEST_OF_ANOTHER = 0.5
 # Characters read of an answer and of its contexts, because the time grows with the product of both.
-_ANSWER_READ = 20_000
+ANSWER_READ = 20_000
 _CONTEXTS_READ = 500_000
 _LONGEST_NAMED_WHOLE = 60
 _MOST_WORDS_NAMED = 5
@@ -66,7 +66,7 @@ class OfflineJudge:
             A judgement with `groundedness` and `abstained` set. `answer_correctness` is None for an answerable question
             without acceptable answers. `error_message` names the weakness of the lower score, unless both are 1.
         """
-        text, contexts = beginning(answer.text, _ANSWER_READ), _beginnings(grounding_contexts(question, answer))
+        text, contexts = beginning(answer.text, ANSWER_READ), beginnings(grounding_contexts(question, answer))
         if not text.strip():
             return _empty(question)
         answered = text
@@ -209,7 +209,7 @@ class OfflineJudge:
         return recall.score, "", recall
 
 
-def _beginnings(contexts: Sequence[str]) -> Sequence[str]:
+def beginnings(contexts: Sequence[str]) -> Sequence[str]:
     if sum(map(len, contexts)) <= _CONTEXTS_READ:
         return contexts
     ends = accumulate(map(len, contexts), initial=0)

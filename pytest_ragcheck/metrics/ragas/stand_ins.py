@@ -8,13 +8,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 
 from pytest_ragcheck.judging.judged_material import grounding_contexts
 from pytest_ragcheck.judging.offline.grounding.groundedness import PASS_LINE, groundedness
 from pytest_ragcheck.judging.offline.grounding.read_context import ContextCache
+from pytest_ragcheck.judging.offline.offline_judge import ANSWER_READ, beginnings
 from pytest_ragcheck.judging.offline.refusals import is_refusal
-from pytest_ragcheck.judging.offline.words.normalized_text import sentences
+from pytest_ragcheck.judging.offline.words.normalized_text import beginning, sentences
 from pytest_ragcheck.judging.offline.words.terms import TermDictionary, content_of
 from pytest_ragcheck.metrics.ragas.formulas import answer_correctness, cosine_similarity, factuality, faithfulness
 from pytest_ragcheck.questions.question import Question
@@ -38,11 +40,12 @@ class RagasStandIns:
         acceptable = question.acceptable_answers
         if not answer.text.strip():
             return {RELEVANCY: Score(0.0), **({CORRECTNESS: Score(0.0)} if acceptable else {})}
-        grounding = grounding_contexts(question, answer)
+        grounding, contexts = beginnings(grounding_contexts(question, answer)), beginnings(answer.contexts)
+        answer = replace(answer, text=beginning(answer.text, ANSWER_READ))
         text = cited_answer(answer).marked.blanked(answer.text)
         scores = {
-            RELEVANCY: Score.of(partial(stand_in_relevancy, question.question, text, answer.contexts)),
-            CONTEXT: Score.of(partial(stand_in_context_relevance, question.question, answer.contexts)),
+            RELEVANCY: Score.of(partial(stand_in_relevancy, question.question, text, contexts)),
+            CONTEXT: Score.of(partial(stand_in_context_relevance, question.question, contexts)),
             FAITHFULNESS: Score.of(partial(stand_in_faithfulness, question.question, text, grounding)),
         }
         if acceptable:

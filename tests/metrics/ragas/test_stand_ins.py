@@ -55,6 +55,13 @@ def test_context_relevance_is_the_mean_of_all_contexts_and_the_best_one():
     assert stand_in_context_relevance(ASKED, []) == 0.0
 
 
+def test_the_stand_ins_read_as_much_as_the_offline_judge():
+    # 20,000 characters of the answer, and 500,000 of the contexts; the whole would take minutes.
+    beyond = scores(f"The refund is here.{' x' * 10_000} Long window.", contexts=("x " * 250_000, "long window"))
+    assert beyond["offline_answer_relevancy"] == Score(1 / 3)
+    assert beyond["offline_context_relevance"] == Score(0.0)
+
+
 def test_faithfulness_is_the_share_of_supported_sentences():
     answer = "The refund window is 30 days. Unicorns deliver parcels by moonlight."
     assert stand_in_faithfulness(ASKED, answer, CONTEXTS) == 0.5
