@@ -231,8 +231,8 @@ def _read(terms: Sequence[str], place: int) -> Quantity:
         return share
     has_kind = term_at(terms, place + 1) in _KINDS_OF_DAYS and unit_at(terms, place + 2)[0] != ""
     if has_kind:
-        found = _measured((*terms[:place], terms[place], *terms[place + 2 : place + 5]), place, value)
-        found.end += 1
+        found = _measured((term, *terms[place + 2 : place + 5]), 0, value)
+        found.start, found.end = place, place + found.end + 1
     else:
         found = (_measured if unit_at(terms, place + 1)[0] else _with_two_words)(terms, place, value)
     reading = other_reading(term)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pytest_ragcheck.judging.offline.quantities.known_quantities import ComparedQuantities, KnownQuantities
+from pytest_ragcheck.judging.offline.quantities.quantity import DAY
 from pytest_ragcheck.judging.offline.quantities.quantity_reader import read_quantities
 from pytest_ragcheck.judging.offline.words.terms import TermDictionary
 
@@ -177,3 +178,9 @@ def test_an_unknown_quantity_is_named_beside_the_known_one(
     answer: str, context: str, names: tuple[str, str | None]
 ) -> None:
     assert compared(answer, context).unknown[0].names() == names
+
+
+def test_many_working_days_are_read_one_by_one() -> None:
+    found = read_quantities(TERMS.of("5 working days, ") * 40_000)
+    assert len(found) == 40_000
+    assert {(each.value, each.dimension, each.end - each.start) for each in found} == {(5 * DAY, "time", 3)}
