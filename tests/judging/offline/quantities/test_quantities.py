@@ -184,3 +184,14 @@ def test_many_working_days_are_read_one_by_one() -> None:
     found = read_quantities(TERMS.of("5 working days, ") * 40_000)
     assert len(found) == 40_000
     assert {(each.value, each.dimension, each.end - each.start) for each in found} == {(5 * DAY, "time", 3)}
+
+
+def test_not_every_number_of_a_long_answer_is_compared_with_all_of_a_long_context() -> None:
+    found = compared(_euros(1, 1_000), _euros(2_000_000, 2_003_000))
+    # 2,000 of the quantities are kept, with 400,000 comparisons.
+    assert len(found.unknown) == 200
+    assert [each for each in found.terms if each.isdigit()] == [str(number) for number in range(1, 1_000)]
+
+
+def _euros(start: int, end: int) -> str:
+    return " ".join(f"{number} euros" for number in range(start, end))
