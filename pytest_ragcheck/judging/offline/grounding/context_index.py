@@ -26,6 +26,7 @@ NEAR_COPY = 0.85
 
 _AS_NEAR = 0.15  # sentences this close to the best count too
 _MOST_NEAREST = 8  # sentences that are compared with a claim
+_MOST_COMPARED = 2_000_000  # pairs of claim and sentence; 200 sentences over 5,000 are a million
 
 
 class ContextIndex:
@@ -47,6 +48,7 @@ class ContextIndex:
         self._pairs: set[tuple[str, str]] = set()
         self._found: list[tuple[ReadContext, list[int], list[int]]] = []
         """For each context, the places and the bits of its wanted terms."""
+        self._compared = 0
         for passage in passages:
             self._read(passage)
 
@@ -131,6 +133,9 @@ class ContextIndex:
         if not sought or (sought & self._present).bit_count() < enough:
             return []
         bits, sentences = self.sentences
+        self._compared += len(bits)
+        if self._compared > _MOST_COMPARED:
+            return []
         counts = list(map(int.bit_count, map(sought.__and__, bits)))
         top = max(counts, default=0)
         if top < enough:

@@ -39,3 +39,11 @@ def test_neighbours_are_near_in_either_order_and_within_six_terms() -> None:
     held = evidence("alpha beta one two three four five gamma", "delta", wanted="alpha beta gamma delta")
     assert held.index.n_near(["alpha", "beta", "alpha", "beta", "gamma"]) == 4
     assert held.index.n_near(["alpha", "gamma", "delta"]) == 0
+
+
+def test_the_sentences_of_long_contexts_are_not_compared_with_all_of_a_long_answer() -> None:
+    index = evidence("Alpha beta. " * 20_000, wanted="alpha beta").index
+    found = [bool(index.nearest(index.bits_of(["alpha", "beta"]), 2)) for _ in range(110)]
+    # 2,000,000 pairs, and 20,000 or 20,001 of each claim
+    assert found == sorted(found, reverse=True)
+    assert found.count(True) in (99, 100)
