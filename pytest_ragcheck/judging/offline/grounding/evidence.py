@@ -68,8 +68,12 @@ class Evidence:
 
     def has_single(self, claim: Sequence[str]) -> bool:
         """True if the contexts have an article before the word that has 1 before it in *claim*: "a puff", "1 puff"."""
-        sought = {(article, after) for term, after in pairwise(claim) if term == "1" for article in ARTICLES}
-        return not all(sought.isdisjoint(pairwise(passage.terms)) for passage in self._passages)
+        return any(term == "1" and after in self._after_articles for term, after in pairwise(claim))
+
+    @lazy
+    def _after_articles(self) -> set[str]:
+        pairs = chain.from_iterable(pairwise(passage.terms) for passage in self._passages)
+        return {after for article, after in pairs if article in ARTICLES}
 
     def contradicted_number(self, claim: Sequence[str]) -> tuple[str, str] | None:
         """

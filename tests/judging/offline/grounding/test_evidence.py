@@ -47,3 +47,10 @@ def test_the_sentences_of_long_contexts_are_not_compared_with_all_of_a_long_answ
     # 2,000,000 pairs, and 20,000 or 20,001 of each claim
     assert found == sorted(found, reverse=True)
     assert found.count(True) in (99, 100)
+
+
+def test_long_contexts_are_searched_once_for_single_things() -> None:
+    held = evidence("A desk " * 200_000, wanted="desk")
+    # Each search of its own took 20 ms.
+    assert not any(held.has_single(["1", f"chair{number}"]) for number in range(10_000))
+    assert held.has_single(["1", "desk"])
