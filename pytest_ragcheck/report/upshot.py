@@ -42,6 +42,8 @@ def _reasons(rows: Sequence[Document], results: Results) -> Iterator[str]:
         yield f"{len(failed):,} FAIL" + (f" ({newly:,} newly failing)" if newly else "")
     if errors := sum(row["verdict"] == "ERROR" for row in rows):
         yield f"{errors:,} ERROR"
+    if stopped := results.summary.get("stopped"):
+        yield stopped
     if results.gate is not None:
         if results.gate:
             yield results.gate

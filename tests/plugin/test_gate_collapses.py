@@ -460,9 +460,8 @@ def test_new_gold_ids_that_no_reply_has_are_named(project: Project) -> None:
     run = today(project, replace(before, gold_ids="page", kept=6, seed=4), "--rag-gate=regression")
     assert run.exit_status == 0, run.text
     assert (
-        "edited gold ids that neither the baseline nor a reply has: "
-        "page-d0, page-d1, page-d2, page-d3, page-d4, 1 more; "
-        "the recorded answers fail under them, so the gate cannot see whether their retrieval collapsed"
+        "edited gold ids that neither the baseline nor a reply has: page-d0, page-d1, page-d2, page-d3, page-d4, "
+        "1 more; the recorded answers fail under them, so the gate cannot see whether their retrieval collapsed"
     ) in run.lines
 
 

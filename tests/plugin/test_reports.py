@@ -38,6 +38,23 @@ def test_with_a_baseline_they_say_what_changed(project: Project) -> None:
 
 
 @two_ways
+def test_a_stopped_run_is_red_and_compares_nothing(project: Project) -> None:
+    project.write("test_own.py", "def test_own(): assert False\n")
+    project.ask(good("terms"), good("prices"))
+    project.run("billing.rag.yaml", "--rag-output=before")
+    project.ask(good("terms"), bad("prices").but(answer="It is free."))
+    options = ("--rag-baseline=before/rag_predictions.json", "--rag-report=run.md", "--maxfail=1")
+    stopped = project.run("billing.rag.yaml", "test_own.py", *options)
+    assert stopped.outcomes == {"passed": 1, "xfailed": 1, "failed": 1}
+    assert main(["report", "ragcheck-results", "-o", "command.md"]) == 0
+    for name in "run.md", "command.md":
+        markdown = (project.folder / name).read_text(encoding="utf-8")
+        assert markdown.startswith("## ❌ rag: billing: the run was stopped before its end\n")
+        assert "ewly failing" not in markdown
+        assert "### Failing, tolerated: 1\n" in markdown
+
+
+@two_ways
 def test_they_are_as_red_as_the_gate_is(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
     project.ask(good("terms"), bad("prices"))
