@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import os
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from pytest_ragcheck.cli.gate_arguments import default_baseline
+from pytest_ragcheck.cli.gate_arguments import default_baseline, default_results
 from pytest_ragcheck.cli.printing import say
 from pytest_ragcheck.cli.project.user_project import root_of
 from pytest_ragcheck.errors import UsageError
@@ -26,7 +25,6 @@ from pytest_ragcheck.summary.result_schemas import is_compact
 from pytest_ragcheck.verdict.failure_text import some
 from pytest_ragcheck.verdict.verdict import Verdict
 
-RESULTS = Path("ragcheck-results")
 _ADVICE = "Give the {agent}_predictions.json of a full run."
 _OTHER = "Give -o another file, or move that one away."
 
@@ -54,7 +52,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     for action in (save, accept):
         action.add_argument("-o", "--output", metavar="FILE", type=Path, help="the baseline (default: that of a run)")
-    which = f"the last full run: its predictions file, or its output folder (default: {RESULTS} in the rootdir)"
+    which = "the last full run: its predictions file, or its output folder (default: that of a run)"
     save.add_argument("results", metavar="RESULTS", type=Path, nargs="?", help=which)
     accept.add_argument("--results", metavar="RESULTS", type=Path, help=which)
     accept.add_argument(
@@ -71,7 +69,7 @@ def run(chosen: argparse.Namespace) -> int:
     path: Path = chosen.output or default_baseline().path
     chosen.output = path
     root = root_of(Path.cwd())
-    chosen.results = predictions_path(chosen.results or Path(os.path.relpath(root / RESULTS)))
+    chosen.results = predictions_path(chosen.results or default_results())
     if any(path.parent.glob("*_summary.json")):
         check_outside(path, path.parent, name=str(path))
     now = _read(chosen.results, _ADVICE)
@@ -106,9 +104,10 @@ def _saved(chosen: argparse.Namespace, now: BaselineFile, earlier: BaselineFile 
     if earlier is not None and now.runs.timestamp in earlier.runs.runs:
         raise UsageError(f"{chosen.results}: this run was saved into {path} before. Save each run once.")
     _write(path, *baseline_documents(now, earlier, read_contexts(path)))
-    saved = read_baseline(path, name=str(path), advice=_ADVICE)
+    saved, texts = read_baseline(path, name=str(path), advice=_ADVICE), contexts_path(path).name
+    runs = counted(len(saved.runs), "saved run")
     return [
-        f"{path}: {counted(len(saved.rows), 'question')}, {counted(len(saved.runs), 'saved run')}",
+        f"{path}: {counted(len(saved.rows), 'question')}, {runs}; contexts in {texts}",
         *_left_out(now.runs, saved),
         *_of_datasets("dropped, because missing", now.gone),
         *flaky_lines(flaky_in_history(saved)),

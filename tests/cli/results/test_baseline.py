@@ -57,7 +57,7 @@ def test_answers_are_kept_and_each_text_of_a_context_once(
     assert (status, printed.splitlines()) == (
         0,
         [
-            "ragcheck-baseline.json: 2 questions, 1 saved run",
+            "ragcheck-baseline.json: 2 questions, 1 saved run; contexts in ragcheck-baseline.contexts.json",
             "left out: billing::hours is an ERROR in this run (endpoint_timeout)",
         ],
     )
@@ -101,7 +101,8 @@ def test_another_judge_prompt_tier_or_top_k_starts_a_new_history(
 ) -> None:
     save(failed("terms"), failed("prices"))
     status, printed, _ = save(passed("terms", **other), failed("prices"), timestamp="2126-11-06T00:00:00+00:00")
-    assert (status, printed) == (0, "ragcheck-baseline.json: 2 questions, 2 saved runs\n")
+    contexts = "ragcheck-baseline.contexts.json"
+    assert (status, printed) == (0, f"ragcheck-baseline.json: 2 questions, 2 saved runs; contexts in {contexts}\n")
     rows = read_baseline(tmp_path / "ragcheck-baseline.json", name="b").rows
     assert [(row.passes, row.fails, len(row.saved)) for row in rows.values()] == [(1, 0, 1), (0, 2, 2)]
 
@@ -112,7 +113,7 @@ def test_an_error_keeps_the_recorded_answers_of_its_question(save: Save, tmp_pat
     assert (status, printed.splitlines()) == (
         0,
         [
-            "ragcheck-baseline.json: 2 questions, 2 saved runs",
+            "ragcheck-baseline.json: 2 questions, 2 saved runs; contexts in ragcheck-baseline.contexts.json",
             "left out: billing::hours is an ERROR in this run (endpoint_timeout); its recorded answers stay",
         ],
     )
@@ -149,7 +150,7 @@ def test_a_run_of_one_file_keeps_the_questions_of_the_other_files(save: Save, tm
     save(passed("terms"), passed("gone"), of_shop("shipping"), of_shop("duties"))
     later = {"timestamp": "2126-11-06T00:00:00+00:00", "reach": FILE}
     assert save(passed("terms"), **later)[1].splitlines() == [
-        "ragcheck-baseline.json: 3 questions, 2 saved runs",
+        "ragcheck-baseline.json: 3 questions, 2 saved runs; contexts in ragcheck-baseline.contexts.json",
         "dropped, because missing: 1 question of billing",
         "kept, because not run: 2 questions of shop",
     ]
@@ -237,11 +238,28 @@ def test_the_baseline_is_written_where_a_run_reads_it(
     run = json.dumps(predictions(passed("terms")))
     (tmp_path / "ragcheck-results" / "rag_predictions.json").write_text(run, encoding="utf-8")
     monkeypatch.chdir(tmp_path / "tests")
-    assert ragcheck("baseline", "save") == (0, f"../{place}: 1 question, 1 saved run\n", "")
+    contexts = (tmp_path / place).with_suffix(".contexts.json").name
+    assert ragcheck("baseline", "save") == (0, f"../{place}: 1 question, 1 saved run; contexts in {contexts}\n", "")
     assert ragcheck("baseline", "accept")[1] == f"../{place}: no answer differs from the recorded ones\n"
     monkeypatch.chdir(tmp_path)
     assert ragcheck("baseline", "accept")[1] == f"{place}: no answer differs from the recorded ones\n"
-    assert ragcheck("baseline", "save", "-o", "own.json")[1] == "own.json: 1 question, 1 saved run\n"
+    assert (
+        ragcheck("baseline", "save", "-o", "own.json")[1]
+        == "own.json: 1 question, 1 saved run; contexts in own.contexts.json\n"
+    )
+
+
+def test_the_results_are_read_where_the_ini_file_puts_them(
+    tmp_path: Path, ragcheck: Save, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "pytest.ini").write_text("[pytest]\nrag_output = out/results\n", encoding="utf-8")
+    for folder in ("out/results", "tests"):
+        (tmp_path / folder).mkdir(parents=True)
+    run = json.dumps(predictions(passed("terms")))
+    (tmp_path / "out/results" / "rag_predictions.json").write_text(run, encoding="utf-8")
+    monkeypatch.chdir(tmp_path / "tests")
+    assert ragcheck("baseline", "save")[0] == 0
+    assert (tmp_path / "ragcheck-baseline.json").exists()
 
 
 def test_a_run_with_errors_alone_is_refused(save: Save, accept: Save, tmp_path: Path) -> None:
