@@ -124,6 +124,7 @@ class World:
     seed: int = 1
     model: str = "model-1"
     expected: str = "Answer"
+    wording: str = "What"
     thresholds: dict[str, float] = field(default_factory=dict)
 
     def document(self, number: int) -> str:
@@ -134,7 +135,7 @@ class World:
         questions, answers = [], {}
         for number in range(self.n):
             name = f"q{number}"
-            asked: dict[str, Any] = {"id": name, "question": f"What is {name}?"}
+            asked: dict[str, Any] = {"id": name, "question": f"{self.wording} is {name}?"}
             if self.thresholds:
                 asked["thresholds"] = self.thresholds
             asked["expected_answer"] = f"{self.expected} {name}"
@@ -370,6 +371,21 @@ def test_edited_labels_are_listed_apart(project: Project) -> None:
     saved(project, before)
     run = today(project, replace(before.wrong([1]), expected="The answer"), "--rag-gate=regression")
     assert run.exit_status == 0, run.text
+    assert "edited, and not compared:" in run.lines
+
+
+@two_ways
+@pytest.mark.parametrize("gate", ["confirmed", "regression"])
+def test_other_words_in_every_question_hide_no_collapse(project: Project, gate: str) -> None:
+    before = World(n=12, answers={0: "A wrong answer to q0."})
+    project.write("conftest.py", SERVER)
+    before.write(project)
+    assert project.run("--rag-gate=each").outcomes == {"passed": 11, "failed": 1}
+    assert main(["baseline", "save"]) == 0
+    run = today(project, replace(before, wording="Which", seed=2), f"--rag-gate={gate}")
+    assert (run.exit_status, run.outcomes) == (0, {"passed": 11, "xfailed": 1})
+    run = today(project, replace(before.wrong(range(3)), wording="Which"), f"--rag-gate={gate}")
+    assert run.outcomes == {"passed": 9, "xfailed": 1, "failed": 2}
     assert "edited, and not compared:" in run.lines
 
 

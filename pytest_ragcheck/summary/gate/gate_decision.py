@@ -146,6 +146,9 @@ def why_tolerated(record: Record, rules: GateRules, baseline: Baseline | None, *
     before = baseline.rows.get((clean(question.dataset_name), clean(question.id)))
     if before is None or is_newly_forbidden(record, before):
         return ""
+    # No history excuses a question with another text, as none excuses a new one.
+    if before.verdict is Verdict.PASS and before.question != clean(question.question):
+        return ""
     return _reason_by_baseline(record, before, baseline.name)
 
 
@@ -167,9 +170,7 @@ def _reason_by_baseline(record: Record, before: BaselineRow, baseline: str) -> s
     evidence = evidence_of(record)
     again = ", ".join(record.asked_again)
     why = f"PASS in {baseline}: the gate decides{f' (asked again: {again})' if again else ''}"
-    if before.question != record.question.question:
-        why = f"not comparable with {baseline}: its text changed"
-    elif before.verdict is not Verdict.PASS:
+    if before.verdict is not Verdict.PASS:
         why = f"{before.verdict.value} in {baseline} too"
     elif evidence is None:
         return why
