@@ -66,8 +66,6 @@ class PreparedQuestion:
 
 
 class _NoLimit:
-    """A limiter without a limit."""
-
     async def run(self, operation: Callable[[], Awaitable[T]]) -> T:
         return await operation()
 
@@ -276,13 +274,11 @@ def _judged_scores(question: Question, judgement: Judgement, settings: Settings)
 
 
 def _in_order(scores: Mapping[str, Score]) -> dict[str, Score]:
-    """Return the scores in the order of the catalogue, followed by users' own metrics."""
     known = [metric for metric in METRICS if metric in scores]
     return {metric: scores[metric] for metric in (*known, *scores)}
 
 
 def _bounded(record: Record, settings: Settings) -> Record:
-    """Return the record with its maximums asserted."""
     own = {metric: value for metric, value in record.question.thresholds.items() if metric in BOUNDED}
     maximums = {**settings.gate.maximums, **own}
     is_empty = record.answer is not None and not record.answer.strip()

@@ -150,7 +150,6 @@ def _report_several(measured: list[Measured], chosen: argparse.Namespace, settin
 
 
 def _judges(chosen: argparse.Namespace) -> Iterator[tuple[str | None, Settings]]:
-    """Yield the name and the settings of each judge, once for each model."""
     for name in chosen.judge or [None]:
         settings = _settings(chosen, name, None)
         has_model = settings.judge.name in WITH_MODEL and not _is_own(name)

@@ -184,7 +184,6 @@ class RecordedJudge:
 
 
 def _extra(cost: Cost) -> dict[str, Any]:
-    """The cost of the system as a reply reports it."""
     metrics = {
         "input_tokens": cost.system_input_tokens,
         "output_tokens": cost.system_output_tokens,

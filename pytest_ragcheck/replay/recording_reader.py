@@ -91,7 +91,6 @@ def _of_store(path: Path) -> list[Record]:
 
 
 def _record(fields: Fields, *, errored: bool) -> Record:
-    """The record of a row, as far as a replay needs it."""
     answered = not errored or "prediction" in fields.row
     judgement = fields.object_or_null("judgement")
     question = Question(

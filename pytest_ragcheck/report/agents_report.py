@@ -157,7 +157,6 @@ def _difference_cells(difference: Difference | None) -> list[str]:
 
 
 def _significance(agent: Agent) -> str:
-    """The significance of the flips in words, by the gate's test before it asks again."""
     if agent.pass_rate is None or not (agent.gained or agent.lost):
         return ""
     noise = "more than noise" if agent.pass_rate.significant else "no more than noise"

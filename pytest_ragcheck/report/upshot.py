@@ -52,7 +52,6 @@ def _reasons(rows: Sequence[Document], results: Results) -> Iterator[str]:
 
 
 def _missing(results: Results) -> set[tuple[str, str]]:
-    """The baseline's questions that a full run lacks."""
     if results.baseline is None or not results.predictions["complete"]:
         return set()
     return results.baseline.rows.keys() - {key_of(row) for row in all_rows(results.predictions)} - results.asked.keys()

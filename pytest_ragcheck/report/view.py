@@ -188,7 +188,6 @@ def _metrics(results: Results) -> Iterable[MetricView]:
 
 
 def _in_order(results: Results) -> list[Document]:
-    """The rows in the order of the question files, then those of unknown questions."""
     rows = list(all_rows(results.predictions))
     order = {key: number for number, key in enumerate(results.asked)}
     return sorted(rows, key=lambda row: order.get(key_of(row), len(order)))

@@ -159,7 +159,6 @@ def _left(row: Row, known: Collection[str]) -> list[str]:
 
 
 def _measured(path: Path, predictions: Sequence[Row]) -> tuple[list[dict[str, Score]], list[str]]:
-    """Return the scores of each question, and notes about them."""
     as_json, as_csv = (path.with_name(f"{path.stem}_per_question.{ending}") for ending in ("json", "csv"))
     if as_json.is_file():
         rows = _document(as_json, rows="per_question_metrics").rows("per_question_metrics")

@@ -65,7 +65,6 @@ def _retrieval_reason(question: Question, answer: RagAnswer) -> str:
 
 
 def _judged_reasons(question: Question, answer: RagAnswer, judgement: Judgement, short: dict[str, float]) -> list[str]:
-    """The findings made without the judge, followed by the judge's reason."""
     known: list[str] = []
     if ABSTAINED in short:
         known.append(ANSWERED)

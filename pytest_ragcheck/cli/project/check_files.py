@@ -88,7 +88,6 @@ def _files(paths: Sequence[Path]) -> Iterator[Path]:
 
 
 def _question_files(folder: Path) -> Iterator[Path]:
-    """Yield the question files that pytest collects below the folder, without the output of runs."""
     for root, folders, names in os.walk(folder):
         folders[:] = sorted(name for name in folders if _is_entered(Path(root, name)))
         yield from (Path(root, name) for name in sorted(names) if name.lower().endswith(QUESTION_FILES))

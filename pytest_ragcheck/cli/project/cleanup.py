@@ -159,7 +159,6 @@ def _by_name(chosen: argparse.Namespace, settings: Settings) -> int:
 
 
 def _names(files: Sequence[Path]) -> dict[str, set[str]]:
-    """The file names of the questions' documents by identity."""
     from pytest_ragcheck.questions.reader import read_question_file
     from pytest_ragcheck.questions.tiers import asked_in
     from pytest_ragcheck.rag.documents.uploads import uploads_of

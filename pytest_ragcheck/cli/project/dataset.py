@@ -95,7 +95,6 @@ def _write(chosen: argparse.Namespace) -> str:
 
 
 def _plant(chosen: argparse.Namespace) -> str:
-    """Write the questions of the file with planted documents, and return the text to print."""
     import secrets
 
     from pytest_ragcheck.questions.question_rows import write_questions

@@ -33,7 +33,6 @@ def read_pages() -> dict[str, str]:
 
 
 def _with_names(text: str, name: str) -> str:
-    """The page with each link to another page's file replaced by the name of that page."""
     here = posixpath.dirname(name)
     return _LINK.sub(lambda link: f"{link[1]}{posixpath.normpath(posixpath.join(here, link[2]))})", text)
 

@@ -138,7 +138,6 @@ def _read(chosen: argparse.Namespace) -> tuple[Target, Redactor]:
 
 
 def _without_value(header: str) -> str:
-    """The header with an environment variable in place of its secret."""
     name, value = (part.strip() for part in header.split(":", 1))
     scheme = next((each for each in ("Bearer ", "Basic ", "Token ") if value.startswith(each)), "")
     secret = value.removeprefix(scheme)

@@ -120,7 +120,6 @@ def _filled(template: str, project: Project, in_folder: str) -> str:
 
 
 def _settings(project: Project, *, quote: str, existing: frozenset[str]) -> list[str]:
-    """The lines for endpoint and judge that the existing settings lack."""
     lines: list[str] = []
     if not existing or (project.url and "rag_url" not in existing):
         mark = "" if project.url else "# "

@@ -67,7 +67,6 @@ def _compared(given: Sequence[Path]) -> Agents:
 
 
 def _names(paths: Sequence[Path]) -> list[str]:
-    """The agents' names from the file names, with the folder for equal ones."""
     short = [path.name.removesuffix(ENDING) for path in paths]
     counts = Counter(short)
     names = [name if counts[name] == 1 else str(path.with_name(name)) for name, path in zip(short, paths, strict=True)]

@@ -133,7 +133,6 @@ def _convert(path: Path, folder: Path) -> Iterator[str]:
 
 
 def _convert_conversations(path: Path, folder: Path) -> Iterator[str]:
-    """Write a question file for each corpus of the conversations, and yield the lines to print."""
     from pytest_ragcheck.questions.exports.mtrag import read_mtrag
 
     sets = read_mtrag(path)

@@ -70,7 +70,6 @@ class AbandonedSlot:
         return not call.done() and not (isinstance(call, asyncio.Task) and self._loop.is_closed())
 
     def _call(self, function: Callable[[], Any]) -> bool:
-        """Call the function in the loop; return False if the loop is closed."""
         with suppress(RuntimeError):
             self._loop.call_soon_threadsafe(function)
             return True

@@ -174,7 +174,6 @@ class Slots:
         return False
 
     def _marks(self) -> list[int]:
-        """The marks that this process does not hold."""
         return [mark for mark in range(self.number + 1, 2 * self.number + 1) if mark not in self._hung]
 
     def _taken_by_others(self, locks: Iterable[int]) -> int:

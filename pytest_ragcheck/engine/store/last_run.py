@@ -129,7 +129,6 @@ def _begin(folder: Path, last: LastRun | None, fingerprint: Mapping[str, str]) -
 
 
 def _intact(folder: Path, opened: partial[SharedStore], *, resumes: bool) -> SharedStore:
-    """Open the store; move its file aside if it is damaged."""
     try:
         return opened(folder, resumes=resumes)
     except StoreError as error:

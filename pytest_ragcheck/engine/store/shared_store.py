@@ -176,7 +176,6 @@ class SharedStore:
         self._locks.close()
 
     async def _unknown(self, keys: Sequence[Hashable]) -> list[Hashable]:
-        """The keys without a record that are not discarded."""
         # A file that failed may hold records that cannot be read.
         query = _KNOWN if self._works else f"{_KNOWN} and taken = 1"
         known = {key for (key,) in await self._read(query, json.dumps(keys))}

@@ -190,8 +190,6 @@ class Checker:
 
 
 class _KnownAnswer:
-    """A client that returns a known answer, which the judge judges again."""
-
     def __init__(self, answer: RagAnswer) -> None:
         self._answer = answer
 

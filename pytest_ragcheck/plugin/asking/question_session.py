@@ -123,7 +123,6 @@ class QuestionSession:
         return evaluated
 
     def _end_run(self, reason: str, item: pytest.Item, evaluated: Evaluated) -> None:
-        """Run no further item after this one, in any process."""
         self._waiting.stop_others(reason)
         self._session.shouldfail = reason
         self._ended_at[item.nodeid] = evaluated
@@ -232,7 +231,6 @@ class QuestionSession:
         return lambda question: replace(prepare(question), complete=complete, keep_leak=keep_leak)
 
     def _evidence(self, backends: Backends) -> Callable[[Record], Awaitable[Record]] | None:
-        """The function that adds the evidence of the gate; None without a baseline to compare with."""
         checker = self._checker
         if checker.baseline is None:
             return None

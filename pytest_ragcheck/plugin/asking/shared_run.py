@@ -118,7 +118,6 @@ def _slots(config: pytest.Config, name: str, number: int) -> Slots:
 
 
 def _most_connections() -> int:
-    """The number of requests that the limit of open files allows."""
     try:
         import resource
     except ImportError:  # Windows has no such limit

@@ -62,7 +62,6 @@ def reach_of(config: pytest.Config, run: Run, *, complete: bool, not_passed: Col
 
 
 def _patterns(paths: Iterable[Path], root: Path) -> Iterator[str]:
-    """Yield a pattern for the default names of the datasets in each path."""
     for path in paths:
         if root.is_relative_to(path):
             yield "*"

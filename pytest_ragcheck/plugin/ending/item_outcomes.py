@@ -66,7 +66,6 @@ def _lost(run: Run) -> dict[tuple[str, str], Record]:
 
 
 def _failed_otherwise(run: Run) -> Iterator[str]:
-    """Yield the tests that failed for another reason than a question."""
     records = run.results.records
     for node, text in run.results.failed.items():
         is_lost = node in run.questions.selected and run.questions.selected[node].key not in records

@@ -129,7 +129,6 @@ def _make_readable(excinfo: pytest.ExceptionInfo[BaseException], report: pytest.
 
 
 def _tolerate(item: pytest.Item, raised: QuestionErrored | QuestionFailed, report: pytest.TestReport) -> None:
-    """Turn the report of a FAIL that the gate tolerates into that of an expected failure."""
     # The reason of a marker stays.
     if report.outcome != "failed" or isinstance(raised, QuestionErrored) or item.get_closest_marker("xfail"):
         return

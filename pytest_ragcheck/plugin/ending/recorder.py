@@ -126,7 +126,6 @@ class Recorder:
             self._records.pop(report.nodeid, None)
 
     def _take_records(self, report: pytest.TestReport) -> None:
-        """Add the records of the report to the run, and keep those of failures for the end."""
         if has_payload(report):
             from pytest_ragcheck.plugin.ending.item_report import records_of
             from pytest_ragcheck.report.terminal.run_lines import score_words

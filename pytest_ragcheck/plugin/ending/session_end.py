@@ -111,7 +111,6 @@ def _outcome_lines(session: pytest.Session, run: Run, outcomes: Outcomes, summar
 
 
 def _turn_red(session: pytest.Session, run: Run, settings: Settings) -> list[str]:
-    """Turn the run red for reasons other than verdicts, and return a line for each."""
     lines = []
     unexamined = sum(bool(record.evidence.get("over_budget")) for record in run.results.records.values())
     if run.results.over_budget or unexamined:

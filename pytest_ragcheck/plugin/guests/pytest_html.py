@@ -25,7 +25,6 @@ def complete_row(node_id: str, properties: Iterable[tuple[object, Any]], cells: 
 
 
 def _scores(properties: Mapping[str, Any]) -> str:
-    """The asserted scores, such as `answer_correctness=1.00 groundedness=0.41`."""
     return " ".join(
         f"{name.removeprefix(PREFIX)}={value:.2f}"
         for name, value in properties.items()

@@ -55,7 +55,6 @@ def drift_lines(changes: Sequence[Change]) -> Iterator[str]:
 
 
 def _judge_models(changes: Sequence[Change]) -> Iterator[str]:
-    """Yield a line if the judge's server names only models that no saved run had."""
     former: set[str] = set()
     models: set[str] = set()
     for change in changes:

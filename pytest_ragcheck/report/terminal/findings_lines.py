@@ -197,13 +197,11 @@ def _judging(judging: Judging) -> Iterator[str]:
 
 
 def _texts(change: Change) -> Iterator[str]:
-    """Yield the question and both answers, without those that are missing."""
     texts = {"question": change.before.question, "recorded": change.before.answer, "answer": change.now.answer}
     return (f"{label:<9} {short(text)}" for label, text in texts.items() if text is not None)
 
 
 def _mean_shift(examined: Sequence[Examined]) -> float:
-    """The mean change of the recorded answers' scores by today's judge."""
     shifts = []
     for each in examined:
         if each.side_by_side is not None:

@@ -185,7 +185,6 @@ def _unscored_lines(outcomes: Outcomes, summary: Summary) -> Iterator[str]:
 
 
 def _limit_lines(outcomes: Outcomes, summary: Summary) -> Iterator[str]:
-    """Yield the omissions of the means, the blame for failures, and the planted attacks."""
     for metric, reasons in summary.dropped.items():
         yield from (f"{metric} not asserted on {count}: {reason}" for reason, count in reasons.items())
     yield from _unscored_lines(outcomes, summary)

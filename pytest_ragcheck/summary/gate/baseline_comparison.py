@@ -96,22 +96,25 @@ class Comparison:
         return tuple(change for change in (*self.compared, *self.not_measured) if change.reworded)
 
     @property
-    def with_other_prompt(self) -> tuple[Change, ...]:
-        return tuple(
-            change
-            for change in self.compared
-            if change.before.verdict is not Verdict.ERROR
-            and change.before.prompt_version != (change.now.judge and change.now.judge.prompt_version)
-        )
+    def measured(self) -> list[Change]:
+        """The compared questions that were no ERROR before."""
+        return [change for change in self.compared if change.before.verdict is not Verdict.ERROR]
 
     @property
-    def with_other_thresholds(self) -> tuple[Change, ...]:
-        return tuple(
+    def with_other_prompt(self) -> list[Change]:
+        return [
             change
-            for change in self.compared
-            if change.before.verdict is not Verdict.ERROR
-            and _as_written(change.before.thresholds) != _as_written(change.now.thresholds)
-        )
+            for change in self.measured
+            if change.before.prompt_version != (change.now.judge and change.now.judge.prompt_version)
+        ]
+
+    @property
+    def with_other_thresholds(self) -> list[Change]:
+        return [
+            change
+            for change in self.measured
+            if _as_written(change.before.thresholds) != _as_written(change.now.thresholds)
+        ]
 
 
 def compare(
@@ -172,7 +175,6 @@ def examined_against(baseline: Baseline, outcomes: Outcomes) -> Outcomes:
 
 
 def _under_todays_rules(row: BaselineRow, record: Record) -> BaselineRow:
-    """The row with the verdict of its latest run under today's labels and thresholds."""
     evidence, scores = evidence_of(record), row.metrics
     if evidence is not None and evidence.known:
         latest = evidence.known[-1].looks[0]

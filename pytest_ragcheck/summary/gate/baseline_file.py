@@ -152,7 +152,6 @@ def _answers_and_runs(known: Mapping[str, Any]) -> tuple[list[dict[str, Any]], l
 
 
 def _full_answer(given: Mapping[str, Any], texts: dict[str, str]) -> dict[str, Any]:
-    """Return the answer of a row of a predictions file, and add its contexts to *texts*."""
     digests = [text_digest(text) for text in given.get("contexts", ())]
     texts.update(zip(digests, given.get("contexts", ()), strict=True))
     return {**{name: given[name] for name in _ANSWER_KEYS if given.get(name) is not None}, "contexts": digests}

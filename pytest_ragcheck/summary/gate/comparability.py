@@ -10,7 +10,6 @@ from pytest_ragcheck.scores.catalogue import DEMANDED
 from pytest_ragcheck.summary.gate.lost_scores import needs_more_than_labels
 from pytest_ragcheck.summary.predictions_reader import judge_name
 from pytest_ragcheck.verdict.failure_text import some
-from pytest_ragcheck.verdict.verdict import Verdict
 
 if TYPE_CHECKING:
     from pytest_ragcheck.summary.gate.baseline_comparison import Change, Comparison
@@ -27,7 +26,7 @@ def differences(comparison: Comparison) -> tuple[str, ...]:
 
     A value that the baseline lacks, as in files of an earlier version, counts as equal.
     """
-    measured = [change for change in comparison.compared if change.before.verdict is not Verdict.ERROR]
+    measured = comparison.measured
     found = [other_settings(change.before, change.now) for change in measured]
     return tuple(
         filter(

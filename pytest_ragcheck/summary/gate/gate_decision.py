@@ -109,10 +109,9 @@ def decide(outcomes: Outcomes, comparison: Comparison | None, rules: GateRules) 
         expected = {change.before.key for change in comparison.expected_failing}
         changes = [
             change
-            for change in comparison.compared
-            if change.before.verdict is not Verdict.ERROR
+            for change in comparison.measured
             # A question that may fail is not asked again.
-            and change.now.question.quarantine is None
+            if change.now.question.quarantine is None
             and not change.now.question.xfail
             and change.before.key not in expected
         ]

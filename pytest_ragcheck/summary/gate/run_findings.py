@@ -110,7 +110,6 @@ def judging_of(changes: Sequence[Change]) -> Judging:
 
 
 def _is_real(differences: Sequence[float], n_metrics: int) -> bool:
-    """Return True if the mean difference is large enough, and significant after correction for the metrics."""
     mean = sum(differences) / len(differences)
     p = lower_sum_p([(-abs(each) if each * mean > 0 else abs(each), 0.0) for each in differences])
     return abs(mean) >= _SMALL_DRIFT and 2 * n_metrics * p <= _DRIFT_LEVEL

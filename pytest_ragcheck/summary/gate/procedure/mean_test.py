@@ -95,7 +95,6 @@ def weigh_means(
 
 
 def _judged(question: ComparedQuestion) -> _Judged:
-    """The question with today's judgement of its new answer only, if there is one."""
     answers = tuple(look.answer or "" for look in reversed(question.looks_by_run))
     scores: dict[str, list[Scores]] = {answer: [] for answer in answers}
     if question.now.fresh:
