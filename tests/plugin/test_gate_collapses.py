@@ -376,6 +376,19 @@ def test_edited_labels_are_listed_apart(project: Project) -> None:
 
 @two_ways
 @pytest.mark.parametrize("gate", ["confirmed", "regression"])
+def test_other_labels_of_every_question_hide_no_collapse(project: Project, gate: str) -> None:
+    before = World(n=20)
+    saved(project, before)
+    few = today(project, replace(before.wrong(range(8)), expected="The answer"), f"--rag-gate={gate}")
+    assert few.exit_status == 0, few.text
+    many = today(project, replace(before.wrong(range(9)), expected="The answer"), f"--rag-gate={gate}")
+    assert many.junit["gate"][1] == "9 edited and failing against ragcheck-baseline.json"
+    assert "cannot turn red" not in many.text
+    assert "edited questions that passed before and fail now: q0, q1, q2, q3, q4, q5, q6, q7, q8" in many.text
+
+
+@two_ways
+@pytest.mark.parametrize("gate", ["confirmed", "regression"])
 def test_other_words_in_every_question_hide_no_collapse(project: Project, gate: str) -> None:
     before = World(n=12, answers={0: "A wrong answer to q0."})
     project.write("conftest.py", SERVER)

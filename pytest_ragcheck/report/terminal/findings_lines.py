@@ -22,6 +22,7 @@ from pytest_ragcheck.summary.gate.procedure.gate_findings import (
     Outcome,
 )
 from pytest_ragcheck.summary.gate.procedure.gate_session import FEWEST_QUESTIONS
+from pytest_ragcheck.verdict.failure_text import some
 from pytest_ragcheck.verdict.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -91,7 +92,7 @@ def findings_headline(comparison: Comparison, findings: GateFindings, decision: 
     counts = {title: len(groups.get(title, ())) for title in _HELD}
     counts["changed but not judged"] = decision.judging.n_not_judged
     counts |= {f"without a score of {each.metric}": len(each.lost) for each in decision.vanished}
-    counts["missing"] = len(comparison.lost)
+    counts |= {"edited and failing": len(decision.edited), "missing": len(comparison.lost)}
     mean = findings.mean
     dropped = [f"mean {-mean.drop:+.3f}"] if mean is not None and mean.red else []
     return ", ".join((*(f"{count} {title}" for title, count in counts.items() if count), *dropped))
@@ -106,6 +107,8 @@ def held_lines(comparison: Comparison, findings: GateFindings, decision: Decisio
     }
     yield from Writer(comparison).examined(held)
     yield from lost_score_lines(decision.vanished, Writer(comparison).name)
+    if edited := [Writer(comparison).name(change.before.key) for change in decision.edited]:
+        yield f"edited questions that passed before and fail now: {some(edited, 10)}"
     if findings.count is not None:
         yield _count(findings.count)
     if findings.mean is not None and findings.mean.red:
@@ -163,6 +166,8 @@ def _not_examined(comparison: Comparison, findings: GateFindings, decision: Deci
             f"{counted(len(alone), 'question')} replayed or ran without this gate: nothing was scored or asked again, "
             f"or judged side by side. Ask the system with --rag-gate={decision.rules.gate} and the baseline."
         )
+    if decision.edited:
+        return
     if not any(examined.values()):
         answered = comparison.compared or comparison.apart or comparison.new
         advice = f" {accept_advice(comparison)}" if answered else ""

@@ -91,7 +91,7 @@ def _advice(comparison: Comparison, findings: GateFindings, decision: Decision) 
             if decision.judging.n_over_budget
             else "Run again when the endpoint and the judge work, so that the gate can examine all questions."
         )
-    if findings.red or decision.vanished or comparison.lost:
+    if findings.red or decision.vanished or decision.edited or comparison.lost:
         yield accept_advice(comparison)
 
 

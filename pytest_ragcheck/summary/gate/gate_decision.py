@@ -11,6 +11,7 @@ from pytest_ragcheck.scores.catalogue import PROHIBITIONS
 from pytest_ragcheck.summary.gate.comparability import differences
 from pytest_ragcheck.summary.gate.gate_replies import evidence_of
 from pytest_ragcheck.summary.gate.lost_scores import LostScores, lost_scores
+from pytest_ragcheck.summary.gate.procedure.count_test import floor_value
 from pytest_ragcheck.summary.gate.run_findings import Judging, findings_of, judging_of
 from pytest_ragcheck.summary.gate_rules import COMPARING, GateRules
 from pytest_ragcheck.verdict.verdict import Verdict
@@ -73,13 +74,24 @@ class Decision:
         if self.findings is not None:
             # A gate that could not examine a question is not green.
             unexamined = self.findings.not_measured or self.judging.n_not_judged
-            return bool(self.findings.red or unexamined or self.vanished or self.comparison.lost)
+            return bool(self.findings.red or unexamined or self.vanished or self.edited or self.comparison.lost)
         return bool(self.refusals) or self.comparison.worse
 
     @property
     def vanished(self) -> list[LostScores]:
         """The asserted metrics that lost more scores than chance explains."""
         return [each for each in self.lost_scores if each.red]
+
+    @property
+    def edited(self) -> list[Change]:
+        """The edited questions that passed before and fail, if they are more than a few new labels explain."""
+        if self.comparison is None:
+            return []
+        apart = self.comparison.apart
+        broken = [c for c in apart if c.before.verdict is Verdict.PASS and c.now.verdict is Verdict.FAIL]
+        repaired = sum(c.before.verdict is Verdict.FAIL and c.now.verdict is Verdict.PASS for c in apart)
+        floor = floor_value(repaired, len(apart) + len(self.comparison.compared))
+        return broken if len(broken) >= floor else []
 
     @property
     def red_questions(self) -> frozenset[Key]:
@@ -89,7 +101,8 @@ class Decision:
         if not self.baseline_red or self.comparison is None or self.refusals:
             return frozenset()
         if self.findings is not None:
-            return frozenset((*self.findings.confirmed, *self.findings.not_measured))
+            edited = (change.now.question.key for change in self.edited)
+            return frozenset((*self.findings.confirmed, *self.findings.not_measured, *edited))
         return frozenset(change.now.question.key for change in self.comparison.newly_failing)
 
     @property
