@@ -209,7 +209,6 @@ class Prefetcher:
                 await self._wait_for_room()
 
     def _fill(self, number: int) -> bool:
-        """Take units from the source until *number* wait; return True if any unit waits."""
         for unit in islice(self._source, max(0, number - len(self._waiting))):
             self._register(unit)
         return bool(self._waiting)
@@ -226,7 +225,6 @@ class Prefetcher:
             self._waiting[unit.key] = unit
 
     async def _claim(self, room: int) -> None:
-        """Begin as many units as there is room for, and skip those that other processes have."""
         most = max(room, _CLAIMED_AT_ONCE) if self._store.shared else room
         self._fill(most)
         keys = list(islice(self._waiting, most))

@@ -121,7 +121,6 @@ def _identity(key: tuple[str, str]) -> dict[str, str]:
 
 
 def _table(compared: Agents) -> list[list[str]]:
-    """The rows of all agents; those after the first have their difference from the first."""
     first, *others = compared.agents
     head = ["metric", first.name]
     for agent in others:

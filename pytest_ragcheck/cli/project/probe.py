@@ -104,7 +104,6 @@ def run(chosen: argparse.Namespace) -> int:
 
 
 def _read(chosen: argparse.Namespace) -> tuple[Target, Redactor]:
-    """The target of the arguments, or else of pytest's ini file, and the redactor of its secrets."""
     from pytest_ragcheck.rag.probe.checklist import QUESTION
     from pytest_ragcheck.rag.probe.probe_exchange import Target
 

@@ -215,7 +215,6 @@ class QuestionSession:
         return None if stopped_by is not None and stopped_by != question.turn else asked
 
     def _conversation_of(self, question: Question, backends: Backends) -> Conversation | None:
-        """The conversation of a turn, continued from the last item if client and conversation match."""
         own = conversation_of(question)
         if own is None:
             return None

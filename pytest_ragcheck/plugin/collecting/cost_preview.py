@@ -53,7 +53,6 @@ def _preflight_lines(config: pytest.Config, settings: Settings, estimated: Estim
 
 
 def _gate_lines(config: pytest.Config, questions: Sequence[Question], estimated: Estimate) -> Iterator[str]:
-    """Yield the further calls that the gate may make, and the number of recorded answers in its baseline."""
     run = RunBaseline.of(config)
     if run is None:
         return

@@ -117,7 +117,6 @@ def _endpoint(config: pytest.Config, settings: Settings, paths: Sequence[Path]) 
 
 
 def _given_or_overridden(config: pytest.Config, fixture: str, given: str, paths: Sequence[Path]) -> str:
-    """The value of the settings, or the name of the fixture that some or all of the paths override."""
     own = [path for path in paths if is_overridden(config, fixture, below=path)]
     if given and not own:
         return given

@@ -51,7 +51,6 @@ def _end() -> None:
 
 
 def _handle(config: pytest.Config, number: signal.Signals, usual: Any, *acts: Callable[[], None]) -> None:
-    """Call *acts* one by one at the next signals of this number, unless another handler is installed."""
     left = list(acts)
 
     def leave() -> None:

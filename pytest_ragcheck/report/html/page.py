@@ -116,7 +116,6 @@ def _is_low(bin_number: int, threshold: float | None) -> bool:
 
 
 def _notes(view: View) -> str:
-    """The gate's lines: paragraphs, and a list for each group of questions."""
     names = {f"{row['dataset']}::{row['id']}": row for row in view.rows} | {row["id"]: row for row in view.rows}
     lines = [line for note in view.notes for line in note.splitlines() if line.strip()]
     shown, listed = [], False

@@ -56,7 +56,6 @@ def _height(lines: Iterable[str], width: int) -> int:
 
 
 def _merged(labelled: Sequence[str], width: int) -> list[str]:
-    """Return one line with question and expected answer, and one with the answer."""
     texts = {line.split()[0]: line for line in labelled if line.split()[0] in {"question", "expected", "answer"}}
     if "question" in texts and "expected" in texts:
         expected = _cut(f"  expected: {texts.pop('expected')[10:]}", width // 2)

@@ -220,7 +220,6 @@ def _better(change: Change) -> str:
 
 
 def _score(metric: str, before: float | None, now: float, threshold: float, relation: str) -> str:
-    """A text such as `groundedness 0.91 -> 0.41 < 0.70`, with the decimals of `distinct`."""
     if before == round(now, 6):  # a recorded score is rounded
         before = now
     numbers = [number for number in (before, now, threshold) if number is not None]
