@@ -412,6 +412,17 @@ def test_a_threshold_above_the_recorded_scores_is_no_regression(project: Project
 
 
 @two_ways
+@pytest.mark.parametrize("gate", ["confirmed", "regression"])
+def test_a_raised_threshold_hides_no_collapse_below_the_former_one(project: Project, gate: str) -> None:
+    before = World(n=12)
+    saved(project, before)
+    raised = replace(before.wrong(range(6)), thresholds={"groundedness": 0.95})
+    run = today(project, raised, f"--rag-gate={gate}")
+    assert run.junit["gate"][1].startswith("6 confirmed as failing")
+    assert run.outcomes == {"xfailed": 12, "failed": 1}
+
+
+@two_ways
 def test_wordier_answers_are_no_regression(project: Project) -> None:
     before = World(n=40)
     saved(project, before)

@@ -23,7 +23,7 @@ from pytest_ragcheck.summary.gate.procedure.mean_test import can_be_judged
 from pytest_ragcheck.summary.gate.recorded.rescoring import look_of_today
 from pytest_ragcheck.summary.gate.recorded.saved_answer import answer_digest, label_digests, text_digest
 from pytest_ragcheck.summary.gate.run_findings import is_deterministic
-from pytest_ragcheck.verdict.verdict import Verdict
+from pytest_ragcheck.verdict.verdict import Verdict, shortfalls
 
 if TYPE_CHECKING:
     from pytest_ragcheck.plugin.asking.checker import Checker
@@ -84,6 +84,12 @@ class _Examination:
         if not known and (common or self.row.saved[-1][0].labels == label_digests(self.record.question)):
             # A metric that is asserted for the first time must not hide a collapse of the others.
             thresholds, known = common, await self._known(common)
+        lower = {
+            metric: min(minimum, self.row.thresholds.get(metric, minimum)) for metric, minimum in thresholds.items()
+        }
+        if known and not known[-1].passed and shortfalls(self.record.scores, lower):
+            # A raised threshold must not hide a collapse below the former one.
+            thresholds, known = lower, await self._known(lower)
         now = await self._look(self.record, thresholds)
         evidence = GateReplies(
             gate=self.baseline.gate,
