@@ -63,7 +63,6 @@ class CollectedQuestions:
         return question if name == question.dataset_name else replace(question, dataset_name=name)
 
     def to_wire(self) -> dict[str, object]:
-        """The questions as builtin types for the controller."""
         return {
             "sets": [set_to_wire(questions) for questions in self.sets.values()],
             "selected": {node + self.suffix: list(q.key) for node, q in self.selected.items()},

@@ -42,7 +42,6 @@ def run(chosen: argparse.Namespace) -> int:
 
 
 def new_files(project: Project) -> dict[Path, str]:
-    """The texts of the files that the project needs, existing ones included."""
     found = {
         project.tests / "first.rag.yaml": starter_files.QUESTIONS,
         project.tests / starter_files.SCHEMA_FILE: read_schema("questions"),

@@ -98,7 +98,6 @@ def ini_file(project: Project) -> str:
 
 
 def lines_to_add(project: Project, configuration: Configuration) -> list[str]:
-    """The lines that an existing configuration file lacks, with the heading if that is missing too."""
     quote = '"' if configuration.path.suffix == ".toml" else ""
     added = _settings(project, quote=quote, existing=configuration.settings)
     return [configuration.section, *added] if added and configuration.line is None else added

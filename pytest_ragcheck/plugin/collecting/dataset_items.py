@@ -151,7 +151,6 @@ class DatasetCollector(QuestionFile):
     """The questions that the arguments name after `DATASET::`; empty for all of them."""
 
     def collect(self) -> Iterable[pytest.Item | pytest.Collector]:
-        """The items of the sampled questions, or of those that the arguments name."""
         items = list(super().collect())
         if not self.wanted:
             return items
@@ -166,7 +165,6 @@ class DatasetCollector(QuestionFile):
         return found
 
     def read(self) -> QuestionSet:
-        """Return the sampled questions, and add them to the run."""
         settings = settings_of(self.config)
         try:
             sample = settings.run.samples

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
 
 def assert_question_passes(rag_result: Record) -> None:
-    """The test function of a collected question."""
     __tracebackhide__ = True
     if not isinstance(rag_result, Record):
         raise UsageError(
@@ -40,7 +39,6 @@ def assert_question_passes(rag_result: Record) -> None:
 
 
 def assert_contexts_pass(_rag_result_without_judge: Record) -> None:
-    """The test function of a collected question of the tier retrieval."""
     __tracebackhide__ = True
     _rag_result_without_judge.assert_passed()
 
@@ -140,7 +138,6 @@ class QuestionItem(pytest.Function):
         return printable(str(self.question.path or self.path)), (self.question.line or 1) - 1, self.name
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], *args: Any, **options: Any) -> Any:
-        """A FAIL as text, and any other exception with its traceback."""
         if isinstance(excinfo.value, QuestionFailed):
             if self.config.pluginmanager.has_plugin(PYTEST_RICH):
                 return excinfo.value.record.text()

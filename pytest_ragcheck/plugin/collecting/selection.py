@@ -33,7 +33,6 @@ def select(session: pytest.Session) -> None:
 
 
 def callers_of(config: pytest.Config, items: Iterable[pytest.Item]) -> set[tuple[str, str]]:
-    """`caller_of` for each test that uses `rag_check`."""
     return {caller_of(item.nodeid, config.rootpath) for item in items if calls_rag_check(item)}
 
 

@@ -46,7 +46,6 @@ class Export:
         self.left[what] += number
 
     def leave_unasserted(self, row: Mapping[str, Any], *keys: str) -> None:
-        """Count the values under *keys*, which only the metadata keeps."""
         for key in keys:
             if value_of(row.get(key)):
                 self.leave(f"{key} (kept in metadata, not asserted)")

@@ -155,7 +155,6 @@ def _answer(outputs: Any, *, sole: bool) -> Any:
 
 
 def _named(value: Any, names: tuple[str, ...], *, sole: bool) -> Any:
-    """The text itself, the first of the *names*, or with *sole* the only text of the mapping."""
     if not isinstance(value, Mapping):
         return value if text_of(value) is not None else None
     for name in names:

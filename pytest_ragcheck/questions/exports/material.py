@@ -150,7 +150,6 @@ def _objects(document: Any) -> tuple[Mapping[str, Any], ...]:
 
 
 def _table(path: Path, text: str) -> tuple[Mapping[str, Any], ...]:
-    """The rows of CSV text; none if the first line is no header, or no row fits it."""
     separator = SEPARATOR_LINE.match(text)
     begin = separator.end() if separator else 0
     header = text[begin:].split("\n", 1)[0]
@@ -200,7 +199,6 @@ def _plain(node: Node | None) -> Any:
 
 
 def texts_of(value: Any, *, separator: str = "") -> tuple[str, ...]:
-    """The non-blank texts of a list or a single text, which *separator* splits."""
     value = value_of(value)
     if isinstance(value, str):
         value = value.split(separator) if separator else [value]

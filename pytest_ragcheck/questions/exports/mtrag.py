@@ -74,7 +74,6 @@ def _of_messages(messages: Sequence[Row], dataset_name: str) -> Iterator[Questio
 
 
 def _of_tasks(tasks: Sequence[Row]) -> tuple[str, list[Question]]:
-    """The name of the dataset and the turns; a task has the messages up to its own turn."""
     dataset_name = _dataset_name(tasks[0].text(_spelled(tasks[0], "Collection")))
     messages = max((task.rows("input") for task in tasks), key=len)
     asked = [message.text("text") for message in messages if message.text("speaker") == "user"]

@@ -39,7 +39,6 @@ class Assertions:
         }
 
     def read(self, assertions: Iterable[Any]) -> None:
-        """Convert each assertion, and those in a set without a threshold."""
         for assertion in assertions:
             if not isinstance(assertion, Mapping) or "type" not in assertion:
                 self._leave("assertions of another form", assertion)
@@ -90,7 +89,6 @@ class Assertions:
         return False
 
     def _reference(self, kind: str, assertion: Mapping[str, Any]) -> bool:
-        """Use the value of the assertion as the expected answer, and count its threshold as left out."""
         text = text_of(assertion.get("value"))
         if kind not in {"factuality", "context-recall", "similar"} or text is None or self.expected not in (None, text):
             return False

@@ -53,7 +53,6 @@ def _read(material: Material, export: Export) -> None:
 
 
 def _single_tests(material: Material, export: Export) -> Iterator[Mapping[str, Any]]:
-    """Yield the tests, with those of named files; count a generator of tests as left out."""
     if material.is_csv:
         yield from (_of_row(row) for row in material.rows)
         return
@@ -76,7 +75,6 @@ def _single_tests(material: Material, export: Export) -> Iterator[Mapping[str, A
 
 
 def _of_row(row: Mapping[str, str]) -> dict[str, Any]:
-    """The test in a CSV row, whose columns `__...` are no variables."""
     further = ("description", "prefix", "suffix", "threshold")
     return {
         "vars": {key: cell for key, cell in row.items() if not key.startswith("__")},
@@ -89,7 +87,6 @@ def _of_row(row: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _add(export: Export, test: Mapping[str, Any], default: Mapping[str, Any], asked: tuple[str, ...]) -> None:
-    """Add a question for each combination of the values of the test's variables."""
     given = {**_mapping(default.get("vars")), **_mapping(test.get("vars"))}
     if isinstance(test.get("vars"), str):
         export.leave("vars in another file")
@@ -122,7 +119,6 @@ def _add(export: Export, test: Mapping[str, Any], default: Mapping[str, Any], as
 
 
 def _name_of_question(variables: Mapping[str, Any], asked: tuple[str, ...]) -> str | None:
-    """The variable with a usual name, else the only one of the prompts, else the only one of the test."""
     texts = [name for name, value in variables.items() if text_of(value) is not None]
     if usual := [name for name in ASKED if name in texts]:
         return usual[0]
@@ -131,7 +127,6 @@ def _name_of_question(variables: Mapping[str, Any], asked: tuple[str, ...]) -> s
 
 
 def _rendered(value: Any, variables: Mapping[str, Any]) -> Any:
-    """*value* with the variables in place of `{{name}}`; other templates stay as they are."""
     if isinstance(value, str):
         return _PLACEHOLDER.sub(lambda found: str(variables.get(found[1], found[0])), value)
     if isinstance(value, list):

@@ -39,7 +39,6 @@ class Top:
 
 
 def read_top(site: Site, node: Node, settings: SettingsReader) -> Top:
-    """The file level of the tree *node*, which is a mapping with `questions` or a list of questions."""
     if isinstance(node, ListNode):
         return Top(nodes=_some_questions(site, node))
     if not isinstance(node, MappingNode):

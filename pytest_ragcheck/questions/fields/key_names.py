@@ -76,7 +76,6 @@ class Vocabulary:
 
     @cached_property
     def real_names(self) -> Mapping[str, str]:
-        """The key of every accepted name."""
         return {alias: key for key, aliases in self.aliases.items() for alias in (key, *aliases)}
 
 

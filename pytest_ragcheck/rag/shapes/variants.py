@@ -165,7 +165,6 @@ class _Place:
         return f"{self.path}.{written(key)}" if self.path else written(key)
 
     def at(self, key: str) -> tuple[str, Any]:
-        """The path and the value of the key; of a text that is JSON, those of the JSON."""
         path, inner = self.to(key), _json_in(self.keys[key])
         return (path, self.keys[key]) if inner is None else (f"from_json({path})", inner)
 
@@ -238,7 +237,6 @@ def _by_id(path: str, texts: Mapping[str, Any]) -> _Texts | None:
 
 
 def _json_in(value: object) -> Any:
-    """The object or the array that a text holds as JSON; None without one."""
     with suppress(ValueError):
         if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
             return parse_json(value.encode())
