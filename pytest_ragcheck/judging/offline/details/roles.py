@@ -31,6 +31,7 @@ _ROLES = {
         ("by", "by von vom par por pelo pela dal dalla dai da door"),
         ("from", "from aus из"),
         ("in", "into ins в во"),
+        ("than", "than als que чем dan"),
     )
     for term in terms_of(words)
 }
@@ -40,7 +41,7 @@ _WITHOUT_ROLE = DATES | DATED_OR_MEASURED | {END}
 
 
 def swapped_role(claim: Sequence[str], sentence: Sequence[str]) -> Sequence[str]:
-    """The noun of *claim* after "to", "by" or "from", if *sentence* has another one there; or empty."""
+    """The noun of *claim* after "to", "by", "from" or "than", if *sentence* has another one there; or empty."""
     if _ROLES.keys().isdisjoint(sentence) or not (other := dict(_with_roles(sentence))):
         return ()
     own = dict(_with_roles(claim))
@@ -61,7 +62,8 @@ def _with_roles(terms: Sequence[str]) -> Iterator[tuple[str, str]]:
             is_infinitive = term == "to" and terms[place + 1 : place + 2] == [noun]
             is_after_preposition = term == "dem" and place > 0 and terms[place - 1] in BEFORE_NOUNS
             if noun and not (is_infinitive or is_after_preposition or noun in _WITHOUT_ROLE or is_number(noun)):
-                yield noun, _ROLES[term]
+                # "Cheaper than a" is compared with "cheaper than b", not with "dearer than b".
+                yield noun, _ROLES[term] + terms[place - 1] * (_ROLES[term] == "than")
 
 
 # The beginning of another clause: a mark, "and", "while", a relative pronoun.

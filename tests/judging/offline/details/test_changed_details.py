@@ -46,6 +46,9 @@ def correct(answer: str, context: str, *expected: str) -> float:
         ("Adults pay 4 euros and students pay 6 cents.", POOL),
         ("Adults pay 4 euros and students pay 6 euros.", POOL),
         ("The first bus leaves at nine.", CAMP),
+        ("The blue line is faster than the red line.", "The red line is faster than the blue line."),
+        ("Les hommes étaient plus nombreux que les femmes.", "Les femmes étaient plus nombreuses que les hommes."),
+        ("Die Männer waren zahlreicher als die Frauen.", "Die Frauen waren zahlreicher als die Männer."),
         ("Revenue fell by 8 percent to 4 million euros.", "Revenue rose by 8 percent to 4 million euros."),
         ("Der Umsatz sank auf 4 Millionen Euro.", "Der Umsatz stieg auf 4 Millionen Euro."),
         ("As vendas caíram 12% em 2023.", "As vendas cresceram 12% em 2023."),
@@ -105,6 +108,7 @@ def test_only_beside_a_whole_list_or_before_another_sentence_part_is_grounded() 
     [
         ("On Mondays the pool opens at 07:00.", POOL),
         ("Students pay 4 euros, adults 6 €.", POOL),
+        ("The blue line is slower than the red line.", "The red line is faster than the blue line."),
         ("Students pay 4 euros and adults pay 6 euros.", POOL),
         ("Check-out is until 11:00 and check-in from 15:00.", "Check-in is from 15:00 and check-out until 11:00."),
         ("It is open until 17:00 from 9:00.", "It is open from 9:00 until 17:00."),
