@@ -101,6 +101,10 @@ Guests do not have to vacate their rooms before noon. | Guests must vacate their
 Visitors may enter the vault. | No-one may enter the vault.
 Visitors may enter the vault. | None of the visitors may enter the vault.
 Camping in the park is not allowed at night. | You may camp in the park.
+图书馆周一不开放。 | 图书馆周一开放。
+未满18岁者不能购买酒类。 | 未满18岁者能购买酒类。
+駐車場は予約できません。 | 駐車場は予約できます。
+会員は無料で入場できます。 | 会員は無料で入場できません。
 The restaurant closes 45 minutes before arrival. | Please note that the restaurant closes 45 minutes after arrival.
 Das Restaurant schließt vor der Ankunft. | Bitte beachten Sie, dass das Restaurant nach der Ankunft schließt.
 A ticket is not required for children. | Children need a ticket.
@@ -198,6 +202,9 @@ Subletting is prohibited unless the landlord agrees. | Subletting isn't allowed 
 Camping in the park is not allowed at night. | You may not camp in the park.
 A ticket is not required for children. | Children do not need a ticket.
 Виза для участия не требуется, достаточно паспорта. | Виза не требуется.
+保险不仅覆盖火灾，也覆盖水灾。 | 保险覆盖火灾和水灾。
+订单付款后无法取消。 | 付款之后，订单无法取消。
+身分証を提示しなければなりません。 | 身分証を提示します。
 If you miss a dose, take it later, but never take a double dose. | Take the missed dose later.
 """
 

@@ -17,6 +17,11 @@ UNSPACED = (
 """Scripts without spaces between words, as character ranges; Hangul too, because its particles join the words."""
 
 _UNSPACED_RUN = re.compile(f"[{UNSPACED}]+")
+# Not in "可不可以", "不仅", "かもしれません", "なければなりません".
+_HAN_NEGATION = re.compile(
+    r"不(?!(?<=[是可能]不)[是可能]|[仅僅但过過同少久断斷管如论論])|(?<!有)[没沒]有|未(?![来來])|[无無]法|禁止"
+    r"|(?<![なし][りれ])(?<!すみ)ません"
+)
 _RUNS = re.compile(f"[{UNSPACED}]+|[^{UNSPACED}]+")
 _HAN = re.compile("[\u3007-\u30ff\u3400-\u9fff]")
 
@@ -236,7 +241,9 @@ def _pairs(before: str, word: str) -> list[str]:
             continue
         if not pairs and before[-1:].isdigit():
             pairs.append(run[0])  # the unit, so that 30天 is found in 30天内
-        pairs += [run[place : place + 2] for place in range(len(run) - 1)]
+        for denied, part in enumerate(_HAN_NEGATION.split(run)):
+            pairs += ["not"] * bool(denied)
+            pairs += [part[place : place + 2] for place in range(len(part) - 1)] or list(part)
     return pairs
 
 

@@ -16,6 +16,8 @@ from pytest_ragcheck.judging.offline.words.normalized_text import normalised, se
         ("猫", ["猫"]),
         ("iPhone手机", ["iphone", "手机"]),
         ("返金", ["返金"]),
+        ("酒店不允许", ["酒店", "not", "允许"]),
+        ("可不可以", ["可不", "不可", "可以"]),
     ],
 )
 def test_scripts_without_word_boundaries_give_pairs_of_characters(text: str, expected: list[str]):
