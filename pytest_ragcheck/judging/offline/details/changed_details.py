@@ -9,6 +9,7 @@ from itertools import filterfalse, pairwise, permutations, product
 
 from pytest_ragcheck.judging.offline.details.changed_lists import AND, ONLY, is_shortened, names_fewer
 from pytest_ragcheck.judging.offline.details.roles import BEFORE_NOUNS, swapped_role
+from pytest_ragcheck.judging.offline.quantities.dates import DAY_NUMBERS
 from pytest_ragcheck.judging.offline.quantities.quantity import DATED_OR_MEASURED
 from pytest_ragcheck.judging.offline.quantities.quantity_reader import read_quantities
 from pytest_ragcheck.judging.offline.quantities.rates import BOUNDS
@@ -171,7 +172,10 @@ def _foreign_runs(
 
 
 def _is_replacement(run: Sequence[str], instead: Sequence[str], are_nouns: bool) -> bool:
-    if any(own[:_SAME_BEGINNING] == other[:_SAME_BEGINNING] for own in run for other in instead):
+    pairs = product(run, instead)
+    if any(
+        own[:_SAME_BEGINNING] == other[:_SAME_BEGINNING] or own == str(DAY_NUMBERS.get(other)) for own, other in pairs
+    ):
         return False
     return are_nouns or all(map(is_number, (run[0], instead[0])))
 

@@ -129,6 +129,19 @@ def test_a_paraphrase_with_the_same_quantity_is_grounded() -> None:
     assert grounded("You may send it back for two months.", "Returns are accepted within 14 days.") < 0.7
 
 
+@pytest.mark.parametrize(
+    ("answer", "context"),
+    [
+        ("L'ufficio è al {}° piano.", "L'ufficio è al secondo piano."),
+        ("Le bureau est au {}e étage.", "Le bureau est au deuxième étage."),
+        ("La oficina está en la {}.ª planta.", "La oficina está en la segunda planta."),
+    ],
+)
+def test_an_ordinal_number_in_digits_is_grounded_in_its_word(answer: str, context: str) -> None:
+    assert grounded(answer.format(2), context) >= 0.7
+    assert grounded(answer.format(4), context) < 0.7
+
+
 def test_a_paraphrase_with_the_items_of_a_list_is_grounded() -> None:
     assert grounded("Ada and Bob hold the keys.", "The keys are kept by Ada and Bob.") >= 0.7
     assert grounded("Two people, Bob and Ada, look after them.", "The keys are kept by Ada and Bob.") >= 0.7
