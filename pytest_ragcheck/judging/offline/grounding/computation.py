@@ -9,6 +9,7 @@ from pytest_ragcheck.judging.offline.grounding.read_context import ReadContext
 from pytest_ragcheck.judging.offline.lazy import lazy
 from pytest_ragcheck.judging.offline.quantities.computed_quantities import Operands
 from pytest_ragcheck.judging.offline.quantities.known_quantities import UnknownQuantity
+from pytest_ragcheck.judging.offline.quantities.quantity import Quantity
 from pytest_ragcheck.judging.offline.quantities.quantity_reader import read_quantities
 from pytest_ragcheck.judging.offline.words.terms import TermDictionary, numbers_in
 
@@ -30,6 +31,12 @@ class Computation:
             numbers_in(chain.from_iterable(texts)),
             chain(read_quantities(self._asked), *(passage.quantities for passage in self._passages)),
         )
+
+    @lazy
+    def _shares(self) -> list[Quantity]:
+        """The shares in words of the contexts: "half of that fee"."""
+        quantities = chain.from_iterable(passage.quantities for passage in self._passages)
+        return [each for each in quantities if each.dimension == "percent" and not each.is_certain]
 
     def computed(
         self,
@@ -60,6 +67,7 @@ class Computation:
             (each, numbers_in(terms[each.start : each.end])) for terms in answer for each in read_quantities(terms)
         ]
         known_times = [each for each, its in times if in_doubt.isdisjoint(its) and all(map(has_number, its))]
+        known_times += self._shares
         sought = [number for number in numbers if number in in_doubt or not has_number(number)]
         found = self._computed(sought, Operands(shown, known_times), has_number)
         if found and len(found) < len(sought):  # 25 % is 0.25, and 0.25 of 80 is 20

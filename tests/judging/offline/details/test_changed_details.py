@@ -130,6 +130,26 @@ def test_a_paraphrase_with_the_same_quantity_is_grounded() -> None:
 
 
 @pytest.mark.parametrize(
+    ("answer", "right", "wrong", "context"),
+    [
+        ("The charge is $15, on Gold ${}.", "7.50", "8.50", "The charge is $15. Gold members pay half of the charge."),
+        (
+            "Die Karte kostet 30 Euro, für Kinder {} Euro.",
+            "15",
+            "18",
+            "Die Karte kostet 30 Euro, Kinder zahlen die Hälfte.",
+        ),
+        ("会費は5000円、学生は{}円です。", "2,500", "3,500", "会費は5,000円で、学生は半額です。"),
+    ],
+)
+def test_an_amount_that_a_share_in_the_contexts_gives_is_grounded(
+    answer: str, right: str, wrong: str, context: str
+) -> None:
+    assert grounded(answer.format(right), context) >= 0.7
+    assert grounded(answer.format(wrong), context) < 0.7
+
+
+@pytest.mark.parametrize(
     ("answer", "context"),
     [
         ("L'ufficio è al {}° piano.", "L'ufficio è al secondo piano."),
