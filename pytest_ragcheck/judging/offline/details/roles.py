@@ -8,12 +8,14 @@ from itertools import chain, compress, count, pairwise, permutations, product
 
 from pytest_ragcheck.judging.offline.quantities.dates import DATES
 from pytest_ragcheck.judging.offline.quantities.quantity import DATED_OR_MEASURED
+from pytest_ragcheck.judging.offline.words.measure_words import ROLES_BY_WORD
 from pytest_ragcheck.judging.offline.words.normalized_text import words
 from pytest_ragcheck.judging.offline.words.polarity_words import NOT
 from pytest_ragcheck.judging.offline.words.stems import cyrillic_case
 from pytest_ragcheck.judging.offline.words.terms import (
     END,
     STOP_WORDS,
+    by_term,
     content_of,
     first_content,
     is_number,
@@ -24,17 +26,7 @@ from pytest_ragcheck.judging.offline.words.word_lists import WORDS
 
 # Words directly before a noun. A noun that replaces another one has such a word before it, too.
 BEFORE_NOUNS = terms_of(WORDS["before nouns"]) - {NOT}  # the Portuguese "no"
-_ROLES = {
-    term: role
-    for role, words in (
-        ("to", "to an al alla allo ai agli a au aux aan ao aos dem к"),
-        ("by", "by von vom par por pelo pela dal dalla dai da door"),
-        ("from", "from aus из"),
-        ("in", "into ins в во"),
-        ("than", "than als que чем dan"),
-    )
-    for term in terms_of(words)
-}
+_ROLES = by_term(ROLES_BY_WORD)
 _BY = frozenset(term for term, role in _ROLES.items() if role == "by")
 _LONGEST_AGENT = 6  # terms
 _WITHOUT_ROLE = DATES | DATED_OR_MEASURED | {END}

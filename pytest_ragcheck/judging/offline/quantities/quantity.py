@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pytest_ragcheck.judging.offline.words.measure_words import FIXED_BY_WORD, MONEY, MONTHS_BY_WORD, UNITS_BY_WORD
+from pytest_ragcheck.judging.offline.words.measure_words import (
+    FIXED_BY_WORD,
+    MONEY,
+    MONTHS_BY_WORD,
+    PARTS_BY_WORD,
+    UNITS_BY_WORD,
+)
 from pytest_ragcheck.judging.offline.words.terms import by_term, is_number, terms_of
 from pytest_ragcheck.judging.offline.words.word_lists import WORDS
 
@@ -31,21 +37,8 @@ _NEAR_A_MONTH = 0.02  # 30 days, 365 days and 52 weeks are as long as calendar u
 
 HALVES = terms_of(WORDS["halves"])
 QUARTERS = terms_of("quarter kwart viertel quart cuarto cuartos quarto quartos quarti четверть четверти")
-DENOMINATORS = {
-    term: number
-    for number, words in (
-        (3, "thirds drittel tiers tercio tercios tercera terzo terzi terco tercos derde треть трети третьих"),
-        (
-            4,
-            "quarter quarters viertel quart quarts cuarto cuartos cuarta quarto quartos quarti kwart четверть четверти",
-        ),
-        (5, "fifths funftel cinquieme cinquiemes quinto quintos quinta quinti vijfde пятая пятую пятых"),
-        (8, "eighths achtel"),
-        (10, "tenths zehntel dixieme dixiemes decimo decimos decima decimi tiende десятая десятую десятых"),
-    )
-    for term in terms_of(words)
-}
-"""The number of equal parts that the term of a fraction names. Many are ordinal numbers too."""
+DENOMINATORS = by_term(PARTS_BY_WORD)
+"""The number of equal parts that the term of a fraction names."""
 
 ARTICLES = terms_of("a an one un une una um uma ein eine einen einem einer een uno")
 AND = terms_of("and y e et en und с")

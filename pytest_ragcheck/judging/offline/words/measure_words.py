@@ -75,19 +75,10 @@ SCALES = {word: int(key) for word, key in _by_word("scales").items()}
 """Words that multiply the number before them."""
 
 LANGUAGE_OF: dict[str, tuple[int, frozenset[str]]] = {
-    word: (value, frozenset(cues.split()))
-    for words, cues in (
-        ({"due": 2, "sei": 6, "otto": 8}, ("il lo gli di della dei del nel nella che sono ogni entro dopo prima si "
-                                          "con le alle dura vale ha mezza meno al alla dal dalla da per fino massimo "
-                                          "almeno un una")),
-        ({"elf": 11}, "der die das den dem und ist sind nach um het een van op om de uhr uur half halb"),
-        ({"sept": 7}, "le la les un une des du et est dans sur pour par au aux il elle que pendant apres avant"),
-        ({"dos": 2, "once": 11}, ("el los las un una y en es se por del al lo con para hay de la manana tarde noche "
-                                  "tercios quintos")),
-        ({"onze": 11}, "le la les un une des du et est dans sur pour par au aux um uma os ao na no"),
-    )
-    for word, value in words.items()
-}  # fmt: skip
+    word: (int(value), frozenset(cues))
+    for key, cues in _SECTIONS["numbers of one language"]
+    for word, value in zip(key.split()[::2], key.split()[1::2], strict=True)
+}
 """Number words that mean something else in another language: their value, and words that show the language."""
 
 UNITS_BY_WORD = _measured("units")
@@ -119,3 +110,7 @@ PERIODS_BY_WORD = _by_word("periods")
 
 PER, LOWER_BOUNDS, UPPER_BOUNDS = (frozenset(words) for _, words in _SECTIONS["rates and bounds"])
 """Words before the unit of a rate ("50 cents per day", "35 euros al mes"), and of lower and upper bounds."""
+
+PARTS_BY_WORD = {word: int(key) for word, key in _by_word("parts").items()}
+SHORT_FORMS, ROLES_BY_WORD = _by_word("short forms"), _by_word("roles")
+DIRECTIONS = _SECTIONS["directions"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import filterfalse
 from typing import TYPE_CHECKING
 
-from pytest_ragcheck.judging.offline.words.measure_words import NUMBER_WORDS
+from pytest_ragcheck.judging.offline.words.measure_words import NUMBER_WORDS, SHORT_FORMS
 from pytest_ragcheck.judging.offline.words.normalized_text import (
     CLAUSE_END,
     SENTENCE_ENDS,
@@ -31,17 +31,6 @@ if TYPE_CHECKING:
 
     T = TypeVar("T")
 
-
-# Units and months that are often abbreviated in only one of answer and source.
-_SHORT_FORMS = {
-    "%": "percent", "$": "dollar", "€": "euro", "£": "pound", "hr": "hour", "hrs": "hour", "min": "minute",
-    "mins": "minute", "sec": "second", "secs": "second", "yr": "year", "yrs": "year", "km": "kilometer",
-    "kilometre": "kilometer", "kilometres": "kilometer", "kg": "kilogram", "lb": "pound", "lbs": "pound",
-    "jan": "january", "feb": "february", "apr": "april", "jun": "june", "jul": "july", "aug": "august",
-    "sep": "september", "sept": "september", "oct": "october", "nov": "november", "dec": "december",
-    "usa": "us", "d": "day", "h": "hour", "kbps": "kbit", "mbps": "mbit", "gbps": "gbit",
-    "volt": "v", "volts": "v",  # the stem of "volt" is that of Italian "volte"
-}  # fmt: skip
 
 END = "¶"
 """The term at the end of a sentence, in `TermDictionary.with_ends`."""
@@ -147,7 +136,7 @@ _FIXED = {
     **{word: f"{word[:STEM_LENGTH]}-{word[STEM_LENGTH:][:2]}" for word in _PARTIES},
     **dict.fromkeys(SENTENCE_ENDS, END),
     CLAUSE_END: BUT,
-    **{word: stem(long) for word, long in _SHORT_FORMS.items()},
+    **{word: stem(long) for word, long in SHORT_FORMS.items()},
     **dict.fromkeys(("centime", "centimes", "centimo", "centimos", "centesimo", "centesimi"), "cent"),  # no centimetre
     **{word: word for word in ("daily", "weekly", "fortnightly", "monthly", "yearly", "hourly")},  # not "day", "week"
     **SIGNS,
