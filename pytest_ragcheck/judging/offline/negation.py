@@ -25,7 +25,7 @@ from pytest_ragcheck.judging.offline.words.polarity_words import (
 from pytest_ragcheck.judging.offline.words.terms import PERMISSIONS
 from pytest_ragcheck.judging.offline.words.word_lists import WORDS
 
-_PRONOUNS = listed("it them this that ihn ihm ihnen lui eux ello ellos lei loro ele eles hem hen него нее них")
+_PRONOUNS = listed(WORDS["pronouns"])
 _OR = listed("or oder ou o of или")
 _AND = listed("and und et y e i ed en и")
 _THAN = listed("than als que de di do dan a чем")

@@ -7,16 +7,17 @@ from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from itertools import combinations, filterfalse
 
-from pytest_ragcheck.judging.offline.words.normalized_text import words
+from pytest_ragcheck.judging.offline.words.normalized_text import listed, words
 from pytest_ragcheck.judging.offline.words.rewording import NOT_DUTCH
 from pytest_ragcheck.judging.offline.words.terms import STOP_WORDS, TermDictionary
+from pytest_ragcheck.judging.offline.words.word_lists import WORDS
 
 _LEAST_OF_A_LIST = 3  # items
 _LONGEST_ITEM = 3  # content terms
 _SEPARATOR = re.compile(r", |(?:(?<!\s)|(?<=, ))\s+(?:and|or|und|oder|et|ou|y|e|ed|и|или)\s+", re.IGNORECASE)
 # "En" is "and" in Dutch, and "in" elsewhere.
 _DUTCH_SEPARATOR = re.compile(r", |(?:(?<!\s)|(?<=, ))\s+(?:en|of)\s+", re.IGNORECASE)
-_DUTCH = frozenset(("het", "een", "van", "bij", "op", "met", "voor", "uw", "niet", "zijn"))
+_DUTCH = listed(WORDS["Dutch lists"])
 _BULLET = re.compile(r"^[ \t]*(?:[-*•]|\d{1,2}[.)])[ \t]+(.*\S)", re.MULTILINE)
 
 

@@ -29,6 +29,7 @@ from pytest_ragcheck.judging.offline.words.terms import (
     term_of,
     terms_of,
 )
+from pytest_ragcheck.judging.offline.words.word_lists import WORDS
 
 # Each constant has the change of the area under the curve without it on RAGTruth-QA, MT-RAG and WiCE, in this order.
 
@@ -55,7 +56,7 @@ _QUESTION_MARKS = ("?", "？", "؟")
 # A capitalised word within a sentence.
 _NAME = re.compile(r"(?<=[a-zà-ÿ,;а-яё] )[A-ZÀ-ÝА-Я][a-zà-ÿа-яё'-]{3,}")
 _DIGIT = re.compile(r"\d")
-_CITED = listed("passage passages source sources document documents context contexts chunk chunks doc")
+_CITED = listed(WORDS["cited"])
 # Digits that state no quantity: "(passage 7)", "[3]", "24/7".
 _NO_QUANTITY = re.compile(
     r"\(?\b(?:passages?|sources?|documents?|contexts?|chunks?|doc)[ #]{1,2}\d{1,3}(?:(?:,| and| &) \d{1,3})*\)?"

@@ -18,10 +18,7 @@ from pytest_ragcheck.judging.offline.words.word_lists import WORDS
 UNITS = by_term(UNITS_BY_WORD)
 MONTH_NUMBERS = by_term(MONTHS_BY_WORD)
 _FIXED = by_term(FIXED_BY_WORD)
-_PARTS_OF_A_CLOCK = (
-    "half halb halbe demi demie media medio mezza mezzo mezz meia meio quarter kwart viertel quart cuarto quarto "
-    "половинои половине pm am четверть четверти halve halber halben"
-)
+_PARTS_OF_A_CLOCK = WORDS["parts of a clock"]
 DATED_OR_MEASURED = frozenset((*UNITS, *MONTH_NUMBERS, *_FIXED, "p")) | terms_of(_PARTS_OF_A_CLOCK)
 """Terms that make a number a quantity, a date or a clock time."""
 
@@ -36,14 +33,14 @@ _NEAR_A_MONTH = 0.02  # 30 days, 365 days and 52 weeks are as long as calendar u
 
 
 HALVES = terms_of(WORDS["halves"])
-QUARTERS = terms_of("quarter kwart viertel quart cuarto cuartos quarto quartos quarti четверть четверти")
+QUARTERS = terms_of(WORDS["quarters"])
 DENOMINATORS = by_term(PARTS_BY_WORD)
 """The number of equal parts that the term of a fraction names."""
 
 ARTICLES = terms_of("a an one un une una um uma ein eine einen einem einer een uno")
 AND = terms_of("and y e et en und с")
 # Words between a bound and its number.
-BEFORE_NUMBER = terms_of("than de als di que dan of chem чем a zu the la las le los il i el que o os to на 's")
+BEFORE_NUMBER = terms_of(WORDS["before numbers"])
 _DIGITS_OF_A_DAY = 2
 
 

@@ -58,7 +58,7 @@ from pytest_ragcheck.judging.offline.words.word_lists import WORDS
 _FIXED = by_term(FIXED_BY_WORD)
 _CENT = terms_of("cent ciento cento")
 _KINDS_OF_DAYS = terms_of(WORDS["kinds of days"])
-_SQUARE = terms_of("square carre carres cuadrados cuadrado quadrati quadrato quadrados quadrado vierkante")
+_SQUARE = terms_of(WORDS["square"])
 _PLAIN = re.compile(r"\d{1,15}(?:\.\d{1,9})?")
 _THOUSAND = 1000.0
 _ARTICLES_WITHOUT_RATE = ARTICLES - {"a", "an"}

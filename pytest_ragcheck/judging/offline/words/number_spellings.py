@@ -8,6 +8,7 @@ from collections.abc import Set as AbstractSet
 from itertools import compress, count
 
 from pytest_ragcheck.judging.offline.words.measure_words import LANGUAGE_OF, NUMBER_WORDS, SCALES
+from pytest_ragcheck.judging.offline.words.word_lists import WORDS
 
 _ENGLISH_WORD = {2: "two", 6: "six", 7: "seven", 8: "eight", 11: "eleven"}
 _CUES_OF_A_LANGUAGE = 2
@@ -16,12 +17,7 @@ _INSIDE_LARGE_NUMBERS = re.compile("|".join(_HUNDREDS_INSIDE + _THOUSANDS_INSIDE
 _ONES = ("", "ein", "een")
 _JOINING = frozenset(("and", "y", "e", "et", "en", "und"))
 _BEFORE_HALF = _JOINING | {"с"}
-_HALVES = frozenset(
-    {
-        *("half", "halb", "halbe", "halbes", "halve", "demi", "demie", "media", "medio", "mezza", "mezzo"),
-        *("meia", "meio", "половинои"),
-    }
-)
+_HALVES = frozenset(WORDS["halves after numbers"].split())
 _PERCENT = "percen"  # the term of percent
 _PERCENT_BEFORE, _PERCENT_AFTER = frozenset(("por", "per", "pour")), frozenset(("ciento", "cento", "cent"))
 _AFTER_NUMBER = _PERCENT_AFTER.union(SCALES)
@@ -35,9 +31,7 @@ _ARTICLES = frozenset(("a", "un", "une", "una", "uma", "um", "een", "eine", "ein
 _LONGEST_SYMBOL = 2
 _FRENCH_DIGITS = frozenset(("deux", "trois", "quatre", "cinq", "sept", "huit", "neuf"))
 _FRENCH_HUNDREDS, _FRENCH_TWENTIES = frozenset(("cent", "cents")), frozenset(("vingt", "vingts"))
-_FRENCH = frozenset(
-    ("le", "la", "les", "des", "du", "de", "une", "est", "sont", "pour", "dans", "avec", "au", "aux", "en")
-)
+_FRENCH = frozenset(WORDS["French"].split())
 
 READ_TOGETHER = _HALVES.union(
     SCALES, _FRENCH_HUNDREDS, ("dix",), (word for word, value in NUMBER_WORDS.items() if value >= 20)

@@ -32,7 +32,7 @@ PORTUGUESE = listed(WORDS["Portuguese"])
 AFTER_PORTUGUESE_NO = re.compile(rf"{'|'.join(WORDS['after a Portuguese no'].split())}|\w+(?:ao|[ln]ho|eiro|mento)")
 """A word before which "no" is Portuguese in any text."""
 
-NOT_PORTUGUESE = listed("the is are of to and there el la los las es y en con il gli lo non si della di che")
+NOT_PORTUGUESE = listed(WORDS["not Portuguese"])
 
 _PAIRS, _OPPOSITES = package_text("judging/offline/words/opposites.txt").split("\n\n")
 
@@ -73,7 +73,7 @@ IF = "¦if"
 """The term of every word that begins a condition."""
 
 _CONDITIONS = dict.fromkeys(listed("if unless wenn falls sofern si indien mits если"), IF)
-MERELY = listed("only just nur seulement uniquement solo solamente somente apenas soltanto alleen только")
+MERELY = listed(WORDS["merely"])
 """Words that exclude all else."""
 
 ONLY = MERELY | listed(WORDS["all and always"])

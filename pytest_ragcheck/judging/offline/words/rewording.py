@@ -17,6 +17,7 @@ from pytest_ragcheck.judging.offline.words.measure_words import (
 from pytest_ragcheck.judging.offline.words.normalized_text import listed
 from pytest_ragcheck.judging.offline.words.number_spellings import language_number
 from pytest_ragcheck.judging.offline.words.polarity_words import AFTER_PORTUGUESE_NO, NOT, NOT_PORTUGUESE, PORTUGUESE
+from pytest_ragcheck.judging.offline.words.word_lists import WORDS
 
 _SIGNS_OF_MONEY = frozenset("$€£")
 _SCALES_OF_MONEY = {"m": "mn", "b": "bn"}
@@ -25,11 +26,11 @@ _DUTCH_TIMES = listed("ochtends morgens middags avonds nachts")  # "om 8 uur 's 
 _DIGITS_OF_A_YEAR = 4
 _BEFORE_PERIODS = PER.union(PERIODS_BY_WORD, ("am", "in"))
 # "si" is "if" in French and Spanish only, and "en" is "and" in Dutch only.
-_ITALIAN = frozenset(("il", "gli", "della", "delle", "dei", "nel", "nella", "agli", "non", "puo", "di"))
+_ITALIAN = listed(WORDS["Italian"])
 _NOT_ITALIAN = frozenset(("el", "los", "que", "est", "une", "les", "vous", "y"))
-NOT_DUTCH = frozenset(("la", "el", "los", "las", "se", "que", "est", "le", "les", "du", "une", "un", "por", "y", "et"))
-_GERMAN = frozenset(("der", "die", "das", "den", "ist", "sie", "er", "es", "ein", "eine", "nicht", "wird", "und"))
-_DUTCH = frozenset(("het", "een", "van", "niet", "na", "vanaf", "bij", "wordt", "met", "voor", "zijn"))
+NOT_DUTCH = listed(WORDS["not Dutch"])
+_GERMAN = listed(WORDS["German articles and verbs"])
+_DUTCH = listed(WORDS["Dutch"])
 _HOMOGRAPHS = frozenset(("si", "en", "falls", "pas"))
 _PHRASES = {
     **dict.fromkeys(("free", "frei", "vrij", "libre", "libres", "livre", "livres"), "without"),
