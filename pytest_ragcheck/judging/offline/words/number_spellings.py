@@ -8,6 +8,7 @@ from collections.abc import Set as AbstractSet
 from itertools import compress, count
 
 from pytest_ragcheck.judging.offline.words.measure_words import LANGUAGE_OF, NUMBER_WORDS, SCALES
+from pytest_ragcheck.judging.offline.words.stems import stem
 from pytest_ragcheck.judging.offline.words.word_lists import WORDS
 
 _ENGLISH_WORD = {2: "two", 6: "six", 7: "seven", 8: "eight", 11: "eleven"}
@@ -110,7 +111,7 @@ def _below_thousand(word: str) -> float | None:
 def language_number(word: str, after: Sequence[str], text: AbstractSet[str], units: AbstractSet[str]) -> str:
     """The `LANGUAGE_OF` word, in English if a unit follows or the text has two words of its language."""
     value, cues = LANGUAGE_OF[word]
-    is_number = not units.isdisjoint(after[:1]) or len(cues & text) >= _CUES_OF_A_LANGUAGE
+    is_number = not units.isdisjoint(map(stem, after[:1])) or len(cues & text) >= _CUES_OF_A_LANGUAGE
     return _ENGLISH_WORD[value] if is_number else word
 
 

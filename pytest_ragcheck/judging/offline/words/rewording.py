@@ -17,6 +17,7 @@ from pytest_ragcheck.judging.offline.words.measure_words import (
 from pytest_ragcheck.judging.offline.words.normalized_text import listed
 from pytest_ragcheck.judging.offline.words.number_spellings import language_number
 from pytest_ragcheck.judging.offline.words.polarity_words import AFTER_PORTUGUESE_NO, NOT, NOT_PORTUGUESE, PORTUGUESE
+from pytest_ragcheck.judging.offline.words.stems import stem
 from pytest_ragcheck.judging.offline.words.word_lists import WORDS
 
 _SIGNS_OF_MONEY = frozenset("$€£")
@@ -44,7 +45,8 @@ _IN_PHRASES = frozenset(("of", "von", "van", "de", "di", "than", "dan", "que"))
 _FRENCH_NEGATIONS = frozenset(("pas", "plus", "jamais", "aucun", "aucune", "rien", "point", "personne"))
 _REACH_OF_NE = 4  # words
 _SEVERAL_LANGUAGES = frozenset(LANGUAGE_OF)
-_COUNTED = UNIT_WORDS.union(SCALES)
+_UNITS = frozenset(map(stem, UNIT_WORDS))
+_COUNTED = _UNITS.union(map(stem, SCALES))
 AMBIGUOUS = _FRENCH_NEGATIONS.union(_HOMOGRAPHS, _IN_OTHER_WORDS, _SIGNS_OF_MONEY, _SEVERAL_LANGUAGES, ("s",))
 """The words that `reworded` may replace, besides negative ones."""
 
@@ -135,7 +137,7 @@ def _in_other_words(word: str, after: Sequence[str]) -> Sequence[str]:
         is_phrase = len(after) > 1 and after[0] in _IN_PHRASES and not after[1][0].isdigit()
         return (_PHRASES[word] if is_phrase else word,)
     count = TIMES_BY_WORD[word]
-    is_conjunction = word == "once" and after[:1] == ["a"] and UNIT_WORDS.isdisjoint(after[1:])
+    is_conjunction = word == "once" and after[:1] == ["a"] and _UNITS.isdisjoint(map(stem, after[1:]))
     is_count = count != "1" or (not is_conjunction and not _BEFORE_PERIODS.isdisjoint(after[:1]))
     return (count, "times") if is_count else (word,)
 
