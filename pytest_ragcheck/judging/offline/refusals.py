@@ -58,6 +58,9 @@ _UNSTATED = _KINDS.pop("not stated")[1]
 _REFERRALS = _KINDS.pop("referrals")[1]
 """The beginnings of advice to ask or contact somebody else."""
 
+_OPENINGS = _KINDS.pop("openings")[1]
+"""The beginnings of sentences that only open an answer."""
+
 _BY_TRIGGERS = tuple(_KINDS.values())
 """The trigger words and the pattern of each kind of refusal in Latin letters."""
 
@@ -69,18 +72,6 @@ _ELISION = re.compile(r"\bn'")
 
 _OTHER_LETTERS = re.compile("[\u0400-\u1dff\u3040-\ud7ff]")
 """Letters of other scripts."""
-
-_OPENING = re.compile(
-    r"\W*(?:(?:i|we|i'm|i've|we've|my|hello|hi|thanks?|sorry|unfortunately|apologies|great|good|let|ich|wir|leider"
-    r"|hallo|danke"
-    r"|vielen|entschuldig\w*|je|nous|desole|bonjour|merci|malheureusement|hola|gracias|lamento|ola|obrigad[oa]"
-    r"|desculpe|grazie|buongiorno"
-    r"|mi dispiace|lo siento|ik|wij|bedankt|helaas|я|мы|спасибо|здравствуите|извините|к сожалению)\b"
-    r"|(?:based|according|from|in|the|this|these|your)\b[^,.;]{0,40}\b(?:contexts?|passages?|texts?|documents?"
-    r"|articles?"
-    r"|excerpts?|sources?|information|question)\b|(?:抱歉|很抱歉|对不起|感谢|您好|申し訳|すみません|ご質問))"
-)
-"""The beginning of a sentence that only opens an answer."""
 
 # Enough for all known refusals; bounds the work on an answer that is one long sentence.
 _CHARACTERS_READ = 2000
@@ -123,7 +114,7 @@ class Sentence:
     @property
     def opens(self) -> bool:
         """True if the sentence claims nothing but opens an answer: "I'm sorry.", "The text is about boats."."""
-        return _OPENING.match(self.folded) is not None or self.folded.rstrip().endswith("?")
+        return _compiled(_OPENINGS).match(self.folded) is not None or self.folded.rstrip().endswith("?")
 
     @property
     def refers(self) -> bool:
@@ -158,9 +149,7 @@ class SentenceCache(dict[str, Sentence]):
     """
     The parsed sentences of one answer, so that each is parsed once.
 
-    Args:
-        answer: The answer.
-        read: The text that is parsed, as long as the answer: the answer with blanks for its citation markers.
+    *read* is the text that is parsed: the answer with blanks for its citation markers.
     """
 
     def __init__(self, answer: str, read: str | None = None) -> None:

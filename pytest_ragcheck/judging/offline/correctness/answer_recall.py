@@ -78,11 +78,7 @@ _DENYING = NEGATIVE - {EXCEPT}
 
 
 class AnswerText:
-    """
-    An answer, parsed once, in which expected answers are searched.
-
-    The words of the question do not count as an answer.
-    """
+    """An answer, parsed once, in which expected answers are searched."""
 
     def __init__(
         self, text: str, *, found: list[str], question: str, terms: TermDictionary, parsed: ExpectedAnswers
@@ -167,7 +163,6 @@ class AnswerText:
         )
 
     def _has_other_figure(self, sought: ExpectedAnswer, missing: AbstractSet[str]) -> bool:
-        """True if the answer lacks an expected number or month and has others, besides those of the question."""
         return (
             sought.has_number
             and lacks_figure(sought.distinct, missing - self._asked, self._own)
@@ -346,12 +341,10 @@ class AnswerText:
         return f" {' '.join(self._in_order)} "
 
     def _is_late(self, sought: ExpectedAnswer) -> bool:
-        """True if much text precedes a complete expected answer."""
         is_long = len(self._in_order) > _WORDS_OF_OPENING
         return is_long and sought.distinct.isdisjoint(self._opening) and bool(sought.content)
 
     def _least(self, sought: ExpectedAnswer, share: float, *, is_coarser: bool) -> float:
-        """The lower bound of the raw recall if words are missing."""
         if is_coarser or self._is_part(sought, share):
             return _PART
         if sought.has_number and share < _COMPATIBLE and are_compatible(sought.terms, self._own_numbers, self._eras):
@@ -368,7 +361,6 @@ class AnswerText:
         )
 
     def _rounded(self, sought: ExpectedAnswer, missing: AbstractSet[str]) -> set[str]:
-        """The missing numbers that the answer has rounded, or that are rounded from one of its numbers."""
         about = self._about | numbers_about(sought.terms) if missing else frozenset[str]()
         return rounded_numbers(missing, self._own_numbers, about=about) if about else set()
 

@@ -176,14 +176,9 @@ def is_coarser_date(expected: AbstractSet[str], stated: AbstractSet[str]) -> boo
 
 def lacks_figure(expected: AbstractSet[str], missing: AbstractSet[str], stated: AbstractSet[str]) -> bool:
     """
-    True if the answer lacks an expected number, or has another month.
+    True if the answer lacks an expected number, or has another month; "1788" for "18 January 1788" lacks none.
 
-    "1788" for "18 January 1788" lacks none: it has one of the numbers and no other.
-
-    Args:
-        expected: The terms of the expected answer.
-        missing: The expected terms that the answer lacks, without the question's.
-        stated: The answer's terms without stop words and the question's.
+    *missing* and *stated* are without the question's terms.
     """
     lacking = set(filter(is_figure, missing))
     if not lacking:
@@ -204,10 +199,7 @@ def rounded_numbers(missing: AbstractSet[str], stated: Collection[str], *, about
     """
     The missing numbers that equal a number of the answer after rounding.
 
-    Args:
-        missing: The expected terms that the answer lacks, or has with another unit.
-        stated: The numbers of the answer.
-        about: The numbers that either text calls approximate; an answer may give such an expected number exactly.
+    *about* are the numbers that either text calls approximate; an answer may give such an expected number exactly.
     """
     return {
         number
@@ -234,14 +226,7 @@ def _is_rounded(number: str, *, to: str) -> bool:
 
 
 def are_compatible(expected: Sequence[str], numbers: Collection[str], eras: Iterable[tuple[int, int]]) -> bool:
-    """
-    True if both figures can be true: "10 to 12 years" and 11, or 1757 and "in the 18th century".
-
-    Args:
-        expected: The terms of the expected answer, in order.
-        numbers: The answer's numbers without the question's.
-        eras: First and last years from `decades_and_centuries` of the answer.
-    """
+    """True if both figures can be true: "10 to 12 years" and 11, or 1757 and one of *eras*, the 18th century."""
     if not _BOUNDING.isdisjoint(expected):
         values = [float(number) for number in numbers if _PLAIN_NUMBER.fullmatch(number)]
         if values and any(all(low <= each <= high for each in values) for low, high in _bounds(expected)):

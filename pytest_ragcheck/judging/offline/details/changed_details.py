@@ -66,12 +66,9 @@ def changed_detail(
     claim: Sequence[str], sentence: Sequence[str], is_elsewhere: Callable[[Sequence[str]], bool]
 ) -> ChangedDetail | None:
     """
-    The detail in which *claim* differs from *sentence*; None if there is none.
+    The detail in which *claim* differs from *sentence*, which it nearly copies; None if there is none.
 
-    Args:
-        claim: The terms of a sentence that nearly copies *sentence*.
-        sentence: The terms of a sentence of the contexts.
-        is_elsewhere: True for terms that the contexts have elsewhere with words of the claim; those replace nothing.
+    Terms that are *is_elsewhere*, in the contexts with words of the claim, replace nothing.
     """
     changed = _other_quantity(claim, sentence, is_elsewhere) or _opposite_word(claim, sentence)
     if changed:

@@ -48,13 +48,8 @@ class Computation:
         """
         The numbers of *claim* that follow from two known numbers or times of *answer*.
 
-        A number of an accepted answer may also follow from two numbers of the contexts or the question.
-
-        Args:
-            claim: The terms of a sentence.
-            answer: The terms of the sentences whose numbers may be used, including the claim.
-            unknown: The quantities of *claim* that are not known, though their numbers may be.
-            has_number: True for a number that the contexts or the question have.
+        A number of an accepted answer may also follow from two numbers of the contexts or the question. The numbers of
+        *unknown* quantities may be known, with another unit.
         """
         in_doubt = {number for each in unknown for number in numbers_in(each.terms)}
         numbers = list(dict.fromkeys(numbers_in(claim)))
@@ -80,7 +75,6 @@ class Computation:
         return found
 
     def _computed(self, sought: Sequence[str], shown: Operands, has_number: Callable[[str], bool]) -> set[str]:
-        """The numbers that follow from *shown*, or that follow from all numbers and are in an accepted answer."""
         found: set[str] = set()
         for number in sought:
             is_accepted = number in self._accepted
