@@ -18,10 +18,6 @@ from pytest_ragcheck.judging.offline.words.word_lists import WORDS
 UNITS = by_term(UNITS_BY_WORD)
 MONTH_NUMBERS = by_term(MONTHS_BY_WORD)
 _FIXED = by_term(FIXED_BY_WORD)
-_PARTS_OF_A_CLOCK = WORDS["parts of a clock"]
-DATED_OR_MEASURED = frozenset((*UNITS, *MONTH_NUMBERS, *_FIXED, "p")) | terms_of(_PARTS_OF_A_CLOCK)
-"""Terms that make a number a quantity, a date or a clock time."""
-
 HOUR, DAY, NOON = 3600.0, 86400.0, 720
 """Seconds of an hour and a day, and minutes until noon."""
 
@@ -34,6 +30,9 @@ _NEAR_A_MONTH = 0.02  # 30 days, 365 days and 52 weeks are as long as calendar u
 
 HALVES = terms_of(WORDS["halves"])
 QUARTERS = terms_of(WORDS["quarters"])
+DATED_OR_MEASURED = frozenset((*UNITS, *MONTH_NUMBERS, *_FIXED, *HALVES, *QUARTERS, "p", "pm", "am"))
+"""Terms that make a number a quantity, a date or a clock time."""
+
 DENOMINATORS = by_term(PARTS_BY_WORD)
 """The number of equal parts that the term of a fraction names."""
 
