@@ -98,7 +98,7 @@ def read_clauses(sentence: str) -> list[dict[str, str]]:
 
 
 def may_swap_nouns(clauses: Sequence[Mapping[str, str]]) -> bool:
-    """True if *clauses* have nouns that could be swapped: one in each of two clauses, or a Russian subject."""
+    """True with a noun in each of two clauses, or a Russian subject."""
     kinds = [frozenset(each.values()) for each in clauses]
     return sum(_NOUN in each for each in kinds) > 1 or any("nominative" in each for each in kinds)
 

@@ -103,7 +103,6 @@ class ContextIndex:
 
     @lazy
     def _places(self) -> dict[str, list[int]]:
-        """The pieces that contain each wanted term."""
         places: defaultdict[str, dict[int, None]] = defaultdict(dict)
         first = 0
         for passage, spots, _ in self._found:

@@ -81,12 +81,10 @@ class Contradictions:
 
     @lazy
     def _by_bits(self) -> dict[int, list[ContextSentence]]:
-        """The sentences with two or more wanted terms, by the bits of these."""
         return self._grouped(is_signed=False)
 
     @lazy
     def _signed(self) -> dict[int, list[ContextSentence]]:
-        """The same sentences, if they have a word of polarity."""
         return self._grouped(is_signed=True)
 
     def _grouped(self, *, is_signed: bool) -> dict[int, list[ContextSentence]]:

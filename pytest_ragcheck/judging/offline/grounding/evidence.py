@@ -36,7 +36,6 @@ class Evidence:
         self.index = ContextIndex(passages, wanted=wanted, asked=asked)
         self.contradictions = Contradictions(self.index)
         self.numbers = set(numbers_in(asked)).union(*(passage.numbers for passage in passages))
-        """The numbers of the contexts and the question."""
         self.computed: set[str] = set()
         """Those that only follow from other numbers."""
         self.known = self.index.known
@@ -76,12 +75,7 @@ class Evidence:
         return {after for article, after in pairs if article in ARTICLES}
 
     def contradicted_number(self, claim: Sequence[str]) -> tuple[str, str] | None:
-        """
-        A number of *claim* and the number that contradicts it in the contexts; None without a contradiction.
-
-        The contexts contradict a number if the sentences nearest to *claim* lack it, but have another number
-        between the same two neighbours.
-        """
+        """A number of *claim*, and the one that the nearest sentences have between the same neighbours; or None."""
         numbers = numbers_in(claim)
         content = frozenset(content_of(claim)).difference(numbers)
         nearest = self.index.nearest(self.index.bits_of(content), len(content))
@@ -104,7 +98,7 @@ class Evidence:
         """
         The detail in which a sentence with the terms *claim* differs from the contexts; None if there is none.
 
-        *near_copy* is True if a window of the contexts has most of its *content* terms, which have the *bits*.
+        A *near_copy* has most of its *content* terms, with the *bits*, in one window of the contexts.
         """
         if not DATES.isdisjoint(claim) and (date := foreign_date(claim, self._calendar)):
             return ChangedDetail(terms=[date])
@@ -130,7 +124,6 @@ class Evidence:
         return self.index.nearest(sought, sought.bit_count(), share=_COPY, apart=0.0)
 
     def swapped_noun(self, text: str) -> ChangedDetail | None:
-        """The noun of the sentence *text* that is swapped with another one in the contexts; None without one."""
         clauses = read_clauses(text)
         if not may_swap_nouns(clauses):
             return None

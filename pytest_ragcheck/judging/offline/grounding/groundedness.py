@@ -109,14 +109,10 @@ def groundedness(
     cache: SentenceCache | None = None,
 ) -> Groundedness:
     """
-    Measures how far *contexts* support *answer*, with the parsed sentences and contexts of the caches.
+    Measures how far *contexts* support *answer* and each of its sentences.
 
-    A quantity is also supported if it follows from two supported ones in the answer. A quantity of an *accepted* answer
-    may follow from any two of the contexts.
-
-    Returns:
-        The scores of the whole answer and of each sentence. An answer that claims nothing (a bare refusal, "Yes.")
-        scores 1.0.
+    A quantity of an *accepted* answer may follow from any two of the contexts. An answer that claims nothing (a bare
+    refusal, "Yes.") scores 1.0.
     """
     terms = contexts_read.terms
     question_terms = terms.of(question)

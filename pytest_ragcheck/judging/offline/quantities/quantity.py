@@ -34,8 +34,6 @@ DATED_OR_MEASURED = frozenset((*UNITS, *MONTH_NUMBERS, *_FIXED, *HALVES, *QUARTE
 """Terms that make a number a quantity, a date or a clock time."""
 
 DENOMINATORS = by_term(PARTS_BY_WORD)
-"""The number of equal parts that the term of a fraction names."""
-
 ARTICLES = terms_of("a an one un une una um uma ein eine einen einem einer een uno")
 AND = terms_of("and y e et en und с")
 # Words between a bound and its number.

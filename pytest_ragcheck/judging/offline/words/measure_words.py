@@ -1,4 +1,4 @@
-"""Reads words for numbers, units, dates, bounds and rates in eight languages from `measure_words.txt`."""
+"""Reads the words for numbers, units, dates, bounds and rates in `measure_words.txt`, which describes them."""
 
 from __future__ import annotations
 
@@ -69,7 +69,6 @@ NUMBER_WORDS: dict[str, float] = {
     **_counted("hundreds", 100),
     **{word: float(key) if "." in key else int(key) for word, key in _by_word("single numbers").items()},
 }
-"""The value of each number word, in the spelling of `normalised`."""
 
 SCALES = {word: int(key) for word, key in _by_word("scales").items()}
 """Words that multiply the number before them."""
@@ -79,10 +78,8 @@ LANGUAGE_OF: dict[str, tuple[int, frozenset[str]]] = {
     for key, cues in _SECTIONS["numbers of one language"]
     for word, value in zip(key.split()[::2], key.split()[1::2], strict=True)
 }
-"""Number words that mean something else in another language: their value, and words that show the language."""
 
 UNITS_BY_WORD = _measured("units")
-"""The dimension of each unit and how many of its base units it is: seconds, months, grams, metres, litres."""
 
 UNIT_WORDS = frozenset(UNITS_BY_WORD)
 
@@ -94,22 +91,15 @@ MONTHS_BY_WORD = {word: int(key) for word, key in _by_word("months").items()}
 WEEKDAYS_BY_WORD = {word: int(key) for word, key in _by_word("weekdays").items()}
 
 HAN_UNITS = _by_word("Chinese and Japanese units")
-"""English words for units."""
-
 FIXED_BY_WORD = _measured("quantities")
-"""Words that state a quantity, or a time of the day, by themselves."""
 
 DAYS_BY_WORD = _counted("days")
-"""Ordinal numbers that are a day before a month."""
 
 TIMES_BY_WORD = _by_word("occasions")
-"""Words that count occasions: twice a day, zweimal am Tag."""
 
 PERIODS_BY_WORD = _by_word("periods")
-"""Words that state a rate by themselves."""
 
 PER, LOWER_BOUNDS, UPPER_BOUNDS = (frozenset(words) for _, words in _SECTIONS["rates and bounds"])
-"""Words before the unit of a rate ("50 cents per day", "35 euros al mes"), and of lower and upper bounds."""
 
 PARTS_BY_WORD = {word: int(key) for word, key in _by_word("parts").items()}
 SHORT_FORMS, ROLES_BY_WORD = _by_word("short forms"), _by_word("roles")

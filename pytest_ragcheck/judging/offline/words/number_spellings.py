@@ -137,11 +137,7 @@ def composed(words: Sequence[str], terms: Sequence[str]) -> list[str]:
 
 
 def _number_with_words_before(words: Sequence[str], terms: Sequence[str], place: int) -> tuple[int, str, int]:
-    """
-    The number at *place*: the number of terms before it that it replaces, its term, and the place after it.
-
-    The term is empty if there is no number.
-    """
+    """How many terms before *place* the number there replaces, its term or "", and the place after it."""
     word, halves = words[place], _words_of_half(words, place)
     before = words[place - 1] if place else ""
     is_percent = place > 1 and word in _PERCENT_AFTER and before in _PERCENT_BEFORE

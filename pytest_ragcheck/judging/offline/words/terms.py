@@ -41,11 +41,7 @@ _MOST_WORDS_KEPT = 100_000
 
 
 class _WordTable(dict[str, str]):
-    """
-    The term of each word: its stem, or the canonical spelling of its number.
-
-    Terms are computed on first use and kept for all texts, which share most words.
-    """
+    """The term of each word, its stem or the canonical spelling of its number, computed on first use."""
 
     special: set[str]
     """Words for which `of_words` needs more than a lookup."""
@@ -91,11 +87,7 @@ class TermDictionary:
         self._texts: dict[str, list[str]] = {}
 
     def of(self, text: str) -> list[str]:
-        """
-        The terms of *text*, in order; a number of several words is one term.
-
-        The terms of short texts are kept, since questions and expected answers repeat; a caller must not change them.
-        """
+        """The terms of *text*, in order, which a caller must not change: those of short texts are kept."""
         known = self._texts.get(text)
         if known is None:
             known = self.of_words(words(text))
@@ -189,13 +181,8 @@ def _terms(text: str) -> list[str]:
     return list(map(term_of, words(text)))
 
 
-STOP_WORDS = frozenset(
-    _terms(
-        # English
-        WORDS["function words"]
-    )
-)
-"""Terms of function words; scripts without word boundaries have none."""
+STOP_WORDS = frozenset(_terms(WORDS["function words"]))
+"""Scripts without word boundaries have none."""
 
 
 def content_of(terms: Iterable[str]) -> list[str]:
@@ -216,10 +203,8 @@ FRAMING = frozenset(_terms(WORDS["frame"]))
 """Terms with which an answer refers to itself and its sources; they claim nothing."""
 
 REFUSING = frozenset(_terms(WORDS["refusals"]))
-"""Terms of refusals besides those of `FRAMING`."""
 
 ABOUT = frozenset(_terms("about around approximately approx roughly nearly almost circa ca estimated"))
-"""Terms directly before an approximate number."""
 
 CENTURY = term_of("century")
 TO = frozenset(_terms("to and"))
