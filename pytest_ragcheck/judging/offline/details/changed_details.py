@@ -111,9 +111,10 @@ def swapped_numbers(claim: Sequence[str], sentence: Sequence[str]) -> Sequence[s
     if len(numbers) < 2 or numbers == numbers_in(there) or sorted(numbers) != sorted(numbers_in(there)):
         return ()
     words = filterfalse(is_number, there)
-    are_in_order = all(term in words for term in filterfalse(is_number, own))
     between = content_of(filterfalse(is_number, own[own.index(numbers[0]) : own.index(numbers[-1])]))
-    return () if DATED_OR_MEASURED.issuperset(between) or not are_in_order else numbers
+    beside = [term for pair in pairwise(content_of(claim)) if not common.isdisjoint(numbers_in(pair)) for term in pair]
+    is_other = DATED_OR_MEASURED.issuperset(between) or not common.issuperset(beside)
+    return () if is_other or not all(term in words for term in filterfalse(is_number, own)) else numbers
 
 
 def _opposite_word(claim: Sequence[str], sentence: Sequence[str]) -> Sequence[str]:

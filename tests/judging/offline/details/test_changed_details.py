@@ -110,6 +110,10 @@ def test_only_beside_a_whole_list_or_before_another_sentence_part_is_grounded() 
         ("Students pay 4 euros, adults 6 €.", POOL),
         ("The blue line is slower than the red line.", "The red line is faster than the blue line."),
         ("Students pay 4 euros and adults pay 6 euros.", POOL),
+        (
+            "Au total, 1 800 personnes ont répondu, c'est-à-dire les trois quarts des 2 400 sondés.",
+            "Sur 2 400 personnes interrogées, 1 800 ont répondu, soit 75 %.",
+        ),
         ("Check-out is until 11:00 and check-in from 15:00.", "Check-in is from 15:00 and check-out until 11:00."),
         ("It is open until 17:00 from 9:00.", "It is open from 9:00 until 17:00."),
         ("A tent, a lamp and a blanket.", CAMP),
