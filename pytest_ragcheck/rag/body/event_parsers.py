@@ -127,6 +127,6 @@ def parser_for(content_type: str) -> EventParser | None:
 
 
 def is_lines(body: bytes) -> bool:
-    """True if the first two lines of the body that are not blank are objects, or begin like them."""
-    first, _, rest = body.lstrip().partition(b"\n")
+    """True if the first line of the body is an object, and a further line begins like one."""
+    first, _, rest = body.partition(b"\n")
     return first.startswith(b"{") and first.rstrip().endswith(b"}") and rest.lstrip().startswith(b"{")

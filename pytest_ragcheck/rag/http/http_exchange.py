@@ -92,7 +92,7 @@ async def _whole(response: AnyResponse, library: Any, max_bytes: int, stream: St
         try:
             async for chunk in response.aiter_bytes():
                 body += chunk
-                if stream is not None and not stream.is_done:
+                if stream is not None and not stream.is_done and body.startswith(b"{"):
                     stream.feed(chunk)  # so that its first piece is timed, if it turns out to be a stream
                 if len(body) > limit:
                     break

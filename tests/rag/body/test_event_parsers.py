@@ -102,7 +102,7 @@ def test_a_media_type_of_anything_may_have_json_lines(content_type: str) -> None
     ("body", "lines"),
     [
         (b'{"a": 1}\n{"a": 2}\n', True),
-        (b'\r\n{"a": 1}\r\n\r\n {"a"', True),
+        (b'{"a": 1}\r\n\r\n {"a"', True),
         (b'{"a": 1}\n', False),
         (b'{"a":\n{"b": 1}}', False),
         (b'{\n  "a": {}\n}\n', False),
