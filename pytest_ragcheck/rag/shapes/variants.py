@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import chain, islice
 from typing import Any
 
 from pytest_ragcheck.rag.body.json_body import ReplyMismatch, parse_json
@@ -32,6 +33,9 @@ _LONGEST = 400
 
 _MANY = 100
 """Number of pieces, and of texts that may be JSON, whose search takes long."""
+
+_MOST_PLACES = 1_000
+"""Maximum number of objects that are searched."""
 
 _DEEPEST = 4
 """Maximum levels between the array of contexts and their texts."""
@@ -184,7 +188,7 @@ class _Texts:
 
 def _answer(reply: object, names: Sequence[str] = ANSWER_NAMES, top: str = "") -> _Answer | None:
     in_parts = None
-    for place in _places(reply, top):
+    for place in islice(_places(reply, top), _MOST_PLACES):
         for key in keys_among(place.keys, names):
             value = place.keys[key]
             if isinstance(value, str):
@@ -205,8 +209,8 @@ def _answer(reply: object, names: Sequence[str] = ANSWER_NAMES, top: str = "") -
 
 def _contexts(reply: object, beside: _Place, names: Sequence[str] = CONTEXTS_NAMES) -> _Texts | None:
     """The expressions for the contexts and their ids; objects near the answer have priority."""
-    places = [beside, *_within(beside), *_places(reply)]
-    places += [inner for place in places for inner in _within(place)]
+    places = list(islice(chain([beside], _within(beside), _places(reply)), _MOST_PLACES))
+    places += list(islice(chain.from_iterable(map(_within, places)), _MOST_PLACES))
     last_choice = None
     for place in places:
         for key in keys_among(place.keys, names):

@@ -423,6 +423,16 @@ def test_an_array_of_very_many_pieces_is_searched_at_its_ends() -> None:
     assert fitting_response(pieces) == "answer=join('', [].text) contexts=[?docs].docs[]"
 
 
+def test_the_first_thousand_objects_of_a_reply_are_searched() -> None:
+    # In all of them the search would take seconds for each megabyte.
+    objects: dict[str, Any] = {f"k{number}": {} for number in range(2_000)}
+    assert fitting_response({"answer": ANSWER, **objects, "found": {"contexts": TEXTS}}) is None
+    assert (
+        fitting_response({"answer": ANSWER, "found": {"contexts": TEXTS}, **objects})
+        == "answer=answer contexts=found.contexts"
+    )
+
+
 names = st.sampled_from(
     ["answer", "response", "contexts", "sources", "text", "content", "choices", "message", "x-y", ""]
 )
