@@ -166,7 +166,6 @@ def _surroundings(contexts: Iterable[str]) -> set[tuple[str, ...]]:
 
 
 def _around(text: str, start: int, end: int) -> Iterator[tuple[str, ...]]:
-    """The marker with the two words before it, and with the two words after it."""
     before, after = text[max(0, start - 100) : start], text[end : end + 100]
     last, first = _WORD.findall(before)[-2:], _WORD.findall(after)[:2]
     if len(last) == 2:

@@ -182,7 +182,6 @@ class _Documents:
         return bool(self.places(name)) or _shape(name) in self._shapes
 
     def places(self, name: str) -> tuple[int, ...]:
-        """The positions of the contexts of the document."""
         return tuple(sorted({at for each in self._same(name) for at in self._places[each]}))
 
     def named_in(self, text: str) -> str:

@@ -112,7 +112,6 @@ class Polarity:
 
     @property
     def foci(self) -> frozenset[str]:
-        """The terms next to a negation or a direction."""
         return frozenset(map(_term_of, self.denials))
 
     def opposes(self, other: Polarity, *, about: AbstractSet[str]) -> bool:
@@ -236,7 +235,6 @@ class _Reading:
             del self.clause[-REACH:]
 
     def turn(self, word: str) -> None:
-        """Read a word of direction, such as "before"."""
         self.negates = self.negates and not self.reached
         self.found.affirmed.update(self.clause)
         self.clause = []

@@ -54,7 +54,6 @@ _LONGEST_KEY = 60
 
 
 def keys_among(value: Mapping[Any, Any], names: Sequence[str]) -> Iterator[str]:
-    """The keys that are spellings of one of *names*, in the order of the names."""
     short = (key for key in value if isinstance(key, str) and len(key) <= _LONGEST_KEY)
     spelled = {re.sub(r"[\W_]", "", key).lower(): key for key in short}
     return (spelled[name] for name in names if name in spelled)

@@ -124,7 +124,6 @@ class Ledger:
         return entries
 
     def remove(self) -> None:
-        """Deletes the ledger and its folder, once the server has no documents of the run."""
         self.release()
         shutil.rmtree(self.folder, ignore_errors=True)
 

@@ -68,7 +68,6 @@ class PlainTransport:
         )
 
     async def aclose(self) -> None:
-        """Closes the unused connections; the others close with their replies."""
         while self._idle:
             for connection in self._idle.popitem()[1]:
                 await connection.aclose()

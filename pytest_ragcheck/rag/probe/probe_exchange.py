@@ -114,8 +114,6 @@ async def get_status(route: HttpRoute) -> int | None:
 
 
 class _StatusOnly(HttpExchange):
-    """An exchange that reads no body."""
-
     async def read(self, response: AnyResponse, library: Any, max_bytes: int) -> None:  # noqa: ARG002
         self.response = response
         await response.aclose()

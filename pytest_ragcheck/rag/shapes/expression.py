@@ -88,7 +88,6 @@ class Expression:
 
 
 def written(key: str) -> str:
-    """The key as part of an expression: in double quotes unless it is a plain name."""
     return key if _KEY.fullmatch(key) else json.dumps(key, ensure_ascii=False)
 
 

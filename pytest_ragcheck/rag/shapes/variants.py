@@ -82,7 +82,6 @@ def _with_both_remedies(mismatch: ReplyMismatch, reply: object, setting: str | N
 
 
 def _is_of_a_server(reply: object) -> bool:
-    """True for a reply with sources and a session, whose sources have texts only on request."""
     return (
         isinstance(reply, Mapping)
         and isinstance(reply.get("answer"), str)

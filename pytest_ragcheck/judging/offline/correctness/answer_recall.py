@@ -240,7 +240,6 @@ class AnswerText:
 
     @lazy
     def _own(self) -> frozenset[str]:
-        """The answer's terms that are neither stop words nor in the question."""
         return self._all - self._asked - STOP_WORDS
 
     @lazy
@@ -296,14 +295,12 @@ class AnswerText:
         return change is not None and not any(map(is_number, change.terms))
 
     def _swaps_nouns(self, sought: ExpectedAnswer, expected: str) -> bool:
-        """True if the answer swaps two nouns of the expected clauses."""
         if len(sought.terms) < _LEAST_OF_A_CLAUSE or sought.is_contained_in(self._spelt):
             return False
         clauses = read_clauses(expected)
         return may_swap_nouns(clauses) and swapped_noun(read_clauses(self._text), clauses) is not None
 
     def _lacks_item(self, items: Sequence[frozenset[str]], lacking: AbstractSet[str]) -> bool:
-        """True if the answer has one of *items*, and nothing of another one."""
         return any(terms <= self._all for terms in items) and any(
             set(numbers_in(terms)) == terms <= lacking
             or (

@@ -82,7 +82,6 @@ class ContextIndex:
         return sum(map(or_, forwards, backwards))
 
     def is_rearranged(self, content: Sequence[str]) -> bool:
-        """True if two neighbours of *content* do not follow each other in the contexts."""
         return not self._pairs.issuperset(pairwise(content))
 
     def best_window(self, terms: Sequence[str], sought: int) -> int:
@@ -113,7 +112,6 @@ class ContextIndex:
 
     @lazy
     def sentences(self) -> tuple[list[int], list[ContextSentence]]:
-        """The bits of the wanted terms of each sentence, and the sentences."""
         bits: list[int] = []
         sentences: list[ContextSentence] = []
         for passage, spots, found_bits in self._found:

@@ -111,7 +111,6 @@ class Contradictions:
 def _all_oppose(
     nearest: Sequence[Sequence[str]], claim: Sequence[str], own: Polarity, *, about: frozenset[str]
 ) -> bool:
-    """True if each of *nearest* opposes *claim*; *own* is the polarity of the claim or of its part."""
     return all(
         own.opposes(polarity(sentence, WITHOUT_POLARITY), about=about) and not are_equivalent_denials(claim, sentence)
         for sentence in nearest

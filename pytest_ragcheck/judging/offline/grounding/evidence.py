@@ -158,7 +158,6 @@ class Evidence:
         return DATES & self._asked.union(*(passage.distinct for passage in self._passages))
 
     def joins_two(self, plain: frozenset[str]) -> bool:
-        """True if the contexts join two of *plain* by "and": two items of a list."""
         return any(first in plain and second in plain for first, second in self._joined)
 
     @lazy
@@ -175,6 +174,5 @@ class Evidence:
 
 
 def _in_frames(terms: Sequence[str]) -> Iterator[tuple[str, str, str]]:
-    """Each content term between its two neighbours."""
     content = content_of(terms)
     return zip(("", *content), content, (*content[1:], ""), strict=False)

@@ -94,7 +94,6 @@ class Groundedness:
 
     @property
     def worst(self) -> Support | None:
-        """The sentence with the lowest score, preferably one that the contexts contradict."""
         wrong = [support for support in self.sentences if support.number is not None or support.is_opposed]
         return min(wrong or self.sentences, key=lambda support: support.score, default=None)
 

@@ -179,7 +179,6 @@ def _minutes_at(terms: Sequence[str], at: int) -> int | None:
 
 
 def _is_minute(terms: Sequence[str]) -> bool:
-    """True if *terms* begin with the minutes of a clock time."""
     return bool(terms) and is_small(terms[0]) and int(terms[0]) < 60
 
 

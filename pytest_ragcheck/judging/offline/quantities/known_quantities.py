@@ -87,7 +87,6 @@ class ComparedQuantities:
     unknown: list[UnknownQuantity] = field(default_factory=list)
 
     def accept(self, numbers: AbstractSet[str]) -> None:
-        """Count the quantities with one of *numbers* as known."""
         unknown = [each for each in self.unknown if numbers.isdisjoint(each.terms)]
         self.n_known += len(self.unknown) - len(unknown)
         self.unknown = unknown

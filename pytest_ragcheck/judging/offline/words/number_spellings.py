@@ -172,7 +172,6 @@ def _is_french_hundred(words: Sequence[str], place: int) -> bool:
 
 
 def _number_at(words: Sequence[str], terms: Sequence[str], start: int) -> tuple[int, float]:
-    """The end and the value of the number that begins at *start*."""
     try:
         current = float(terms[start])
     except ValueError:  # a version such as 1.2.3

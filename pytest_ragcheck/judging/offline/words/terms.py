@@ -115,7 +115,6 @@ class TermDictionary:
 
 
 def is_number(term: str) -> bool:
-    """True if *term* is a number, written in digits or in words."""
     return term < ":"  # only numbers begin with an ASCII digit; all other terms sort after
 
 
@@ -186,12 +185,10 @@ STOP_WORDS = frozenset(_terms(WORDS["function words"]))
 
 
 def content_of(terms: Iterable[str]) -> list[str]:
-    """The content terms among *terms*, in order: those that are not stop words."""
     return list(filterfalse(STOP_WORDS.__contains__, terms))
 
 
 def first_content(terms: Iterable[str]) -> str:
-    """The first content term of *terms*; empty if there is none."""
     return next(filterfalse(STOP_WORDS.__contains__, terms), "")
 
 
