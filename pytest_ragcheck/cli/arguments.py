@@ -6,13 +6,10 @@ import argparse
 import os
 from collections.abc import Collection, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from pytest_ragcheck.config.given import Given
+from pytest_ragcheck.config.settings import Settings
 from pytest_ragcheck.config.table import TABLE
-
-if TYPE_CHECKING:
-    from pytest_ragcheck.config.given import Given
-    from pytest_ragcheck.config.settings import Settings
 
 
 def add_output(parser: argparse.ArgumentParser, *, default: str, text: str, metavar: str = "FILE") -> None:

@@ -6,7 +6,7 @@ import argparse
 import os
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pytest_ragcheck.cli.project.user_project import ini_settings, root_of
 from pytest_ragcheck.config.baseline_place import BASELINE_FILE, BaselinePlace
@@ -15,9 +15,7 @@ from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.report.files.results_reader import Results, predictions_path
 from pytest_ragcheck.summary.gate.baseline_reader import Baseline, read_baseline
 from pytest_ragcheck.summary.gate.git_revision import InGit
-
-if TYPE_CHECKING:
-    from pytest_ragcheck.summary.gate_rules import GateRules
+from pytest_ragcheck.summary.gate_rules import GateRules
 
 _SET = ("rag_false_alarms", "rag_baseline_allow")
 _ADVICE = "Give --baseline the {agent}_predictions.json of a full run."

@@ -10,15 +10,18 @@ from collections.abc import Sequence
 from datetime import datetime, timezone
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pytest_ragcheck.concurrency.exit_stack import closing
 from pytest_ragcheck.concurrency.frames import is_own_failure
 from pytest_ragcheck.concurrency.tasks import together
+from pytest_ragcheck.config.settings import Settings
 from pytest_ragcheck.engine.limits.request_limiter import RequestLimiter
 from pytest_ragcheck.errors import JudgeError, MeasurementError, UsageError
 from pytest_ragcheck.judging.checked_judgement import checked_judgement, identity_of
 from pytest_ragcheck.judging.function_judge import as_judge
+from pytest_ragcheck.judging.judgement import Judge, Judgement
+from pytest_ragcheck.judging.labels import LabelledAnswer, LabelledAnswers
 from pytest_ragcheck.judging.model.usage import metered
 from pytest_ragcheck.judging.panel import Panel
 from pytest_ragcheck.judging.preflight.run_preflight import preflight
@@ -28,11 +31,6 @@ from pytest_ragcheck.report.counted import counted
 from pytest_ragcheck.report.terminal.calibration_lines import Disagreement, Measured
 from pytest_ragcheck.summary.calibration.confusion import Judged
 from pytest_ragcheck.summary.calibration.judge_calibration import calibrate
-
-if TYPE_CHECKING:
-    from pytest_ragcheck.config.settings import Settings
-    from pytest_ragcheck.judging.judgement import Judge, Judgement
-    from pytest_ragcheck.judging.labels import LabelledAnswer, LabelledAnswers
 
 
 def measure_judge(answers: LabelledAnswers, path: Path, judge: Judge, settings: Settings) -> Measured:

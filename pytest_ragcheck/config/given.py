@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pytest_ragcheck.config.readers import (
     URL_READERS,
@@ -19,11 +19,9 @@ from pytest_ragcheck.config.readers import (
     read_minimum,
     read_weight,
 )
+from pytest_ragcheck.config.setting import Setting
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.redaction import shown_url
-
-if TYPE_CHECKING:
-    from pytest_ragcheck.config.setting import Setting
 
 
 @dataclass(frozen=True, slots=True)

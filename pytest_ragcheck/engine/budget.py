@@ -5,14 +5,12 @@ from __future__ import annotations
 import struct
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Literal, TypeVar, get_args
+from typing import Literal, TypeVar, get_args
 
+from pytest_ragcheck.concurrency.limiter import Limiter
 from pytest_ragcheck.engine.limits.slots import PrivateTable, SharedTable
 from pytest_ragcheck.judging.model.usage import TokenUse, metered
 from pytest_ragcheck.metrics.cost import usd_of
-
-if TYPE_CHECKING:
-    from pytest_ragcheck.concurrency.limiter import Limiter
 
 T = TypeVar("T")
 

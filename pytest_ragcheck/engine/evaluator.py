@@ -6,22 +6,19 @@ import os
 from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING
 
 from pytest_ragcheck.check import NO_LIMIT, PreparedQuestion, blank_record
+from pytest_ragcheck.concurrency.limiter import Limiter
+from pytest_ragcheck.config.settings import Settings
 from pytest_ragcheck.engine.budget import Budget, BudgetedLimiter
 from pytest_ragcheck.engine.conversation import EARLIER_TURN, Conversation, by_conversation, conversation_of
 from pytest_ragcheck.engine.job_unit import Job
 from pytest_ragcheck.engine.limits.request_limiter import APART_SECONDS, PAUSE_SECONDS, RequestLimiter
+from pytest_ragcheck.engine.limits.slots import Slots
 from pytest_ragcheck.engine.prefetch import Prefetcher
 from pytest_ragcheck.engine.question_progress import ProgressBoard
 from pytest_ragcheck.metrics.cost import summed
-
-if TYPE_CHECKING:
-    from pytest_ragcheck.concurrency.limiter import Limiter
-    from pytest_ragcheck.config.settings import Settings
-    from pytest_ragcheck.engine.limits.slots import Slots
-    from pytest_ragcheck.verdict.record import Record
+from pytest_ragcheck.verdict.record import Record
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

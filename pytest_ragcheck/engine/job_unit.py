@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import groupby
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    import asyncio
-
-    from pytest_ragcheck.verdict.record import Record
+from pytest_ragcheck.verdict.record import Record
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

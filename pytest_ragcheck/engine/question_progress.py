@@ -8,18 +8,16 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from pytest_ragcheck.check import NO_LIMIT, PreparedQuestion, asked_top_k, blank_record, check_question
+from pytest_ragcheck.concurrency.limiter import Limiter
 from pytest_ragcheck.concurrency.time_limit import TimeLimit
 from pytest_ragcheck.errors import MeasurementError, QuestionTimeout
+from pytest_ragcheck.questions.question import Question
+from pytest_ragcheck.rag.conversation_state import Dialogue
 from pytest_ragcheck.rag.http.retry import status_of
-
-if TYPE_CHECKING:
-    from pytest_ragcheck.concurrency.limiter import Limiter
-    from pytest_ragcheck.questions.question import Question
-    from pytest_ragcheck.rag.conversation_state import Dialogue
-    from pytest_ragcheck.verdict.record import Record
+from pytest_ragcheck.verdict.record import Record
 
 T = TypeVar("T")
 

@@ -4,23 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from pytest_ragcheck.judging.judgement import SentenceSupport
+from pytest_ragcheck.judging.model.chat import AsksModel
 from pytest_ragcheck.judging.offline.grounding.groundedness import PASS_LINE, groundedness
 from pytest_ragcheck.judging.offline.grounding.read_context import ContextCache
 from pytest_ragcheck.judging.offline.words.terms import TermDictionary
 from pytest_ragcheck.judging.prompts.fence import Nonces
 from pytest_ragcheck.metrics.citations import MOST_FINDINGS, NO_IDS, CitedSentence, cited_sentences, shown
+from pytest_ragcheck.questions.question import Question
+from pytest_ragcheck.rag.answer import RagAnswer
 from pytest_ragcheck.rag.body.excerpt import quoted_text
 from pytest_ragcheck.rag.cited_answer import cited_answer
 from pytest_ragcheck.scores.catalogue import CITATION_SUPPORT
 from pytest_ragcheck.scores.score import Score
-
-if TYPE_CHECKING:
-    from pytest_ragcheck.judging.model.chat import AsksModel
-    from pytest_ragcheck.questions.question import Question
-    from pytest_ragcheck.rag.answer import RagAnswer
 
 _PRECISION, _RECALL = CITATION_SUPPORT
 

@@ -7,12 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pytest_ragcheck.judging.model.server_address import environment_url
-
-if TYPE_CHECKING:
-    from pytest_ragcheck.judging.model.usage import TokenUse
+from pytest_ragcheck.judging.model.usage import TokenUse
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 from pytest_ragcheck.check import PreparedQuestion
 from pytest_ragcheck.config.settings import Settings
@@ -14,6 +14,7 @@ from pytest_ragcheck.judging.judged_material import material_digest
 from pytest_ragcheck.judging.judgement import Judge, JudgeIdentity, Judgement
 from pytest_ragcheck.judging.model.usage import TokenUse, note_use
 from pytest_ragcheck.judging.panel import judge_by_all
+from pytest_ragcheck.metrics.cost import Cost
 from pytest_ragcheck.metrics.metric import Metric
 from pytest_ragcheck.questions.planted import plants_of
 from pytest_ragcheck.questions.question import END_TO_END, RETRIEVAL_ALONE, Question
@@ -22,9 +23,6 @@ from pytest_ragcheck.summary.gate.recorded.recorded_verdicts import SameScore
 from pytest_ragcheck.summary.gate.recorded.saved_answer import MENTIONS, label_digests
 from pytest_ragcheck.verdict.record import Record
 from pytest_ragcheck.verdict.verdict import Verdict
-
-if TYPE_CHECKING:
-    from pytest_ragcheck.metrics.cost import Cost
 
 DECIDED = frozenset({"unscored", "nothing_to_assert"})
 """Kinds of ERROR that depend on the thresholds rather than on endpoint or judge."""

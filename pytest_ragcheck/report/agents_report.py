@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pytest_ragcheck.report.counted import counted
 from pytest_ragcheck.report.csv_text import csv_text
 from pytest_ragcheck.report.markdown import cell, table_lines
+from pytest_ragcheck.summary.agent_comparison import Agent, Agents, Difference, QuestionOfAll
 from pytest_ragcheck.summary.trend import PASS_RATE
 from pytest_ragcheck.verdict.verdict import Verdict
-
-if TYPE_CHECKING:
-    from pytest_ragcheck.summary.agent_comparison import Agent, Agents, Difference, QuestionOfAll
 
 _TITLES = {"exact_match": "Exact Match", "f1": "F1", "bertscore_f1": "BERTScore", "mrr": "MRR", "map": "MAP"}
 """Column titles other than the capitalised name of the metric."""

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
+from pytest_ragcheck.report.files.results_reader import Results
 from pytest_ragcheck.report.terminal.findings_lines import changes_of
 from pytest_ragcheck.report.terminal.gate_lines import decision_headline, decision_lines, flaky_lines
 from pytest_ragcheck.summary.flaky import Flaky, flaky_in_run
 from pytest_ragcheck.summary.gate.baseline_comparison import ACCEPT, compare, examined_against
+from pytest_ragcheck.summary.gate.baseline_reader import Baseline
 from pytest_ragcheck.summary.gate.gate_decision import Decision, decide, tolerated
+from pytest_ragcheck.summary.gate_rules import GateRules
 from pytest_ragcheck.summary.outcomes_reader import outcomes_of
-
-if TYPE_CHECKING:
-    from pytest_ragcheck.report.files.results_reader import Results
-    from pytest_ragcheck.summary.gate.baseline_reader import Baseline
-    from pytest_ragcheck.summary.gate_rules import GateRules
-    from pytest_ragcheck.summary.run_outcomes import Outcomes
+from pytest_ragcheck.summary.run_outcomes import Outcomes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from pytest_ragcheck.redaction.printable import printable
 from pytest_ragcheck.report.counted import counted
+from pytest_ragcheck.report.files.results_reader import Document
+from pytest_ragcheck.report.view import MetricView, View
 from pytest_ragcheck.verdict.failure_text import some, unequal
-
-if TYPE_CHECKING:
-    from pytest_ragcheck.report.files.results_reader import Document
-    from pytest_ragcheck.report.view import MetricView, View
 
 COMMENT_CHARS = 65_536
 """The longest comment that GitHub accepts; a step summary may have 1 MiB (GitHub's documentation, 2026)."""

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from pytest_ragcheck.errors import UsageError
+from pytest_ragcheck.report.files.results_reader import Results
 from pytest_ragcheck.report.view import view_of
-
-if TYPE_CHECKING:
-    from pytest_ragcheck.report.files.results_reader import Results
 
 
 def write_report(results: Results, path: Path, kind: str, *, append: bool = False) -> None:

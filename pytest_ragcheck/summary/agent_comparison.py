@@ -6,18 +6,15 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from pytest_ragcheck.errors import UsageError
+from pytest_ragcheck.summary.gate.baseline_reader import Baseline, BaselineRow
 from pytest_ragcheck.summary.gate.procedure.count_test import binomial_p, critical_value
 from pytest_ragcheck.summary.gate.procedure.gate_session import COUNT_SHARE
 from pytest_ragcheck.summary.gate.procedure.run_permutation import lower_sum_p
 from pytest_ragcheck.summary.intervals import mean_interval, rate_difference_interval
+from pytest_ragcheck.summary.predictions_reader import Key
 from pytest_ragcheck.verdict.verdict import Verdict
-
-if TYPE_CHECKING:
-    from pytest_ragcheck.summary.gate.baseline_reader import Baseline, BaselineRow
-    from pytest_ragcheck.summary.predictions_reader import Key
 
 _ERROR_RATE = 0.01
 """The default of `rag_false_alarms`; chance marks twice as many differences, because they have two directions."""

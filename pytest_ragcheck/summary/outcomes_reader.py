@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from datetime import datetime, timezone
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pytest_ragcheck.judging.judgement import JudgeIdentity
 from pytest_ragcheck.questions.question import END_TO_END, GoldPassage, Question, QuestionSet
@@ -17,8 +17,7 @@ from pytest_ragcheck.summary.run_outcomes import EXPECTED, PASSED, Outcomes
 from pytest_ragcheck.verdict.record import Record
 from pytest_ragcheck.verdict.verdict import Verdict
 
-if TYPE_CHECKING:
-    Document = Mapping[str, Any]
+Document = Mapping[str, Any]
 
 
 def outcomes_of(predictions: Document, summary: Document, asked: Mapping[Key, Document]) -> Outcomes:

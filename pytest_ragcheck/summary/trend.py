@@ -5,18 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, get_args
+from datetime import datetime
+from typing import Literal, get_args
 
+from pytest_ragcheck.summary.gate.baseline_reader import BaselineRow
 from pytest_ragcheck.summary.intervals import mean_interval, wilson
 from pytest_ragcheck.summary.predictions_reader import Key, judge_name
+from pytest_ragcheck.summary.trend_run import TrendRun
 from pytest_ragcheck.verdict.failure_text import some
 from pytest_ragcheck.verdict.verdict import Verdict
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from pytest_ragcheck.summary.gate.baseline_reader import BaselineRow
-    from pytest_ragcheck.summary.trend_run import TrendRun
 
 PASS_RATE = "pass rate"  # noqa: S105 - no password
 """The first line of a trend: the share of PASS among PASS and FAIL."""

@@ -6,18 +6,15 @@ import argparse
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from pytest_ragcheck.cli.printing import complain, say
 from pytest_ragcheck.config.numbers import read_count, read_number
 from pytest_ragcheck.errors import DatasetError, UsageError
+from pytest_ragcheck.questions.datasets.dataset_names import DatasetChoice
 from pytest_ragcheck.questions.planted import ATTACKS, plants_of, with_plants
 from pytest_ragcheck.questions.question import END_TO_END, GENERATION
 from pytest_ragcheck.report.counted import counted
 from pytest_ragcheck.scores.catalogue import ASSERTABLE
-
-if TYPE_CHECKING:
-    from pytest_ragcheck.questions.datasets.dataset_names import DatasetChoice
 
 _INJECTION = "injection"
 _ENDINGS = ("_questions.json", ".rag.json", ".rag.yaml", ".rag.yml")

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from pytest_ragcheck.cli.project.user_project import Configuration, Project
+from pytest_ragcheck.cli.project.user_project import Configuration, Project
 
 SCHEMA_FILE = "question-file.schema.json"
 EXAMPLE_URL = "http://localhost:8000/query"

@@ -7,11 +7,10 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from pytest_ragcheck.concurrency.threads import AbandonedCall
-    from pytest_ragcheck.engine.limits.slots import Slots
+from pytest_ragcheck.concurrency.threads import AbandonedCall
+from pytest_ragcheck.engine.limits.slots import Slots
 
 _LOOK_SECONDS = 0.5
 """Pause between two checks for a closed loop, which sends the thread no event."""

@@ -6,17 +6,15 @@ import asyncio
 import math
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from pytest_ragcheck.concurrency.tasks import in_task
 from pytest_ragcheck.concurrency.threads import AbandonedCall, abandoned_calls
+from pytest_ragcheck.engine.limits.adaptive_limit import AdaptiveLimit
 from pytest_ragcheck.engine.limits.slot_queue import SlotQueue, change_limit, loop_time
 from pytest_ragcheck.engine.limits.slots import Slots
 from pytest_ragcheck.errors import MeasurementError
 from pytest_ragcheck.rag.http.retry import LIMITED, OVERLOADED, is_transient, status_of, wait_seconds
-
-if TYPE_CHECKING:
-    from pytest_ragcheck.engine.limits.adaptive_limit import AdaptiveLimit
 
 T = TypeVar("T")
 

@@ -6,15 +6,13 @@ import asyncio
 import math
 from collections import deque
 from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
+from pytest_ragcheck.concurrency.threads import AbandonedCall
 from pytest_ragcheck.engine.limits.abandoned_slot import AbandonedSlot
+from pytest_ragcheck.engine.limits.adaptive_limit import AdaptiveLimit
+from pytest_ragcheck.engine.limits.slots import Slots
 from pytest_ragcheck.errors import QuestionTimeout
-
-if TYPE_CHECKING:
-    from pytest_ragcheck.concurrency.threads import AbandonedCall
-    from pytest_ragcheck.engine.limits.adaptive_limit import AdaptiveLimit
-    from pytest_ragcheck.engine.limits.slots import Slots
 
 T = TypeVar("T")
 

@@ -5,24 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict
 from datetime import timezone
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pytest_ragcheck._version import __version__
+from pytest_ragcheck.judging.judgement import JudgeIdentity
 from pytest_ragcheck.questions.tiers import tier_of
+from pytest_ragcheck.rag.documents.documents_outcome import Documents
 from pytest_ragcheck.report.terminal.gate_lines import decision_headline
 from pytest_ragcheck.scores.catalogue import JUDGED
 from pytest_ragcheck.scores.score import measured_values
+from pytest_ragcheck.summary.aggregate import Repeats, Summary, Totals
+from pytest_ragcheck.summary.calibration.agreement import Agreement
+from pytest_ragcheck.summary.gate.gate_decision import Decision
 from pytest_ragcheck.summary.gate.recorded.saved_answer import label_digests
+from pytest_ragcheck.summary.run_outcomes import Outcomes
 from pytest_ragcheck.verdict.record import Record, members
 from pytest_ragcheck.verdict.repeats import spread
-
-if TYPE_CHECKING:
-    from pytest_ragcheck.judging.judgement import JudgeIdentity
-    from pytest_ragcheck.rag.documents.documents_outcome import Documents
-    from pytest_ragcheck.summary.aggregate import Repeats, Summary, Totals
-    from pytest_ragcheck.summary.calibration.agreement import Agreement
-    from pytest_ragcheck.summary.gate.gate_decision import Decision
-    from pytest_ragcheck.summary.run_outcomes import Outcomes
 
 SCHEMA_VERSION = "1"
 JUDGEMENT = "judgement"

@@ -8,20 +8,18 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pytest_ragcheck.engine.store.run_folder import unwritten
 from pytest_ragcheck.questions.question_rows import questions_document
+from pytest_ragcheck.redaction import Redactor
 from pytest_ragcheck.report.files.file_names import safe_name, unique_names
 from pytest_ragcheck.report.files.json_writer import JsonWriter, rounded
 from pytest_ragcheck.report.files.result_documents import predictions_document, summary_document
+from pytest_ragcheck.summary.aggregate import Summary
+from pytest_ragcheck.summary.run_outcomes import Outcomes
 from pytest_ragcheck.summary.shards import shard_document, shard_name
-
-if TYPE_CHECKING:
-    from pytest_ragcheck.redaction import Redactor
-    from pytest_ragcheck.summary.aggregate import Summary
-    from pytest_ragcheck.summary.run_outcomes import Outcomes
-    from pytest_ragcheck.verdict.record import Record
+from pytest_ragcheck.verdict.record import Record
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,11 +6,13 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pytest_ragcheck.errors import UsageError
+from pytest_ragcheck.report.terminal.findings_lines import FoundChange
 from pytest_ragcheck.report.terminal.gate_lines import flaky_lines
 from pytest_ragcheck.summary.flaky import Flaky
+from pytest_ragcheck.summary.gate.baseline_reader import Baseline
 from pytest_ragcheck.summary.predictions_reader import (
     AS_WRITTEN,
     ENDING,
@@ -20,10 +22,6 @@ from pytest_ragcheck.summary.predictions_reader import (
     read_document,
     refuse_older,
 )
-
-if TYPE_CHECKING:
-    from pytest_ragcheck.report.terminal.findings_lines import FoundChange
-    from pytest_ragcheck.summary.gate.baseline_reader import Baseline
 
 Document = dict[str, Any]
 

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
 from pytest_ragcheck.report.counted import counted
+from pytest_ragcheck.report.files.results_reader import Document
 from pytest_ragcheck.report.html.markup import card, escaped, filled, folded, table
 from pytest_ragcheck.report.view import BINS, MetricView, View
-
-if TYPE_CHECKING:
-    from pytest_ragcheck.report.files.results_reader import Document
 
 _SAME = 0.0005
 """Smaller differences of means are invisible in the shown digits."""

@@ -5,18 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby, pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pytest_ragcheck._version import __version__
 from pytest_ragcheck.report.counted import counted
 from pytest_ragcheck.report.html.markup import card, escaped, filled, folded, table
+from pytest_ragcheck.summary.gate.baseline_reader import BaselineRow
 from pytest_ragcheck.summary.trend import PASS_RATE, Trend, TrendLine, TrendPoint, TrendQuestion
+from pytest_ragcheck.summary.trend_run import TrendRun
 from pytest_ragcheck.verdict.failure_text import some
 from pytest_ragcheck.verdict.verdict import Verdict
-
-if TYPE_CHECKING:
-    from pytest_ragcheck.summary.gate.baseline_reader import BaselineRow
-    from pytest_ragcheck.summary.trend_run import TrendRun
 
 _HEIGHT = 100
 _DIGITS = 3

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from pytest_ragcheck.redaction.printable import printable
 from pytest_ragcheck.report.terminal.gate_lines import decision_headline
+from pytest_ragcheck.summary.gate.gate_decision import Decision
+from pytest_ragcheck.summary.run_outcomes import Outcomes
 from pytest_ragcheck.verdict.failure_text import first_line
+from pytest_ragcheck.verdict.record import Record
 from pytest_ragcheck.verdict.verdict import Verdict
-
-if TYPE_CHECKING:
-    from pytest_ragcheck.summary.gate.gate_decision import Decision
-    from pytest_ragcheck.summary.run_outcomes import Outcomes
-    from pytest_ragcheck.verdict.record import Record
 
 MOST = 10
 """GitHub shows ten errors and ten warnings for each step (documentation of workflow commands, 2026)."""

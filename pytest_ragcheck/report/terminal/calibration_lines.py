@@ -6,16 +6,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime, timezone
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pytest_ragcheck._version import __version__
+from pytest_ragcheck.judging.judgement import JudgeIdentity
+from pytest_ragcheck.metrics.cost import Cost
 from pytest_ragcheck.report.counted import counted
-
-if TYPE_CHECKING:
-    from pytest_ragcheck.judging.judgement import JudgeIdentity
-    from pytest_ragcheck.metrics.cost import Cost
-    from pytest_ragcheck.summary.calibration.confusion import Confusion, Judged
-    from pytest_ragcheck.summary.calibration.judge_calibration import Calibration
+from pytest_ragcheck.summary.calibration.confusion import Confusion, Judged
+from pytest_ragcheck.summary.calibration.judge_calibration import Calibration
 
 _WIDTH, _HEIGHT = 40, 12
 _TEXT_CHARS = 300

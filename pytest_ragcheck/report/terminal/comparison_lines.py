@@ -5,21 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING
 
 from pytest_ragcheck.config.baseline_place import BASELINE_FILE
+from pytest_ragcheck.judging.judgement import JudgeIdentity
 from pytest_ragcheck.redaction.printable import printable
 from pytest_ragcheck.report.counted import counted
+from pytest_ragcheck.summary.gate.baseline_comparison import Change, Comparison
 from pytest_ragcheck.summary.gate.gate_replies import evidence_of
+from pytest_ragcheck.summary.predictions_reader import Key
 from pytest_ragcheck.verdict.failure_text import cut, distinct, some, unequal
 from pytest_ragcheck.verdict.verdict import Verdict
 
-if TYPE_CHECKING:
-    from pytest_ragcheck.judging.judgement import JudgeIdentity
-    from pytest_ragcheck.summary.gate.baseline_comparison import Change, Comparison
-    from pytest_ragcheck.summary.predictions_reader import Key
-
-    Examined = Mapping[str, Sequence[tuple[Change, str]]]
+Examined = Mapping[str, Sequence[tuple[Change, str]]]
 
 NEWLY_FAILING = "newly failing"
 _AS_EXPECTED = "failing as expected"

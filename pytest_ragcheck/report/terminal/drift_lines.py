@@ -4,22 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from statistics import fmean
-from typing import TYPE_CHECKING
 
 from pytest_ragcheck.report.counted import counted
 from pytest_ragcheck.scores.catalogue import ABSTAINED
-from pytest_ragcheck.summary.gate.recorded.saved_answer import text_digest
+from pytest_ragcheck.summary.gate.baseline_comparison import Change
+from pytest_ragcheck.summary.gate.lost_scores import LostScores
+from pytest_ragcheck.summary.gate.recorded.saved_answer import SavedAnswer, text_digest
 from pytest_ragcheck.summary.metric_statistics import percentile
+from pytest_ragcheck.summary.predictions_reader import Key
 from pytest_ragcheck.verdict.failure_text import some
+from pytest_ragcheck.verdict.record import Record
 
-if TYPE_CHECKING:
-    from pytest_ragcheck.summary.gate.baseline_comparison import Change
-    from pytest_ragcheck.summary.gate.lost_scores import LostScores
-    from pytest_ragcheck.summary.gate.recorded.saved_answer import SavedAnswer
-    from pytest_ragcheck.summary.predictions_reader import Key
-    from pytest_ragcheck.verdict.record import Record
-
-    Pairs = Sequence[tuple[SavedAnswer, Record]]
+Pairs = Sequence[tuple[SavedAnswer, Record]]
 
 _SHOWN = 5
 _FEWER_CONTEXTS = 0.95

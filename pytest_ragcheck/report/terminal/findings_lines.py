@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from statistics import fmean
-from typing import TYPE_CHECKING
 
 from pytest_ragcheck.redaction.printable import printable
 from pytest_ragcheck.report.counted import counted
 from pytest_ragcheck.report.terminal.comparison_lines import NEWLY_FAILING, Writer, accept_advice, other_groups, short
 from pytest_ragcheck.report.terminal.drift_lines import drift_lines, lost_score_lines
-from pytest_ragcheck.summary.gate.baseline_comparison import is_above_maximum_alone
-from pytest_ragcheck.summary.gate.gate_decision import is_newly_forbidden
+from pytest_ragcheck.summary.gate.baseline_comparison import Change, Comparison, is_above_maximum_alone
+from pytest_ragcheck.summary.gate.gate_decision import Decision, is_newly_forbidden
 from pytest_ragcheck.summary.gate.gate_replies import evidence_of
 from pytest_ragcheck.summary.gate.procedure.gate_findings import (
     CountFinding,
@@ -22,13 +21,9 @@ from pytest_ragcheck.summary.gate.procedure.gate_findings import (
     Outcome,
 )
 from pytest_ragcheck.summary.gate.procedure.gate_session import FEWEST_QUESTIONS
+from pytest_ragcheck.summary.gate.run_findings import Judging
 from pytest_ragcheck.verdict.failure_text import some
 from pytest_ragcheck.verdict.verdict import Verdict
-
-if TYPE_CHECKING:
-    from pytest_ragcheck.summary.gate.baseline_comparison import Change, Comparison
-    from pytest_ragcheck.summary.gate.gate_decision import Decision
-    from pytest_ragcheck.summary.gate.run_findings import Judging
 
 _FORBIDDEN = "breaks a prohibition"
 _UNCONFIRMED = "newly failing, unconfirmed"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from pytest_ragcheck.redaction.printable import printable
 from pytest_ragcheck.report.terminal.comparison_lines import (
@@ -18,13 +17,11 @@ from pytest_ragcheck.report.terminal.findings_lines import (
     findings_lines,
     held_lines,
 )
+from pytest_ragcheck.summary.flaky import Flaky
+from pytest_ragcheck.summary.gate.baseline_comparison import Comparison
+from pytest_ragcheck.summary.gate.gate_decision import Decision, Rate
+from pytest_ragcheck.summary.gate.procedure.gate_findings import GateFindings
 from pytest_ragcheck.summary.intervals import wilson
-
-if TYPE_CHECKING:
-    from pytest_ragcheck.summary.flaky import Flaky
-    from pytest_ragcheck.summary.gate.baseline_comparison import Comparison
-    from pytest_ragcheck.summary.gate.gate_decision import Decision, Rate
-    from pytest_ragcheck.summary.gate.procedure.gate_findings import GateFindings
 
 
 def decision_lines(decision: Decision) -> Iterator[str]:

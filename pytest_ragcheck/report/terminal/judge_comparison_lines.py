@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pytest_ragcheck.report.counted import counted
 from pytest_ragcheck.report.terminal.calibration_lines import Measured, calibration_document
-
-if TYPE_CHECKING:
-    from pytest_ragcheck.summary.calibration.judge_comparison import JudgeComparison
-    from pytest_ragcheck.summary.calibration.score_intervals import RateEstimate
+from pytest_ragcheck.summary.calibration.judge_comparison import JudgeComparison
+from pytest_ragcheck.summary.calibration.score_intervals import RateEstimate
 
 
 def comparison_lines(measured: Sequence[Measured], comparison: JudgeComparison) -> Iterator[str]:

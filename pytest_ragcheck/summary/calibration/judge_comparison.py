@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from pytest_ragcheck.errors import UsageError
+from pytest_ragcheck.summary.calibration.confusion import Judged
 from pytest_ragcheck.summary.calibration.score_intervals import RateEstimate, RateSample, difference
-
-if TYPE_CHECKING:
-    from pytest_ragcheck.summary.calibration.confusion import Judged
 
 _RANKED_BY = ("balanced_accuracy", "accuracy")
 _COMPARED = ("balanced_accuracy", "accuracy", "roc_auc")
