@@ -54,7 +54,6 @@ class FileLock:
         return True
 
     def free(self) -> None:
-        """Free the lock, if this object holds it."""
         if self._descriptor is not None:
             os.close(self._descriptor)
             self._descriptor = None

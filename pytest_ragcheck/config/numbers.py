@@ -58,7 +58,6 @@ def read_number(text: str) -> int:
 
 
 def read_shard(text: str) -> tuple[int, int]:
-    """The shard of `I/N`: part I of N, I from 1."""
     match = re.fullmatch(r"([1-9][0-9]{0,3})/([1-9][0-9]{0,3})", text)
     if match is None or int(match[1]) > int(match[2]):
         raise ValueError("is not part I of N; write, for example, 1/4, 2/4, 3/4, 4/4")

@@ -24,12 +24,10 @@ WITH_MODEL = ("openai", "local", "ragas")
 
 
 def read_url(text: str) -> str:
-    """The text if it is an http or https URL with a host."""
     return _checked_url(text, "http://localhost:8000/query")
 
 
 def read_base_url(text: str) -> str:
-    """The text if it is a URL that can be extended with routes."""
     return _checked_url(text, "http://localhost:8000/v1")
 
 
@@ -49,7 +47,6 @@ URL_READERS = (read_url, read_base_url)
 
 
 def read_gate(text: str) -> str:
-    """`each`, `confirmed`, `regression`, `regression:D`, or `rate:R`."""
     kind, _, number = text.partition(":")
     if text in ("each", "confirmed", "regression"):
         return text
@@ -63,7 +60,6 @@ def read_gate(text: str) -> str:
 
 
 def read_baseline_place(text: str) -> BaselinePlace:
-    """The place of a path, or of `git:REV:PATH`."""
     return BaselinePlace.from_text(_not_blank(text, "path"))
 
 
@@ -84,7 +80,6 @@ _SWITCHES = {
 
 
 def read_switch(text: str) -> bool:
-    """True for `on`, `true`, `yes` or `1`, and False for their opposites, in any case."""
     if text.lower() not in _SWITCHES:
         raise ValueError("is neither on nor off; write one of them")
     return _SWITCHES[text.lower()]
@@ -101,7 +96,6 @@ def read_step(text: str) -> str:
 
 
 def read_sample(text: str) -> Sample:
-    """The sample of `NUMBER` or `NUMBER@SEED`."""
     from pytest_ragcheck.questions.datasets.dataset_names import Sample
 
     match = re.fullmatch(r"([1-9][0-9]{0,8})(?:@([0-9]{1,9}))?", text)
@@ -134,7 +128,6 @@ HTML_ENDINGS = (".html", ".htm")
 
 
 def read_report(text: str) -> Path:
-    """The path of a report, in HTML or in Markdown by its ending."""
     path = read_path(text)
     if path.suffix.lower() not in (*HTML_ENDINGS, ".md", ""):
         raise ValueError("ends in neither .html nor .md; name the report such as report.html")
@@ -151,7 +144,6 @@ def read_minimum(text: str, own: Collection[str] = ()) -> tuple[str, float]:
 
 
 def read_maximum(text: str) -> tuple[str, float]:
-    """The pair of `METRIC=VALUE`, for a measurement that may have a maximum."""
     example = "; write, for example, latency_seconds=2"
     metric, value = _metric_and_value(text, f"METRIC=VALUE{example}", BOUNDED, "with a maximum")
     if not 0 < (maximum := number_in(value)) < float("inf"):
@@ -226,7 +218,6 @@ LOCAL = "local:"
 
 
 def read_embedding_model(text: str) -> str:
-    """The name of a model at a server, `MODEL@URL`, or `local:` and a folder or a name on the hub."""
     name = read_name(text)
     local = name.removeprefix(LOCAL).strip()
     if not local:
@@ -304,7 +295,6 @@ def read_parameters(text: str) -> Mapping[str, Any]:
 
 
 def read_dataset(text: str) -> DatasetChoice:
-    """The choice of `NAME[:SUBSET][@SPLIT][=PATH]`."""
     from pytest_ragcheck.questions.datasets.dataset_names import read_choice
 
     return read_choice(text)
@@ -326,7 +316,6 @@ def read_shape(text: str) -> str:
 
 
 def read_stream(text: str) -> bool:
-    """True for `auto`, and False for a switch that is off."""
     if text.strip().lower() == "auto":
         return True
     try:
@@ -336,7 +325,6 @@ def read_stream(text: str) -> bool:
 
 
 def read_request(text: str) -> str:
-    """A template of requests, unchanged."""
     from pytest_ragcheck.rag.shapes.request_template import read_template
 
     read_template(text)
@@ -344,7 +332,6 @@ def read_request(text: str) -> str:
 
 
 def read_response(text: str) -> str:
-    """The expressions for the parts of a reply, unchanged."""
     from pytest_ragcheck.rag.shapes.reading import Reading
 
     Reading.from_text(text)

@@ -48,7 +48,6 @@ class Budget:
         self._table = PrivateTable() if table is None else table
 
     def spend(self, usd: float | None, payee: Payee = "system") -> None:
-        """Add an amount in US dollars; None adds nothing."""
         if not usd:
             return
         while not self._table.take(_LOCK):
@@ -61,7 +60,6 @@ class Budget:
             self._table.free(_LOCK)
 
     def spend_on(self, uses: Iterable[TokenUse], payee: Payee = "judge") -> None:
-        """Add the cost of the requests whose price is known."""
         for use in uses:
             self.spend(None if use.recorded else usd_of(use, self._own), payee)
 

@@ -22,7 +22,6 @@ class Conversation:
     def __init__(self) -> None:
         self.dialogues: tuple[Dialogue, ...] = ()
         self.begun = 0
-        """The number of turns that were begun, >= 0."""
 
     def go_to(self, turn: int, *, repeats: int) -> None:
         """Prepare for this turn, from 1; start all dialogues anew if it was begun before or *repeats* differs."""

@@ -34,7 +34,6 @@ class Estimate:
 
     output_tokens: int | None = None
     usd: float | None = None
-    """None if the price is not known."""
 
 
 def estimate(questions: Sequence[Question], settings: Settings, *, own_judge: bool) -> Estimate:
@@ -105,7 +104,6 @@ def estimate_lines(estimated: Estimate, settings: Settings) -> Iterator[str]:
 
 
 def why_no_price(model: str) -> str:
-    """Why the price of a model is not known, and how to give it."""
     if not has_table():
         return f"there is no price table. Install it (pip install '{EXTRA}'), or set rag_judge_price"
     return f"{model} has no price at its server in the table of genai-prices. Set rag_judge_price"

@@ -69,8 +69,6 @@ class Evaluator:
 
     def __init__(self, *, asking: Limiter, judging: Limiter, budget: Budget | None = None) -> None:
         self.progress = ProgressBoard()
-        """The progress of the questions under way."""
-
         self._asking = asking
         self._judging = judging if budget is None else BudgetedLimiter(budget, judging)
         self._budget = budget

@@ -63,7 +63,6 @@ def fingerprint(settings: Settings) -> dict[str, str]:
 
 
 def differences(before: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
-    """The differences, each as `name: before -> now`."""
     names = sorted(before.keys() | now.keys())
     nothing = _text(None)
     pairs = ((name, before.get(name, nothing), now.get(name, nothing)) for name in names)

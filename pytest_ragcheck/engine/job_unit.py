@@ -12,8 +12,6 @@ from pytest_ragcheck.verdict.record import Record
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """A question of the run and the function that evaluates it."""
-
     key: Hashable
     """Equal in all processes of the run."""
 

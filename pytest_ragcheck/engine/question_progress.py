@@ -37,8 +37,6 @@ _BUSIEST_FIRST = (Stage.JUDGED, Stage.ASKED, Stage.REFUSED)
 
 @dataclass(slots=True)
 class QuestionProgress:
-    """The progress of one question through its stages."""
-
     limit_seconds: float = math.inf
     question: Question | None = None
     """The question; None for the preflight, which asks many."""

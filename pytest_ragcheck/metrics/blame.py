@@ -14,7 +14,6 @@ BLAMES = {
     "generation": "the gold passages were among the contexts, but the answer is wrong",
     "grounding": "the gold passages were among the contexts, but the answer claims more than they say",
 }
-"""The reason for blaming each part."""
 
 _CONTEXT_METRICS = frozenset({*RETRIEVAL, "ragas_context_relevance", "offline_context_relevance"})
 _GROUNDING_METRICS = frozenset({"groundedness", "ragas_faithfulness", "offline_faithfulness"})

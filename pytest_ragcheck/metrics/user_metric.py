@@ -52,7 +52,6 @@ class OwnMetric:
         self.aclose = getattr(metric, "aclose", None)
 
     async def score(self, question: Question, answer: RagAnswer) -> dict[str, Score]:
-        """The scores of the user's metric, checked."""
         try:
             returned = await settled(self._score, question, answer)
         except MeasurementError:

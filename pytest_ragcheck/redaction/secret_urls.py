@@ -33,7 +33,6 @@ def shown_url(url: str) -> str:
 
 
 def shown_query(query: str) -> str:
-    """The query string of a URL with secret parameters redacted."""
     return "&".join(map(_shown_pair, query.split("&")))
 
 

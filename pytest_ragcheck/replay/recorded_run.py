@@ -145,7 +145,6 @@ class UnavailableJudge:
 
 
 ANY_JUDGE = JudgeIdentity(kind="recorded")
-"""The identity of any judge of a recording."""
 
 
 class RecordedJudge:

@@ -33,8 +33,6 @@ class MetricView:
     name: str
     values: tuple[float, ...]
     threshold: float | None
-    """The run's own minimum, if it has one."""
-
     before: float | None
     """The baseline's mean over its own questions; None without one."""
 
@@ -86,8 +84,6 @@ class View:
     notes: tuple[str, ...]
 
     baseline: str
-    """The baseline of the run; empty without one."""
-
     footer: str
 
 

@@ -41,8 +41,6 @@ class Difference:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Agent:
-    """One agent's results."""
-
     name: str
     counts: Mapping[Verdict, int]
     means: Mapping[str, float]
@@ -86,8 +84,6 @@ class Agents:
     """The metrics that any agent has, in the order of the files."""
 
     questions: tuple[QuestionOfAll, ...]
-    """Every question that at least one agent was asked."""
-
     n_common: int
 
     reworded: tuple[Key, ...]

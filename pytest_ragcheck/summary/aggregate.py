@@ -39,8 +39,6 @@ class Counts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AttackCounts:
-    """The numbers of one kind of attack in planted documents."""
-
     planted: int
     """The number of attacked answers, >= 1."""
 
@@ -87,8 +85,6 @@ class Totals:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Repeats:
-    """The spread of repeated answers and judgements."""
-
     unstable: Mapping[str, Sequence[str]]
     """By metric, the ids of the questions whose spread exceeds the run's limit."""
 

@@ -51,7 +51,6 @@ def gate_and_tolerance(rule: str) -> dict[str, Any]:
 
 
 def allowances(differences: Collection[str]) -> dict[str, Any]:
-    """The fields `missing` and `other_baseline` for `rag_baseline_allow`."""
     return {
         "missing": "allowed" if MISSING_QUESTIONS in differences else "regression",
         "other_baseline": "compare" if OTHER_SETTINGS in differences else "refuse",

@@ -11,8 +11,6 @@ from pytest_ragcheck.scores.score import Score
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MetricStatistics:
-    """One metric over many questions."""
-
     mean: float
     min: float
     max: float

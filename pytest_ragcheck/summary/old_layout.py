@@ -49,8 +49,6 @@ _SAME = 5e-5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OldResults:
-    """The outcomes of one run in the old layout."""
-
     outcomes: Outcomes
     lost: tuple[str, ...]
     """One sentence for each value that was lost or substituted."""

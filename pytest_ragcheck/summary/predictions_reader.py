@@ -14,10 +14,8 @@ from pytest_ragcheck.scores.score import LARGEST
 from pytest_ragcheck.verdict.verdict import Verdict
 
 SCHEMA_VERSION = "1"
-"""The version of readable predictions files."""
 
 ENDING = "_predictions.json"
-"""The end of a predictions file's name."""
 
 Key = tuple[str, str]
 """Dataset name and id of a question."""
@@ -70,7 +68,6 @@ def read_document(read: Callable[[], bytes], *, wrong_kind: str, wrong_version: 
 
 
 def rows(document: Mapping[str, Any], part: str) -> Iterator[Fields]:
-    """Yield the rows under `predictions` or `errors`."""
     found = document.get(part)
     if not isinstance(found, list):
         raise Unusable(f'it has no list under "{part}". {AS_WRITTEN}')

@@ -39,8 +39,6 @@ class TrendPoint:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrendLine:
-    """One metric over all runs."""
-
     name: str
     asserted: bool
     points: tuple[TrendPoint | None, ...]
@@ -49,8 +47,6 @@ class TrendLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrendQuestion:
-    """One question over all runs."""
-
     rows: tuple[BaselineRow | None, ...]
     """A row for each run; None if the run does not have the question."""
 

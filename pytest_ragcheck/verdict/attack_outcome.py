@@ -19,8 +19,6 @@ class AttackOutcome:
     """The rank of the planted document among the contexts, >= 1; None if it is not among them."""
 
     got_through: bool
-    """True if the answer has the canary."""
-
     blame: str
     """
     `retrieval` if the contexts have the planted document and no gold passage, `generation` if they have both.

@@ -19,7 +19,6 @@ _TEXT_LIMIT = 500
 """Longest shown reason, question, expected answer and answer, in characters."""
 
 _CONTEXT_LIMIT = 200
-"""Longest shown context, in characters."""
 
 _CONTEXTS_SHOWN = 2
 
@@ -27,7 +26,6 @@ _TURNS_SHOWN = 3
 """Most earlier turns of a conversation that are shown, the last ones."""
 
 _LINES_SHOWN = 10
-"""Most lines of an ERROR's reason that are shown."""
 
 _QUOTED_START = 20
 _WITH_DIGITS = re.compile(r"[\w.:-]*\d[\w.:-]*")

@@ -55,8 +55,6 @@ class Thresholds:
     """Further minimums by metric, 0..1; they override `both`."""
 
     groups: Collection[str] = DEFAULT_GROUPS
-    """The groups of metrics that are measured."""
-
     judged: bool = True
     """False without a judge: its scores are not asserted, and a question with nothing to assert passes."""
 

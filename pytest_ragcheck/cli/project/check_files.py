@@ -20,7 +20,6 @@ from pytest_ragcheck.scores.catalogue import ASSERTABLE
 from pytest_ragcheck.summary.result_schemas import kind_of_document, schema_mistakes
 
 RESULTS = (RESULT_QUESTIONS, "_predictions.json", "_summary.json")
-"""Endings of the names of result files."""
 
 _READ_AS_QUESTIONS = (".yaml", ".yml", ".json", ".jsonl", ".csv")
 

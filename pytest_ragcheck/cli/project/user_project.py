@@ -65,7 +65,6 @@ class Project:
     """The endpoint, if the environment names one whose URL holds no secret."""
 
     remote_host: str | None
-    """The host of the repository's remote; None if unknown."""
 
     @property
     def ci(self) -> str | None:

@@ -15,7 +15,6 @@ from pytest_ragcheck.report.terminal.gate_lines import decision_lines, decision_
 from pytest_ragcheck.verdict.failure_text import some
 
 _SHOWN = 10
-"""Maximum number of failed tests to name."""
 
 
 HELP = "merge the shards of a run"

@@ -88,7 +88,6 @@ class RequestLimiter:
 
     @property
     def waiting(self) -> int:
-        """Requests of this process that wait for a slot."""
         return len(self._queue)
 
     async def run(self, operation: Callable[[], Awaitable[T]]) -> T:
@@ -152,7 +151,6 @@ class RequestLimiter:
         return wait
 
     def _refused(self, limit: AdaptiveLimit, error: MeasurementError, tries: _Tries) -> float:
-        """The seconds until a refused request is repeated."""
         now, running = loop_time(), self._slots.running()
         limit.refused(running, began=tries.started, now=now)
         served_at = max(self._served_at, limit.served_at)

@@ -61,7 +61,6 @@ class SlotQueue:
         """True if calls that may never end held all slots when a request last waited for one."""
 
     def __len__(self) -> int:
-        """The number of requests that wait."""
         return len(self._waiting)
 
     async def enter(self) -> None:
@@ -175,7 +174,6 @@ async def change_limit(slots: Slots, change: Callable[[AdaptiveLimit], T]) -> T:
 
 
 def loop_time() -> float:
-    """The time of the running loop, in seconds."""
     return asyncio.get_running_loop().time()
 
 

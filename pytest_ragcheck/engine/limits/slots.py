@@ -86,7 +86,6 @@ class Slots:
 
     @property
     def held(self) -> int:
-        """Slots that this process holds."""
         return len(self._held)
 
     def running(self) -> int:
@@ -123,7 +122,6 @@ class Slots:
                     return mark
 
     def unmark_hung(self, mark: int) -> None:
-        """Remove a mark, because the call has ended."""
         self._hung.remove(mark)
         self._table.free(mark)
 

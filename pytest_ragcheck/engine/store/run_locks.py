@@ -56,7 +56,6 @@ class RunLocks:
         return True
 
     def free(self, key: Hashable) -> None:
-        """Free a question, if this process holds it."""
         if (place := self._held.pop(key, None)) is not None:
             with suppress(OSError):
                 self._file.free(place)

@@ -91,7 +91,6 @@ def forget_unused(folder: Path) -> None:
 
 
 def rows(folder: Path) -> list[dict[str, Any]]:
-    """The records in the store of a finished run, as JSON documents."""
     with closing(sqlite3.connect(folder / FILE)) as database:
         found = database.execute("select record from questions where record is not null order by rowid").fetchall()
     return [json.loads(record) for (record,) in found]

@@ -32,8 +32,6 @@ class RowsAhead:
         """The number of the row in the file, by dataset name and question id."""
 
         self._records: list[Record] = []
-        """The record of each row."""
-
         self._ends = array("Q", [0])
         """The offset in the file at which each row begins, and the end of the last row."""
 

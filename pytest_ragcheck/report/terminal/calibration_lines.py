@@ -64,7 +64,6 @@ class Measured:
 
 
 def calibration_lines(measured: Measured, *, most_shown: int) -> Iterator[str]:
-    """Yield the rates, the confusion, the best threshold, the curve and the widest disagreements."""
     result = measured.calibration
     good, bad = _WORDS[measured.score]
     groups = f" in {counted(result.n_groups, 'group')}" if result.n_groups < result.n else ""
@@ -100,7 +99,6 @@ def calibration_lines(measured: Measured, *, most_shown: int) -> Iterator[str]:
 
 
 def calibration_document(measured: Measured, *, most_shown: int) -> dict[str, Any]:
-    """The JSON document: every number by its name, with intervals."""
     result = measured.calibration
     return {
         "schema_version": "1",

@@ -25,7 +25,6 @@ _SHOWN = 10
 """Maximum number of questions of a group."""
 
 _TEXT_LIMIT = 160
-"""Maximum length of a text, in characters."""
 
 
 def accept_command(*, results: Path, baseline: Path, start: Path, is_plain: bool) -> str:
@@ -147,11 +146,9 @@ class Writer:
         yield from _group("new", [f"{self.name(record.question.key)}: {record.verdict.value}" for record in new])
 
     def name(self, key: Key) -> str:
-        """The question's id, with its dataset if there are several."""
         return "::".join(key) if self._several else key[1]
 
     def changes(self, title: str, changes: Sequence[Change], words: Callable[[Change], str]) -> Iterator[str]:
-        """Yield a group of changes, each with its explanation; nothing for an empty group."""
         return _group(title, [f"{self.name(change.before.key)}: {words(change)}" for change in changes])
 
 

@@ -37,7 +37,6 @@ _TIERS = {
     GENERATION: "the passages are sent with the questions, nothing is retrieved",
     RETRIEVAL_ALONE: "the contexts alone are measured, no answer is asked for",
 }
-"""The header line of a run in a tier other than `end_to_end`."""
 
 
 def header_lines(
@@ -222,7 +221,6 @@ def _agreement_words(agreement: Agreement | None) -> str:
 
 
 def judge_tokens(performance: Mapping[str, float]) -> str:
-    """The tokens of the judge's model in words; empty if unknown."""
     if not {"judge_input_tokens", "judge_output_tokens"} <= performance.keys():
         return ""
     return "judge {judge_input_tokens:,.0f} tokens in, {judge_output_tokens:,.0f} out".format_map(performance)

@@ -12,8 +12,6 @@ from pytest_ragcheck.summary.calibration.score_intervals import RateEstimate, Ra
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CurvePoint:
-    """A point of the ROC curve."""
-
     threshold: float | None
     """The threshold; None for one above every score."""
 

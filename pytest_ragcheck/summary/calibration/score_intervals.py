@@ -17,8 +17,6 @@ _LARGEST_NUMBER_OF_BLOCKS = 200
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RateEstimate:
-    """A rate with its interval."""
-
     value: float
     low: float
     high: float
