@@ -154,7 +154,7 @@ class RecordedJudge:
     *repeats* is the number of judgements, >= 1.
     """
 
-    def __init__(self, row: Record, judge: Judge, *, repeats: int = 1) -> None:
+    def __init__(self, row: Record, judge: Judge, *, repeats: int) -> None:
         self._row = row
         self._repeats = repeats
         self._judge = judge

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from sys import intern
@@ -84,7 +83,7 @@ def _of_store(path: Path) -> list[Record]:
     from pytest_ragcheck.engine.store.store_file import rows as stored
 
     try:
-        return [Record.from_json(json.dumps(document)) for document in stored(path.parent)]
+        return list(map(Record.from_json, stored(path.parent)))
     except (sqlite3.Error, KeyError, TypeError, ValueError) as error:
         raise Unusable(f"it is not a readable store ({error}). {_REMEDY}") from None
 

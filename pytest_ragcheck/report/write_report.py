@@ -10,12 +10,7 @@ from pytest_ragcheck.report.view import view_of
 
 
 def write_report(results: Results, path: Path, kind: str, *, append: bool = False) -> None:
-    """
-    Write or append the report as `html`, `markdown`, `csv` or `jsonl`.
-
-    Raises:
-        UsageError: The file cannot be written.
-    """
+    """Write or append the report as `html`, `markdown`, `csv` or `jsonl`, by `write_text`."""
     write_text(path, _rendered(results, kind), append=append)
 
 

@@ -31,11 +31,8 @@ from pytest_ragcheck.verdict.verdict import Verdict
 
 NO_VERDICTS = "no verdicts: nothing was asserted, so every question counts as measured, and PASS"
 NO_CIRCUMSTANCES = "no contexts, latencies, judge or endpoint: the old layout has none"
-NO_METRICS_OF_QUESTIONS = "no metrics of single questions: neither {json} nor {csv} is there"
 NO_IDS = "no ids: the number of each question, from 0, is its id"
 NOT_MEASURED = "not measured in the old results"
-
-NO_PLACE = "{name}: the three files have no place for {keys}"
 
 _NO_METRICS = frozenset({"num_examples", "agent_name", "dataset_name"})
 _RUN_KEYS = _NO_METRICS | {"timestamp", "metrics", "per_question_metrics"}
@@ -153,7 +150,7 @@ def _metadata(row: Row) -> Mapping[str, Any]:
 
 def _left(row: Row, known: Collection[str]) -> list[str]:
     keys = ", ".join(repr(name) for name in row.columns if name not in known)
-    return [NO_PLACE.format(name=row.place, keys=keys)] if keys else []
+    return [f"{row.place}: the three files have no place for {keys}"] if keys else []
 
 
 def _measured(path: Path, predictions: Sequence[Row]) -> tuple[list[dict[str, Score]], list[str]]:
@@ -163,7 +160,9 @@ def _measured(path: Path, predictions: Sequence[Row]) -> tuple[list[dict[str, Sc
     elif as_csv.is_file():
         rows = tuple(_csv_rows(as_csv))
     else:
-        return [{} for _ in predictions], [NO_METRICS_OF_QUESTIONS.format(json=as_json.name, csv=as_csv.name)]
+        return [{} for _ in predictions], [
+            f"no metrics of single questions: neither {as_json.name} nor {as_csv.name} is there"
+        ]
     if len(rows) != len(predictions):
         raise DatasetError(
             f"{rows[0].place.partition(',')[0] if rows else as_json.name}: expected {len(predictions)} questions as in "

@@ -162,7 +162,7 @@ def _outcomes(document: Mapping[str, Any]) -> Outcomes:
         **{name: document[name] for name in _PLAIN},
         timestamp=datetime.now(timezone.utc),
         sets=tuple(map(set_from_wire, document["sets"])),
-        records=tuple(Record.from_json(json.dumps(row)) for row in document["records"]),
+        records=tuple(map(Record.from_document, document["records"])),
         skipped=document["skipped"],
         complete=False,
         thresholds=same["thresholds"],

@@ -25,6 +25,8 @@ _OFTEN_ALIKE = (
 )  # fmt: skip
 """Fields that most records share with their predecessor."""
 
+_TUPLES = ("contexts", "source_ids", "server_source_ids", "unsupported_claims", "overall_lacks", "asked_again")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Record:
@@ -202,7 +204,11 @@ class Record:
 
     @classmethod
     def from_json(cls, text: str) -> Record:
-        document = json.loads(text)
+        return cls.from_document(json.loads(text))
+
+    @classmethod
+    def from_document(cls, document: dict[str, Any]) -> Record:
+        """The record of the parsed JSON, whose values are replaced."""
         document["question"] = question_from_wire(document["question"])
         document["verdict"] = Verdict(document["verdict"])
         # All records of a run share these names, and many of them these scores.
@@ -214,14 +220,7 @@ class Record:
         document["repeated"] = {metric: tuple(map(tuple, values)) for metric, values in document["repeated"].items()}
         document["cost"] = Cost(**document["cost"])
         document["judgement"] = Judgement.from_wire(document["judgement"]) if document["judgement"] else None
-        for name in (
-            "contexts",
-            "source_ids",
-            "server_source_ids",
-            "unsupported_claims",
-            "overall_lacks",
-            "asked_again",
-        ):
+        for name in _TUPLES:
             document[name] = None if document[name] is None else tuple(document[name])
         return cls(**document)
 

@@ -16,7 +16,7 @@ def answer_without_secrets(answer: RagAnswer, clean: Redactor) -> RagAnswer:
         answer,
         text=clean.text(answer.text),
         contexts=tuple(map(clean.text, answer.contexts)),
-        source_ids=None if answer.source_ids is None else tuple(map(clean.text, answer.source_ids)),
+        source_ids=answer.source_ids and tuple(map(clean.text, answer.source_ids)),
         server_source_ids=answer.server_source_ids and tuple(map(clean.text, answer.server_source_ids)),
     )
 

@@ -29,7 +29,7 @@ class Variance:
     """Between answers to one question; None if each question was asked once."""
 
 
-def combined_record(records: Sequence[Record], thresholds: Thresholds, new_leaks: Sequence[Record] = ()) -> Record:
+def combined_record(records: Sequence[Record], thresholds: Thresholds, new_leaks: Sequence[Record]) -> Record:
     """
     One record for several of the same question, with all values in `repeated`.
 
@@ -65,7 +65,6 @@ def combined_record(records: Sequence[Record], thresholds: Thresholds, new_leaks
 
 
 def spread(values: Values) -> float:
-    """The largest difference between two values, >= 0."""
     flat = [value for judgements in values for value in judgements]
     return max(flat) - min(flat)
 

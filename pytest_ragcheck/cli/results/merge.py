@@ -57,13 +57,8 @@ def run(chosen: argparse.Namespace) -> int:
     text = decision_text(decision)
     lines = [*summary_lines(outcomes, summary), *lines_beside(text, decision_lines(decision))]
     lines += [*flaky_lines(gated.flaky), *filter(None, [gate.note])]
-    written = write_results(
-        outcomes,
-        summary,
-        chosen.output,
-        redactor,
-    )
-    say(*lines, *written.lines(Path.cwd()))
+    written = write_results(outcomes, summary, chosen.output, redactor)
+    say(*lines, *written.lines(start))
     if decision.red:
         say(f"gate {rules.gate}: RED: {text}")
     stopped = [shard for shard in shards if shard.outcomes.stopped]

@@ -24,8 +24,6 @@ class AbandonedSlot:
     workers wait for the slot.
 
     Args:
-        slots: The slots of this process.
-        calls: The calls, at least one.
         hangs_after_seconds: Time until a call counts as hung and the slot is marked for all processes.
         leave: Gives the slot back; called in the loop.
         hung: Called in the loop after the slot was marked.
@@ -53,7 +51,7 @@ class AbandonedSlot:
 
     def _watch(self) -> None:
         mark: int | None = None
-        while any(self._runs(call) for call in self._calls):
+        while any(map(self._runs, self._calls)):
             left = self._hangs_at - time.monotonic()
             if mark is None and left <= 0:
                 mark = self._slots.mark_hung()

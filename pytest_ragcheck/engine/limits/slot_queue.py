@@ -44,10 +44,7 @@ class SlotQueue:
     """
     The queue of one process, in one event loop: the request that has waited longest gets the next slot.
 
-    Args:
-        slots: The slots of the run.
-        delay_seconds: Least time from the start of one request of the run to the start of the next, >= 0.
-        apart_seconds: The same for the requests of this process, >= 0.
+    The arguments are those of `RequestLimiter`.
     """
 
     def __init__(self, slots: Slots, *, delay_seconds: float, apart_seconds: float) -> None:

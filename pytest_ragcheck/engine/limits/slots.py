@@ -84,20 +84,16 @@ class Slots:
         self._others = deque(random.sample(range(1, number + 1), number))
         self._id = random.random()  # noqa: S311 - no secret
 
-    @property
-    def held(self) -> int:
-        return len(self._held)
-
     def running(self) -> int:
         """The number of slots that all processes hold."""
-        return self.held + (self._taken_by_others(self._others) if self.shared else 0)
+        return len(self._held) + (self._taken_by_others(self._others) if self.shared else 0)
 
     def take(self, now: float) -> bool:
         """Take one more slot; return True if there was one."""
         if self.shared and self._another_wants_one(now):
             return False
         allowed = self.limit().number
-        if self.held >= allowed or not self._take_any():
+        if len(self._held) >= allowed or not self._take_any():
             return False
         if self.shared and allowed < self.number and self.running() > allowed:
             # The count comes after the lock, so that two processes at the same moment never exceed the limit.
@@ -138,7 +134,7 @@ class Slots:
 
         The process that has waited longest gets it, so that each gets its turn if the limit is one request.
         """
-        if self.held >= max(1, self.limit().number // self._processes):
+        if len(self._held) >= max(1, self.limit().number // self._processes):
             return False
         if not self._another_wants_one(now) or since < self._wanted()[2]:
             self._want(now + _WANTED_SECONDS, since)
@@ -187,9 +183,8 @@ class Slots:
         until, process, _ = self._wanted()
         return now < until and process != self._id
 
-    def _wanted(self) -> tuple[float, float, float]:
-        until, process, since = self._table.read(_WANTED, 0)
-        return until, process, since
+    def _wanted(self) -> tuple[float, ...]:
+        return self._table.read(_WANTED, 0)
 
     def _want(self, until: float, since: float) -> None:
         self._table.write(_WANTED, 0, (until, self._id, since))

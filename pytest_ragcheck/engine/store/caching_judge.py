@@ -79,7 +79,7 @@ class CachingChat:
     With *afresh*, the model is asked even if the cache has a reply. This class does not close the cache.
     """
 
-    def __init__(self, chat: Chat, cache: VerdictCache, *, afresh: bool = False) -> None:
+    def __init__(self, chat: Chat, cache: VerdictCache, *, afresh: bool) -> None:
         self.server = chat.server
         self._chat = chat
         self._cache = cache

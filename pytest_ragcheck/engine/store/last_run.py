@@ -23,7 +23,6 @@ from pytest_ragcheck.redaction import Redactor
 _RUN = "run.json"
 
 LIMITS = "limits"
-"""Subfolder of the run folder for the files of the limits."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

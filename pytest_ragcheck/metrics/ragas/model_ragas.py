@@ -75,8 +75,7 @@ class RagasMetrics:
         if not question.answerable:
             return {}
         if not answer.text.strip():
-            said_nothing = {RELEVANCY: Score(0.0), CORRECTNESS: Score(0.0)}
-            return said_nothing if question.acceptable_answers else {RELEVANCY: Score(0.0)}
+            return {RELEVANCY: Score(0.0), **({CORRECTNESS: Score(0.0)} if question.acceptable_answers else {})}
         nonce = self._nonces.of(question.question)
         prompt = facts_prompt().render(question, answer, nonce=nonce)
         facts = await self._chat.ask(prompt, expected_object("facts", AnswerFacts), nonce=nonce)
