@@ -67,7 +67,6 @@ def read_given(setting: Setting, given: Given, own_metrics: Collection[str] = ()
 
 
 def _texts(setting: Setting, value: Any) -> list[str]:
-    """The value as one text, or as several texts if the setting takes several."""
     if setting.kind in ("text", "switch"):
         if isinstance(value, Mapping):
             return [json.dumps(dict(value), default=str)]

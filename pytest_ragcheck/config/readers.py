@@ -135,7 +135,6 @@ def read_report(text: str) -> Path:
 
 
 def read_minimum(text: str, own: Collection[str] = ()) -> tuple[str, float]:
-    """The pair of `METRIC=VALUE`, for a metric that can be asserted or one of the users' *own*."""
     known = (*ASSERTABLE, *own)
     metric, value = _metric_and_value(
         text, "METRIC=VALUE; write, for example, f1=0.5", known, "that can be asserted", _OR_OWN
@@ -152,7 +151,6 @@ def read_maximum(text: str) -> tuple[str, float]:
 
 
 def read_weight(text: str, own: Collection[str] = ()) -> tuple[str, float]:
-    """The pair of `METRIC=WEIGHT`, for any metric except `overall_score`, or one of the users' *own*."""
     known = tuple(name for name in (*METRICS, *own) if name != OVERALL)
     metric, value = _metric_and_value(
         text, "METRIC=WEIGHT; write, for example, f1=2", known, "that can have a weight", _OR_OWN
@@ -196,7 +194,6 @@ def nearest(name: str, known: Collection[str], others: str = "") -> str:
 
 
 def model_and_layer(model: str) -> tuple[str, int | None]:
-    """The two parts of `MODEL@LAYER`; without a layer, None."""
     name, at, layer = model.rpartition("@")
     return (name, int(layer)) if at else (model, None)
 
@@ -233,7 +230,6 @@ def read_embedding_model(text: str) -> str:
 
 
 def model_and_url(text: str) -> tuple[str, str | None]:
-    """The two parts of `MODEL@URL`; without a URL, None."""
     match = re.fullmatch(r"(.*?)@\s*(\w*://.*)", text)
     return (match[1].strip(), match[2]) if match else (text, None)
 

@@ -139,7 +139,6 @@ def _table_heads(text: str) -> Iterator[tuple[int, int]]:
 
 
 def shown(citation: Citation) -> str:
-    """The marker, with the reference if it is one of several."""
     several = len(citation.marker.targets) > 1
     return f"{citation.target} in {citation.marker.text}" if several else citation.marker.text
 

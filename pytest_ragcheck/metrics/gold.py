@@ -33,7 +33,6 @@ def has_short_gold(question: Question) -> bool:
 
 
 def short_gold_note(dataset_name: str, named: str) -> str:
-    """The warning that the questions *named* have short gold texts."""
     return (
         f"{dataset_name}: a gold text of {named} has one or two words, so that only an equal context is the passage. "
         "Write the whole passage, or an id as {doc_id: ID}."

@@ -19,8 +19,6 @@ from pytest_ragcheck.summary.run_outcomes import Outcomes
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GatedOutcomes:
-    """The outcomes of a run, with the decision of a gate and the FAILs that it tolerates."""
-
     outcomes: Outcomes
     decision: Decision
     flaky: tuple[Flaky, ...]

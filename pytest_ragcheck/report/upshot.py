@@ -19,7 +19,6 @@ class Upshot:
 
 
 def upshot_of(rows: Sequence[Document], results: Results) -> Upshot:
-    """The run's outcome by the verdicts in the view's rows and by the gate."""
     reasons = list(_reasons(rows, results))
     if reasons:
         return Upshot(state="red", why=", ".join(reasons))

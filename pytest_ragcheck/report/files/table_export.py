@@ -29,7 +29,6 @@ def export_jsonl(results: Results) -> str:
 
 
 def flat_rows(results: Results) -> Iterator[dict[str, Any]]:
-    """A row for each question, in the order of the predictions file, ERRORs last."""
     for row in all_rows(results.predictions):
         asked = results.asked.get(key_of(row), {})
         own = {

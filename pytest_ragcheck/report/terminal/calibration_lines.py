@@ -27,8 +27,6 @@ _WORDS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Disagreement:
-    """An answer that the judge and people rate differently."""
-
     id: str
     score: float
     good: bool

@@ -52,8 +52,6 @@ def examined_groups(comparison: Comparison, findings: GateFindings) -> dict[str,
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundChange:
-    """The gate's finding about a question of the baseline."""
-
     title: str
     words: str
     """Empty unless the gate examined a newly failing question."""

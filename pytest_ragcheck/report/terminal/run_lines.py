@@ -79,7 +79,6 @@ def _origin_words(origin: Origin) -> str:
 
 
 def without_embeddings(settings: Settings) -> tuple[str, ...]:
-    """The chosen metrics that cannot be measured without an embedding model."""
     if settings.judge.embedding_model:
         return ()
     by_model = RAGAS_BY_EMBEDDINGS if "ragas" in settings.run.metrics and settings.judge.name == "openai" else ()

@@ -9,8 +9,6 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judged:
-    """One labelled answer with the judge's score."""
-
     score: float
     """0..1."""
 
@@ -22,8 +20,6 @@ class Judged:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Confusion:
-    """The counts of agreement between judge and people."""
-
     good_passed: int
     good_failed: int
     bad_passed: int
