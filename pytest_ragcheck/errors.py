@@ -2,28 +2,28 @@
 Defines the errors of pytest-ragcheck; each carries the object that it concerns.
 
     RagcheckError
-    ├── UsageError (ValueError)              an option, a setting or a call cannot work
-    ├── QuestionFileError (ValueError)       mistakes in a question file, all of them at once
-    ├── DatasetError (ValueError)            a dataset's file has unexpected content
-    ├── ResultsError                         a result file cannot be written
-    ├── StoreError                           the store of a run cannot be used
-    ├── StepFailed                           a step that runs once, such as the preflight, failed
-    ├── QuestionFailed (AssertionError)      a question's verdict is FAIL; defined with Record, which it carries
-    ├── QuestionErrored                      a question's verdict is ERROR; defined with Record, which it carries
-    └── MeasurementError                     the endpoint or the judge did not do its work
-        ├── ReplayError                      a recording lacks the answer to a question
-        ├── RecordedError                    the recorded run had this error
-        ├── QuestionTimeout                  a question exceeded its time limit
+    ├── UsageError (ValueError)
+    ├── QuestionFileError (ValueError)
+    ├── DatasetError (ValueError)
+    ├── ResultsError
+    ├── StoreError
+    ├── StepFailed
+    ├── QuestionFailed (AssertionError): the verdict is FAIL; defined with Record, which it carries
+    ├── QuestionErrored: the verdict is ERROR; defined with Record, which it carries
+    └── MeasurementError
+        ├── ReplayError
+        ├── RecordedError
+        ├── QuestionTimeout
         ├── EndpointError
-        │   ├── EndpointUnreachable          no connection: refused, DNS, TLS, reset
-        │   ├── EndpointTimeout              no complete reply in time
-        │   ├── EndpointStatusError          a status outside 200 to 299
-        │   ├── EndpointReplyError           a reply outside the contract
-        │   │   └── EndpointStreamError      a stream that broke off or reported an error
-        │   └── IngestionError               a document of the question could not be uploaded
+        │   ├── EndpointUnreachable
+        │   ├── EndpointTimeout
+        │   ├── EndpointStatusError
+        │   ├── EndpointReplyError
+        │   │   └── EndpointStreamError
+        │   └── IngestionError
         └── JudgeError
-            ├── JudgeUnavailable             no reply from the judge: connection, status, quota, key
-            └── JudgeReplyError              a reply without the requested JSON, after one repair
+            ├── JudgeUnavailable
+            └── JudgeReplyError
 """
 
 from __future__ import annotations
@@ -127,7 +127,6 @@ class EndpointError(MeasurementError):
     The RAG system gave no answer that can be judged.
 
     Args:
-        message: What happened, where, and what to do.
         url: The endpoint without secrets, or the name of a function.
         status: The HTTP status; None without a reply.
         body: The first part of the reply's body; None without a reply.
@@ -157,7 +156,6 @@ class EndpointUnreachable(EndpointError):
     No connection: refused, name not found, TLS, reset.
 
     Args:
-        message: What happened, where, and what to do.
         url: The endpoint, without secrets.
         transient: True if a retry may succeed.
     """
@@ -204,7 +202,6 @@ class JudgeError(MeasurementError):
     The judge gave no judgement.
 
     Args:
-        message: What happened, where, and what to do.
         reply: The first part of the judge's reply; None without one.
     """
 
@@ -220,7 +217,6 @@ class JudgeUnavailable(JudgeError):
     No reply from the judge: connection, status, quota, key.
 
     Args:
-        message: What happened, where, and what to do.
         reply: The first part of the server's reply; None without one.
         status: The HTTP status; None without a reply.
         retry_after_seconds: The wait that the server requested, >= 0; None without one.
@@ -249,7 +245,6 @@ class JudgeReplyError(JudgeError):
     A reply without the requested JSON, after one repair turn.
 
     Args:
-        message: What happened, where, and what to do.
         reply: The first part of the judge's reply; None without one.
         declined: True if the model, or a content filter of its server, declined to judge.
     """
