@@ -9,7 +9,7 @@ from pytest_ragcheck.questions.question import GoldPassage, Question
 
 
 def text_digest(text: str) -> str:
-    """12 hex digits of the text's SHA-256."""
+    """12 hex digits of the SHA-256 of the text, which may have lone surrogates."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 

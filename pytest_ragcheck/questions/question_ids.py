@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 import unicodedata
 
 from pytest_ragcheck.questions.characters import UNPRINTABLE
+from pytest_ragcheck.questions.passages import text_digest
 
 # Questions from a template often share their first words, and four digits alone would collide.
 _SLUG_LENGTH = 60
@@ -23,9 +23,7 @@ def derived_id(question: str) -> str:
     if len(slug) > _SLUG_LENGTH:
         head, _, _ = slug[: _SLUG_LENGTH + 1].rpartition("-")
         slug = head or slug[:_SLUG_LENGTH]
-    # A lone surrogate is refused later, by a mistake that needs an id.
-    digest = hashlib.sha256(question.encode("utf-8", "surrogatepass")).hexdigest()
-    return f"{slug or 'question'}-{digest[:4]}"
+    return f"{slug or 'question'}-{text_digest(question)[:4]}"
 
 
 def id_mistake(text: str) -> str | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import os
 import time
 from contextlib import suppress
@@ -20,6 +19,7 @@ from pytest_ragcheck.plugin.configuration import settings_of
 from pytest_ragcheck.plugin.run_state import run_of
 from pytest_ragcheck.plugin.workers.shared_folder import home_of
 from pytest_ragcheck.plugin.workers.worker_info import worker_info
+from pytest_ragcheck.questions.passages import text_digest
 from pytest_ragcheck.rag.ask import endpoint_name
 from pytest_ragcheck.rag.client import RagClient
 from pytest_ragcheck.rag.documents.asking_ingested import AsksIngested
@@ -157,7 +157,7 @@ class RunDocuments:
         """The result of the one upload for all workers; None if it went to another system with the same name."""
         system = name
         name = f"{name} as {routes.identity}" if routes.identity else name
-        ledger = self._ledger(_digest(name))
+        ledger = self._ledger(text_digest(name))
         ledger.hold(undecided=True)
         known = is_client_of_url(self._config, client) and system == shown_url(self._settings.endpoint.url or "")
         # A process that ends during the upload must delete the documents.
@@ -245,8 +245,4 @@ def _routes(client: Asks, name: str) -> DocumentRoutes:
 
 
 def _step(name: str) -> str:
-    return f"documents-{_digest(name)}"
-
-
-def _digest(name: str) -> str:
-    return hashlib.sha256(name.encode()).hexdigest()[:12]
+    return f"documents-{text_digest(name)}"

@@ -6,7 +6,6 @@ Friel, Belyi and Sanyal, "RAGBench: Explainable Benchmark for Retrieval-Augmente
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 from collections.abc import Iterable, Iterator
@@ -14,6 +13,7 @@ from collections.abc import Iterable, Iterator
 from pytest_ragcheck.errors import DatasetError
 from pytest_ragcheck.questions.datasets.dataset_row import Row
 from pytest_ragcheck.questions.datasets.standard_dataset import Dataset, Hub, passages_of
+from pytest_ragcheck.questions.passages import text_digest
 from pytest_ragcheck.questions.question import END_TO_END, GENERATION, RETRIEVAL_ALONE, Question
 from pytest_ragcheck.questions.question_ids import derived_id
 
@@ -44,8 +44,7 @@ def read(rows: Iterable[Row], dataset_name: str) -> Iterator[Question]:
         by_id.setdefault(row_id, {}).setdefault(asked, []).append(row)
     for row_id, questions in by_id.items():
         for asked, answered in questions.items():
-            digest = hashlib.sha256(json.dumps(asked).encode()).hexdigest()[:8]
-            question_id = row_id if len(questions) == 1 else f"{row_id}-{digest}"
+            question_id = row_id if len(questions) == 1 else f"{row_id}-{text_digest(json.dumps(asked))[:8]}"
             yield _question(question_id, asked, answered, dataset_name)
 
 

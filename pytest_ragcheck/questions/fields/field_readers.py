@@ -16,9 +16,8 @@ from pytest_ragcheck.questions.nodes.node_values import (
     json_mapping,
     one_or_more,
     read_flag,
-    read_positive,
-    read_share,
     read_text,
+    read_threshold,
     read_whole_number,
     shortened,
     without_repeats,
@@ -149,13 +148,13 @@ class SettingsReader:
         own: dict[str, float] = {}
         if isinstance(entry.value, MappingNode):
             for part in without_repeats(site, entry.value).values():
-                minimum = (read_positive if part.key in BOUNDED else read_share)(site, part)
+                minimum = read_threshold(site, part, is_maximum=part.key in BOUNDED)
                 if part.key not in self.known_metrics and part.key not in BOUNDED:
                     _note_unknown_metric(site, part, self.known_metrics)
                 elif minimum is not None:
                     own[part.key] = minimum
         elif isinstance(entry.value, Scalar):
-            minimum = read_share(site, entry)
+            minimum = read_threshold(site, entry)
             own = {} if minimum is None else dict.fromkeys(JUDGED, minimum)
         else:
             wrong_value(site, entry, 'a number from 0 to 1, or a mapping such as {"groundedness": 0.9}')

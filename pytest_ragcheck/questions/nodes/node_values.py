@@ -16,7 +16,6 @@ from pytest_ragcheck.questions.nodes.node import Entry, ListNode, MappingNode, N
 from pytest_ragcheck.redaction.printable import SURROGATE
 
 MAX_COUNT = 999_999_999
-"""The largest count."""
 
 # JSON's numbers and YAML's `.7`. Digits with leading zeros, such as a postcode, are a text.
 _NUMBER = re.compile(r"-?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
@@ -84,7 +83,7 @@ def one_or_more(entry: Entry | None) -> list[Entry]:
 def read_texts(site: Site, entry: Entry | None) -> tuple[str, ...]:
     wanted = "a text or a list of texts"
     texts = (read_text(site, item, wanted) for item in one_or_more(entry))
-    return tuple(text for text in texts if text is not None)
+    return tuple(filter(None, texts))
 
 
 def read_flag(site: Site, entry: Entry | None) -> bool | None:
@@ -99,7 +98,6 @@ def read_flag(site: Site, entry: Entry | None) -> bool | None:
 
 
 def is_flag(node: Node) -> bool:
-    """True for a true or false without quotes."""
     return isinstance(node, Scalar) and not node.quoted and node.text.lower() in _FLAGS
 
 
@@ -112,19 +110,11 @@ def read_whole_number(site: Site, entry: Entry, *, minimum: int) -> int | None:
     return None
 
 
-def read_share(site: Site, entry: Entry) -> float | None:
+def read_threshold(site: Site, entry: Entry, *, is_maximum: bool = False) -> float | None:
     number = number_in(entry.value)
-    if number is not None and 0 <= number <= 1:
+    if number is not None and (0 < number < math.inf if is_maximum else 0 <= number <= 1):
         return number
-    wrong_value(site, entry, "a number from 0 to 1, such as 0.7")
-    return None
-
-
-def read_positive(site: Site, entry: Entry) -> float | None:
-    number = number_in(entry.value)
-    if number is not None and 0 < number < float("inf"):
-        return number
-    wrong_value(site, entry, "a number above 0, such as 2")
+    wrong_value(site, entry, "a number above 0, such as 2" if is_maximum else "a number from 0 to 1, such as 0.7")
     return None
 
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from pytest_ragcheck.questions.passages import documents_of
+from pytest_ragcheck.questions.passages import documents_of, text_digest
 from pytest_ragcheck.questions.question import Question
 
 _UNSAFE = re.compile(r"[:\s/\\\"<>|?*%\x00-\x1f\x7f-\x9f\ud800-\udfff]")
@@ -58,4 +57,4 @@ def uploads_of(questions: Iterable[Question]) -> list[Upload]:
 
 
 def _digest(*parts: str) -> str:
-    return "-" + hashlib.sha256("\0".join(filter(None, parts)).encode("utf-8", "surrogatepass")).hexdigest()[:8]
+    return "-" + text_digest("\0".join(filter(None, parts)))[:8]
