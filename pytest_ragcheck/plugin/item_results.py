@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from pytest_ragcheck.questions.collected_questions import CollectedQuestions
 from pytest_ragcheck.questions.question import EarlierTurn
 from pytest_ragcheck.verdict.record import Record, sharing
+
+if TYPE_CHECKING:
+    from pytest_ragcheck.plugin.item_records import Evaluated
 
 
 @dataclass(slots=True, eq=False)
@@ -52,20 +56,15 @@ class ItemResults:
     _turns: dict[tuple[str, str], tuple[EarlierTurn, ...]] = field(default_factory=dict, init=False)
     """The earlier turns of the last record, by dataset name and conversation."""
 
-    def add_record(self, record: Record, node_id: str, *, on_demand: str, resumed: bool) -> None:
-        """
-        Add a record; it replaces an earlier one of the same question.
-
-        *on_demand* is the reason why the question was not prefetched; empty if it was. *resumed* is True if an earlier
-        run made the record.
-        """
-        key = record.question.key
+    def add_record(self, evaluated: Evaluated, node_id: str) -> None:
+        """Add a record; it replaces an earlier one of the same question."""
+        record, key = evaluated.record, evaluated.record.question.key
         self.records[key] = self._last = record if self._last is None else sharing(record, self._last)
         self.on_demand.pop(key, None)
         self.resumed.discard(key)
-        if on_demand:
-            self.on_demand[key] = on_demand
-        if resumed:
+        if evaluated.on_demand:
+            self.on_demand[key] = evaluated.on_demand
+        if evaluated.resumed:
             self.resumed.add(key)
         if key != self._own_key(node_id):
             self._called[node_id] = (*self._called.get(node_id, ()), key)
@@ -80,27 +79,6 @@ class ItemResults:
         shared = [theirs if own == theirs else own for own, theirs in zip(question.history, known, strict=False)]
         self._turns[name] = history = (*shared, *question.history[len(known) :])
         return replace(record, question=replace(question, history=history))
-
-    def add_outcome(
-        self,
-        node_id: str,
-        *,
-        skipped: bool = False,
-        excuse: str = "",
-        failure: str = "",
-        over_budget: str = "",
-        no_endpoint: bool = False,
-    ) -> None:
-        if excuse:
-            self.excused[node_id] = excuse
-        self.no_endpoint += no_endpoint
-        if over_budget:
-            self.over_budget += 1
-            self.spent = over_budget
-        elif skipped:
-            self.skipped.add(node_id)
-        if failure:
-            self.failed.setdefault(node_id, failure)
 
     def forget(self, node_id: str) -> None:
         """Drop the records of an item that is run again."""

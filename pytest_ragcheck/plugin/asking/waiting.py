@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Awaitable, Callable
-from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import pytest
@@ -44,9 +43,13 @@ class Waiting:
         Progress lines name *question* during a long wait, and *to_go* is the number of questions after it.
         """
         if not self._is_worker:
-            every_seconds = seconds_between_lines(self._session.config)
-            report = partial(self._print_progress, question, to_go)
-            return self._loop.run(function, *arguments, every_seconds=every_seconds, meanwhile=report)
+            config = self._session.config
+            return self._loop.run(
+                function,
+                *arguments,
+                every_seconds=seconds_between_lines(config),
+                meanwhile=lambda: write_line(config, self._progress.line(question, to_go=to_go)),
+            )
         # A worker has no terminal, and after a stop xdist still lets it run all items that it was given.
         self.end_if_stopped()
         try:
@@ -78,6 +81,3 @@ class Waiting:
         if reason is None and os.getppid() == self._parent:
             return ""
         return reason or STOPPED
-
-    def _print_progress(self, question: Question, to_go: int) -> None:
-        write_line(self._session.config, self._progress.line(question, to_go=to_go))

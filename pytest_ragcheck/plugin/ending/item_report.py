@@ -76,7 +76,7 @@ def records_of(report: pytest.TestReport, config: pytest.Config) -> list[Record]
         if question is not record.question and question == record.question:
             # A worker sends a copy of the question; keep one in memory.
             record = replace(record, question=question)
-        run.results.add_record(record, place, on_demand=evaluated.on_demand, resumed=evaluated.resumed)
+        run.results.add_record(replace(evaluated, record=record), place)
     return records
 
 
@@ -85,27 +85,26 @@ def _received(text: str, on_demand: str, resumed: bool) -> Evaluated:
 
 
 def add_outcome(run: Run, report: pytest.TestReport, config: pytest.Config) -> None:
-    place = place_of(report, config)
+    place, results = place_of(report, config), run.results
     outcome: str = report.outcome
     if outcome == "rerun":
-        run.results.forget(place)
-        return
-    expected = hasattr(report, "wasxfail")
-    skipped = report.skipped and not expected
-    excuse = PASSED if report.passed and report.when == "call" else ""
-    # A failure that only the gate tolerates was not expected by a user.
-    if report.skipped and expected and not hasattr(report, TOLERATED):
+        results.forget(place)
+    elif report.failed:
+        results.failed.setdefault(place, _first_line(report))
+    elif report.passed and report.when == "call":
+        results.excused[place] = PASSED
+    elif report.skipped and not hasattr(report, "wasxfail"):
+        results.no_endpoint += NO_ENDPOINT in str(report.longrepr)
+        if spent := _spent(report):
+            results.over_budget += 1
+            results.spent = spent
+        else:
+            results.skipped.add(place)
+    elif report.skipped and not hasattr(report, TOLERATED):
+        # A failure that only the gate tolerates was not expected by a user.
         # pytest.xfail() has the text before its reason.
         why = report.wasxfail.removeprefix("reason: ")
-        excuse = f"{EXPECTED}: {why}" if why else EXPECTED
-    run.results.add_outcome(
-        place,
-        skipped=skipped,
-        excuse=excuse,
-        failure=_first_line(report) if report.failed else "",
-        over_budget=_spent(report) if skipped else "",
-        no_endpoint=skipped and NO_ENDPOINT in str(report.longrepr),
-    )
+        results.excused[place] = f"{EXPECTED}: {why}" if why else EXPECTED
 
 
 def _spent(report: pytest.TestReport) -> str:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from itertools import chain, islice
 from typing import Any
 
+from pytest_ragcheck.rag.ask import are_texts
 from pytest_ragcheck.rag.body.json_body import ReplyMismatch, parse_json
 from pytest_ragcheck.rag.body.vocabulary import (
     ANSWER_NAMES,
@@ -218,12 +219,12 @@ def _contexts(reply: object, beside: _Place, names: Sequence[str] = CONTEXTS_NAM
                 return _Texts(f"[{path}]")
             if isinstance(value, Mapping) and (by_id := _by_id(path, value)):
                 return by_id
-            plain = isinstance(value, list) and all(isinstance(each, str) for each in value)
+            plain = are_texts(value)
             if plain and all(each.startswith(("http://", "https://")) for each in value):  # an empty one, too
                 last_choice = last_choice or _Texts(path)
             elif isinstance(value, list):
                 found = _Texts(path) if plain else _texts(f"{path}[]", _flat(value), _DEEPEST)
-                if found and not found.ids and _is_of_texts(value):
+                if found and not found.ids and are_texts(_flat(value)):
                     found = _Texts(found.expression, _ids_beside(place, key))
                 if found:
                     return found
@@ -277,10 +278,6 @@ def _within(place: _Place) -> Iterator[_Place]:
                 yield _Place(path, inner)
 
 
-def _is_of_texts(value: Sequence[Any]) -> bool:
-    return all(isinstance(each, str) for each in _flat(value))
-
-
 def _ids_beside(beside: _Place, contexts: str) -> str:
     """The expression for an array of ids as long as that of the contexts; empty without one."""
     texts = beside.keys[contexts]
@@ -293,7 +290,7 @@ def _ids_beside(beside: _Place, contexts: str) -> str:
             path, ids = (f"{place.to(key)}[]", _flat(ids)) if nested else (place.to(key), ids)
             if len(ids) != len(_flat(texts)):
                 continue
-            if all(isinstance(each, str) for each in ids):
+            if are_texts(ids):
                 return path
             if all(isinstance(each, Mapping) for each in ids):
                 return _id_of_each(path if nested else f"{path}[]", ids)
@@ -312,7 +309,7 @@ def _id_of_each(path: str, values: Sequence[Mapping[str, Any]]) -> str:
         for at, objects in places:
             for key in keys_among(objects[0], names):
                 ids = [each.get(key) for each in objects]
-                if all(isinstance(each, str) for each in ids):
+                if are_texts(ids):
                     return f"{at}.{written(key)}"
                 if all(isinstance(each, (str, int)) and not isinstance(each, bool) for each in ids):
                     return f"{at}.to_string({written(key)})"
@@ -321,7 +318,7 @@ def _id_of_each(path: str, values: Sequence[Mapping[str, Any]]) -> str:
 
 def _texts(path: str, values: Sequence[Any], deeper: int) -> _Texts | None:
     """The expressions that extend *path*, the path of *values*, to a text and an id of each value."""
-    if all(isinstance(value, str) for value in values):
+    if are_texts(values):
         return _Texts(path)
     if deeper and all(isinstance(value, list) for value in values):
         return _texts(f"{path}[]", _flat(values), deeper - 1)
@@ -333,7 +330,7 @@ def _texts(path: str, values: Sequence[Any], deeper: int) -> _Texts | None:
         names = ("sources",) if is_part else TEXT_NAMES
         for key in (*keys_among(values[0], names), *keys_among(objects, TEXT_OBJECT_NAMES)):
             inner = [value.get(key) for value in values]
-            if ids and all(isinstance(each, list) and _is_of_texts(each) for each in inner):
+            if ids and all(isinstance(each, list) and are_texts(_flat(each)) for each in inner):
                 return _Texts(f"{path}.join(' ', {written(key)})", ids)
             if found := _texts(f"{path}.{written(key)}", inner, deeper - 1):
                 # An id of an object with several texts would be too few.
