@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from pytest_ragcheck.rag.answer import RagAnswer
 
     JudgeFunction = Callable[[Question, RagAnswer], "Judgement | Awaitable[Judgement]"]
-    """A plain function that can be the judge."""
 
     class _Judges(Protocol):
         def judge(self, question: Question, answer: RagAnswer) -> Judgement | Awaitable[Judgement]: ...

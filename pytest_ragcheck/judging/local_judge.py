@@ -74,7 +74,6 @@ class LocalJudge:
             prompt_version=rules,
         )
         self.canaries = canaries()
-        """The answers of the preflight."""
 
         folder = downloaded(model)
         parts = [rules, version("torch"), version("transformers")]

@@ -47,7 +47,6 @@ class RagasJudge:
         )
         # ragas does not measure an empty answer.
         self.canaries = tuple(canary for canary in canaries() if canary.answer.text)
-        """The answers of the preflight."""
 
         vectors: str = getattr(embeddings, "fingerprint", "")
         self.trial_fingerprint = (

@@ -61,14 +61,7 @@ class TokenClassifier:
     """
     A token classifier with the labels 0 (supported) and 1 (not supported), such as those of LettuceDetect.
 
-    Code from a model's folder is never run, and weights are read from safetensors only.
-
-    Args:
-        name: A folder, or a name on the hub.
-
-    Raises:
-        ValueError: The model is of another kind.
-        OSError: There is no such folder, and the hub has no model of that name or cannot be reached.
+    The model is that of `load_classifier`, whose errors propagate.
     """
 
     def __init__(self, name: str) -> None:

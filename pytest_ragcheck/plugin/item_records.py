@@ -28,7 +28,6 @@ _RECORDS: pytest.StashKey[dict[pytest.Item, list[Evaluated]]] = pytest.StashKey(
 
 
 def keep_record(item: pytest.Item, evaluated: Evaluated) -> None:
-    """Keep the record for the next report of the item."""
     item.config.stash.setdefault(_RECORDS, {}).setdefault(item, []).append(evaluated)
 
 

@@ -17,8 +17,6 @@ class CollectedQuestions:
     """The questions of a run by dataset, and the node ids of their items; the plugin and the report use them."""
 
     root: Path
-    """The root folder of the pytest run."""
-
     suffix: str = ""
     """Suffix of the dataset names of this worker under `--dist each`; else empty."""
 
@@ -69,7 +67,6 @@ class CollectedQuestions:
         }
 
     def merge(self, wire: Mapping[str, Any]) -> None:
-        """Add the questions that a worker sent with `to_wire`."""
         for each in wire["sets"]:
             if each["dataset_name"] not in self.sets:
                 self.sets[each["dataset_name"]] = set_from_wire(each)

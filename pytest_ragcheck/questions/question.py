@@ -38,14 +38,11 @@ class GoldPassage:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EarlierTurn:
     question: str
-    """The text of the turn."""
-
     # Tracebacks of a user's client show its values, and texts of the system may hold secrets.
     answer: str | None = field(repr=False)
     """The answer of the system, empty if it abstained; None in the tier `retrieval`, which asks for no answer."""
 
     contexts: tuple[str, ...] = field(default=(), repr=False)
-    """The passages of that answer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -201,7 +198,7 @@ class Origin:
     """The name of the dataset's file, or `hub: ` and the repository."""
 
     split: str | None
-    """The split; None if only the file is known."""
+    """None if only the file is known."""
 
     available: int
     """Number of questions in the dataset, >= 1."""
@@ -213,7 +210,6 @@ class Origin:
     """Requested number of questions, >= 1; None for all."""
 
     seed: int
-    """Seed of the sample."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

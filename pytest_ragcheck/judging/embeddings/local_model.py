@@ -60,12 +60,7 @@ class LocalModel(Generic[M]):
         weakref.finalize(self, self._turn.acquire, timeout=_LONGEST_WAIT_SECONDS)
 
     async def use(self, function: Callable[[M], T]) -> T:
-        """
-        The result of the function with the model, computed in a thread.
-
-        Raises:
-            JudgeError: The model cannot be loaded.
-        """
+        """The result of `in_turn`, computed in a thread."""
         return await in_thread(partial(self.in_turn, function))
 
     def in_turn(self, function: Callable[[M], T]) -> T:

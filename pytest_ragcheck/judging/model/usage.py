@@ -29,7 +29,6 @@ class TokenUse:
     """True if the tokens were used in the recorded run, and not now."""
 
     recorded_usd: float | None = None
-    """The recorded cost, if it is known."""
 
 
 # A context variable, because the code that sends requests does not have the question.

@@ -47,8 +47,6 @@ class Window:
 
     prompt: str
     part: str
-    """All or a part of the answer."""
-
     start: int
     """Where the part starts in the answer."""
 

@@ -88,8 +88,6 @@ class JudgePrompt:
     """Changes with every change of the text; every record has it."""
 
     text: str
-    """The text of the file, with its placeholders."""
-
     frame: str = frame_of(_VERDICT_FIELDS)
     """
     The text around the material, in the prompt's language: how to read the material, and how to reply.

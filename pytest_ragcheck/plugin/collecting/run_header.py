@@ -47,12 +47,7 @@ def write_header_once(config: pytest.Config) -> None:
 
 
 def resume_lines_of(config: pytest.Config) -> list[str]:
-    """
-    The header lines of `--rag-resume`.
-
-    Raises:
-        pytest.UsageError: The last run cannot be resumed.
-    """
+    """The lines of `resume_lines`; none without `--rag-resume`."""
     if not settings_of(config).run.resume:
         return []
     from pytest_ragcheck.plugin.collecting.resume_lines import resume_lines

@@ -37,12 +37,7 @@ def callers_of(config: pytest.Config, items: Iterable[pytest.Item]) -> set[tuple
 
 
 def check_gate(config: pytest.Config) -> None:
-    """
-    Read the baseline of the gate in the processes that use it, before the first question costs anything.
-
-    Raises:
-        pytest.UsageError: The baseline cannot be read, or the gate needs one and has none.
-    """
+    """Call `check_baseline` in the processes that use the baseline, before the first question costs anything."""
     if has_gate(config):
         from pytest_ragcheck.plugin.collecting.gate_baseline import check_baseline, rules_of
 

@@ -10,7 +10,6 @@ from pytest_ragcheck.questions.datasets.dataset_names import DatasetChoice
 from pytest_ragcheck.questions.datasets.standard_dataset import Dataset
 
 DATASETS = tuple(module.DATASET for module in (ragbench, squad_v2, golden, qasper, hotpotqa, msmarco))
-"""The datasets that come with the package."""
 
 _NAMES = frozenset(dataset.name for dataset in DATASETS)
 

@@ -51,11 +51,7 @@ class Dataset:
     """Function from a file's single JSON object to its rows; None, or a result of None, if the object is one row."""
 
     subsets: tuple[str, ...] = ()
-    """The names of the subsets; empty without subsets."""
-
     split: str = "validation"
-    """The default split."""
-
     hub: Hub | None = None
     """None if the dataset can be read from a path only."""
 

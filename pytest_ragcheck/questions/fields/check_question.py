@@ -16,10 +16,7 @@ def check_question(question: Question, *, known_metrics: Collection[str], given_
     """
     Check the fields of a question that no question file has, because Python does not check their types.
 
-    Args:
-        question: The question.
-        known_metrics: The metrics that `thresholds` may name.
-        given_as: The first words of an error.
+    The `thresholds` may name *known_metrics*. An error begins with *given_as*.
 
     Raises:
         UsageError: A value cannot be used; the text names the field and its valid values.

@@ -31,7 +31,6 @@ KINDS: Mapping[str, KeyKind] = {
     "quarantine": "reason",
     "metadata": "mapping",
 }
-"""The kind of each key of a question."""
 
 
 FILE_DESCRIPTIONS: Mapping[str, str] = {

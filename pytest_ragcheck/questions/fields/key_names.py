@@ -63,8 +63,6 @@ INVERTED = frozenset({"is_unanswerable", "unanswerable", "is_impossible"})
 @dataclass(frozen=True, kw_only=True)
 class Vocabulary:
     aliases: Mapping[str, tuple[str, ...]]
-    """The other names of each key."""
-
     refused: Mapping[str, str] = field(default_factory=dict)
     """Ambiguous names and names of a system's output, each with the end of its error text."""
 

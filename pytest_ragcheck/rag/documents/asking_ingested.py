@@ -27,8 +27,6 @@ class AsksIngested:
                 self._names[dataset][upload.doc_id].append(upload.file_name)
         self.header_secrets = getattr(client, "header_secrets", ())
         self.endpoint = endpoint_name(client)
-        """The name of the system in results."""
-
         self.lacks_documents = ingested.is_refused
         """True if the system takes or reads no further documents."""
 

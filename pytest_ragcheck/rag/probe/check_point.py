@@ -42,8 +42,6 @@ class Check(Enum):
 
     def __init__(self, title: str, required: bool = True) -> None:
         self.title = title
-        """The requirement in words."""
-
         self.required = required
 
     def passed(self, seen: str) -> Point:
