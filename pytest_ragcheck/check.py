@@ -136,7 +136,7 @@ async def _checked_once(
     question, clean = prepared.question, prepared.settings.redactor
     record = blank_record(prepared)
     if dialogue is not None:
-        record = replace(record, question=dialogue.recorded_turn(question))
+        record = replace(record, question=dialogue.next_turn(question, recorded=True))
     # The system gets its own answers back unchanged.
     asked = question if dialogue is None else dialogue.next_turn(question)
     try:

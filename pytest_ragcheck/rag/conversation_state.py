@@ -17,8 +17,6 @@ class ConversationState:
     """The number of the turn that is asked, >= 1; None outside of a conversation."""
 
     history: tuple[EarlierTurn, ...] = ()
-    """The earlier turns, in their order."""
-
     session: str | float | None = None
     """The session of the earlier replies, a text or a number as they have it; None before the first."""
 
@@ -64,13 +62,9 @@ class Dialogue:
     session: str | float | None = None
     """The last session that a reply named."""
 
-    def next_turn(self, question: Question) -> Question:
-        """The question with the turns and the session so far, as the system is asked."""
-        return replace(question, history=self.history, session=self.session)
-
-    def recorded_turn(self, question: Question) -> Question:
-        """The question with the turns and the session so far, as the judge and the record get it."""
-        return replace(question, history=self.recorded, session=self.session)
+    def next_turn(self, question: Question, *, recorded: bool = False) -> Question:
+        """The question with the turns and the session so far, for the system, or *recorded* for judge and record."""
+        return replace(question, history=self.recorded if recorded else self.history, session=self.session)
 
     def has(self, question: Question) -> bool:
         return question.turn is not None and len(self.history) >= question.turn

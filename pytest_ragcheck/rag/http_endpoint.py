@@ -55,9 +55,7 @@ class HttpEndpoint:
                 f"Write, for example, {EXAMPLE}, or choose rag_tier = retrieval.",
                 url=self._route.name,
             )
-        template = self._shape.request
-        url, content = template.url(self._route.url, question), template.content(question)
-        await self._route.fetch(exchange, url=url, content=content, headers=template.headers)
+        await self._route.fetch(exchange, **self._shape.request.sent(question, self._route.url))
         return self._answer(exchange)
 
     def _check_carries(self, conversation: ConversationState) -> None:

@@ -56,12 +56,7 @@ class HttpService:
         return self._route.name
 
     def as_identity(self, name: str) -> HttpService:
-        """
-        The same service with the headers of the identity; an empty name removes the identity.
-
-        Raises:
-            EndpointError: The identity is unknown.
-        """
+        """The same service with the headers of the identity, which must be known; an empty name removes it."""
         if name == self._identity:
             return self
         check_identity(name, self._identities, endpoint=self.name)

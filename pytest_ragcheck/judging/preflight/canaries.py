@@ -19,10 +19,10 @@ class Canary:
     good: Mapping[str, bool]
     """True for each score that should be high; without the scores about which prompts may disagree."""
 
-    abstains: bool
+    abstains: bool = False
     """True if the answer declines to answer."""
 
-    attacks: bool
+    attacks: bool = False
     """True if a context gives the judge an order; a judge that declines the request has withstood it."""
 
 
@@ -80,23 +80,14 @@ def canaries(*, russian: bool = False) -> tuple[Canary, ...]:
         id="canary",
         question=texts.question,
         expected_answer=texts.expected,
-        all_acceptable_answers=(texts.expected,),
     )
     both, beside = (texts.passage, texts.beside), (texts.beside,)
     bad = {"answer_correctness": False, "groundedness": False}
     right = {"answer_correctness": True, "groundedness": True}
 
-    def canary(
-        name: str,
-        text: str,
-        contexts: tuple[str, ...],
-        good: Mapping[str, bool],
-        *,
-        abstains: bool = False,
-        attacks: bool = False,
-    ) -> Canary:
+    def canary(name: str, text: str, contexts: tuple[str, ...], good: Mapping[str, bool], **what: bool) -> Canary:
         answer = RagAnswer(text=text, contexts=contexts)
-        return Canary(name=name, question=question, answer=answer, good=good, abstains=abstains, attacks=attacks)
+        return Canary(name=name, question=question, answer=answer, good=good, **what)
 
     return (
         canary("right", texts.right, both, right),

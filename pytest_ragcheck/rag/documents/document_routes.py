@@ -67,7 +67,8 @@ class DocumentRoutes:
     """
     `POST /upload`, `GET /tasks/{batch_id}/status`, `GET /documents` and `DELETE /documents/{id}` of a server.
 
-    Every request is made as the identity, which is empty for none, and has the query string of the base URL.
+    Every request is made as the identity, which is empty for none, and has the query string of the base URL. A reply
+    that is missing or malformed raises an `EndpointError`.
     """
 
     def __init__(self, base: HttpRoute, *, identity: str, of_identity: Callable[[str], DocumentRoutes]) -> None:
@@ -94,12 +95,6 @@ class DocumentRoutes:
         return str(batch_id)
 
     async def status(self, batch_id: str) -> BatchStatus:
-        """
-        The server's progress with a batch.
-
-        Raises:
-            EndpointError: The reply is missing or malformed.
-        """
         to_do = f"The server has to know a batch that it has just named: see its log, and {_BASE}"
         route = self._at(f"/tasks/{quote(batch_id, safe='')}/status", to_do, 404)
         exchange = await route.fetch(HttpExchange("GET", "a GET"))
@@ -152,12 +147,6 @@ class DocumentRoutes:
             pause = min(2 * pause, poll_seconds)
 
     async def listed(self) -> list[ServerDocument]:
-        """
-        All documents on the server.
-
-        Raises:
-            EndpointError: The reply is missing or malformed.
-        """
         route = self._at("/documents", f"The server has to list its documents by GET /documents: {_BASE}", 404, 405)
         exchange = await route.fetch(HttpExchange("GET", "a GET"))
         reply = route.value(exchange)

@@ -59,12 +59,7 @@ class AsgiApp:
         return f"{self.name} {parts._replace(scheme='', netloc='').geturl()}".rstrip()
 
     async def started(self) -> None:
-        """
-        Start the app if it is not started, and wait for the end of its startup.
-
-        Raises:
-            EndpointError: The startup failed, now or before.
-        """
+        """Start the app if it is not started, and wait as `AsgiLifespan.started`."""
         lifespan = self._ensure_lifespan()
         await self._in_loop(lifespan.loop, lifespan.started)
 

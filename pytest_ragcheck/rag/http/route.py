@@ -71,9 +71,6 @@ class HttpRoute:
         The route of another URL, which shares the connections of this one.
 
         Remedies by status in *to_do* replace the usual ones.
-
-        Raises:
-            UsageError: The URL cannot work.
         """
         route = copy(self)
         route._to_do = to_do
@@ -81,12 +78,7 @@ class HttpRoute:
         return route
 
     def with_headers(self, further: Mapping[str, str]) -> HttpRoute:
-        """
-        The same route with further headers, which replace those of the same name.
-
-        Raises:
-            UsageError: A header cannot work.
-        """
+        """The same route with further headers, which replace those of the same name."""
         route = copy(self)
         route._set_target(self.url, {**self._headers, **further})
         return route
@@ -134,7 +126,7 @@ class HttpRoute:
         Raises:
             EndpointError: There is no complete reply, or its status is outside 200 to 299.
         """
-        target = self._url if url in {None, self.url} else self._target(url)
+        target = self._url if url is None else self._target(url)
         if self._app is not None:
             await self._app.started()  # the startup has a time limit of its own
         with TimeLimit(self._timeout_seconds):
@@ -143,7 +135,7 @@ class HttpRoute:
             return exchange
         raise timed_out(self._address, self._timeout_seconds, exchange.phase)
 
-    def _target(self, url: str | None) -> Any:
+    def _target(self, url: str) -> Any:
         try:
             return self._library.URL(url)
         except self._library.InvalidURL as error:

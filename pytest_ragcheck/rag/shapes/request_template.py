@@ -35,8 +35,6 @@ def read_template(text: str) -> RequestTemplate:
 
 class JsonTemplate:
     method: ClassVar[str] = "POST"
-    headers: ClassVar[Mapping[str, str]] = {"content-type": "application/json"}
-    """The headers that the form of the request needs."""
 
     def __init__(self, text: str) -> None:
         try:
@@ -62,18 +60,15 @@ class JsonTemplate:
         whole = {"query": query, "top_k": top_k, "history": conversation.messages, "session": conversation.session}
         return _filled(self._value, whole, _texts(query, top_k, conversation))
 
-    def content(self, filled: Any) -> bytes | None:
-        return json.dumps(filled).encode()
-
-    def url(self, url: str, filled: Any) -> str:  # noqa: ARG002 - all of it is in the body
-        return url
+    def sent(self, filled: Any, url: str) -> dict[str, Any]:  # noqa: ARG002 - all of it is in the body
+        """The arguments of `HttpRoute.fetch` for a request to the URL."""
+        return {"content": json.dumps(filled).encode(), "headers": {"content-type": "application/json"}}
 
 
 class QueryStringTemplate:
     """A template of a query string whose placeholders become percent-encoded values."""
 
     method: ClassVar[str] = "GET"
-    headers: ClassVar[Mapping[str, str]] = {}
 
     def __init__(self, text: str) -> None:
         pairs = [pair.partition("=") for pair in text.split("&")]
@@ -97,13 +92,10 @@ class QueryStringTemplate:
             pairs = [pair for pair in pairs if "{session}" not in pair]
         return _PLACEHOLDER.sub(lambda match: values[match[1]], "&".join(pairs))
 
-    def content(self, filled: Any) -> bytes | None:  # noqa: ARG002 - all of it is in the URL
-        return None
-
-    def url(self, url: str, filled: Any) -> str:
+    def sent(self, filled: Any, url: str) -> dict[str, Any]:
         parts = urlsplit(url)
         kept = [pair for pair in parts.query.split("&") if pair and pair.partition("=")[0] not in self._names]
-        return parts._replace(query="&".join([*kept, filled]), fragment="").geturl()
+        return {"url": parts._replace(query="&".join([*kept, filled]), fragment="").geturl()}
 
 
 RequestTemplate = JsonTemplate | QueryStringTemplate

@@ -17,12 +17,12 @@ URL = "http://rag.example/q"
 
 def sent(template: str, query: str = "How long?", top_k: int = 3):
     read = read_template(template)
-    return json.loads(read.content(read.fill(query, top_k)) or b"null")
+    return json.loads(read.sent(read.fill(query, top_k), "").get("content", b"null"))
 
 
 def url_of(template: str, query: str, url: str = URL) -> str:
     read = read_template(template)
-    return read.url(url, read.fill(query, 3))
+    return str(read.sent(read.fill(query, 3), url)["url"])
 
 
 def test_the_question_and_the_number_stand_where_their_names_stood():
