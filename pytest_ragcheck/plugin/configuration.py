@@ -60,11 +60,7 @@ def add_options(parser: pytest.Parser) -> None:
 
 
 def check_given(config: pytest.Config) -> None:
-    """
-    Check the values of the command line and the ini file before the run begins.
-
-    A run without values skips the check.
-    """
+    """Check the values of the command line and the ini file, if there are any, before the run begins."""
     if given_options(config, {"rag_require_endpoint", "rag_resume"}):
         settings_of(config)
 
@@ -243,12 +239,7 @@ def opening_files() -> Iterator[None]:
 
 
 def check_files() -> None:
-    """
-    Check that the process can open the files and connections of a run; otherwise an import fails obscurely.
-
-    Raises:
-        pytest.UsageError: It has fewer than `_FEWEST_FILES` left.
-    """
+    """Raise a usage error if the process can open too few files and connections; later an import fails obscurely."""
     held: list[int] = []
     try:
         while len(held) < _FEWEST_FILES:

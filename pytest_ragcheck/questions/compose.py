@@ -62,12 +62,7 @@ def _compose(text: str, suffix: str, mistakes: Mistakes) -> Node | None:
 
 
 def decoded(content: bytes) -> str:
-    """
-    The text of a file.
-
-    Raises:
-        Unreadable: It is not UTF-8 text.
-    """
+    """The text of a file; raises `Unreadable` if it is not UTF-8 text."""
     for begin, what in _BINARY.items():
         if content.startswith(begin):
             raise Unreadable(1, f"is {what}")

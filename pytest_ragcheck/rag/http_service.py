@@ -26,12 +26,7 @@ _PASSAGES = '{"query": "{query}", "context_passages": [{"text": "...", "doc_id":
 
 
 class HttpService:
-    """
-    A RAG service over HTTP; the arguments other than the route for questions are those of `RagClient`.
-
-    Raises:
-        UsageError: The base URL or the shape cannot work.
-    """
+    """A RAG service over HTTP; the arguments other than the route for questions are those of `RagClient`."""
 
     def __init__(
         self,

@@ -25,12 +25,7 @@ class LocalEmbeddings:
         self._model = LocalModel(model, setting="rag_embedding_model", load=load)
 
     async def embed(self, texts: Sequence[str]) -> Mapping[str, Vector]:
-        """
-        The vector of each text; text beyond the model's limit is cut off.
-
-        Raises:
-            JudgeError: The model cannot be loaded.
-        """
+        """The vector of each text; text beyond the model's limit is cut off."""
         distinct = list(dict.fromkeys(texts))
         vectors = [await self._model.use(partial(_vector, text=text)) for text in distinct]
         return dict(zip(distinct, vectors, strict=True))

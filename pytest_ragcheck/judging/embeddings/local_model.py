@@ -44,7 +44,7 @@ def file_states(folder: Path) -> list[tuple[str, int, int]]:
 
 class LocalModel(Generic[M]):
     """
-    A model that is loaded on first use. If loading fails, every later use fails with the same error.
+    A model that is loaded on first use. If loading fails, every use fails with the same `JudgeError`.
 
     The error text names the *setting* that has the name.
     """
@@ -64,12 +64,7 @@ class LocalModel(Generic[M]):
         return await in_thread(partial(self.in_turn, function))
 
     def in_turn(self, function: Callable[[M], T]) -> T:
-        """
-        The result of the function with the model, computed in this thread after other callers.
-
-        Raises:
-            JudgeError: The model cannot be loaded.
-        """
+        """The result of the function with the model, computed in this thread after other callers."""
         with self._turn:
             return function(self._loaded_model())
 

@@ -27,12 +27,7 @@ class OpenAIEmbeddings:
         return self.server.fingerprint
 
     async def embed(self, texts: Sequence[str]) -> Mapping[str, Vector]:
-        """
-        The vector of each text, by one request; repeated texts are sent once.
-
-        Raises:
-            JudgeUnavailable: The server did not reply with one finite vector of equal length for each text.
-        """
+        """The vector of each text, all finite and of equal length, by one request without repeated texts."""
         distinct = list(dict.fromkeys(texts))
         vectors = await self.server.call(partial(self._ask, distinct))
         return dict(zip(distinct, vectors, strict=True))

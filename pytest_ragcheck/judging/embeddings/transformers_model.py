@@ -36,12 +36,7 @@ class Loaded:
 
 
 def load(name: str) -> Loaded:
-    """
-    Loads the model from the folder *name*, or by this name from the hub.
-
-    Raises:
-        Exception: The libraries are not installed, or the model does not exist.
-    """
+    """The model in the folder *name*, or of this name on the hub; all errors of the libraries propagate."""
     with quiet_loading():
         torch, transformers = imported()
         # Given a name, transformers requests each file from the hub again, for minutes without a network.

@@ -39,13 +39,7 @@ _BARE = ("answer_correctness", "groundedness", "error_message")
 
 
 def read_reply(text: str, *, nonce: str, bare: bool = False) -> Judgement:
-    """
-    The judgement in a reply; see `read_object` for the text that may surround it.
-
-    Raises:
-        JudgeReplyError: The reply has no verdict, more than one, or one with wrong fields. The text of the error can be
-            sent back to the model.
-    """
+    """The judgement in a reply; `read_object` describes the text that may surround it, and the errors."""
     reply = read_object(text, JudgeReply, nonce=nonce, bare=_BARE if bare else ())
     return Judgement(
         answer_correctness=reply.answer_correctness,

@@ -22,13 +22,10 @@ NO_JUDGE = (
 
 def check_preconditions(config: pytest.Config, *, collected: bool) -> None:
     """
-    Refuse a run that could measure nothing.
+    Raise a `pytest.UsageError` if a setting is missing or wrong, so that the run could measure nothing.
 
     *collected* is True if items with questions were collected. Otherwise only `rag_check` is used, and the test's own
     module may define the fixtures.
-
-    Raises:
-        pytest.UsageError: A setting is missing or wrong.
     """
     settings = settings_of(config)
     judged = collected and any(question.is_answered for question in run_of(config).questions.selected.values())

@@ -17,12 +17,7 @@ from pytest_ragcheck.summary.gate_rules import COMPARING
 
 
 def select(session: pytest.Session) -> None:
-    """
-    Record the questions of the items that were not deselected.
-
-    Raises:
-        pytest.UsageError: The run could measure nothing.
-    """
+    """Record the questions of the items that were not deselected, and check that the run can measure something."""
     run = run_of(session.config)
     own = callers_of(session.config, session.items)
     run.callers |= own

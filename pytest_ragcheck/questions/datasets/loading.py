@@ -33,8 +33,7 @@ def load_questions(
     *samples* is the maximum number of questions; None for all. Their `thresholds` may name *known_metrics*.
 
     Raises:
-        DatasetError: The file or the hub has another format; the text names the row, the expected value and the value
-            found.
+        DatasetError: The file or the hub has another format.
         UsageError: A package is missing, or the dataset made a question that cannot be asked.
     """
     split = choice.split or dataset.split

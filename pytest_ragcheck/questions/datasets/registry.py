@@ -59,12 +59,7 @@ def check_choices(choices: Sequence[DatasetChoice], known: Mapping[str, Dataset]
 
 
 def check_choice(choice: DatasetChoice, known: Mapping[str, Dataset]) -> None:
-    """
-    Check that the choice can be loaded.
-
-    Raises:
-        UsageError: The dataset, its subset or its path does not exist, or the library of the hub is not installed.
-    """
+    """Raise a `UsageError` unless dataset, subset and path exist, and the library of the hub if it is needed."""
     dataset = known.get(choice.name)
     if dataset is None:
         raise UsageError(f"{choice.name!r} is not a dataset; choose one of {', '.join(known)}.")

@@ -38,12 +38,7 @@ def is_top_k(value: Any) -> bool:
 
 
 def check_mentions(mentions: Collection[str], given_as: str) -> None:
-    """
-    Check the regular expressions among the mentions.
-
-    Raises:
-        UsageError: Python's `re` does not compile one of them.
-    """
+    """Raise a `UsageError` if Python's `re` does not compile a regular expression among the mentions."""
     try:
         for mention in mentions:
             compile_mention(mention)
@@ -52,12 +47,7 @@ def check_mentions(mentions: Collection[str], given_as: str) -> None:
 
 
 def check_thresholds(by_metric: Mapping[str, Any], known_metrics: Collection[str], given_as: str) -> None:
-    """
-    Check the names and the numbers of thresholds.
-
-    Raises:
-        UsageError: A metric is unknown, or a number is out of its range.
-    """
+    """Raise a `UsageError` if a metric is unknown, or a number is out of its range."""
     for metric, value in by_metric.items():
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
         if metric in BOUNDED:

@@ -35,10 +35,7 @@ def compose_json(text: str, *, line: int = 1, whole: str = "file") -> Node:
     """
     The tree of the one JSON value in *text*, which begins on *line* of the file.
 
-    An error at the end of the text calls it *whole*.
-
-    Raises:
-        Unreadable: The text is not JSON, or is nested too deeply.
+    `Unreadable` is raised for a text that is not JSON; an error at the end of the text calls it *whole*.
     """
     scanner = _Scanner(text, line, whole)
     node = scanner.value("a value", depth=1)

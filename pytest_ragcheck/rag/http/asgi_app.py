@@ -64,21 +64,11 @@ class AsgiApp:
         await self._in_loop(lifespan.loop, lifespan.started)
 
     async def run(self, function: Callable[..., Coroutine[Any, Any, T]], *arguments: Any) -> T:
-        """
-        The result of `function(*arguments)`, which runs in the event loop of the app.
-
-        Raises:
-            EndpointError: The loop is not running.
-        """
+        """The result of `function(*arguments)` in the app's event loop; an `EndpointError` unless that loop runs."""
         return await self._in_loop(self._ensure_lifespan().loop, function, *arguments)
 
     def refuse_to_block(self) -> None:
-        """
-        Refuse a call that would wait in the event loop of the app, which could not run then.
-
-        Raises:
-            UsageError: That loop runs in this thread.
-        """
+        """Raise a `UsageError` for a call in the thread of the app's event loop, which would wait for itself."""
         lifespan = self._lifespan
         try:
             running = asyncio.get_running_loop()

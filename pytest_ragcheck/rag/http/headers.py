@@ -52,12 +52,7 @@ def fill_in(headers: Iterable[tuple[str, str]], environment: Mapping[str, str]) 
 
 
 def check_header(name: str, value: str, *, source: str = "the place it comes from") -> None:
-    """
-    Refuses a header that cannot be sent; no text shows its value. A user can correct the value at its *source*.
-
-    Raises:
-        UsageError: The header cannot be sent.
-    """
+    """Raise a `UsageError` if the header cannot be sent; no text shows its value, which comes from the *source*."""
     if not isinstance(name, str) or not _NAME.fullmatch(name):
         raise UsageError(f"the header name {name!r} cannot be sent. Use letters, digits and '-' only.")
     if name.lower() in _BODY_HEADERS:
@@ -73,12 +68,7 @@ def check_header(name: str, value: str, *, source: str = "the place it comes fro
 
 
 def check_one_authorization(url: str, headers: Iterable[str], *, shown: str = "the endpoint's URL") -> None:
-    """
-    Refuses an `Authorization` header together with a user name in the URL: the HTTP library would drop the header.
-
-    Raises:
-        UsageError: Both are given.
-    """
+    """Raise a `UsageError` for an `Authorization` header with a user in the URL: the library would drop the header."""
     named = next((name for name in headers if name.lower() == "authorization"), None)
     parts = urlsplit(url)
     if named is not None and (parts.username or parts.password):

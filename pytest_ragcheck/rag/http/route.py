@@ -35,12 +35,7 @@ if TYPE_CHECKING:
 
 
 class HttpRoute:
-    """
-    A URL that takes requests over HTTP; the arguments are those of `RagClient`.
-
-    Raises:
-        UsageError: URL, header or client cannot work.
-    """
+    """A URL that takes requests over HTTP; the arguments, and the errors about them, are those of `RagClient`."""
 
     def __init__(
         self,

@@ -39,12 +39,7 @@ class Expression:
         self._compiled: Any = None if self.is_key else _compiled(text)
 
     def find(self, reply: object) -> Any:
-        """
-        The value of the expression in the reply; None if the expression matches nothing.
-
-        Raises:
-            ValueError: A function of the expression rejects a value of the reply.
-        """
+        """The value in the reply; None without a match. A function that rejects a value raises a ValueError."""
         if self.is_key:
             return reply.get(self.text) if isinstance(reply, Mapping) else None
         return self._compiled.search(reply, _options())
@@ -159,7 +154,7 @@ class _DeadEnd(Exception):
 
 
 class _HasFilter(Exception):
-    """The expression has a filter or a function; `dead_end` catches this exception."""
+    """The expression has a filter or a function."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,13 +195,7 @@ class _Place:
 
 
 def _follow(node: dict[str, Any], places: list[_Place]) -> list[_Place]:
-    """
-    The places that a node of the expression selects, starting from *places*.
-
-    Raises:
-        _DeadEnd: One of the places lacks the key or element that the node names.
-        _HasFilter: The node is a filter or a function.
-    """
+    """The places that a node of the expression selects, starting from *places*; raises the two exceptions above."""
     children, what = node["children"], node["type"]
     if what == "field":
         return [place.key(node["value"]) for place in places]

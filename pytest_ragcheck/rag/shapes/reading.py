@@ -107,12 +107,7 @@ class Reading:
         return self.assemble(found, beside, reply)
 
     def part(self, field: str, reply: object) -> Any:
-        """
-        The value of one of `FIELDS` in the reply; None if it has none.
-
-        Raises:
-            ReplyMismatch: A function of the expression rejects the value.
-        """
+        """The value of one of `FIELDS` in the reply; None if it has none."""
         expression: Expression | None = getattr(self, field)
         return None if expression is None else _found(field, expression, reply)
 
@@ -121,9 +116,6 @@ class Reading:
         The answer that consists of the parts in *found*, by field.
 
         The keys *beside* the parts, except those of the expressions, go to `extra`. Error texts describe the *reply*.
-
-        Raises:
-            ReplyMismatch: A part has another type.
         """
         text = "" if self.answer is None else _text(found["answer"], _label("answer", self.answer))
         contexts = _contexts(found["contexts"], _label("contexts", self.contexts))
