@@ -51,6 +51,10 @@ class SavedAnswer:
         """The `answer_digest`; None without an answer."""
         return None if self.text is None else answer_digest(self.text, self.context_digests, self.source_ids, question)
 
+    def has_labels_of(self, question: Question) -> bool:
+        """True if the question had the same labels, as far as the file names them."""
+        return self.labels in (None, label_digests(question))
+
     @property
     def answer(self) -> RagAnswer | None:
         """The answer for rescoring; None if a text is missing."""
