@@ -220,7 +220,7 @@ def test_a_partial_run_leaves_the_last_full_result_untouched(project: Project, a
     assert run.document("rag.partial_predictions.json")["complete"] is False
     assert len(run.document("billing_questions.json")["questions"]) == 2
     assert "1 PASS, 0 FAIL, 0 ERROR, 0 skipped, 1 not run" in run.lines
-    assert "partial: 1 of the collected questions were not run" in run.lines
+    assert "partial: 1 of the collected questions was not run" in run.lines
 
 
 def test_a_stopped_run_is_partial(project: Project) -> None:

@@ -417,7 +417,7 @@ def pytest_keyboard_interrupt():
     project.ask(good("terms"))
     run = project.run(subprocess=True)
     assert run.exit_status == pytest.ExitCode.INTERRUPTED
-    assert "partial: 1 of the collected questions were not run" in run.lines
+    assert "partial: 1 of the collected questions was not run" in run.lines
     assert "rag.partial_summary.json" in run.files
 
 

@@ -126,7 +126,8 @@ def _why_partial(outcomes: Outcomes, last_full: Path) -> str:
     if outcomes.shard is not None and outcomes.shard[1] > 1:
         return f"shard {outcomes.shard[0]} of {outcomes.shard[1]}; ragcheck merge combines the shards"
     if outcomes.not_run:
-        return f"{outcomes.not_run} of the collected questions were not run"
+        verb = "was" if outcomes.not_run == 1 else "were"
+        return f"{outcomes.not_run} of the collected questions {verb} not run"
     if not outcomes.complete:
         return outcomes.cut_short
     missing = _lacking(outcomes, _datasets_in(last_full))

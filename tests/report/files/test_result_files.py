@@ -101,7 +101,7 @@ def test_an_incomplete_run_leaves_the_last_full_result_alone(tmp_path: Path) -> 
     written(full, tmp_path)
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
     files = written(replace(full, records=full.records[:1], complete=False), tmp_path)
-    assert files.partial == "1 of the collected questions were not run"
+    assert files.partial == "1 of the collected questions was not run"
     assert files.summary == tmp_path / "rag.partial_summary.json"
     assert content(files.summary)["complete"] is False
     assert {name: (tmp_path / name).read_bytes() for name in before} == before
