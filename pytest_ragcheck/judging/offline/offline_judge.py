@@ -219,7 +219,6 @@ def beginnings(contexts: Sequence[str]) -> Sequence[str]:
 
 
 def _empty(question: Question) -> Judgement:
-    """The judgement of an empty answer: right for an unanswerable question, else 0."""
     score = 0.0 if question.answerable else 1.0
     applies = bool(question.acceptable_answers) or not question.answerable
     return Judgement(
@@ -242,7 +241,6 @@ def _without_refusals(sentences: Sequence[str]) -> str:
 
 
 def _incorrect(recall: Recall, terms: TermDictionary) -> str:
-    """The weakness of an answer with this recall; empty if there is none."""
     if recall.score >= 1.0:
         return ""
     expected = quoted_text(recall.expected)
@@ -261,7 +259,6 @@ def _incorrect(recall: Recall, terms: TermDictionary) -> str:
 
 
 def _ungrounded(grounded: Groundedness) -> str:
-    """The text about the claim that the contexts support least; empty if they support all."""
     worst = grounded.worst
     if worst is None or grounded.score >= 1.0:
         return ""

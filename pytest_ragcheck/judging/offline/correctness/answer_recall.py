@@ -172,7 +172,6 @@ class AnswerText:
     def _raw_without(
         self, missing: AbstractSet[str], sought: ExpectedAnswer, *, has_quantity: bool, above: float
     ) -> float | None:
-        """The raw recall of *sought* without the *missing* terms; None if its score is at most *above*."""
         share = sought.share_without(missing, self._weights)
         is_coarser = sought.has_number and is_coarser_date(sought.distinct, self._all - self._asked)
         least = self._least(sought, share, is_coarser=is_coarser)
@@ -318,7 +317,6 @@ class AnswerText:
         )
 
     def _may_have_other_quantities(self, sought: ExpectedAnswer) -> bool:
-        """True if the expected quantities may be in the answer in another form, or with another unit."""
         is_dated = not _TIMED.isdisjoint(sought.distinct)
         if not is_dated and not sought.has_number:
             return False
@@ -349,7 +347,6 @@ class AnswerText:
         return 0.0
 
     def _is_part(self, sought: ExpectedAnswer, share: float) -> bool:
-        """True if the answer is only a substantial part of a short expected answer."""
         return (
             _LEAST_OF_A_PART <= share < 1
             and 0 < len(self._own) <= _MOST_TERMS_OF_A_PART

@@ -109,7 +109,6 @@ def _without_number(terms: Sequence[str], place: int, end: int | None) -> Quanti
 
 
 def _fixed_at(terms: Sequence[str], place: int) -> Quantity:
-    """The quantity, or time of the day, that the word at *place* states by itself."""
     dimension, value = _FIXED[terms[place]]
     return Quantity(start=place, end=place + 1, value=value, dimension=dimension, is_certain=dimension != "percent")
 

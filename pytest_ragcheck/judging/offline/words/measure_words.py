@@ -33,7 +33,6 @@ def _counted(section: str, step: int = 1) -> dict[str, int]:
 
 
 def _measured(section: str) -> dict[str, tuple[str, float]]:
-    """The dimension and the number of each word of *section*."""
     keys = {word: key.split() for word, key in _by_word(section).items()}
     return {word: (dimension, float(number)) for word, (dimension, number) in keys.items()}
 
