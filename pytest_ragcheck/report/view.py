@@ -187,7 +187,6 @@ def _in_order(results: Results) -> list[Document]:
 
 
 def _row(number: int, row: Document, results: Results, answers: Mapping[tuple[str, str], str | None]) -> Document:
-    """Return one question as the page's script reads it; *answers* has the answers to the turns before it."""
     asked = results.asked.get(key_of(row), {})
     before = results.baseline.rows.get(key_of(row)) if results.baseline is not None else None
     found = results.changes.get(key_of(row))

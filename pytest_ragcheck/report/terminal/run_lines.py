@@ -141,7 +141,6 @@ def _some(ids: Sequence[str], most: int = _MOST_IDS_NAMED) -> str:
 
 
 def _named_in(ids: Sequence[str], room: int) -> int:
-    """The number of ids that fit into *room* characters, at most `_MOST_IDS_NAMED`."""
     fitting = (named for named in range(_MOST_IDS_NAMED, 0, -1) if len(_some(ids, named)) <= room)
     return next(fitting, 0)
 

@@ -131,7 +131,6 @@ def _examined(change: Change, gate: str) -> tuple[Examined, Mapping[str, tuple[S
 
 
 def _without_requests(record: Record, before: BaselineRow, gate: str) -> GateReplies:
-    """The replies of a run that asked nothing again, from its scores alone."""
     thresholds = record.thresholds
     now = Look(answer=None, scores=measured_values(record.scores), passed=record.verdict is Verdict.PASS)
     known = [
