@@ -15,7 +15,7 @@ from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.report.files.results_reader import Results, predictions_path
 from pytest_ragcheck.summary.gate.baseline_reader import Baseline, read_baseline
 from pytest_ragcheck.summary.gate.git_revision import InGit
-from pytest_ragcheck.summary.gate_rules import GateRules
+from pytest_ragcheck.summary.gate_rules import COMPARING, GateRules, allowances, gate_and_tolerance
 
 _SET = ("rag_false_alarms", "rag_baseline_allow")
 _ADVICE = "Give --baseline the {agent}_predictions.json of a full run."
@@ -58,8 +58,6 @@ def gate_of(chosen: argparse.Namespace, recorded: GateRules) -> ChosenGate:
     Raises:
         UsageError: A value is invalid, the file is not a baseline, or `--gate` lacks a baseline to compare with.
     """
-    from pytest_ragcheck.summary.gate_rules import COMPARING
-
     rules = _rules_of(chosen, recorded)
     place = chosen.baseline
     if place is None and ((found := default_baseline()).rev is not None or found.path.is_file()):
@@ -123,7 +121,6 @@ def with_own_baseline(results: Results) -> Results:
 
 def _rules_of(chosen: argparse.Namespace, recorded: GateRules) -> GateRules:
     from pytest_ragcheck.config.resolve import read_value
-    from pytest_ragcheck.summary.gate_rules import allowances, gate_and_tolerance
 
     typed = {} if chosen.gate is None else gate_and_tolerance(read_value("rag_gate", Given(chosen.gate, "--gate")))
     for setting in chosen.settings:

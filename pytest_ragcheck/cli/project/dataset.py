@@ -10,7 +10,8 @@ from pathlib import Path
 from pytest_ragcheck.cli.printing import complain, say
 from pytest_ragcheck.config.numbers import read_count, read_number
 from pytest_ragcheck.errors import DatasetError, UsageError
-from pytest_ragcheck.questions.datasets.dataset_names import DatasetChoice
+from pytest_ragcheck.questions.datasets.dataset_names import DatasetChoice, read_choice
+from pytest_ragcheck.questions.datasets.registry import DATASETS, check_choice, known_datasets
 from pytest_ragcheck.questions.planted import ATTACKS, plants_of, with_plants
 from pytest_ragcheck.questions.question import END_TO_END, GENERATION
 from pytest_ragcheck.report.counted import counted
@@ -56,8 +57,6 @@ def run(chosen: argparse.Namespace) -> int:
 
 
 def _listed() -> Iterator[str]:
-    from pytest_ragcheck.questions.datasets.registry import DATASETS
-
     for dataset in DATASETS:
         where = "a file only" if dataset.hub is None else f"a file, or the hub ({dataset.hub.repository})"
         split = "" if dataset.hub is None else f", split {dataset.split}"
@@ -72,7 +71,6 @@ def _listed() -> Iterator[str]:
 
 def _write(chosen: argparse.Namespace) -> str:
     from pytest_ragcheck.questions.datasets.loading import load_questions
-    from pytest_ragcheck.questions.datasets.registry import check_choice, known_datasets
     from pytest_ragcheck.questions.question_rows import write_questions
     from pytest_ragcheck.questions.tiers import asked_in
 
@@ -138,8 +136,6 @@ def _check_other(source: Path, output: Path) -> None:
 
 
 def _choice(chosen: argparse.Namespace) -> DatasetChoice:
-    from pytest_ragcheck.questions.datasets.dataset_names import read_choice
-
     try:
         choice = read_choice(chosen.name)
     except ValueError as error:

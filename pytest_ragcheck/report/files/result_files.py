@@ -84,8 +84,7 @@ def write_results(
     )
     _keep_out_of_git(folder)
     for mark in unwritten(folder, agent):
-        with suppress(OSError):
-            mark.unlink()
+        _remove(mark)
     if not why_partial:
         _delete_partial(outcomes, folder / f"{agent}.partial_summary.json")
         _delete_questions(folder, before, kept=questions)
@@ -105,8 +104,12 @@ def write_shard(outcomes: Outcomes, folder: Path, redactor: Redactor) -> Path:
 
 def remove_shard(folder: Path, agent: str, number: int, count: int) -> None:
     """Remove the shard file of an earlier run, which `ragcheck merge` would attribute to this run."""
+    _remove(folder / shard_name(safe_name(agent), number, count))
+
+
+def _remove(path: Path) -> None:
     with suppress(OSError):
-        (folder / shard_name(safe_name(agent), number, count)).unlink(missing_ok=True)
+        path.unlink()
 
 
 def _keep_out_of_git(folder: Path) -> None:
@@ -148,8 +151,7 @@ def _delete_partial(outcomes: Outcomes, summary: Path) -> None:
     if datasets and not _lacking(outcomes, datasets):
         # The summary goes last, so that the next full run finds the rest after an interruption.
         for path in (summary.with_name(f"{summary.name.removesuffix('summary.json')}predictions.json"), summary):
-            with suppress(OSError):
-                path.unlink()
+            _remove(path)
 
 
 def _delete_questions(folder: Path, before: set[str], *, kept: Collection[Path]) -> None:
@@ -158,8 +160,7 @@ def _delete_questions(folder: Path, before: set[str], *, kept: Collection[Path])
     for dataset, name in zip(before, unique_names(before), strict=True):
         path = folder / f"{name}_questions.json"
         if dataset not in known and path not in kept:
-            with suppress(OSError):
-                path.unlink()
+            _remove(path)
 
 
 def _datasets_in(summary: Path) -> set[str]:
