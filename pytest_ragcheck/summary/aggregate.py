@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from pytest_ragcheck.judging.judgement import JudgeIdentity
 from pytest_ragcheck.metrics.blame import BLAMES
@@ -13,16 +12,14 @@ from pytest_ragcheck.metrics.cost import NAMES, total
 from pytest_ragcheck.questions.planted import ATTACKS, plants_of
 from pytest_ragcheck.scores.catalogue import ABSTAINED, METRICS, RETRIEVAL
 from pytest_ragcheck.summary.calibration.agreement import Agreement, agreements_of
+from pytest_ragcheck.summary.flaky import Flaky
+from pytest_ragcheck.summary.gate.gate_decision import Decision
 from pytest_ragcheck.summary.metric_statistics import MetricStatistics, metric_statistics, percentile
+from pytest_ragcheck.summary.run_outcomes import Outcomes
 from pytest_ragcheck.verdict.attack_outcome import attack_outcomes
+from pytest_ragcheck.verdict.record import Record
 from pytest_ragcheck.verdict.repeats import Variance, variances
 from pytest_ragcheck.verdict.verdict import Verdict
-
-if TYPE_CHECKING:
-    from pytest_ragcheck.summary.flaky import Flaky
-    from pytest_ragcheck.summary.gate.gate_decision import Decision
-    from pytest_ragcheck.summary.run_outcomes import Outcomes
-    from pytest_ragcheck.verdict.record import Record
 
 NO_JUDGE = JudgeIdentity(kind="none")
 

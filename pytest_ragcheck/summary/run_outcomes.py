@@ -4,19 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from datetime import datetime
 
+from pytest_ragcheck.questions.question import QuestionSet
+from pytest_ragcheck.rag.documents.documents_outcome import Documents
 from pytest_ragcheck.scores.catalogue import DEFAULT_GROUPS
 from pytest_ragcheck.summary.gate_rules import GateRules
 from pytest_ragcheck.summary.reach import Reach
+from pytest_ragcheck.verdict.record import Record
 from pytest_ragcheck.verdict.verdict import Verdict
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from pytest_ragcheck.questions.question import QuestionSet
-    from pytest_ragcheck.rag.documents.documents_outcome import Documents
-    from pytest_ragcheck.verdict.record import Record
 
 EXPECTED = "expected to fail"
 """The beginning of the reason why an expected FAIL is tolerated."""
