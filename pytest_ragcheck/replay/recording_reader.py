@@ -83,7 +83,7 @@ def _of_store(path: Path) -> list[Record]:
     from pytest_ragcheck.engine.store.store_file import rows as stored
 
     try:
-        return list(map(Record.from_json, stored(path.parent)))
+        return list(map(Record.from_document, stored(path.parent)))
     except (sqlite3.Error, KeyError, TypeError, ValueError) as error:
         raise Unusable(f"it is not a readable store ({error}). {_REMEDY}") from None
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 from pytest_ragcheck.errors import StoreError
 
@@ -88,11 +90,10 @@ def forget_unused(folder: Path) -> None:
         database.execute("delete from questions where taken = 0 and resumed = 1")
 
 
-def rows(folder: Path) -> list[str]:
-    """The records in the store of a finished run, as JSON texts."""
+def rows(folder: Path) -> list[dict[str, Any]]:
     with closing(sqlite3.connect(folder / FILE)) as database:
         found = database.execute("select record from questions where record is not null order by rowid").fetchall()
-    return [record for (record,) in found]
+    return [json.loads(record) for (record,) in found]
 
 
 @contextmanager
