@@ -23,7 +23,6 @@ class FunctionJudge:
 
 
 def as_judge(given: GivenJudge) -> Judge:
-    """*given*, or a judge that calls it if it is a plain function."""
     if hasattr(given, "judge") or not callable(given):
         return cast("Judge", given)
     return FunctionJudge(given)

@@ -42,7 +42,6 @@ _INI_TYPES: dict[str, Any] = {"words": "args", "lines": "linelist"}
 
 
 def add_options(parser: pytest.Parser) -> None:
-    """Register every setting of the table as an option and an ini value."""
     group = parser.getgroup("rag", "testing of RAG systems (pytest-ragcheck)")
     for setting in TABLE:
         text = f"{setting.help} Default: {setting.shown_default}." if setting.shown_default else setting.help

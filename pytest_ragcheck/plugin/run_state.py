@@ -86,7 +86,6 @@ class Run:
         return json.dumps({**self.questions.to_wire(), "cut_short": self.cut_short})
 
     def merge(self, text: str) -> None:
-        """Add the questions of a worker's `to_json`."""
         wire = json.loads(text)
         self.questions.merge(wire)
         self.cut_short = self.cut_short or wire["cut_short"]

@@ -56,8 +56,6 @@ class Marker:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MarkedText:
     markers: tuple[Marker, ...] = ()
-    """In their order."""
-
     definitions: Mapping[str, str]
     """The text of each footnote or list entry that a marker refers to, by label."""
 

@@ -30,7 +30,6 @@ class Attempt:
 
 
 ATTEMPTS: pytest.StashKey[dict[pytest.Item, Attempt]] = pytest.StashKey()
-"""The attempts of the running items."""
 
 KNOWN: pytest.StashKey[dict[tuple[str, str | float], tuple[str, str | float]]] = pytest.StashKey()
 """Recent properties; equal ones are shared, because pytest keeps all reports in memory."""

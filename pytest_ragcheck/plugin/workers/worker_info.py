@@ -52,7 +52,6 @@ def worker_info(config: pytest.Config) -> WorkerInfo:
 
 
 def send_worker_info(node: Any) -> None:
-    """Send a worker of xdist the values that `worker_info` reads."""
     config: pytest.Config = node.config
     config.stash[HAS_WORKERS] = True
     sent = {"run_id": run_id(config), "each": runs_everything(config), "disk": _disk(config.rootpath)}

@@ -14,13 +14,9 @@ class NamedShape:
     """The texts of a named shape, which `read_shape` parses; the last four are those of `StreamReading`."""
 
     request: str
-    """A value of `rag_request`."""
-
     response: str
-    """A value of `rag_response`."""
-
     event: str | None = None
-    """A value of `rag_response` for each event of a streamed reply; None if it is the same as for a whole reply."""
+    """The response in each event of a streamed reply; None if it is the same as for a whole reply."""
 
     stream_end: str | None = None
     stream_error: str | None = None
