@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
@@ -192,7 +192,8 @@ async def _decided(
             kind, _, rest = metric.partition("_")
             other = f"{'offline' if kind == 'ragas' else 'ragas'}_{rest}"
             scores[metric] = Score.unscored(f"with this judge the run measures {other}. Assert that metric instead")
-    scores = _in_order(scores)
+    # In the order of the catalogue, followed by users' own metrics.
+    scores = {metric: scores[metric] for metric in (*filter(scores.__contains__, METRICS), *scores)}
     decision = decide(question, scores, _thresholds(prepared))
     redacted = judgement_without_secrets(judgement, clean)
     return replace(
@@ -270,11 +271,6 @@ def _judged_scores(question: Question, judgement: Judgement, settings: Settings)
         ABSTAINED: None if judgement.abstained is None or not wanted else float(judgement.abstained),
     }
     return {metric: Score(value) for metric, value in values.items() if value is not None}
-
-
-def _in_order(scores: Mapping[str, Score]) -> dict[str, Score]:
-    known = [metric for metric in METRICS if metric in scores]
-    return {metric: scores[metric] for metric in (*known, *scores)}
 
 
 def _bounded(record: Record, settings: Settings) -> Record:

@@ -30,10 +30,6 @@ class EndpointSettings:
         """Time limit of all requests of a question, with their retries and those to the judge."""
         return 10 * self.timeout_seconds
 
-    @property
-    def progress_seconds(self) -> float:
-        return self.timeout_seconds / 2
-
 
 class DescribesEndpoint(Protocol):
     """The settings of a run, reduced to the endpoint, so that `rag` does not depend on the settings package."""

@@ -23,7 +23,6 @@ from pytest_ragcheck.judging.model.server_address import (
     environment_url,
     full_address,
     header_secrets,
-    host_and_path,
     origin,
 )
 from pytest_ragcheck.rag.http.headers import check_header
@@ -82,7 +81,7 @@ class ModelServer:
             self._parameters = {"extra_body": self._parameters} if parameters else {}
             self._max_retries = 0
         self._requests = server.requests
-        shown = host_and_path(server.url)
+        shown = full_address(server.url).partition("?")[0]
         self.shown_url = None if shown == OPENAI_URL else shown
         """Host and path without credentials; None for OpenAI's own."""
 

@@ -102,11 +102,6 @@ def origin(url: str) -> tuple[str, str]:
     return parts.scheme, parts.netloc.rpartition("@")[2].lower()
 
 
-def host_and_path(url: str) -> str:
-    """The URL without user, password, query and fragment."""
-    return full_address(url).partition("?")[0]
-
-
 def full_address(url: str) -> str:
     """The URL without user, password and fragment; its query may contain secrets."""
     parts = urlsplit(url)

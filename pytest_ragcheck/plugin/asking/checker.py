@@ -11,7 +11,7 @@ from pytest_ragcheck.check import PreparedQuestion
 from pytest_ragcheck.concurrency.exit_stack import closing
 from pytest_ragcheck.concurrency.threads import in_thread
 from pytest_ragcheck.engine.evaluator import Evaluator
-from pytest_ragcheck.engine.fingerprint import backends_digest, store_key
+from pytest_ragcheck.engine.fingerprint import store_key
 from pytest_ragcheck.judging.same_verdict import SameVerdict
 from pytest_ragcheck.metrics.metric_choice import choose_metrics
 from pytest_ragcheck.plugin.asking.session_loop import close_in_loop, loop_of
@@ -169,8 +169,7 @@ class Checker:
             # A leak may be searched by a regular expression.
             is_new = await in_thread(is_newly_forbidden, record, row)
         if self._store is not None:
-            digest = backends_digest(backends.client, backends.judge, backends.settings)
-            await self._store.keep_leak(store_key(question, digest), record, is_new=is_new)
+            await self._store.keep_leak(store_key(question, backends.digest), record, is_new=is_new)
         return is_new
 
     async def _upload(self, client: Asks) -> AsksIngested:

@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pytest_ragcheck.engine.fingerprint import backends_digest
 from pytest_ragcheck.judging.function_judge import FunctionJudge
 from pytest_ragcheck.plugin.asking.live_fixtures import BACKEND_FIXTURES
 from pytest_ragcheck.plugin.collecting.question_items import QuestionItem, question_of
@@ -47,6 +48,10 @@ class Backends:
     client: Any
     judge: Judge | None
     settings: Settings
+
+    @property
+    def digest(self) -> str:
+        return backends_digest(self.client, self.judge, self.settings)
 
     def same_as(self, other: Backends) -> bool:
         return all(own is its for own, its in zip(self._given, other._given, strict=True))

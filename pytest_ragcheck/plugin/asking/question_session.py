@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_ragcheck.engine.conversation import EARLIER_TURN, Conversation, conversation_of
-from pytest_ragcheck.engine.fingerprint import backends_digest, store_key
+from pytest_ragcheck.engine.fingerprint import store_key
 from pytest_ragcheck.engine.prefetch import Prefetcher
 from pytest_ragcheck.errors import EndpointUnreachable, IngestionError, UsageError
 from pytest_ragcheck.plugin.asking.asker import Asker, with_question
@@ -192,7 +192,7 @@ class QuestionSession:
 
     def _asked_now(self, question: Question, backends: Backends, why: str) -> Evaluated:
         prepared = self._preparer(backends)(question)
-        key = store_key(question, backends_digest(backends.client, backends.judge, backends.settings))
+        key = store_key(question, backends.digest)
         to_go = self._schedule.to_go
         conversation = self._conversation_of(question, backends)
         asked = self._waiting.run(self._asker.ask, key, prepared, why, conversation, question=question, to_go=to_go)

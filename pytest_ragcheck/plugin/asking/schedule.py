@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.engine.conversation import by_conversation, conversation_of
-from pytest_ragcheck.engine.fingerprint import backends_digest, store_key
+from pytest_ragcheck.engine.fingerprint import store_key
 from pytest_ragcheck.plugin.asking.plan import AGAIN, NARROW, OTHER_BACKENDS, Backends, FixtureHome, Plan
 
 if TYPE_CHECKING:
@@ -53,8 +53,7 @@ class Schedule:
             return Step(on_demand=self._on_demand.get(item.nodeid, AGAIN))
         begin: tuple[tuple[str, Question], ...] = ()
         if planned.home not in self._begun and backends.are_lasting(self._fixtures.values, judged=question.is_answered):
-            digest = backends_digest(backends.client, backends.judge, backends.settings)
-            self._begun[planned.home] = (backends, digest)
+            self._begun[planned.home] = (backends, digest := backends.digest)
             same = [planned, *(each for each in self._ahead.values() if each.home == planned.home)]
             if self._fixtures.in_last_item:
                 # The last item of a worker prefetches no other item, except the turns of its own conversation.

@@ -98,7 +98,7 @@ def close_in_loop(config: pytest.Config, close: Callable[[], Awaitable[object]])
 
 def seconds_between_lines(config: pytest.Config) -> float:
     """The time between two progress lines; 0 for none, as in a quiet run or in a worker without a terminal."""
-    return settings_of(config).endpoint.progress_seconds if config.get_verbosity() >= 0 else 0.0
+    return settings_of(config).endpoint.timeout_seconds / 2 if config.get_verbosity() >= 0 else 0.0
 
 
 def write_line(config: pytest.Config, text: str) -> None:

@@ -70,7 +70,10 @@ def records_of(report: pytest.TestReport, config: pytest.Config) -> list[Record]
     if "own_failure" in payload:
         run.results.own_failures.add(place)
     for one in payload.get("records", ()):
-        evaluated = one if isinstance(one, Evaluated) else _received(*one)
+        evaluated = one
+        if not isinstance(one, Evaluated):
+            text, on_demand, resumed = one
+            evaluated = Evaluated(record=Record.from_json(text), on_demand=on_demand, resumed=resumed)
         records.append(record := run.results.with_known_turns(evaluated.record))
         question = run.questions.selected.get(place)
         if question is not record.question and question == record.question:
@@ -78,10 +81,6 @@ def records_of(report: pytest.TestReport, config: pytest.Config) -> list[Record]
             record = replace(record, question=question)
         run.results.add_record(replace(evaluated, record=record), place)
     return records
-
-
-def _received(text: str, on_demand: str, resumed: bool) -> Evaluated:
-    return Evaluated(record=Record.from_json(text), on_demand=on_demand, resumed=resumed)
 
 
 def add_outcome(run: Run, report: pytest.TestReport, config: pytest.Config) -> None:

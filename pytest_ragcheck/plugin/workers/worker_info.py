@@ -72,17 +72,13 @@ def runs_everything(config: pytest.Config) -> bool:
 def own_suffix(config: pytest.Config) -> str:
     """The suffix of this process's datasets if every worker runs every question; otherwise empty."""
     worker: dict[str, Any] = getattr(config, "workerinput", {})
-    return _suffix(worker["workerid"]) if worker_info(config).runs_everything else ""
+    return f"[{worker['workerid']}]" if worker_info(config).runs_everything else ""
 
 
 def place_of(report: pytest.TestReport, config: pytest.Config) -> str:
     """The report's node id on the controller, with the worker's suffix if several workers run the item."""
     node = getattr(report, "node", None)
-    return report.nodeid + (_suffix(node.gateway.id) if node is not None and runs_everything(config) else "")
-
-
-def _suffix(worker_id: str) -> str:
-    return f"[{worker_id}]"
+    return report.nodeid + (f"[{node.gateway.id}]" if node is not None and runs_everything(config) else "")
 
 
 def _disk(root: Path) -> list[Any]:
