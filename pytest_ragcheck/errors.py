@@ -45,7 +45,6 @@ class QuestionFileError(RagcheckError, ValueError):
     All mistakes of one question file.
 
     Args:
-        path: The file.
         problems: One text for each mistake: `file:line: question 'id' has ... Remedy.`
     """
 
@@ -76,13 +75,7 @@ class StoreError(RagcheckError):
 
 
 class StepFailed(RagcheckError):
-    """
-    A step that runs once, such as the judge's preflight, failed in one of the run's processes.
-
-    Args:
-        message: What happened, and what to do.
-        name: The name of the step.
-    """
+    """A step that runs once, such as the judge's preflight, failed in one of the run's processes."""
 
     def __init__(self, message: str, *, name: str) -> None:
         super().__init__(message)
@@ -103,13 +96,7 @@ class ReplayError(MeasurementError):
 
 
 class RecordedError(MeasurementError):
-    """
-    An ERROR of the recorded run, repeated.
-
-    Args:
-        message: The recorded text.
-        kind: The recorded kind.
-    """
+    """An ERROR of the recorded run, repeated."""
 
     def __init__(self, message: str, *, kind: str) -> None:
         super().__init__(message)
@@ -156,7 +143,6 @@ class EndpointUnreachable(EndpointError):
     No connection: refused, name not found, TLS, reset.
 
     Args:
-        url: The endpoint, without secrets.
         transient: True if a retry may succeed.
     """
 
@@ -245,7 +231,6 @@ class JudgeReplyError(JudgeError):
     A reply without the requested JSON, after one repair turn.
 
     Args:
-        reply: The first part of the judge's reply; None without one.
         declined: True if the model, or a content filter of its server, declined to judge.
     """
 

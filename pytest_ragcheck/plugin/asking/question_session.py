@@ -58,10 +58,9 @@ class QuestionSession:
     """
     The questions of one process.
 
-    The client of an item is known in advance if a session-scoped fixture returns it: the plugin's own, or that of a
-    conftest.py for its folder. The first item with such a client starts the others of its folder. Every other item is
-    evaluated when it runs. All workers of xdist do so, and the first process to claim a question asks it. A forked
-    child asks on demand and without the store, because its database must not cross a fork.
+    The `Schedule` decides which questions are prefetched; every other item is evaluated when it runs. All workers of
+    xdist do so, and the first process to claim a question asks it. A forked child asks on demand and without the store,
+    because its database must not cross a fork.
     """
 
     def __init__(self, session: pytest.Session, *, forked: bool = False) -> None:

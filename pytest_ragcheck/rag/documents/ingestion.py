@@ -75,14 +75,9 @@ async def ingest(
     for uploads, reads nothing of the first document, or fails with the first three, no further one is sent, and all of
     them count as failed.
 
-    Args:
-        uploads: The documents; file names are unique.
-        routes: The routes of the server.
-        ledger: Records each upload before it begins.
-        limiter: Limits the requests to the server.
-        on_progress: Called with the number of finished documents each time it grows.
-        timeout_seconds: Time limit of a request. The server has stopped reading if no document progresses for twice as
-            long, or for five times as long once it has begun one.
+    The file names are unique. The *ledger* has a line for each upload before it begins. *on_progress* is called with
+    the number of finished documents each time it grows. The server has stopped reading if no document progresses for
+    twice as long as a request may take, or for five times as long once it has begun one.
     """
     try:
         listed = await limiter.run(routes.listed)
