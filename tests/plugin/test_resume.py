@@ -207,7 +207,7 @@ def stored(project: Project) -> list[str]:
     """The questions with a record in the store of the last run; empty without a store."""
     with suppress(sqlite3.OperationalError):
         for store in (project.folder / "ragcheck-results").glob(f".ragcheck/rag/*/{FILE}"):
-            return sorted(row["question"]["question"] for row in map(json.loads, rows(store.parent)))
+            return sorted(row["question"]["question"] for row in rows(store.parent))
     return []
 
 
