@@ -213,7 +213,7 @@ MISBEHAVIOURS = {
     "A stream that breaks off": _stream('{"answer": "30"}', "{"),
     "Not JSON": _body("30 days, says the handbook."),
     "JSON that breaks off": _body('{"answer": "30 da'),
-    "More than one JSON value": _body('{"answer": "30"}\n{"answer": " days"}\n'),
+    "More than one JSON value": _body('{"answer": "30"}\n{"answer": " days"}\n', content_type="application/json"),
     "Not UTF-8": _body('{"answer": "30 дней", "contexts": []}'.encode("cp1251")),
     "A key twice": _body('{"answer": "30 days", "answer": "14 days", "contexts": []}'),
     "NaN or infinity": _body('{"answer": "30 days", "contexts": [], "score": NaN}'),
