@@ -25,7 +25,7 @@ from pytest_ragcheck.summary.predictions_reader import (
     refuse_older,
     rows,
 )
-from pytest_ragcheck.verdict.record import Record
+from pytest_ragcheck.verdict.record import Record, record_of
 from pytest_ragcheck.verdict.verdict import Verdict
 
 STORE = "store.sqlite"
@@ -83,7 +83,7 @@ def _of_store(path: Path) -> list[Record]:
     from pytest_ragcheck.engine.store.store_file import rows as stored
 
     try:
-        return list(map(Record.from_document, stored(path.parent)))
+        return list(map(record_of, stored(path.parent)))
     except (sqlite3.Error, KeyError, TypeError, ValueError) as error:
         raise Unusable(f"it is not a readable store ({error}). {_REMEDY}") from None
 

@@ -23,7 +23,7 @@ from pytest_ragcheck.summary.gate_rules import GateRules
 from pytest_ragcheck.summary.reach import Reach
 from pytest_ragcheck.summary.result_schemas import schema_mistakes
 from pytest_ragcheck.summary.run_outcomes import Outcomes
-from pytest_ragcheck.verdict.record import Record
+from pytest_ragcheck.verdict.record import record_of
 
 _GIVE = "Give the folders that all shards of one run wrote."
 _PLAIN = ("session_name", "cut_short", "stopped")
@@ -162,7 +162,7 @@ def _outcomes(document: Mapping[str, Any]) -> Outcomes:
         **{name: document[name] for name in _PLAIN},
         timestamp=datetime.now(timezone.utc),
         sets=tuple(map(set_from_wire, document["sets"])),
-        records=tuple(map(Record.from_document, document["records"])),
+        records=tuple(map(record_of, document["records"])),
         skipped=document["skipped"],
         complete=False,
         thresholds=same["thresholds"],

@@ -204,25 +204,7 @@ class Record:
 
     @classmethod
     def from_json(cls, text: str) -> Record:
-        return cls.from_document(json.loads(text))
-
-    @classmethod
-    def from_document(cls, document: dict[str, Any]) -> Record:
-        """The record of the parsed JSON, whose values are replaced."""
-        document["question"] = question_from_wire(document["question"])
-        document["verdict"] = Verdict(document["verdict"])
-        # All records of a run share these names, and many of them these scores.
-        document["scores"] = {intern(metric): _score(*score) for metric, score in document["scores"].items()}
-        document["thresholds"] = {intern(metric): minimum for metric, minimum in document["thresholds"].items()}
-        document["endpoint"] = intern(document["endpoint"])
-        judge = document["judge"]
-        document["judge"] = judge and JudgeIdentity(**{k: v and intern(v) for k, v in judge.items()})
-        document["repeated"] = {metric: tuple(map(tuple, values)) for metric, values in document["repeated"].items()}
-        document["cost"] = Cost(**document["cost"])
-        document["judgement"] = Judgement.from_wire(document["judgement"]) if document["judgement"] else None
-        for name in _TUPLES:
-            document[name] = None if document[name] is None else tuple(document[name])
-        return cls(**document)
+        return record_of(json.loads(text))
 
 
 class QuestionFailed(RagcheckError, AssertionError):
@@ -239,6 +221,24 @@ class QuestionErrored(RagcheckError):
     def __init__(self, text: str, *, record: Record) -> None:
         super().__init__(text)
         self.record = record
+
+
+def record_of(document: dict[str, Any]) -> Record:
+    """The record of the parsed JSON, whose values are replaced."""
+    document["question"] = question_from_wire(document["question"])
+    document["verdict"] = Verdict(document["verdict"])
+    # All records of a run share these names, and many of them these scores.
+    document["scores"] = {intern(metric): _score(*score) for metric, score in document["scores"].items()}
+    document["thresholds"] = {intern(metric): minimum for metric, minimum in document["thresholds"].items()}
+    document["endpoint"] = intern(document["endpoint"])
+    judge = document["judge"]
+    document["judge"] = judge and JudgeIdentity(**{k: v and intern(v) for k, v in judge.items()})
+    document["repeated"] = {metric: tuple(map(tuple, values)) for metric, values in document["repeated"].items()}
+    document["cost"] = Cost(**document["cost"])
+    document["judgement"] = Judgement.from_wire(document["judgement"]) if document["judgement"] else None
+    for name in _TUPLES:
+        document[name] = None if document[name] is None else tuple(document[name])
+    return Record(**document)
 
 
 def members(value: Any) -> dict[str, Any]:
