@@ -47,7 +47,7 @@ MARKERS = (
 SENTENCES = (
     *("word ", " ", "\n", "\t,", "a b. ", ".", '."', "- ", "(a) ", "e.g. ", "not ", "i do not know ", "a'", "[1,"),
     *("1000-01-", "1", "1,000,", "5 million ", "two hundred and ", "$ ", "source 1, 2", "не ", "。", "三十", "Ã¢"),
-    "\u200b",
+    *("\u200b", "%20"),
 )
 # Each goes on with a unit that is not its beginning.
 ENDLESS = {

@@ -67,10 +67,11 @@ class Computation:
         found = self._computed(sought, Operands(shown, known_times), has_number)
         if found and len(found) < len(sought):  # 25 % is 0.25, and 0.25 of 80 is 20
             found |= self._computed(sought, Operands([*shown, *found], known_times), has_number)
+        known = Operands((), known_times)
         for each, its in times:
             if not found.issuperset(its) and not set(its).isdisjoint(numbers):
                 is_accepted = not self._accepted.isdisjoint(its)
-                if Operands((), known_times).give_time(each) or (is_accepted and self._given.give_time(each)):
+                if known.give_time(each) or (is_accepted and self._given.give_time(each)):
                     found.update(its)
         return found
 
