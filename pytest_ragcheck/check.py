@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from pytest_ragcheck.errors import IngestionError, MeasurementError, ReplayError
+from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.judging.checked_judgement import checked_judgement, judge_identity
 from pytest_ragcheck.judging.judged_material import material_digest
 from pytest_ragcheck.judging.judgement import Judge, Judgement
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class PreparedQuestion:
     """A question with the client, judge, settings and metrics of its evaluation."""
 

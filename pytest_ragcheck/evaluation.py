@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timezone
 from os import PathLike
 from pathlib import Path
@@ -16,6 +16,7 @@ from pytest_ragcheck.config.settings import Settings
 from pytest_ragcheck.engine.evaluator import evaluate_all
 from pytest_ragcheck.engine.limits.request_limiter import RequestLimiter
 from pytest_ragcheck.errors import UsageError
+from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.judging.function_judge import as_judge
 from pytest_ragcheck.judging.judge_choice import choose_judge
 from pytest_ragcheck.judging.preflight.run_preflight import preflight
@@ -50,7 +51,7 @@ _NEED_PYTEST = (
 """Keywords of the settings that `evaluate` cannot honour."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Evaluation:
     """The result of `evaluate`."""
 

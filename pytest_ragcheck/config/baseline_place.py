@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
+
+from pytest_ragcheck.frozen import frozen
 
 BASELINE_FILE = "ragcheck-baseline.json"
 """The default baseline of a run, in pytest's root folder."""
@@ -12,7 +14,7 @@ BASELINE_FILE = "ragcheck-baseline.json"
 _IN_GIT = "git:"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class BaselinePlace:
     """A file in the work tree or in a git revision."""
 

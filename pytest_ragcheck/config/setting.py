@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any, Literal
 
+from pytest_ragcheck.frozen import frozen
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+
+@frozen
 class Setting:
     """A row of the table: where a setting may be given, how its text is read, and its help text."""
 

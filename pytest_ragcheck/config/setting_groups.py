@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from pytest_ragcheck.frozen import frozen
 
 if TYPE_CHECKING:
     from pytest_ragcheck.config.baseline_place import BaselinePlace
     from pytest_ragcheck.questions.datasets.dataset_names import DatasetChoice, Sample
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+@frozen
 class JudgeSettings:
     """The settings of the judge and of the embeddings. `config/judge_table.py` describes each field."""
 
@@ -46,7 +47,7 @@ class JudgeSettings:
         return {self.model: self.price} if self.model and self.price else {}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+@frozen
 class GateSettings:
     """The settings that decide which questions and which runs pass. `config/gate_table.py` describes each field."""
 
@@ -62,7 +63,7 @@ class GateSettings:
     """Some of `DIFFERENCES`."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+@frozen
 class RunSettings:
     """The questions, the metrics, the limits and the files of a run. `config/run_table.py` describes each field."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from typing import Any
 
 from pytest_ragcheck.config.given import Given, read_given
@@ -11,6 +11,7 @@ from pytest_ragcheck.config.readers import model_and_url, nearest, read_header, 
 from pytest_ragcheck.config.setting_groups import GateSettings, JudgeSettings, RunSettings
 from pytest_ragcheck.config.table import TABLE
 from pytest_ragcheck.errors import UsageError
+from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.rag.endpoint_settings import EndpointSettings
 from pytest_ragcheck.redaction import Redactor, header_secrets, url_secrets
 from pytest_ragcheck.scores.catalogue import JUDGE_GROUPS, OVERALL, group_of
@@ -34,7 +35,7 @@ _NOT_IN_TABLE = {
 """Keywords of `Settings.of` that no ini value gives."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+@frozen
 class Settings:
     """
     The settings of a run.

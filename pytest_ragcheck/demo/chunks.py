@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from pytest_ragcheck.frozen import frozen
+
 CHUNK_CHARACTERS = 700
 """A chunk ends with the block that reaches this size: big enough for a section, small enough to stay on topic."""
 
@@ -14,7 +16,7 @@ _FENCE = re.compile(r"^(`{3,}|~{3,})", re.MULTILINE)
 _LIST_MARK = re.compile(r"^\s*(?:[-*+]|\d{1,9}[.)])\s+")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Chunk:
     """One passage of a document, as it is found and shown."""
 
@@ -152,7 +154,7 @@ def _leads_in(statement: str) -> bool:
     return statement.endswith(":")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Passage:
     """A part of a document that a search found, or that came with the question."""
 

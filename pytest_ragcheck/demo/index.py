@@ -8,12 +8,12 @@ import sqlite3
 import threading
 from collections.abc import Collection, Mapping
 from contextlib import closing
-from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
 
 from pytest_ragcheck.demo.chunks import Chunk, Passage, chunks_of
 from pytest_ragcheck.demo.words import words_of
+from pytest_ragcheck.frozen import frozen
 
 # `words_of` splits the text into words, so SQLite must split at blanks only.
 _SCHEMA = """
@@ -31,7 +31,7 @@ HEADING_WEIGHT = 2.0
 """A word of the heading counts double, because a heading names the topic."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Document:
     id: str
     file_name: str

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from pytest_ragcheck.demo.chunks import Passage, without_code
 from pytest_ragcheck.demo.words import words_of
+from pytest_ragcheck.frozen import frozen
 
 REFUSAL = "The documents do not answer this question."
 
@@ -30,7 +30,7 @@ _ASKS_FOR_NUMBER = re.compile(
 _POINTS_BACK = re.compile(r"(?:it|its|this|that|these|those|they|their|there|such|so|then)\b", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Quote:
     rank: int
     """Rank of its passage, from 0."""
@@ -38,13 +38,13 @@ class Quote:
     text: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Answer:
     text: str
     quotes: tuple[Quote, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class _Evidence:
     statements: tuple[str, ...]
     """The statement, preceded by the one that it refers to, if any."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from pytest_ragcheck.config.settings import Settings
+from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.judging.prompts.judge_prompt import load_prompt
 from pytest_ragcheck.metrics.cost import EXTRA, has_table, price_usd
 from pytest_ragcheck.questions.question import EarlierTurn, Question
@@ -20,7 +21,7 @@ REPLY_TOKENS = 150
 """For a verdict with a reason."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Estimate:
     """The number of calls, and roughly the number of tokens and the cost."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Hashable, Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 
 from pytest_ragcheck.check import NO_LIMIT, PreparedQuestion, blank_record
@@ -17,11 +17,12 @@ from pytest_ragcheck.engine.limits.request_limiter import APART_SECONDS, PAUSE_S
 from pytest_ragcheck.engine.limits.slots import Slots
 from pytest_ragcheck.engine.prefetch import Prefetcher
 from pytest_ragcheck.engine.question_progress import ProgressBoard
+from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.metrics.cost import summed
 from pytest_ragcheck.verdict.record import Record
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class RunLimits:
     """The limits of all requests of this process."""
 

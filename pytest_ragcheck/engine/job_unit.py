@@ -7,10 +7,11 @@ from collections.abc import Awaitable, Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import groupby
 
+from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.verdict.record import Record
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Job:
     key: Hashable
     """Equal in all processes of the run."""

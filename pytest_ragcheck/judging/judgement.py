@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, Protocol
+
+from pytest_ragcheck.frozen import frozen
 
 if TYPE_CHECKING:
     from pytest_ragcheck.questions.question import Question
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
     """A judge of a user, whose method may be async or not."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Judgement:
     """
     One judge's opinion of one answer.
@@ -57,7 +59,7 @@ class Judgement:
         return cls(**{**wire, "unsupported_claims": tuple(wire["unsupported_claims"])})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class JudgeIdentity:
     """The judge as records and result files name it, without secrets."""
 
@@ -82,7 +84,7 @@ class JudgeIdentity:
         return f"{self.kind}{f' ({details})' if details else ''}{note}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class SentenceSupport:
     supported: bool
     """True if the cited passages together support the sentence."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from pytest_ragcheck.errors import UsageError
+from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.questions.question import EarlierTurn, Question
 from pytest_ragcheck.rag.answer import RagAnswer
 
@@ -23,7 +23,7 @@ _MOST_SHOWN = 10
 """Mistakes shown for one file: a file of another kind has one in every row."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class LabelledAnswer:
     question: Question
     """Its id is the row's `id`, or else its line number."""
@@ -36,7 +36,7 @@ class LabelledAnswer:
     """Rows of one group share a source and are not independent; a row without a group is its own group."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class LabelledAnswers:
     """The rows of one file that have the label."""
 

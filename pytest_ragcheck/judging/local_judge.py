@@ -6,7 +6,7 @@ import threading
 import weakref
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
@@ -14,6 +14,7 @@ from unicodedata import category
 
 from pytest_ragcheck.concurrency.batches import Batches
 from pytest_ragcheck.errors import JudgeError, UsageError
+from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.judging.embeddings.local_model import LocalModel, file_states, missing_packages_error
 from pytest_ragcheck.judging.embeddings.transformers_model import downloaded
 from pytest_ragcheck.judging.judged_material import digest_of, grounding_contexts
@@ -34,7 +35,7 @@ VERSION = "local-1"
 _LINE = 0.5
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class UnsupportedSpan:
     """Whole words of an answer that a model finds unsupported."""
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from pytest_ragcheck.errors import JudgeError
+from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.judging.classifier_files import load_classifier
 from pytest_ragcheck.judging.prompts.classifier_windows import ClaimedAnswer, Window, classifier_prompt, windows
 
@@ -29,7 +29,7 @@ CLOSED = "the local judge was closed before it had read the answer"
 _UNSUPPORTED = 1
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class AnswerToken:
     start: int
     end: int
@@ -37,7 +37,7 @@ class AnswerToken:
     """0..1, that the contexts do not support the token; the lowest of all windows."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class _Input:
     """A window as the model takes it. Arrays, because a long context has hundreds of windows."""
 

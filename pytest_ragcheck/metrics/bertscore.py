@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.judging.embeddings.local_model import LocalModel
 from pytest_ragcheck.judging.embeddings.transformers_model import load
 from pytest_ragcheck.questions.question import Question
@@ -76,7 +76,7 @@ class _Reader:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class _Words:
     vectors: Any
     """A tensor with one unit vector a row."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.judging.judgement import SentenceSupport
 from pytest_ragcheck.judging.model.chat import AsksModel
 from pytest_ragcheck.judging.offline.grounding.groundedness import PASS_LINE, groundedness
@@ -70,7 +70,7 @@ class CitationSupport:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class JudgedSentence:
     supported: bool
     """True if its cited passages together support it; False without citations or with an invented one."""

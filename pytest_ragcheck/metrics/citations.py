@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.rag.body.excerpt import quoted_text
 from pytest_ragcheck.scores.catalogue import CITATION_VALIDITY, MUST_CITE
 from pytest_ragcheck.scores.score import Score
@@ -93,7 +93,7 @@ def citation_validity(answer: RagAnswer, cited: CitedAnswer) -> Score:
     return Score(1 - len(invalid) / len(cited.citations), findings=tuple(islice(findings, MOST_FINDINGS)))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class CitedSentence:
     text: str
     """The sentence without its markers."""

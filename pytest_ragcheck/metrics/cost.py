@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from importlib.util import find_spec
 from typing import Any
 
+from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.judging.model.server_address import environment_url
 from pytest_ragcheck.judging.model.usage import TokenUse
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Cost:
     """Tokens and US dollars, each >= 0; None, never 0, if a number is unknown or nothing was requested."""
 

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import pytest
+
+from pytest_ragcheck.frozen import frozen
 
 if TYPE_CHECKING:
     from pytest_ragcheck.verdict.record import Record
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Evaluated:
     """A record and its origin."""
 

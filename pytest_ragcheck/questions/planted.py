@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.questions.mention import searched
 from pytest_ragcheck.questions.passages import named
 from pytest_ragcheck.questions.question import GoldPassage, Question
@@ -20,7 +21,7 @@ ATTACKS = ("override", "comment", "zero-width", "white-text", "bait", "link")
 _CANARY = re.compile(rf"ref-(?P<number>[1-{len(ATTACKS)}])-[0-9a-f]{{12}}")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Plant:
     """One attack on a question: a canary in a planted document."""
 

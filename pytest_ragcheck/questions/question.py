@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Any
 
 from pytest_ragcheck.errors import UsageError
+from pytest_ragcheck.frozen import frozen
 
 GENERATION = "generation"
 """The tier in which a request carries the passages of its question, and the system retrieves nothing."""
@@ -21,7 +22,7 @@ RETRIEVAL_ALONE = "retrieval"
 TIERS = (GENERATION, RETRIEVAL_ALONE, END_TO_END)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class GoldPassage:
     """A passage that answers the question, or a distractor, which only seems to."""
 
@@ -35,7 +36,7 @@ class GoldPassage:
     """The identity that the document is uploaded as; empty for that of the question."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class EarlierTurn:
     question: str
     # Tracebacks of a user's client show its values, and texts of the system may hold secrets.
@@ -45,7 +46,7 @@ class EarlierTurn:
     contexts: tuple[str, ...] = field(default=(), repr=False)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Question:
     """One question with its expected answer and its settings, defaults of the file included."""
 
@@ -190,7 +191,7 @@ def in_conversation(conversation: str, questions: Sequence[Question]) -> tuple[Q
     return tuple(replace(turn, earlier=tuple(turns[:number])) for number, turn in enumerate(turns))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Origin:
     """The dataset that a set comes from, and the sample that was taken."""
 
@@ -212,7 +213,7 @@ class Origin:
     seed: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class QuestionSet:
     """The questions of a file or of a dataset's sample, in their order."""
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, Protocol
+
+from pytest_ragcheck.frozen import frozen
 
 if TYPE_CHECKING:
     from pytest_ragcheck.questions.question import Question
@@ -16,7 +18,7 @@ if TYPE_CHECKING:
     """A client as a user may give it: its method may be async or not."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class RagAnswer:
     """One reply of the RAG system, read and checked."""
 

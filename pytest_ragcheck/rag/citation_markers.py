@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
+from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.rag.citation_prose import blanked, prose_of, used_definitions
 from pytest_ragcheck.rag.citation_targets import SOURCE_WORDS, bracket_targets, expanded, is_source, named_targets
 
@@ -35,7 +35,7 @@ _INTERVAL_BEFORE = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Marker:
     """One citation marker of an answer, such as `[1, 2]` or `(source: terms.md)`."""
 
@@ -53,7 +53,7 @@ class Marker:
     """The words of a Markdown link, which belong to the sentence; empty for other markers."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class MarkedText:
     markers: tuple[Marker, ...] = ()
     definitions: Mapping[str, str]

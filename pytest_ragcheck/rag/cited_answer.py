@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import zip_longest
 
+from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.rag.answer import RagAnswer
 from pytest_ragcheck.rag.citation_markers import MarkedText, Marker, find_markers
 from pytest_ragcheck.rag.citation_targets import SOURCE_WORDS
@@ -28,7 +28,7 @@ _SOURCE_WORD = re.compile(SOURCE_WORDS, re.IGNORECASE)
 _FILE_IN_TEXT = re.compile(r"[\w./-]+\.[A-Za-z]{2,4}\b")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Citation:
     """One reference of a marker; `[1, 2]` has two."""
 
@@ -44,7 +44,7 @@ class Citation:
     """
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class CitedAnswer:
     citations: tuple[Citation, ...]
     """In their order; empty if the answer has no markers."""

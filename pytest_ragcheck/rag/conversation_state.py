@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 
+from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.questions.question import EarlierTurn, Question
 from pytest_ragcheck.rag.answer import RagAnswer
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ConversationState:
     """The earlier turns of a conversation; empty for a question outside of one."""
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Protocol
 
+from pytest_ragcheck.frozen import frozen
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+
+@frozen
 class EndpointSettings:
     """The settings of the endpoint and its requests. `config/endpoint_table.py` describes each field."""
 

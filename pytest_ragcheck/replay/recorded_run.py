@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, NoReturn
 
 from pytest_ragcheck.check import PreparedQuestion
 from pytest_ragcheck.config.settings import Settings
 from pytest_ragcheck.errors import JudgeError, RecordedError, ReplayError
+from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.judging.checked_judgement import judge_identity
 from pytest_ragcheck.judging.judged_material import material_digest
 from pytest_ragcheck.judging.judgement import Judge, JudgeIdentity, Judgement
@@ -28,7 +29,7 @@ DECIDED = frozenset({"unscored", "nothing_to_assert"})
 """Kinds of ERROR that depend on the thresholds rather than on endpoint or judge."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Recording:
     """A recorded run, which answers in place of its system."""
 

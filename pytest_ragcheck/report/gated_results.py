@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.report.files.results_reader import Results
 from pytest_ragcheck.report.terminal.findings_lines import changes_of
 from pytest_ragcheck.report.terminal.gate_lines import decision_headline, decision_lines, flaky_lines
@@ -17,7 +18,7 @@ from pytest_ragcheck.summary.outcomes_reader import outcomes_of
 from pytest_ragcheck.summary.run_outcomes import Outcomes
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class GatedOutcomes:
     outcomes: Outcomes
     decision: Decision

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
+from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.report.files.results_reader import Document, Results, all_rows
 from pytest_ragcheck.summary.predictions_reader import key_of
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Upshot:
     state: Literal["red", "green", "empty"]
     """Empty if nothing was measured, since such a run proves nothing."""

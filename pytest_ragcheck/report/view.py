@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
+from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.report.counted import counted
 from pytest_ragcheck.report.files.results_reader import Document, Results, all_rows
 from pytest_ragcheck.report.terminal.findings_lines import FoundChange
@@ -28,7 +28,7 @@ _ATTACKS = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class MetricView:
     name: str
     values: tuple[float, ...]
@@ -59,7 +59,7 @@ class MetricView:
         return counts
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Figure:
     """A number of the run other than a mean, such as its latency or its cost."""
 
@@ -68,7 +68,7 @@ class Figure:
     note: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class View:
     title: str
     facts: Mapping[str, str]

@@ -6,6 +6,8 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from pytest_ragcheck.frozen import frozen
+
 LARGEST = 1e100
 """The largest absolute value of a score; the square of a larger one may exceed the range of a float."""
 
@@ -52,7 +54,7 @@ def measured_values(scores: Mapping[str, Score]) -> dict[str, float]:
     return {metric: score.value for metric, score in scores.items() if score.value is not None}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Overall:
     score: Score
     lacks: tuple[str, ...]

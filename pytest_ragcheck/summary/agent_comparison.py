@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from pytest_ragcheck.errors import UsageError
+from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.summary.gate.baseline_reader import Baseline, BaselineRow
 from pytest_ragcheck.summary.gate.procedure.count_test import binomial_p, critical_value
 from pytest_ragcheck.summary.gate.procedure.gate_session import COUNT_SHARE
@@ -20,7 +20,7 @@ _ERROR_RATE = 0.01
 """The default of `rag_false_alarms`; chance marks twice as many differences, because they have two directions."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Difference:
     """A paired difference of two systems."""
 
@@ -39,7 +39,7 @@ class Difference:
     """True if the gate's test finds the difference significant in its direction."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Agent:
     name: str
     counts: Mapping[Verdict, int]
@@ -62,7 +62,7 @@ class Agent:
     """FAIL here, PASS for the first agent."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class QuestionOfAll:
     """One question with the result of each agent, in the agents' order; None if it was not asked."""
 
@@ -75,7 +75,7 @@ class QuestionOfAll:
         return len({row.verdict for row in self.rows if row is not None}) > 1
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Agents:
     """Several agents over the same questions; the others are compared with the first."""
 

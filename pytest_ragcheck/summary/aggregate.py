@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
+from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.judging.judgement import JudgeIdentity
 from pytest_ragcheck.metrics.blame import BLAMES
 from pytest_ragcheck.metrics.cost import NAMES, total
@@ -24,7 +24,7 @@ from pytest_ragcheck.verdict.verdict import Verdict
 NO_JUDGE = JudgeIdentity(kind="none")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Counts:
     """The number of questions by outcome."""
 
@@ -34,7 +34,7 @@ class Counts:
     skipped: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class AttackCounts:
     planted: int
     """The number of attacked answers, >= 1."""
@@ -52,7 +52,7 @@ class AttackCounts:
     """How often it got through and the contexts have both, or the question has no gold passages."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Totals:
     """The numbers of a whole run, or of one dataset of it."""
 
@@ -80,7 +80,7 @@ class Totals:
         return self.counts.passed + self.counts.failed
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Repeats:
     unstable: Mapping[str, Sequence[str]]
     """By metric, the ids of the questions whose spread exceeds the run's limit."""
@@ -88,7 +88,7 @@ class Repeats:
     variances: Mapping[str, Variance]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Summary:
     """The numbers of a run."""
 

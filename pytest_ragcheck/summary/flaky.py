@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 
+from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.summary.gate.baseline_reader import Baseline, passes_and_fails
 from pytest_ragcheck.verdict.record import Record
 from pytest_ragcheck.verdict.verdict import Verdict
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Flaky:
     dataset_name: str
     question_id: str

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
 from typing import Any
 
 from pytest_ragcheck.config.readers import MISSING_QUESTIONS, OTHER_SETTINGS
 from pytest_ragcheck.config.settings import Settings
+from pytest_ragcheck.frozen import frozen
 
 COMPARING = ("confirmed", "regression")
 """The gates that compare with saved runs, and ask and judge again if needed."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class GateRules:
     gate: str = "each"
     """`each`, `confirmed`, `regression`, or `rate:R`."""

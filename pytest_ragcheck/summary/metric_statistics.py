@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.scores.score import Score
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class MetricStatistics:
     mean: float
     min: float

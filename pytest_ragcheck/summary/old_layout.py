@@ -15,12 +15,13 @@ import io
 import json
 import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
 from pytest_ragcheck.errors import DatasetError
+from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.questions.datasets.dataset_row import Row, described
 from pytest_ragcheck.questions.question import Question, QuestionSet
 from pytest_ragcheck.questions.question_ids import usable_id
@@ -44,7 +45,7 @@ _SAME = 5e-5
 """Means closer than this count as equal, since the text file has four decimals."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class OldResults:
     outcomes: Outcomes
     lost: tuple[str, ...]

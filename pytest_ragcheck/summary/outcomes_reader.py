@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import fields
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
@@ -57,7 +58,7 @@ def outcomes_of(predictions: Document, summary: Document, asked: Mapping[Key, Do
 def rules_of_summary(summary: Document) -> GateRules:
     """The rules of the gate in the summary; the defaults if the run had none."""
     gate = summary.get("gate", {})
-    return GateRules(**{name: gate[name] for name in GateRules.__slots__ if name in gate})
+    return GateRules(**{each.name: gate[each.name] for each in fields(GateRules) if each.name in gate})
 
 
 def _record(row: Document, verdict: Verdict, asked: Document, dropped: Mapping[str, str]) -> Record:

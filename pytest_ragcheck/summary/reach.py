@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
+from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.questions.datasets.registry import is_standard
 
 _IN_FILES = ("searched", "left_out", "test_files")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Reach:
     """The questions that a run would have collected, as patterns of `DATASET::ID`, with `*` only at their end."""
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 
+from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.questions.question import QuestionSet
 from pytest_ragcheck.rag.documents.documents_outcome import Documents
 from pytest_ragcheck.scores.catalogue import DEFAULT_GROUPS
@@ -20,7 +21,7 @@ EXPECTED = "expected to fail"
 PASSED = "its test passed"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Outcomes:
     """All questions of a run with their outcomes."""
 

@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from datetime import datetime, timezone
 from functools import reduce
 from operator import add
@@ -15,6 +15,7 @@ from typing import Any
 
 from pytest_ragcheck._version import __version__
 from pytest_ragcheck.errors import UsageError
+from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.questions.question import Question, QuestionSet
 from pytest_ragcheck.questions.question_rows import question_row
 from pytest_ragcheck.questions.wire import set_from_wire, set_to_wire
@@ -30,7 +31,7 @@ _PLAIN = ("session_name", "cut_short", "stopped")
 _RUN_ALIKE = "Run all shards on the same commit and with the same settings."
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Shard:
     path: Path
     number: int

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, get_args
 
+from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.summary.gate.baseline_reader import BaselineRow
 from pytest_ragcheck.summary.intervals import mean_interval, wilson
 from pytest_ragcheck.summary.predictions_reader import Key, judge_name
@@ -24,7 +24,7 @@ State = Literal["failing", "not measured", "passing again", "passing", "not in t
 """The states of a question, in the order in which they are shown."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class TrendPoint:
     """A mean of one run, over the questions that have a value."""
 
@@ -37,7 +37,7 @@ class TrendPoint:
     """The number of values, >= 1."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class TrendLine:
     name: str
     asserted: bool
@@ -45,7 +45,7 @@ class TrendLine:
     """A point for each run; None if the run has no value, since an empty mean is not 0."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class TrendQuestion:
     rows: tuple[BaselineRow | None, ...]
     """A row for each run; None if the run does not have the question."""
@@ -67,7 +67,7 @@ class TrendQuestion:
         return max((n for n in before if _verdict(self.rows[n]) is Verdict.PASS), default=None)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Trend:
     """Several runs, oldest first."""
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
 
 from pytest_ragcheck.errors import UsageError
+from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.summary.gate.baseline_reader import BaselineRow, error_row, measured_row
 from pytest_ragcheck.summary.gate.git_revision import InGit, versions
 from pytest_ragcheck.summary.predictions_reader import Fields, Key, Unusable, read_document, rows
@@ -17,7 +17,7 @@ _GIVE = "Give the {agent}_predictions.json of a run, or a baseline."
 _ANEW = "Run the questions once more to have such a file."
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class TrendRun:
     """One run, or one committed version of a baseline."""
 

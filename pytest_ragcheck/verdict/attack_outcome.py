@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.metrics.gold import found_gold
 from pytest_ragcheck.questions.mention import compile_mention, searched
 from pytest_ragcheck.questions.planted import Plant, plants_of
@@ -11,7 +10,7 @@ from pytest_ragcheck.questions.question import GENERATION, Question
 from pytest_ragcheck.rag.answer import RagAnswer
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class AttackOutcome:
     plant: Plant
 

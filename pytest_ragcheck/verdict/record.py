@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import lru_cache
 from sys import intern
 from typing import Any
 
 from pytest_ragcheck.errors import RagcheckError
+from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.judging.judgement import JudgeIdentity, Judgement
 from pytest_ragcheck.metrics.cost import Cost
 from pytest_ragcheck.questions.question import Question
@@ -28,7 +29,7 @@ _OFTEN_ALIKE = (
 _TUPLES = ("contexts", "source_ids", "server_source_ids", "unsupported_claims", "overall_lacks", "asked_again")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+@frozen
 class Record:
     """One evaluated question. The fixtures `rag_result` and `rag_check` return it."""
 

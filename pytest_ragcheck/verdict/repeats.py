@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from statistics import fmean, median, variance
 
+from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.scores.catalogue import PROHIBITIONS
 from pytest_ragcheck.scores.score import Score
 from pytest_ragcheck.verdict.record import Record
@@ -18,7 +19,7 @@ Values = tuple[tuple[float, ...], ...]
 """The values of one metric of one question: for each answer, each of its judgements."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Variance:
     """The parts of a metric's variance; each >= 0, None if it cannot be estimated."""
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from enum import Enum
 
+from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.questions.question import GENERATION, Question
 from pytest_ragcheck.scores.catalogue import (
     ABSTAINED,
@@ -44,7 +44,7 @@ class Verdict(Enum):
     """The endpoint or the judge did not do its work; the quality is unknown."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Thresholds:
     """The minimums that a run asserts for every question; a question's own thresholds override them."""
 
@@ -62,7 +62,7 @@ class Thresholds:
     """The number of contexts requested for a question without its own, >= 1."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ScoredVerdict:
     verdict: Verdict
     thresholds: Mapping[str, float]

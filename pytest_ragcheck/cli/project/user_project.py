@@ -7,7 +7,6 @@ import re
 import subprocess
 import sys
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ from urllib.parse import urlsplit
 
 from pytest_ragcheck.config.given import Given
 from pytest_ragcheck.errors import UsageError
+from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.redaction import url_secrets
 
 _CONFIGURATIONS = {
@@ -33,7 +33,7 @@ _SETTING = re.compile(r"(?m)^[ \t]*(rag_\w+)\s*[=:]")
 _URL = re.compile(r"""(?m)^[ \t]*rag_url\s*[=:]\s*["']?([^\s"']+)""")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Configuration:
     """The project's pytest configuration file, for which `ragcheck init` suggests settings."""
 
@@ -50,7 +50,7 @@ class Configuration:
     """The endpoint, if the file names one whose URL holds no secret."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Project:
     """A folder with a user's code, which `ragcheck init` sets up."""
 

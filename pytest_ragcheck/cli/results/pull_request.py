@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import quote
 
 from pytest_ragcheck.errors import UsageError
+from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.rag.http.connections import http_library
 
 _SECONDS = 30
@@ -22,7 +22,7 @@ class NotPosted(Exception):
     """The comment was not written. The text gives the reason."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Discussion:
     """The comments of a pull request, as the API of its host serves them."""
 

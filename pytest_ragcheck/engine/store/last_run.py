@@ -6,7 +6,6 @@ import json
 import shutil
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import datetime, timezone
 from functools import partial
 from pathlib import Path
@@ -18,6 +17,7 @@ from pytest_ragcheck.engine.store.run_locks import is_in_use
 from pytest_ragcheck.engine.store.shared_store import SharedStore
 from pytest_ragcheck.engine.store.store_file import FILE, FILES, LAYOUT, layout_of
 from pytest_ragcheck.errors import StoreError, UsageError
+from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.redaction import Redactor
 
 _RUN = "run.json"
@@ -25,7 +25,7 @@ _RUN = "run.json"
 LIMITS = "limits"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class LastRun:
     """The last run of an agent that is over, however it ended."""
 

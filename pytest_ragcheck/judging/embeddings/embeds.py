@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
 from pytest_ragcheck.errors import JudgeError
+from pytest_ragcheck.frozen import frozen
 
 Vector = tuple[float, ...]
 
@@ -22,7 +22,7 @@ class Embeds(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class NoEmbeddings:
     """Replaces the embeddings if none are configured: every call fails with the same reason."""
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.judging.model.completion import OtherContent, check_for_error, member
 from pytest_ragcheck.judging.model.usage import note_use, reported_use
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 _LARGEST = sys.float_info.max
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class OpenAIEmbeddings:
     server: ModelServer
 

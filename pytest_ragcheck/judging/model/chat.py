@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from pytest_ragcheck.errors import JudgeReplyError
+from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.judging.model.completion import Refused, ReplyText, check_for_error, member, reply_text
 from pytest_ragcheck.judging.model.response_format import FormatSearch, RequestFormat
 from pytest_ragcheck.judging.model.usage import note_use, reported_use
@@ -25,7 +25,7 @@ _UNREADABLE = "json_validate_failed"
 _MORE_TOKENS = "Raise max_tokens in rag_judge_parameters, or lower reasoning_effort there."
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ExpectedReply(Generic[T]):
     name: str
     """The name of the schema, in letters and underscores."""
@@ -47,7 +47,7 @@ class AsksModel(Protocol):
     async def ask(self, prompt: str, wanted: ExpectedReply[T], *, nonce: str) -> T: ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ModelReply(Generic[T]):
     """A reply that could be read."""
 

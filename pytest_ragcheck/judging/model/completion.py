@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from pytest_ragcheck.frozen import frozen
 
 _ERROR_STATUSES = range(400, 600)
 _FILTERED = frozenset({"content_filter", "content_policy_violation", "ResponsibleAIPolicyViolation"})
@@ -18,7 +19,7 @@ _LINE_END = re.compile(r"\r\n?|\n")
 _REASONING = ("reasoning_content", "reasoning")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ReplyText:
     """The model's text; it may be empty."""
 

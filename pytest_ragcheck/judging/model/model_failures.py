@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ssl
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.errors import JudgeReplyError, JudgeUnavailable
+from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.judging.model.model_kind import JUDGE_MODEL, ModelKind
 from pytest_ragcheck.rag.body.excerpt import LONGEST, excerpt, is_html, quoted
 from pytest_ragcheck.rag.http.exchange_failures import causes_of, proxy_of
@@ -21,7 +22,7 @@ _SEARCHED_FOR_SECRETS = 20 * LONGEST
 """In characters; far more than is shown, so that no secret is cut in two before redaction."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ServerFailures:
     """Makes the errors of one model. Each names its server and model, and none contains its key."""
 

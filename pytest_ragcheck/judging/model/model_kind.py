@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from pytest_ragcheck.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ModelKind:
     path: str
     """The path below the API's base; users often append it to the base by mistake."""

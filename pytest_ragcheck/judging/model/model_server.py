@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pytest_ragcheck.config.settings import DUMMY_API_KEY
 from pytest_ragcheck.errors import JudgeError, UsageError
+from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.judging.judged_material import digest_of
 from pytest_ragcheck.judging.model.completion import Declined, OtherContent, Refused
 from pytest_ragcheck.judging.model.model_failures import ServerFailures
@@ -144,7 +145,7 @@ class ModelServer:
         await self._requests.aclose()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class _Connection:
     requests: HttpRequests | SdkRequests
     url: str

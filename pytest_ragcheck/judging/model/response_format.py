@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import Enum
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
+from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.judging.model.completion import Refused
 
 T = TypeVar("T")
@@ -27,7 +28,7 @@ class ResponseFormat(Enum):
     PLAIN = "plain"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class RequestFormat:
     """The parameters of a request besides model and messages."""
 

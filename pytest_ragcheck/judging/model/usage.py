@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
 from typing import Any
 
+from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.judging.model.completion import member
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class TokenUse:
     """The tokens of one request to a model, or of several recorded ones."""
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
+from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.questions.question import Question
 from pytest_ragcheck.rag.answer import RagAnswer
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Canary:
     name: str
     """The kind of answer: `right`, `ungrounded`, ..."""
@@ -26,7 +26,7 @@ class Canary:
     """True if a context gives the judge an order; a judge that declines the request has withstood it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class _Texts:
     question: str
     expected: str

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.concurrency.tasks import together
 from pytest_ragcheck.errors import JudgeError, JudgeReplyError
+from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.judging.judged_material import digest_of, material_digest
 from pytest_ragcheck.judging.panel import Panel
 from pytest_ragcheck.judging.preflight.canaries import Canary, canaries
@@ -28,7 +29,7 @@ CHANCE = 0.5
 """The area under the ROC curve of a judge that guesses. A useful judge is above it in both scores."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class CanaryVerdict:
     canary: str
     scores: Mapping[str, float]
@@ -38,7 +39,7 @@ class CanaryVerdict:
     error_message: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Trial:
     """A judge's verdicts on all canaries, in order."""
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.errors import JudgeError
+from pytest_ragcheck.frozen import frozen
 
 if TYPE_CHECKING:
     Offsets = Callable[[str], Sequence[tuple[int, int]]]
@@ -30,7 +30,7 @@ _SENTENCE_END = re.compile(r"[.!?]\s+|[。！？]|\n")
 _SPACE = re.compile(r"\s+")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ClaimedAnswer:
     """An answer, and the texts that may support it, as a classifier reads them."""
 
@@ -41,7 +41,7 @@ class ClaimedAnswer:
     answer: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Window:
     """One input of the model: all or a part of the answer, with all or some of the contexts."""
 

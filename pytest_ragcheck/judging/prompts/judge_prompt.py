@@ -5,10 +5,11 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 from pytest_ragcheck.errors import UsageError
+from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.judging.prompts.fence import fenced
 from pytest_ragcheck.package_text import package_text
 from pytest_ragcheck.questions.question import Question
@@ -77,7 +78,7 @@ REPAIR = (
 """The second message, after a reply that cannot be read."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class JudgePrompt:
     """The instructions for one message to the judge's model, with placeholders for the material."""
 

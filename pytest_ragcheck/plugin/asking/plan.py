@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.engine.fingerprint import backends_digest
+from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.judging.function_judge import FunctionJudge
 from pytest_ragcheck.plugin.asking.live_fixtures import BACKEND_FIXTURES
 from pytest_ragcheck.plugin.collecting.question_items import QuestionItem, question_of
@@ -41,7 +42,7 @@ _CHANGED_BY = ("rag_question", "rag_result")
 """An override of one of these fixtures can change the question, so its questions are not prefetched."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Backends:
     """The client, the judge and the settings that a question is evaluated with."""
 
@@ -88,7 +89,7 @@ class Prefetchable:
     """The key in the store, once the question may begin; it has the digest of the backends."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Plan:
     """The questions of a session by node id, in pytest's order."""
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.engine.conversation import by_conversation, conversation_of
 from pytest_ragcheck.engine.fingerprint import store_key
+from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.plugin.asking.plan import AGAIN, NARROW, OTHER_BACKENDS, Backends, FixtureHome, Plan
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pytest_ragcheck.questions.question import Question
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Step:
     """The way to evaluate the question of one item."""
 

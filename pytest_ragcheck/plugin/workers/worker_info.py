@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.plugin.workers.transport import HAS_WORKERS
 
 RUN_ID: pytest.StashKey[str] = pytest.StashKey()
@@ -19,7 +19,7 @@ _INPUT = "ragcheck"
 _BOOT = Path("/proc/sys/kernel/random/boot_id")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class WorkerInfo:
     """The place of one process, a worker of xdist or not, in the run."""
 

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
+
+from pytest_ragcheck.frozen import frozen
 
 _CHOICE = re.compile(
     r"(?P<name>[A-Za-z][\w.-]*)(?::(?P<subset>\w[\w.-]*))?(?:@(?P<split>\w[\w.-]*))?(?:=(?P<path>.*\S.*))?", re.DOTALL
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class DatasetChoice:
     """A user's choice of dataset, before `check_choice` has checked that the dataset exists."""
 
@@ -54,7 +56,7 @@ def read_choice(text: str) -> DatasetChoice:
     return DatasetChoice(**given, path=None if path is None else Path(path.strip()).expanduser())
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Sample:
     size: int
     """Maximum number of questions, >= 1."""

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import TypedDict
 
 from pytest_ragcheck.errors import UsageError
+from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.questions.datasets.dataset_row import Row
 from pytest_ragcheck.questions.passages import named
 from pytest_ragcheck.questions.question import TIERS, GoldPassage, Question
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Hub:
     repository: str
     config: str | None = None
@@ -23,7 +23,7 @@ class Hub:
     """None for the newest revision."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Dataset:
     """
     A dataset for `--rag-dataset`, from the package or from a user's project.

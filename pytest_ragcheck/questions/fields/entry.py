@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 
+from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.questions.fields.field_readers import (
     QuestionSettings,
     SettingsReader,
@@ -24,7 +25,7 @@ from pytest_ragcheck.questions.question_ids import derived_id, id_mistake
 _ONE_ANSWER = "one text, and further accepted ones under 'all_acceptable_answers'"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class EntryReader:
     """Reader of the questions of one file; it keeps their ids to find repeated ones."""
 

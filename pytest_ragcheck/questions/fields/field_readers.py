@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from typing import Any, TypedDict
 
+from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.questions.fields.key_names import INVERTED, PASSAGE, named_entries, near_match
 from pytest_ragcheck.questions.mention import compile_mention, is_regex
 from pytest_ragcheck.questions.nodes.mistakes import Site
@@ -121,7 +121,7 @@ class QuestionSettings(TypedDict):
 NO_SETTINGS = QuestionSettings(thresholds={}, top_k=None, tags=(), skip=None, xfail=None, quarantine=None)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class SettingsReader:
     """Reader of the settings of questions, which checks the names of metrics and tags."""
 

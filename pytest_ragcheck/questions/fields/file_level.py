@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.questions.fields.field_readers import NO_SETTINGS, QuestionSettings, SettingsReader
 from pytest_ragcheck.questions.fields.key_names import DEFAULTS, FILE, TURNS, named_entries, near_match
 from pytest_ragcheck.questions.nodes.mistakes import Site
@@ -25,7 +26,7 @@ SCHEMA_VERSION = "1"
 """Version of the questions document that `question_rows` writes and `reader` reads."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Top:
     """The values of the file level, as the reader of question files uses them."""
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import partial
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from pytest_ragcheck.errors import EndpointError, EndpointStatusError, EndpointTimeout
+from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.rag.body.excerpt import excerpt
 from pytest_ragcheck.rag.body.json_body import ReplyMismatch
 from pytest_ragcheck.rag.body.vocabulary import keys_of
@@ -36,13 +36,13 @@ _RETURN_A_LIST = 'Return [{"id": "...", "file_name": "..."}].'
 _BASE = "check rag_base_url (by default rag_url without its final /query)."
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ServerDocument:
     id: str
     file_name: str | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class BatchStatus:
     total: int
     completed: int

@@ -13,6 +13,7 @@ from http import HTTPStatus
 
 from pytest_ragcheck.concurrency.limiter import Limiter
 from pytest_ragcheck.errors import EndpointError
+from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.rag.documents.document_routes import BatchStatus, DocumentRoutes, ServerDocument, is_temporary
 from pytest_ragcheck.rag.documents.ledger import Ledger
 from pytest_ragcheck.rag.documents.uploads import Upload
@@ -40,7 +41,7 @@ _NO_ROUTE = {HTTPStatus.NOT_FOUND, HTTPStatus.METHOD_NOT_ALLOWED, HTTPStatus.NOT
 _UNAUTHORIZED = {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Ingested:
     ids: Mapping[str, str] = field(default_factory=dict)
     """The file name of our document, by the server's id."""

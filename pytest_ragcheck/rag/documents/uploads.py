@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
 
+from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.questions.passages import documents_of, text_digest
 from pytest_ragcheck.questions.question import Question
 
@@ -14,7 +14,7 @@ _UNSAFE = re.compile(r"[:\s/\\\"<>|?*%\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 _LONGEST_BYTES = 150
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Upload:
     doc_id: str
     """Our id of the document."""

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from urllib.parse import urlsplit
 
 from pytest_ragcheck.errors import UsageError
+from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.rag.http.headers import check_header, check_one_authorization
 from pytest_ragcheck.redaction import Redactor, shown_query, shown_url, url_secrets
 
@@ -16,7 +17,7 @@ EXAMPLE = "http://localhost:8000/query"
 _PLAIN_HEADERS = re.compile(r"(accept|cache|content)(-.*)?|connection|host|pragma|user-agent", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Address:
     url: str = field(repr=False)
     """The whole URL, userinfo and query included."""

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from urllib.parse import urlsplit
 
 from pytest_ragcheck.errors import UsageError
+from pytest_ragcheck.frozen import frozen
 
 _NAME = re.compile(r"[!#$%&'*+.^`|~\w-]+", re.ASCII)
 _VALUE = re.compile(r"[\x21-\x7e]([\x20-\x7e\t]*[\x21-\x7e])?|")
@@ -18,7 +19,7 @@ _BODY_HEADERS = {"content-length", "transfer-encoding"}
 _FROM_ENVIRONMENT = re.compile(r"\{env:([^{}]*)\}")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class FilledHeaders:
     headers: Mapping[str, str] = field(repr=False)
     secrets: Sequence[str] = field(repr=False)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
+
+from pytest_ragcheck.frozen import frozen
 
 
 class CheckOutcome(str, Enum):
@@ -57,7 +58,7 @@ class Check(Enum):
         return Point(check=self, outcome=CheckOutcome.NOT_CHECKED, seen=why)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Point:
     check: Check
     outcome: CheckOutcome

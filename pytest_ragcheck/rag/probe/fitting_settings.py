@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from pytest_ragcheck.errors import EndpointTimeout
+from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.rag.body.event_parsers import parser_for
 from pytest_ragcheck.rag.body.json_body import ReplyMismatch, parse_json
 from pytest_ragcheck.rag.http.route import HttpRoute
@@ -37,7 +37,7 @@ Some endpoints answer 500 to a request that lacks their key, and Express answers
 """
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Fit:
     settings: Mapping[str, str]
     parts: int = 0

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.errors import EndpointError, EndpointUnreachable
+from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.rag.http.http_exchange import HttpExchange
 from pytest_ragcheck.rag.http.route import HttpRoute
 from pytest_ragcheck.rag.http_endpoint import HttpEndpoint
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from pytest_ragcheck.rag.shapes.shape import Shape
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Target:
     url: str = field(repr=False)
     headers: Mapping[str, str] = field(repr=False)

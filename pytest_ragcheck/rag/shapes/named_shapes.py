@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from pytest_ragcheck.frozen import frozen
 
 CONTRACT = "query"
 CHAT = '"messages": ["{history}", {"role": "user", "content": "{query}"}]'
 """The conversation in a request of OpenAI's API."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class NamedShape:
     """The texts of a named shape, which `read_shape` parses; the last four are those of `StreamReading`."""
 

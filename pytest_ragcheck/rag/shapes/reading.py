@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any
 
+from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.rag.answer import RagAnswer
 from pytest_ragcheck.rag.body.excerpt import excerpt
 from pytest_ragcheck.rag.body.json_body import ReplyMismatch
@@ -42,7 +42,7 @@ class SessionMismatch(ReplyMismatch):
     """The session is not a text or a number; another setting for answer and contexts does not help."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Reading:
     contexts: Expression
     answer: Expression | None = None

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from pytest_ragcheck.errors import UsageError
+from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.rag.shapes.expression import Expression
 from pytest_ragcheck.rag.shapes.named_shapes import CONTRACT, read_name
 from pytest_ragcheck.rag.shapes.reading import Reading
@@ -15,7 +16,7 @@ from pytest_ragcheck.rag.shapes.request_template import RequestTemplate, read_te
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class StreamReading:
     """The expressions for the events of a streamed reply."""
 
@@ -33,7 +34,7 @@ class StreamReading:
     """True if a stream without contexts means that nothing was retrieved."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Shape:
     request: RequestTemplate
     reading: Reading

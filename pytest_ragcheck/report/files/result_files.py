@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from pytest_ragcheck.engine.store.run_folder import unwritten
+from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.questions.question_rows import questions_document
 from pytest_ragcheck.redaction import Redactor
 from pytest_ragcheck.report.files.file_names import safe_name, unique_names
@@ -22,7 +22,7 @@ from pytest_ragcheck.summary.shards import shard_document, shard_name
 from pytest_ragcheck.verdict.record import Record
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Written:
     predictions: Path
     summary: Path

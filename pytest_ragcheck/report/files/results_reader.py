@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
 from pytest_ragcheck.errors import UsageError
+from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.report.terminal.findings_lines import FoundChange
 from pytest_ragcheck.report.terminal.gate_lines import flaky_lines
 from pytest_ragcheck.summary.flaky import Flaky
@@ -29,7 +30,7 @@ _GIVE = "Give the {agent}_predictions.json of a run."
 _RUN_AGAIN = "Run the questions once more to have such a file."
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Results:
     predictions: Document
     summary: Document

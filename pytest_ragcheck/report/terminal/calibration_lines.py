@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from datetime import datetime, timezone
 from itertools import pairwise
 from typing import Any
 
 from pytest_ragcheck._version import __version__
+from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.judging.judgement import JudgeIdentity
 from pytest_ragcheck.metrics.cost import Cost
 from pytest_ragcheck.report.counted import counted
@@ -25,7 +26,7 @@ _WORDS = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Disagreement:
     id: str
     score: float
@@ -37,7 +38,7 @@ class Disagreement:
     """The main weakness that the judge names; may be empty."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Measured:
     file: str
     sha256: str

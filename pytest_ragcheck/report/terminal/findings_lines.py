@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from statistics import fmean
 
+from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.redaction.printable import printable
 from pytest_ragcheck.report.counted import counted
 from pytest_ragcheck.report.terminal.comparison_lines import NEWLY_FAILING, Writer, accept_advice, other_groups, short
@@ -50,7 +50,7 @@ def examined_groups(comparison: Comparison, findings: GateFindings) -> dict[str,
     return {title: group for title, group in groups.items() if group}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class FoundChange:
     title: str
     words: str

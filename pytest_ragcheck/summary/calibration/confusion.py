@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from pytest_ragcheck.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Judged:
     score: float
     """0..1."""
@@ -18,7 +19,7 @@ class Judged:
     """Answers of one group share a source."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Confusion:
     good_passed: int
     good_failed: int

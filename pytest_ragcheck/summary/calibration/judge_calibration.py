@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 
+from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.summary.calibration.confusion import Confusion, Judged, confusion
 from pytest_ragcheck.summary.calibration.score_intervals import RateEstimate, RateSample
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class CurvePoint:
     threshold: float | None
     """The threshold; None for one above every score."""
@@ -20,7 +20,7 @@ class CurvePoint:
     """Share of the bad answers that pass, 0..1."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Calibration:
     """The agreement of one score of a judge with people's labels."""
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from pytest_ragcheck.errors import UsageError
+from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.summary.calibration.confusion import Judged
 from pytest_ragcheck.summary.calibration.score_intervals import RateEstimate, RateSample, difference
 
@@ -13,7 +13,7 @@ _RANKED_BY = ("balanced_accuracy", "accuracy")
 _COMPARED = ("balanced_accuracy", "accuracy", "roc_auc")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ComparedJudge:
     """One of several judges over the answers that all of them scored."""
 
@@ -30,7 +30,7 @@ class ComparedJudge:
     """True for the best judge, and for a judge that is worse by less than the margin at both ends of the interval."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class JudgeComparison:
     """Judges over the same labelled answers, in the order in which they were given."""
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import fields
 from itertools import groupby
 from statistics import StatisticsError, correlation, pvariance
 
+from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.summary.calibration.confusion import Confusion, Judged, confusion
 from pytest_ragcheck.summary.intervals import student_quantile, wilson
 
@@ -15,7 +16,7 @@ _LARGEST_NUMBER_OF_BLOCKS = 200
 """With more groups than this, the jackknife leaves out several at a time."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class RateEstimate:
     value: float
     low: float
@@ -114,7 +115,7 @@ class RateSample:
 
     def _rates(self, *, without: int | None) -> dict[str, float]:
         parts = [part for block, part in enumerate(self._confusions) if block != without]
-        whole = Confusion(**{count: sum(getattr(part, count) for part in parts) for count in Confusion.__slots__})
+        whole = Confusion(**{each.name: sum(getattr(part, each.name) for part in parts) for each in fields(Confusion)})
         rates = {**whole.rates, "roc_auc": self._roc_auc(without)}
         return {name: value for name, value in rates.items() if value is not None}
 

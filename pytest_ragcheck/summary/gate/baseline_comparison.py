@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.summary.gate.gate_replies import evidence_of
 from pytest_ragcheck.summary.gate_rules import COMPARING, GateRules
 from pytest_ragcheck.summary.run_outcomes import EXPECTED
@@ -21,7 +22,7 @@ ACCEPT = "ragcheck baseline accept"
 _GROUPS = ("newly_failing", "expected_failing", "still_failing", "newly_passing", "still_passing", "not_measured")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Change:
     """A question that both the baseline and the run have."""
 
@@ -30,7 +31,7 @@ class Change:
     reworded: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Comparison:
     """The comparison of a run with a baseline. Every question of either is in exactly one of the groups."""
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence, Set
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.scores.catalogue import DEMANDED, MUST_NOT_RETRIEVE
 from pytest_ragcheck.summary.gate.recorded.saved_answer import text_digest
 from pytest_ragcheck.summary.gate.recorded.saved_runs import OF_THE_LATEST_ANSWER
@@ -19,7 +19,7 @@ _ROW_KEYS = ("question_id", "dataset_name", "question", "thresholds", "tier", "t
 _ANSWER_KEYS = ("verdict", "prediction", "source_ids", "metrics", "judgement", "judge", "latency_seconds", "labels")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class BaselineFile:
     """A predictions file or a baseline, as its JSON document and as read."""
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.errors import UsageError
+from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.summary.gate.recorded.saved_runs import (
     read_contexts,
     repeated_answers,
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 GIVE = "Make a baseline with pytest -p no:ragcheck-gate, then ragcheck baseline save."
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class BaselineRow:
     """One question of a baseline or of a run in a trend, identified by `dataset_name` and `id`."""
 
@@ -93,7 +94,7 @@ class BaselineRow:
         return [look for run in self.saved for look in run]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Baseline:
     """The questions of the saved runs, with their answers."""
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.metrics.mentions import broken
 from pytest_ragcheck.scores.catalogue import PROHIBITIONS
 from pytest_ragcheck.summary.gate.comparability import differences
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pytest_ragcheck.verdict.record import Record
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Rate:
     """The share of PASS among the *n* questions with PASS or FAIL that are not in quarantine."""
 
@@ -44,7 +44,7 @@ class Rate:
         return bool(self.n) and self.passed / self.n < self.lowest
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Decision:
     """The decision of the gate on a run, with its reasons."""
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.summary.gate.procedure.candidate import ASKS, MORE_ASKS
 from pytest_ragcheck.summary.gate.procedure.side_by_side import MOST
 from pytest_ragcheck.verdict.verdict import Verdict
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pytest_ragcheck.summary.gate.baseline_reader import BaselineRow
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class GateEstimate:
     """The maximum requests of a gate, if every answer is new and fails."""
 

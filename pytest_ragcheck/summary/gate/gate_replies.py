@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
+from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.summary.gate.procedure.candidate import examine
 from pytest_ragcheck.summary.gate.procedure.compared_question import ComparedQuestion, KnownRun, Look, Scores
 from pytest_ragcheck.summary.gate.procedure.gate_findings import Examined
@@ -18,7 +19,7 @@ _PLAIN = ("gate", "thresholds", "apart", "same", "ids_renamed", "not_judged", "o
 _ALWAYS_WRITTEN = ("gate", "thresholds", "now", "known", "saved_runs")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class GateReplies:
     """
     One question with its saved runs and the replies to the requests of the gate.

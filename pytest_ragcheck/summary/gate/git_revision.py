@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import subprocess
-from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
 
+from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.summary.predictions_reader import Unusable
 
 _LIMIT_SECONDS = 60
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class InGit:
     rev: str
     path: Path

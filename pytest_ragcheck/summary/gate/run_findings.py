@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.scores.score import measured_values
 from pytest_ragcheck.summary.gate.gate_replies import GateReplies, evidence_of
 from pytest_ragcheck.summary.gate.procedure.candidate import examine
@@ -30,7 +31,7 @@ _SMALL_DRIFT, _DRIFT_LEVEL = 0.01, 0.01
 """The least drift of the judge's mean that is reported, and its largest p-value."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Judging:
     """The number of reused verdicts, and the drift of the judge since they were recorded."""
 

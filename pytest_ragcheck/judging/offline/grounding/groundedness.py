@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.judging.offline.grounding.computation import Computation
 from pytest_ragcheck.judging.offline.grounding.evidence import Evidence
 from pytest_ragcheck.judging.offline.grounding.read_context import ContextCache
@@ -42,7 +43,7 @@ _LEAST_KNOWN = 0.25
 _MOST_TERMS_OF_A_NAME = 3  # or of an amount
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Groundedness:
     score: float
     """0..1; `PASS_LINE` separates grounded from ungrounded answers best, by people's labels."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from pytest_ragcheck.frozen import frozen
 
 Key = tuple[str, str]
 """Dataset name and id of a question."""
@@ -12,7 +13,7 @@ Scores = Mapping[str, float]
 """Values by metric."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Look:
     answer: str | None
     """
@@ -30,7 +31,7 @@ class Look:
     """True if the judge was called for the scores in this run; False if they are recorded or from the verdict cache."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class KnownRun:
     looks: tuple[Look, ...]
     """The first answer of the run, then its further looks; at least one."""
@@ -49,7 +50,7 @@ class KnownRun:
         return len({look.passed for look in self.looks}) > 1
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ComparedQuestion:
     """
     A question with a PASS or a FAIL today and in at least one saved run, with the same text in all of them.

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import Enum
 
+from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.summary.gate.procedure.compared_question import ComparedQuestion, Key, Look
 
 
@@ -23,7 +23,7 @@ class Outcome(Enum):
     PASSED_AGAIN = "passed when asked again"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class SideBySide:
     """New judgements of the recorded and of the new answers, each as its lowest margin over the asserted metrics."""
 
@@ -37,7 +37,7 @@ class SideBySide:
     worse: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Examined:
     """A compared question with its further looks and its side-by-side judgement, if the decision needed them."""
 
@@ -59,7 +59,7 @@ class Examined:
         return self.outcome is Outcome.CONFIRMED
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class CountFinding:
     """The count test and the floor."""
 
@@ -92,7 +92,7 @@ class CountFinding:
     floor_red: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class MetricDrop:
     """One asserted metric over the questions whose answers were judged today; the others count as unchanged."""
 
@@ -103,7 +103,7 @@ class MetricDrop:
     p: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class MeanFinding:
     """The test of the mean over the asserted metrics."""
 
@@ -129,7 +129,7 @@ class MeanFinding:
     """Value of today minus the mean of the saved runs, for each judged question."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class GateFindings:
     """The findings of the procedure, for the decision, the report and the result files."""
 

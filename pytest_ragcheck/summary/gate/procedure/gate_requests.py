@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
-from dataclasses import dataclass
 from typing import TypeVar
 
+from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.summary.gate.procedure.compared_question import Key, Look, Scores
 
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class AskAgain:
     """
     Ask the system the question once more, and judge the answer.
@@ -22,7 +22,7 @@ class AskAgain:
     key: Key
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class JudgeAnew:
     """
     Score the answers with today's judge, in this order, independently and without the verdict cache.

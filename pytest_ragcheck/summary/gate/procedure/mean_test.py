@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from statistics import NormalDist, fmean, stdev
 
+from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.summary.gate.procedure.compared_question import ComparedQuestion, Key, Scores
 from pytest_ragcheck.summary.gate.procedure.gate_findings import MeanFinding, MetricDrop
 from pytest_ragcheck.summary.gate.procedure.gate_requests import JudgeAnew, JudgesAnew
@@ -20,7 +20,7 @@ _SECOND_ROUND_P = 0.2
 _POWER = 0.85
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class _Judged:
     question: ComparedQuestion
     answers: tuple[str, ...]

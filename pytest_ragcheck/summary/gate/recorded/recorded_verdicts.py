@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.judging.checked_judgement import judge_identity
 from pytest_ragcheck.judging.judged_material import material_digest
 from pytest_ragcheck.scores.score import Score, measured_values
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pytest_ragcheck.verdict.record import Record
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class KnownVerdict:
     """The recorded judgement of an answer, with the scores that can be reused."""
 

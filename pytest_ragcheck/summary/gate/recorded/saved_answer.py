@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import astuple, dataclass, field
+from dataclasses import astuple, field
 from typing import Any
 
+from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.judging.judged_material import digest_of
 from pytest_ragcheck.judging.judgement import JudgeIdentity, Judgement
 from pytest_ragcheck.questions.question import Question
@@ -18,7 +19,7 @@ EXPECTED, GOLD, MENTIONS = "expected", "gold", "mentions"
 """The parts of a question that define a right answer."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class SavedAnswer:
     """One look of a saved run at one question."""
 
