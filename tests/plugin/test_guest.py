@@ -28,7 +28,7 @@ def test_nothing_is_loaded():
     assert ours <= {{
         "_version", "config", "config.baseline_place",
         "config.endpoint_table", "config.gate_table", "config.judge_table", "config.numbers",
-        "config.readers", "config.run_table", "config.setting", "config.table", "plugin",
+        "config.readers", "config.run_table", "config.setting", "config.table", "frozen", "plugin",
         "plugin.configuration", "plugin.ending",
         "plugin.ending.recorder", "plugin.fixtures", "plugin.hooks", "plugin.item_records", "plugin.run_state",
         "plugin.workers", "plugin.workers.transport", "questions", "questions.question_file_names", "scores",
