@@ -24,10 +24,12 @@ WITH_MODEL = ("openai", "local", "ragas")
 
 
 def read_url(text: str) -> str:
+    """The text if it is an http or https URL with a host."""
     return _checked_url(text, "http://localhost:8000/query")
 
 
 def read_base_url(text: str) -> str:
+    """The text if it is a URL that can be extended with routes."""
     return _checked_url(text, "http://localhost:8000/v1")
 
 
@@ -47,6 +49,7 @@ URL_READERS = (read_url, read_base_url)
 
 
 def read_gate(text: str) -> str:
+    """`each`, `confirmed`, `regression`, `regression:D`, or `rate:R`."""
     kind, _, number = text.partition(":")
     if text in ("each", "confirmed", "regression"):
         return text
@@ -60,6 +63,7 @@ def read_gate(text: str) -> str:
 
 
 def read_baseline_place(text: str) -> BaselinePlace:
+    """The place of a path, or of `git:REV:PATH`."""
     return BaselinePlace.from_text(_not_blank(text, "path"))
 
 
@@ -80,6 +84,7 @@ _SWITCHES = {
 
 
 def read_switch(text: str) -> bool:
+    """True for `on`, `true`, `yes` or `1`, and False for their opposites, in any case."""
     if text.lower() not in _SWITCHES:
         raise ValueError("is neither on nor off; write one of them")
     return _SWITCHES[text.lower()]
@@ -96,6 +101,7 @@ def read_step(text: str) -> str:
 
 
 def read_sample(text: str) -> Sample:
+    """The sample of `NUMBER` or `NUMBER@SEED`."""
     from pytest_ragcheck.questions.datasets.dataset_names import Sample
 
     match = re.fullmatch(r"([1-9][0-9]{0,8})(?:@([0-9]{1,9}))?", text)
@@ -128,6 +134,7 @@ HTML_ENDINGS = (".html", ".htm")
 
 
 def read_report(text: str) -> Path:
+    """The path of a report, in HTML or in Markdown by its ending."""
     path = read_path(text)
     if path.suffix.lower() not in (*HTML_ENDINGS, ".md", ""):
         raise ValueError("ends in neither .html nor .md; name the report such as report.html")
@@ -135,6 +142,7 @@ def read_report(text: str) -> Path:
 
 
 def read_minimum(text: str, own: Collection[str] = ()) -> tuple[str, float]:
+    """The pair of `METRIC=VALUE`, for a metric that can be asserted or one of the users' *own*."""
     known = (*ASSERTABLE, *own)
     metric, value = _metric_and_value(
         text, "METRIC=VALUE; write, for example, f1=0.5", known, "that can be asserted", _OR_OWN
@@ -143,6 +151,7 @@ def read_minimum(text: str, own: Collection[str] = ()) -> tuple[str, float]:
 
 
 def read_maximum(text: str) -> tuple[str, float]:
+    """The pair of `METRIC=VALUE`, for a measurement that may have a maximum."""
     example = "; write, for example, latency_seconds=2"
     metric, value = _metric_and_value(text, f"METRIC=VALUE{example}", BOUNDED, "with a maximum")
     if not 0 < (maximum := number_in(value)) < float("inf"):
@@ -151,6 +160,7 @@ def read_maximum(text: str) -> tuple[str, float]:
 
 
 def read_weight(text: str, own: Collection[str] = ()) -> tuple[str, float]:
+    """The pair of `METRIC=WEIGHT`, for any metric except `overall_score`, or one of the users' *own*."""
     known = tuple(name for name in (*METRICS, *own) if name != OVERALL)
     metric, value = _metric_and_value(
         text, "METRIC=WEIGHT; write, for example, f1=2", known, "that can have a weight", _OR_OWN
@@ -194,6 +204,7 @@ def nearest(name: str, known: Collection[str], others: str = "") -> str:
 
 
 def model_and_layer(model: str) -> tuple[str, int | None]:
+    """The two parts of `MODEL@LAYER`; without a layer, None."""
     name, at, layer = model.rpartition("@")
     return (name, int(layer)) if at else (model, None)
 
@@ -215,6 +226,7 @@ LOCAL = "local:"
 
 
 def read_embedding_model(text: str) -> str:
+    """The name of a model at a server, `MODEL@URL`, or `local:` and a folder or a name on the hub."""
     name = read_name(text)
     local = name.removeprefix(LOCAL).strip()
     if not local:
@@ -230,6 +242,7 @@ def read_embedding_model(text: str) -> str:
 
 
 def model_and_url(text: str) -> tuple[str, str | None]:
+    """The two parts of `MODEL@URL`; without a URL, None."""
     match = re.fullmatch(r"(.*?)@\s*(\w*://.*)", text)
     return (match[1].strip(), match[2]) if match else (text, None)
 
@@ -291,6 +304,7 @@ def read_parameters(text: str) -> Mapping[str, Any]:
 
 
 def read_dataset(text: str) -> DatasetChoice:
+    """The choice of `NAME[:SUBSET][@SPLIT][=PATH]`."""
     from pytest_ragcheck.questions.datasets.dataset_names import read_choice
 
     return read_choice(text)
@@ -312,6 +326,7 @@ def read_shape(text: str) -> str:
 
 
 def read_stream(text: str) -> bool:
+    """True for `auto`, and False for a switch that is off."""
     if text.strip().lower() == "auto":
         return True
     try:
@@ -321,6 +336,7 @@ def read_stream(text: str) -> bool:
 
 
 def read_request(text: str) -> str:
+    """A template of requests, unchanged."""
     from pytest_ragcheck.rag.shapes.request_template import read_template
 
     read_template(text)
@@ -328,6 +344,7 @@ def read_request(text: str) -> str:
 
 
 def read_response(text: str) -> str:
+    """The expressions for the parts of a reply, unchanged."""
     from pytest_ragcheck.rag.shapes.reading import Reading
 
     Reading.from_text(text)

@@ -48,6 +48,7 @@ class Budget:
         self._table = PrivateTable() if table is None else table
 
     def spend(self, usd: float | None, payee: Payee = "system") -> None:
+        """Add an amount in US dollars; None adds nothing."""
         if not usd:
             return
         while not self._table.take(_LOCK):

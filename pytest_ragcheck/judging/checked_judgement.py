@@ -63,6 +63,7 @@ def judge_identity(judge: Judge | None) -> JudgeIdentity | None:
 
 
 def identity_of(judge: Judge) -> JudgeIdentity:
+    """The judge's `identity`, or its class name if it has none."""
     identity = getattr(judge, "identity", None)
     return identity if isinstance(identity, JudgeIdentity) else JudgeIdentity(kind=type(judge).__qualname__)
 

@@ -26,4 +26,10 @@ class SameVerdict:
         return None if verdict is None else replace(verdict, cached=True)
 
     async def judge(self, question: Question, answer: RagAnswer) -> Judgement:
+        """
+        Returns the known verdict, or that of the judge.
+
+        Raises:
+            JudgeError: The judge gave no judgement.
+        """
         return self.known(question, answer) or await self.asked.judge(question, answer)

@@ -86,6 +86,7 @@ def summed(costs: Iterable[Cost]) -> Cost:
 
 
 def usd_of(use: TokenUse, own: Mapping[str, tuple[float, float]]) -> float | None:
+    """The cost of the use in US dollars; None if it is unknown."""
     if use.recorded:
         return use.recorded_usd
     if use.input_tokens is None or use.output_tokens is None:

@@ -65,6 +65,7 @@ def choose_metrics(settings: Settings, judge: Judge | None = None) -> tuple[Metr
 
 
 def check_installed(settings: Settings) -> None:
+    """Raises a `UsageError` if a group or a local model needs a package that is not installed."""
     for group in settings.run.metrics:
         missing = [package for package in EXTRAS.get(group, ()) if find_spec(package) is None]
         if missing:

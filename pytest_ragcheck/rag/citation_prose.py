@@ -51,6 +51,7 @@ class Definition:
 
     @property
     def address(self) -> str:
+        """The address, if the definition is that of a Markdown link; otherwise empty."""
         link = None if self.is_footnote or self.heading else _LINK.fullmatch(self.text)
         return link["address"] if link else ""
 

@@ -101,6 +101,7 @@ def named_targets(inside: str, is_document: Callable[[str], bool]) -> tuple[str,
 
 
 def is_source(name: str, is_document: Callable[[str], bool]) -> bool:
+    """True for a document, the name of a file and an address."""
     return is_document(name) or _is_file(name) or _ADDRESS.fullmatch(name) is not None
 
 

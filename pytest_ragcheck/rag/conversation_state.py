@@ -37,6 +37,7 @@ class ConversationState:
         return [(role, content) for turn in turns for role, content in turn if content is not None]
 
     def is_lost(self, carried: Collection[str]) -> bool:
+        """True in a conversation whose requests carry neither `history` nor `session`."""
         return self.turn is not None and not {"history", "session"} & set(carried)
 
     def needs_session(self, carried: Collection[str]) -> bool:
@@ -44,6 +45,7 @@ class ConversationState:
 
     @property
     def lacks_session(self) -> bool:
+        """True after the first turn if no reply has named a session."""
         return (self.turn or 1) > 1 and self.session is None
 
 

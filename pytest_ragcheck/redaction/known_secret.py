@@ -48,6 +48,7 @@ class KnownSecret:
         return text
 
     def spans(self, unescaped: Unescaped) -> list[tuple[int, int]]:
+        """The places of the secret in the escaped text."""
         return [unescaped.source(*match.span()) for match in self._unescaped.finditer(unescaped.text)]
 
 

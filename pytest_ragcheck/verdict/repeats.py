@@ -66,6 +66,7 @@ def combined_record(records: Sequence[Record], thresholds: Thresholds, new_leaks
 
 
 def spread(values: Values) -> float:
+    """The largest difference between two values, >= 0."""
     flat = [value for judgements in values for value in judgements]
     return max(flat) - min(flat)
 

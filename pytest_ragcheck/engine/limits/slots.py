@@ -118,6 +118,7 @@ class Slots:
                     return mark
 
     def unmark_hung(self, mark: int) -> None:
+        """Remove a mark, because the call has ended."""
         self._hung.remove(mark)
         self._table.free(mark)
 

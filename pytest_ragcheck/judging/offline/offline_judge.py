@@ -241,6 +241,7 @@ def _without_refusals(sentences: Sequence[str]) -> str:
 
 
 def _incorrect(recall: Recall, terms: TermDictionary) -> str:
+    """The weakness of an answer with this recall; empty if there is none."""
     if recall.score >= 1.0:
         return ""
     expected = quoted_text(recall.expected)
@@ -259,6 +260,7 @@ def _incorrect(recall: Recall, terms: TermDictionary) -> str:
 
 
 def _ungrounded(grounded: Groundedness) -> str:
+    """The text about the claim that the contexts support least; empty if they support all."""
     worst = grounded.worst
     if worst is None or grounded.score >= 1.0:
         return ""

@@ -215,6 +215,7 @@ class _Examination:
         return tuple(looks)
 
     async def _judge(self, answers: Sequence[str]) -> tuple[Scores, ...] | None:
+        """Return new scores of the answers, in order; None if one of them could not be measured."""
         done = await asyncio.gather(
             *(self.checker.judge_again(*self.answers[digest], self.backends) for digest in answers),
             return_exceptions=True,

@@ -37,6 +37,12 @@ def loop_of(config: pytest.Config) -> PrivateLoop:
 
 
 def client_of_url(config: pytest.Config, settings: Settings) -> RagClient:
+    """
+    A new client of the endpoint of `--rag-url`.
+
+    Raises:
+        UsageError: The settings do not describe a client.
+    """
     from pytest_ragcheck.rag.client import RagClient
 
     config.stash[CLIENT] = client = RagClient.from_settings(settings)

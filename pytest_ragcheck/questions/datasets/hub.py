@@ -14,6 +14,7 @@ from pytest_ragcheck.questions.datasets.standard_dataset import Hub
 
 
 def is_installed() -> bool:
+    """Return whether the `datasets` library is installed, without importing the library."""
     try:
         return find_spec("datasets") is not None
     except ValueError:  # raised for a module in sys.modules that has no spec

@@ -39,6 +39,7 @@ class Assertions:
         }
 
     def read(self, assertions: Iterable[Any]) -> None:
+        """Convert each assertion, and those in a set without a threshold."""
         for assertion in assertions:
             if not isinstance(assertion, Mapping) or "type" not in assertion:
                 self._leave("assertions of another form", assertion)

@@ -98,6 +98,7 @@ def read_flag(site: Site, entry: Entry | None) -> bool | None:
 
 
 def is_flag(node: Node) -> bool:
+    """True for a true or false without quotes."""
     return isinstance(node, Scalar) and not node.quoted and node.text.lower() in _FLAGS
 
 

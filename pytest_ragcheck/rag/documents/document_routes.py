@@ -95,6 +95,12 @@ class DocumentRoutes:
         return str(batch_id)
 
     async def status(self, batch_id: str) -> BatchStatus:
+        """
+        The server's progress with a batch.
+
+        Raises:
+            EndpointError: The reply is missing or malformed.
+        """
         to_do = f"The server has to know a batch that it has just named: see its log, and {_BASE}"
         route = self._at(f"/tasks/{quote(batch_id, safe='')}/status", to_do, 404)
         exchange = await route.fetch(HttpExchange("GET", "a GET"))
@@ -147,6 +153,12 @@ class DocumentRoutes:
             pause = min(2 * pause, poll_seconds)
 
     async def listed(self) -> list[ServerDocument]:
+        """
+        All documents on the server.
+
+        Raises:
+            EndpointError: The reply is missing or malformed.
+        """
         route = self._at("/documents", f"The server has to list its documents by GET /documents: {_BASE}", 404, 405)
         exchange = await route.fetch(HttpExchange("GET", "a GET"))
         reply = route.value(exchange)

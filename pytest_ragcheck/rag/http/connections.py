@@ -113,6 +113,12 @@ class Connections:
             self._new_client(tls=tls)
 
     def load_certificates(self) -> None:
+        """
+        Load the certificates for TLS, once.
+
+        Raises:
+            UsageError: The environment names a certificate file that the library cannot use.
+        """
         if self._tls is None:
             with _usage_errors(self._library):
                 self._tls = _tls(self._library, *map(_named_by, ("SSL_CERT_FILE", "SSL_CERT_DIR")))

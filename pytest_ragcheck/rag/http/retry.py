@@ -25,6 +25,7 @@ _MOST_DOUBLINGS = 10
 
 
 def is_transient(error: MeasurementError) -> bool:
+    """True if a retry may succeed, by the error's own `transient` or else by its status."""
     transient: bool | None = getattr(error, "transient", None)
     return status_of(error) in TRANSIENT if transient is None else transient
 

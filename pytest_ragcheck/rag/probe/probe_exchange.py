@@ -75,6 +75,12 @@ class Exchange(HttpExchange):
 
 
 def route_to(target: Target) -> HttpRoute:
+    """
+    The route of the target, for all exchanges of a probe.
+
+    Raises:
+        UsageError: The URL, a header or the environment is invalid.
+    """
     return HttpRoute(target.url, headers=target.headers, timeout_seconds=target.timeout_seconds)
 
 

@@ -69,6 +69,7 @@ class StreamedReply:
         """From sending the request to the first piece of the answer that is not empty; None without one."""
 
     def feed(self, chunk: bytes) -> None:
+        """Read the events that end in the chunk, and nothing once the stream is done."""
         self.size_bytes += len(chunk)
         try:
             for event in self._parser.feed(chunk):

@@ -241,6 +241,7 @@ def _by_id(path: str, texts: Mapping[str, Any]) -> _Texts | None:
 
 
 def _json_in(value: object) -> Any:
+    """The object or the array that a text holds as JSON; None without one."""
     with suppress(ValueError):
         if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
             return parse_json(value.encode())

@@ -164,6 +164,7 @@ def _delete_questions(folder: Path, before: set[str], *, kept: Collection[Path])
 
 
 def _datasets_in(summary: Path) -> set[str]:
+    """The datasets of a summary file; empty for a missing or unreadable file."""
     try:
         return set(json.loads(summary.read_bytes())["datasets"])
     except (OSError, ValueError, KeyError, TypeError):

@@ -18,6 +18,7 @@ _DROPPED = (re.compile(r"contexts? |          \("), re.compile("see "))
 
 
 def rows_of_each(n_failures: int) -> int:
+    """The maximum number of rows of each failure below its heading."""
     return max(_FEWEST, (_ROWS - n_failures) // max(1, n_failures))
 
 

@@ -63,6 +63,7 @@ class Measured:
 
 
 def calibration_lines(measured: Measured, *, most_shown: int) -> Iterator[str]:
+    """Yield the rates, the confusion, the best threshold, the curve and the widest disagreements."""
     result = measured.calibration
     good, bad = _WORDS[measured.score]
     groups = f" in {counted(result.n_groups, 'group')}" if result.n_groups < result.n else ""

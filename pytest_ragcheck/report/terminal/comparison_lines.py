@@ -149,6 +149,7 @@ class Writer:
         return "::".join(key) if self._several else key[1]
 
     def changes(self, title: str, changes: Sequence[Change], words: Callable[[Change], str]) -> Iterator[str]:
+        """Yield a group of changes, each with its explanation; nothing for an empty group."""
         return _group(title, [f"{self.name(change.before.key)}: {words(change)}" for change in changes])
 
 

@@ -13,6 +13,7 @@ from pytest_ragcheck.summary.calibration.score_intervals import RateEstimate
 
 
 def comparison_lines(measured: Sequence[Measured], comparison: JudgeComparison) -> Iterator[str]:
+    """Yield the rates of each judge, the paired differences from the best one, and the cheapest that is as good."""
     first = measured[0]
     names = [f"{number}. {each.judge.words}" for number, each in enumerate(measured, start=1)]
     width = max(map(len, names))

@@ -79,6 +79,7 @@ def _origin_words(origin: Origin) -> str:
 
 
 def without_embeddings(settings: Settings) -> tuple[str, ...]:
+    """The chosen metrics that cannot be measured without an embedding model."""
     if settings.judge.embedding_model:
         return ()
     by_model = RAGAS_BY_EMBEDDINGS if "ragas" in settings.run.metrics and settings.judge.name == "openai" else ()
@@ -219,6 +220,7 @@ def _agreement_words(agreement: Agreement | None) -> str:
 
 
 def judge_tokens(performance: Mapping[str, float]) -> str:
+    """The tokens of the judge's model in words; empty if unknown."""
     if not {"judge_input_tokens", "judge_output_tokens"} <= performance.keys():
         return ""
     return "judge {judge_input_tokens:,.0f} tokens in, {judge_output_tokens:,.0f} out".format_map(performance)

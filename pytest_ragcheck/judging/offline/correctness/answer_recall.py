@@ -172,6 +172,7 @@ class AnswerText:
     def _raw_without(
         self, missing: AbstractSet[str], sought: ExpectedAnswer, *, has_quantity: bool, above: float
     ) -> float | None:
+        """The raw recall of *sought* without the *missing* terms; None if its score is at most *above*."""
         share = sought.share_without(missing, self._weights)
         is_coarser = sought.has_number and is_coarser_date(sought.distinct, self._all - self._asked)
         least = self._least(sought, share, is_coarser=is_coarser)

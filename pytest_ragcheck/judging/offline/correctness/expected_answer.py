@@ -157,6 +157,7 @@ class Recall:
 
 
 def is_figure(term: str) -> bool:
+    """True for a number, and for a month, which is part of a date."""
     return is_number(term) or term in _MONTHS
 
 

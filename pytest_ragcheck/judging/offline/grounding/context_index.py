@@ -82,6 +82,7 @@ class ContextIndex:
         return sum(map(or_, forwards, backwards))
 
     def is_rearranged(self, content: Sequence[str]) -> bool:
+        """True if two neighbours of *content* do not follow each other in the contexts."""
         return not self._pairs.issuperset(pairwise(content))
 
     def best_window(self, terms: Sequence[str], sought: int) -> int:

@@ -124,6 +124,7 @@ class Evidence:
         return self.index.nearest(sought, sought.bit_count(), share=_COPY, apart=0.0)
 
     def swapped_noun(self, text: str) -> ChangedDetail | None:
+        """The noun of the sentence *text* that is swapped with another one in the contexts; None without one."""
         clauses = read_clauses(text)
         if not may_swap_nouns(clauses):
             return None
@@ -158,6 +159,7 @@ class Evidence:
         return DATES & self._asked.union(*(passage.distinct for passage in self._passages))
 
     def joins_two(self, plain: frozenset[str]) -> bool:
+        """True if the contexts join two of *plain* by "and": two items of a list."""
         return any(first in plain and second in plain for first, second in self._joined)
 
     @lazy

@@ -51,6 +51,7 @@ def _first_unit(terms: Sequence[str], place: int) -> Quantity | None:
 
 
 def end_of_a_month(terms: Sequence[str], place: int) -> Quantity | None:
+    """The first or the last day of the month after the "beginning" or "end" at *place*."""
     at = place + 2 if term_at(terms, place + 1) in OF else place + 1
     if term_at(terms, at) not in MONTH_NUMBERS:
         return None
@@ -62,6 +63,7 @@ def end_of_a_month(terms: Sequence[str], place: int) -> Quantity | None:
 
 
 def date_at(terms: Sequence[str], place: int) -> Quantity | None:
+    """The date with its day at *place*, beside a month."""
     if not is_small(terms[place]) or int(terms[place]) not in DAYS_OF_A_MONTH:
         return None
     at = _after_days(terms, place)

@@ -56,6 +56,7 @@ def rate_after(terms: Sequence[str], end: int, *, is_count: bool) -> tuple[str, 
 
 
 def period_of(term: str) -> str:
+    """The period or other unit of a rate that *term* names; empty if it names none."""
     return _NAMES_OF_PERIODS.get(UNITS.get(term, ("", 0.0)), "")
 
 

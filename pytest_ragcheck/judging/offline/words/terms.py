@@ -115,6 +115,7 @@ class TermDictionary:
 
 
 def is_number(term: str) -> bool:
+    """True if *term* is a number, written in digits or in words."""
     return term < ":"  # only numbers begin with an ASCII digit; all other terms sort after
 
 
@@ -189,6 +190,7 @@ def content_of(terms: Iterable[str]) -> list[str]:
 
 
 def first_content(terms: Iterable[str]) -> str:
+    """The first content term of *terms*; empty if there is none."""
     return next(filterfalse(STOP_WORDS.__contains__, terms), "")
 
 
