@@ -1,8 +1,9 @@
 """
 Defines `frozen`, the decorator of the immutable classes.
 
-It does what `dataclass(frozen=True, slots=True, kw_only=True)` does, in a third of the time, of which a run needs
-0.1 s for its 120 classes: that decorator compiles six functions for each class, and this one compiles `__init__`.
+Its classes behave as those of `dataclass(frozen=True, slots=True, kw_only=True)`. That decorator compiles six functions
+for each class, which takes 0.1 s for the 120 classes of a run. This one compiles `__init__` alone, in a third of the
+time.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ _BINARY = {
     b"\xfe\xff": f"UTF-16. {_SAVE}",
     b"PK\x03\x04": "a workbook or an archive. In Excel, save the sheet as 'CSV UTF-8'.",
 }
-"""What a file is by its first bytes, and the remedy."""
+"""The kinds of files that are no text, by their first bytes, each with its remedy."""
 
 
 def compose_file(path: Path, mistakes: Mistakes) -> Node | None:
