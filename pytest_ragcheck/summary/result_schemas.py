@@ -64,7 +64,20 @@ def _validator(kind: str) -> Any:
     if kind == "shard":
         # A record has the evidence of its gate in the form of the predictions file.
         schema["$defs"] |= json.loads(result_schema_text("predictions"))["$defs"]
-    return Draft202012Validator(schema)
+    # Following a reference takes as long as checking a value.
+    return Draft202012Validator({**_expanded(schema, schema["$defs"]), "$defs": schema["$defs"]})
+
+
+def _expanded(part: Any, definitions: Mapping[str, Any]) -> Any:
+    """A part of a schema with each `$ref` replaced by its definition, except within that definition itself."""
+    if isinstance(part, list):
+        return [_expanded(item, definitions) for item in part]
+    if not isinstance(part, dict):
+        return part
+    name = part.get("$ref", "").removeprefix("#/$defs/")
+    if name in definitions:
+        return _expanded(definitions[name], {key: value for key, value in definitions.items() if key != name})
+    return {key: _expanded(value, definitions) for key, value in part.items()}
 
 
 def _place(path: Iterable[Any]) -> str:

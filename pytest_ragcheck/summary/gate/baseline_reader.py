@@ -167,8 +167,11 @@ def read_baseline_document(path: Path | InGit, advice: str) -> dict[str, Any]:
         raise Unusable(
             f'"complete" is {shown(complete)}: it is of a partial run, which has only some of the questions. {advice}'
         )
-    # A compact row has the keys of a full one, and more.
-    for kind in ("predictions", "baseline")[: 1 + is_compact(document)]:
+    compact = is_compact(document)
+    if compact and not any(schema_mistakes("baseline", document)):
+        return document
+    # A compact row of another version has the keys of a full one, and more.
+    for kind in ("predictions", "baseline")[: 1 + compact]:
         for mistake in schema_mistakes(kind, document, of_any_version=True):
             raise Unusable(f"{mistake}. {AS_WRITTEN}")
     return document
