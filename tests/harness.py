@@ -69,6 +69,10 @@ class Project(RagProject):
         preflight = NO_PREFLIGHT if any(argument.startswith("--rag-") for argument in arguments) else ()
         return Run(**vars(super().run(*OTHERS, *preflight, *junit, *arguments, subprocess=subprocess)))
 
+    def run_before(self, *arguments: str) -> Run:
+        """Run in one process, however the test runs pytest: for what its own run starts from, such as a baseline."""
+        return Project(self._pytester).run(*arguments)
+
 
 class Run(RunResult):
     """A result with the parts of pytest's terminal report and of JUnit's file."""

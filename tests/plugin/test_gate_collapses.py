@@ -178,7 +178,7 @@ def saved(project: Project, world: World) -> None:
     """Run once, and save the run as the baseline of the root folder."""
     project.write("conftest.py", SERVER)
     world.write(project)
-    first = project.run("--rag-gate=each")
+    first = project.run_before("--rag-gate=each")
     assert first.exit_status == 0, first.text
     assert main(["baseline", "save"]) == 0
 
@@ -193,6 +193,13 @@ def today(project: Project, world: World, *arguments: str) -> Run:
     return project.run(*arguments)
 
 
+both_gates = pytest.mark.parametrize(
+    ("gate", "way"),
+    [("confirmed", "plain"), ("regression", "plain"), pytest.param("regression", "n2", marks=exhaustive)],
+    indirect=["way"],
+)
+"""For a test whose behaviour could differ between the gates, or between one process and workers."""
+
 COLLAPSES = {
     "40 of 40 wrong, all in one document": (World(n=40, gold="shared"), range(40)),
     "70 of 200 wrong over 20 documents": (World(n=200, gold="tens"), range(70)),
@@ -202,16 +209,19 @@ COLLAPSES = {
 
 
 @pytest.mark.parametrize(
-    ("way", "gate"),
+    ("case", "gate", "way"),
     [
-        ("plain", "regression"),
-        pytest.param("plain", "confirmed", marks=exhaustive),
-        pytest.param("n2", "confirmed", marks=exhaustive),
-        pytest.param("n2", "regression", marks=exhaustive),
+        ("40 of 40 wrong, all in one document", "confirmed", "plain"),
+        ("8 of 8 wrong", "regression", "plain"),
+        ("10 of 10 wrong with gold passages", "confirmed", "plain"),
+        pytest.param("40 of 40 wrong, all in one document", "regression", "n2", marks=exhaustive),
+        pytest.param("70 of 200 wrong over 20 documents", "confirmed", "plain", marks=exhaustive),
+        pytest.param("70 of 200 wrong over 20 documents", "regression", "plain", marks=exhaustive),
+        pytest.param("8 of 8 wrong", "confirmed", "n2", marks=exhaustive),
+        pytest.param("10 of 10 wrong with gold passages", "regression", "n2", marks=exhaustive),
     ],
     indirect=["way"],
 )
-@pytest.mark.parametrize("case", COLLAPSES)
 def test_a_collapse_is_red(project: Project, case: str, gate: str) -> None:
     before, broken = COLLAPSES[case]
     saved(project, before)
@@ -281,7 +291,7 @@ def test_a_known_failure_is_asked_again_under_regression_and_its_looks_are_saved
     before = World(n=12, answers={4: "A wrong answer to q4."})
     project.write("conftest.py", SERVER)
     before.write(project)
-    project.run("--rag-gate=each")
+    project.run_before("--rag-gate=each")
     assert main(["baseline", "save"]) == 0
     asked = count(project, "asked")
     assert today(project, before, "--rag-gate=regression").exit_status == 0
@@ -374,8 +384,7 @@ def test_edited_labels_are_listed_apart(project: Project) -> None:
     assert "edited, and not compared:" in run.lines
 
 
-@two_ways
-@pytest.mark.parametrize("gate", ["confirmed", "regression"])
+@both_gates
 def test_other_labels_of_every_question_hide_no_collapse(project: Project, gate: str) -> None:
     before = World(n=20)
     saved(project, before)
@@ -387,13 +396,12 @@ def test_other_labels_of_every_question_hide_no_collapse(project: Project, gate:
     assert "edited questions that passed before and fail now: q0, q1, q2, q3, q4, q5, q6, q7, q8" in many.text
 
 
-@two_ways
-@pytest.mark.parametrize("gate", ["confirmed", "regression"])
+@both_gates
 def test_other_words_in_every_question_hide_no_collapse(project: Project, gate: str) -> None:
     before = World(n=12, answers={0: "A wrong answer to q0."})
     project.write("conftest.py", SERVER)
     before.write(project)
-    assert project.run("--rag-gate=each").outcomes == {"passed": 11, "failed": 1}
+    assert project.run_before("--rag-gate=each").outcomes == {"passed": 11, "failed": 1}
     assert main(["baseline", "save"]) == 0
     run = today(project, replace(before, wording="Which", seed=2), f"--rag-gate={gate}")
     assert (run.exit_status, run.outcomes) == (0, {"passed": 11, "xfailed": 1})
@@ -411,8 +419,7 @@ def test_a_threshold_above_the_recorded_scores_is_no_regression(project: Project
     assert "still failing:" in run.lines
 
 
-@two_ways
-@pytest.mark.parametrize("gate", ["confirmed", "regression"])
+@both_gates
 def test_a_raised_threshold_hides_no_collapse_below_the_former_one(project: Project, gate: str) -> None:
     before = World(n=12)
     saved(project, before)
@@ -463,8 +470,7 @@ def test_renamed_document_ids_hide_no_retrieval_of_the_wrong_documents(project: 
     assert run.junit["gate"][1].startswith("12 confirmed as failing")
 
 
-@two_ways
-@pytest.mark.parametrize("gate", ["confirmed", "regression"])
+@both_gates
 def test_gold_ids_that_are_renamed_with_the_documents_hide_no_collapse_of_retrieval(
     project: Project, gate: str
 ) -> None:
@@ -480,8 +486,7 @@ def test_gold_ids_that_are_renamed_with_the_documents_hide_no_collapse_of_retrie
         assert run.junit["gate"][1].startswith("12 confirmed as failing")
 
 
-@two_ways
-@pytest.mark.parametrize("gate", ["confirmed", "regression"])
+@both_gates
 def test_gold_ids_that_are_partly_renamed_hide_no_collapse_of_retrieval(project: Project, gate: str) -> None:
     before = World(n=12, gold="id", thresholds={"recall_at_5": 1.0})
     saved(project, before)
@@ -538,15 +543,14 @@ def test_fewer_refusals_are_named(project: Project) -> None:
     refused = World(n=20, answers=dict.fromkeys(range(3), "I cannot answer that."))
     project.write("conftest.py", SERVER)
     refused.write(project)
-    assert project.run("--rag-gate=each").exit_status == pytest.ExitCode.TESTS_FAILED
+    assert project.run_before("--rag-gate=each").exit_status == pytest.ExitCode.TESTS_FAILED
     assert main(["baseline", "save"]) == 0
     run = today(project, replace(refused, answers={}, seed=4), "--rag-gate=regression")
     assert run.exit_status == 0, run.text
     assert "answers that abstain: 0 of 20, 3 in the baseline" in run.lines
 
 
-@two_ways
-@pytest.mark.parametrize("gate", ["confirmed", "regression"])
+@both_gates
 def test_questions_that_lose_an_asserted_score_are_named_and_red_if_none_has_one(project: Project, gate: str) -> None:
     plain = World(n=12, thresholds={"citation_validity": 1})
     cited = replace(plain, answers={number: f"Answer q{number} [1]." for number in range(12)})
@@ -566,8 +570,7 @@ def test_questions_that_lose_an_asserted_score_are_named_and_red_if_none_has_one
     assert "metrics: citation_validity then, no score on any answer now" in run.junit["gate"][1]
 
 
-@two_ways
-@pytest.mark.parametrize("gate", ["confirmed", "regression"])
+@both_gates
 def test_a_collapse_of_the_number_of_scores_is_red(project: Project, gate: str) -> None:
     plain = World(n=50, thresholds={"citation_validity": 1})
     cited = replace(plain, answers={number: f"Answer q{number} [1]." for number in range(49)})
@@ -596,7 +599,7 @@ def test_refusals_of_unanswerable_questions_lose_no_score(project: Project) -> N
     before = World(n=24, thresholds={"citation_validity": 1}, unanswerable=range(12))
     project.write("conftest.py", SERVER)
     replace(before, answers={number: f"Answer q{number} [1]." for number in range(24)}).write(project)
-    assert project.run("--rag-gate=each").outcomes == {"failed": 12, "passed": 12}
+    assert project.run_before("--rag-gate=each").outcomes == {"failed": 12, "passed": 12}
     assert main(["baseline", "save"]) == 0
     refuses = {number: f"Answer q{number} [1]." for number in range(12, 24)}
     refuses |= dict.fromkeys(range(12), "I cannot answer that.")
