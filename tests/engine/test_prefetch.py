@@ -255,7 +255,7 @@ def store(tmp_path: Path) -> Iterator[SharedStore]:
     """The store of this process, in a run with another process."""
     store = store_in(tmp_path)
     yield store
-    store.close()
+    store.file.close()
 
 
 @pytest.fixture
@@ -305,7 +305,7 @@ async def run():
         assert await reader.take(key) == a_record(key)
     await reader.finish(10)
     await reader.close()
-    store.close()
+    store.file.close()
 
 asyncio.run(run())
 """

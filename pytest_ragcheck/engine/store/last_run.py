@@ -9,9 +9,12 @@ from contextlib import suppress
 from datetime import datetime, timezone
 from functools import partial
 from pathlib import Path
+from typing import TypeAlias
 
 from pytest_ragcheck.concurrency.file_lock import FileLock
 from pytest_ragcheck.engine.fingerprint import differences
+from pytest_ragcheck.engine.store.journaled_store import JournaledStore
+from pytest_ragcheck.engine.store.record_file import RecordFile
 from pytest_ragcheck.engine.store.run_folder import STOP_FILE, UNWRITTEN, make_home
 from pytest_ragcheck.engine.store.run_locks import is_in_use
 from pytest_ragcheck.engine.store.shared_store import SharedStore
@@ -23,6 +26,9 @@ from pytest_ragcheck.redaction import Redactor
 _RUN = "run.json"
 
 LIMITS = "limits"
+
+RunStore: TypeAlias = JournaledStore | SharedStore
+"""The store of a run on disk."""
 
 
 @frozen
@@ -82,18 +88,19 @@ def open_store(
     resume: bool,
     alone: bool,
     on_failure: Callable[[StoreError], None],
-) -> SharedStore:
+) -> RunStore:
     """
     The store of the run. The first process creates it and removes the stores of earlier runs.
 
     *home* is the folder of all runs of the agent, and is created if missing. *run_id* is equal in all processes of the
-    run. *resume* is True if the run resumes the last one. For *alone* and *on_failure*, see `SharedStore`.
+    run. *resume* is True if the run resumes the last one, *alone* if it has a single process. *on_failure* is called
+    once if the file fails later.
 
     Raises:
         StoreError: The folder or the file cannot be written.
         UsageError: The last run has another fingerprint, or another version of this package wrote it.
     """
-    opened = partial(SharedStore, redactor=redactor, alone=alone, on_failure=on_failure)
+    opened = partial(RecordFile, redactor=redactor, on_failure=on_failure)
     try:
         make_home(home)
         with FileLock(home / "lock"):
@@ -104,7 +111,8 @@ def open_store(
                 for other in _runs(home):
                     if other != folder and not is_in_use(other):
                         shutil.rmtree(other, ignore_errors=True)
-            return _intact(folder, opened, resumes=resumes)
+            file = _intact(folder, opened, resumes=resumes)
+            return JournaledStore(file) if alone else SharedStore(file)
     except OSError as error:
         raise StoreError(f"{home}: {error.strerror or error}", path=home) from error
 
@@ -127,7 +135,7 @@ def _begin(folder: Path, last: LastRun | None, fingerprint: Mapping[str, str]) -
     return last is not None
 
 
-def _intact(folder: Path, opened: partial[SharedStore], *, resumes: bool) -> SharedStore:
+def _intact(folder: Path, opened: partial[RecordFile], *, resumes: bool) -> RecordFile:
     try:
         return opened(folder, resumes=resumes)
     except StoreError as error:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pytest_ragcheck.check import PreparedQuestion
     from pytest_ragcheck.engine.conversation import Conversation
     from pytest_ragcheck.engine.prefetch import Prefetcher
-    from pytest_ragcheck.engine.store.shared_store import SharedStore
+    from pytest_ragcheck.engine.store.last_run import RunStore
     from pytest_ragcheck.questions.question import Question
     from pytest_ragcheck.verdict.record import Record
 
@@ -33,7 +33,7 @@ class Asker:
     The prefetcher has the same store, and evaluates the questions of `begin`.
     """
 
-    def __init__(self, evaluator: Evaluator, prefetcher: Prefetcher, store: SharedStore | None) -> None:
+    def __init__(self, evaluator: Evaluator, prefetcher: Prefetcher, store: RunStore | None) -> None:
         self.prefetcher = prefetcher
         self._evaluator = evaluator
         self._store = store
@@ -71,7 +71,7 @@ class Asker:
 
     async def close(self) -> None:
         if self._store is not None:
-            self._store.close()
+            self._store.file.close()
 
     @property
     def _resumed(self) -> int:

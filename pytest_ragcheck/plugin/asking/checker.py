@@ -24,7 +24,7 @@ from pytest_ragcheck.scores.catalogue import BOUNDED
 if TYPE_CHECKING:
     import pytest
 
-    from pytest_ragcheck.engine.store.shared_store import SharedStore
+    from pytest_ragcheck.engine.store.last_run import RunStore
     from pytest_ragcheck.judging.judgement import Judge
     from pytest_ragcheck.metrics.metric import Metric
     from pytest_ragcheck.plugin.asking.document_step import RunDocuments
@@ -52,7 +52,7 @@ class _OpenMetrics:
 class Checker:
     """Checks questions with the backends of their items, within the limits of the run."""
 
-    def __init__(self, config: pytest.Config, store: SharedStore | None) -> None:
+    def __init__(self, config: pytest.Config, store: RunStore | None) -> None:
         limits = limits_of(config)
         self.budget = budget_of(config)
         self.evaluator = Evaluator(asking=limits.asking, judging=limits.judging, budget=self.budget)
@@ -169,7 +169,7 @@ class Checker:
             # A leak may be searched by a regular expression.
             is_new = await in_thread(is_newly_forbidden, record, row)
         if self._store is not None:
-            await self._store.keep_leak(store_key(question, backends.digest), record, is_new=is_new)
+            await self._store.file.keep_leak(store_key(question, backends.digest), record, is_new=is_new)
         return is_new
 
     async def _upload(self, client: Asks) -> AsksIngested:

@@ -35,7 +35,7 @@ from pytest_ragcheck.plugin.workers.worker_info import WorkerInfo, worker_info
 
 if TYPE_CHECKING:
     from pytest_ragcheck.check import PreparedQuestion
-    from pytest_ragcheck.engine.store.shared_store import SharedStore
+    from pytest_ragcheck.engine.store.last_run import RunStore
     from pytest_ragcheck.judging.judgement import Judge
     from pytest_ragcheck.plugin.item_records import Evaluated
     from pytest_ragcheck.questions.question import Question
@@ -178,7 +178,7 @@ class QuestionSession:
             self._loop.run(self._asker.close)
         self._end_documents()
 
-    def _new_asker(self, store: SharedStore | None) -> Asker:
+    def _new_asker(self, store: RunStore | None) -> Asker:
         limits, worker = limits_of(self._config), self._worker
         prefetcher = Prefetcher(
             store=store,
@@ -285,7 +285,7 @@ def question_session_of(session: pytest.Session) -> QuestionSession:
     return found
 
 
-def _why_alone(worker: WorkerInfo, store: SharedStore | None) -> str:
+def _why_alone(worker: WorkerInfo, store: RunStore | None) -> str:
     """Why a worker must not prefetch questions, which others would ask too; empty if it may."""
     if not worker.is_worker or worker.runs_everything or store is not None:
         return ""

@@ -23,12 +23,12 @@ from pytest_ragcheck.plugin.workers.shared_folder import home_of, run_folder
 from pytest_ragcheck.plugin.workers.worker_info import worker_info
 
 if TYPE_CHECKING:
-    from pytest_ragcheck.engine.store.shared_store import SharedStore
+    from pytest_ragcheck.engine.store.last_run import RunStore
 
 _WITHOUT = "Nothing is shared between processes, and --rag-resume cannot resume this run."
 
 
-def opened_store(config: pytest.Config) -> SharedStore | None:
+def opened_store(config: pytest.Config) -> RunStore | None:
     """
     The store of the run; None if there is none. An error of the store becomes a note of the run.
 
@@ -60,8 +60,8 @@ def opened_store(config: pytest.Config) -> SharedStore | None:
             # A run that is killed must not leave the page of an earlier one.
             with suppress(OSError):
                 path.unlink()
-    if store.damaged:
-        run.queue_note(f"the store of the last run is damaged: {store.damaged} Its questions are asked again.")
+    if store.file.damaged:
+        run.queue_note(f"the store of the last run is damaged: {store.file.damaged} Its questions are asked again.")
     return store
 
 

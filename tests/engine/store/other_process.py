@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pytest_ragcheck.engine.store.record_file import RecordFile
 from pytest_ragcheck.engine.store.shared_store import SharedStore
 from pytest_ragcheck.redaction import Redactor
 from tests.making import a_record
@@ -18,9 +19,9 @@ if TYPE_CHECKING:
     from pytest_ragcheck.errors import StoreError
 
 
-def store_in(folder: Path, *, alone: bool = False, resumes: bool = False) -> SharedStore:
+def store_in(folder: Path, *, resumes: bool = False) -> SharedStore:
     """The store of a process of the run; it must not fail."""
-    return SharedStore(folder, Redactor(), alone=alone, on_failure=_raise, resumes=resumes)
+    return SharedStore(RecordFile(folder, Redactor(), on_failure=_raise, resumes=resumes))
 
 
 def _raise(error: StoreError) -> None:
@@ -63,7 +64,7 @@ class OtherProcess:
 
 async def _answer(store: SharedStore, command: str, keys: list[str]) -> str:
     if command in _STATEMENTS:
-        store._database.execute(_STATEMENTS[command])
+        store.file._database.execute(_STATEMENTS[command])
         return command
     if command == "claim":
         return " ".join(str(key) for key in await store.claim(keys, len(keys)))

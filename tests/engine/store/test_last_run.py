@@ -20,7 +20,7 @@ from tests.making import a_record, an_error
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pytest_ragcheck.engine.store.shared_store import SharedStore
+    from pytest_ragcheck.engine.store.last_run import RunStore
     from pytest_ragcheck.verdict.record import Record
 
 SAME = {"threshold": "0.7", "top_k": "5"}
@@ -31,7 +31,7 @@ def home(tmp_path: Path) -> Path:
     return tmp_path / "results" / ".ragcheck" / "rag"
 
 
-def opened(home: Path, run_id: str, *, resume: bool = False, **changed: str) -> SharedStore:
+def opened(home: Path, run_id: str, *, resume: bool = False, **changed: str) -> RunStore:
     return open_store(
         home,
         run_id,
@@ -43,11 +43,11 @@ def opened(home: Path, run_id: str, *, resume: bool = False, **changed: str) -> 
     )
 
 
-def taken(run: SharedStore, name: str) -> Record | None:
+def taken(run: RunStore, name: str) -> Record | None:
     return asyncio.run(run.take(name))
 
 
-def keep(run: SharedStore, name: str, record: Record | None = None) -> None:
+def keep(run: RunStore, name: str, record: Record | None = None) -> None:
     asyncio.run(run.keep(name, a_record(name) if record is None else record))
 
 
@@ -56,7 +56,7 @@ def leave(home: Path, run_id: str, *names: str) -> Path:
     run = opened(home, run_id)
     for name in names:
         keep(run, name)
-    run.close()
+    run.file.close()
     return home / run_id
 
 
@@ -72,8 +72,8 @@ def test_all_processes_of_a_run_open_one_store(home: Path) -> None:
         later = opened(home, "1")
         assert runs(home) == ["1"]
         assert taken(later, "a") == a_record("a")
-        later.close()
-    run.close()
+        later.file.close()
+    run.file.close()
 
 
 def test_it_stays_out_of_version_control(home: Path) -> None:
@@ -105,7 +105,7 @@ def test_a_run_that_is_going_on_is_not_resumed(home: Path, name: str) -> None:
     with OtherProcess(folder):
         run = opened(home, "2", resume=True)
         assert taken(run, "a") is None
-        run.close()
+        run.file.close()
     assert (home / name / FILE).exists()
 
 
@@ -113,7 +113,7 @@ def test_a_run_resumes_the_last_one_that_has_ended(home: Path) -> None:
     leave(home, "1", "a")
     run = opened(home, "2", resume=True)
     assert taken(run, "a") == a_record("a")
-    run.close()
+    run.file.close()
     assert runs(home) == ["2"]
 
 
@@ -121,7 +121,7 @@ def test_without_the_option_it_does_not(home: Path) -> None:
     leave(home, "1", "a")
     run = opened(home, "2")
     assert taken(run, "a") is None
-    run.close()
+    run.file.close()
 
 
 def test_a_resumed_run_can_be_resumed_again(home: Path) -> None:
@@ -129,18 +129,18 @@ def test_a_resumed_run_can_be_resumed_again(home: Path) -> None:
     second = opened(home, "2", resume=True)
     keep(second, "b")
     stop(home / "2", "Ctrl-C")
-    second.close()
+    second.file.close()
     third = opened(home, "3", resume=True)
     assert [taken(third, name) for name in "ab"] == [a_record("a"), a_record("b")]
     assert stop_reason(home / "3") is None
-    third.close()
+    third.file.close()
 
 
 def test_a_resumed_run_began_when_its_first_answers_came(home: Path) -> None:
     folder = leave(home, "1", "a")
     said = json.loads((folder / "run.json").read_text(encoding="utf-8"))
     (folder / "run.json").write_text(json.dumps({**said, "began": "2026-01-01T00:00:00+00:00"}), encoding="utf-8")
-    opened(home, "2", resume=True).close()
+    opened(home, "2", resume=True).file.close()
     last = last_run(home)
     assert last is not None
     assert (last.folder.name, last.began) == ("2", "2026-01-01T00:00:00+00:00")
@@ -150,7 +150,7 @@ def test_with_nothing_to_go_on_with_it_begins_anew(home: Path) -> None:
     assert last_run(home) is None
     run = opened(home, "1", resume=True)
     assert taken(run, "a") is None
-    run.close()
+    run.file.close()
 
 
 def test_another_run_is_not_resumed(home: Path) -> None:
@@ -174,7 +174,7 @@ def test_the_finished_questions_of_a_run_that_is_over(home: Path) -> None:
     run = opened(home, "1")
     keep(run, "c", an_error("c"))
     asyncio.run(run.claim(["d"], 1))
-    run.close()
+    run.file.close()
     assert sorted(finished_keys(folder)) == ["a", "b"]
     (folder / FILE).unlink()
     with pytest.raises(StoreError, match=r"store\.sqlite: unable to open database file$"):
@@ -211,8 +211,8 @@ def test_a_store_that_had_no_table_yet_is_of_any_version(home: Path) -> None:
     folder = leave(home, "1")
     rewritten(folder, "drop table questions", "pragma user_version = 0")
     run = opened(home, "2", resume=True)
-    assert (run.damaged, taken(run, "a")) == ("", None)
-    run.close()
+    assert (run.file.damaged, taken(run, "a")) == ("", None)
+    run.file.close()
 
 
 @pytest.mark.parametrize("content", ["", "{}", "[]"])
@@ -226,11 +226,11 @@ def test_a_damaged_store_is_moved_aside_and_the_run_begins_anew(home: Path) -> N
     folder = leave(home, "1", "a")
     (folder / FILE).write_bytes(b"no database" * 1000)
     run = opened(home, "2", resume=True)
-    assert run.damaged.endswith("store.sqlite: file is not a database. It was moved to damaged-store.sqlite.")
+    assert run.file.damaged.endswith("store.sqlite: file is not a database. It was moved to damaged-store.sqlite.")
     assert taken(run, "a") is None
     keep(run, "a")
     assert (home / "2" / "damaged-store.sqlite").read_bytes().startswith(b"no database")
-    run.close()
+    run.file.close()
     assert json.loads((home / "2" / "run.json").read_text(encoding="utf-8"))["fingerprint"] == SAME
 
 
@@ -240,8 +240,8 @@ def test_a_store_whose_middle_is_damaged_is_moved_aside_too(home: Path) -> None:
     content[len(content) // 2 :] = b"\xff" * (len(content) - len(content) // 2)
     (folder / FILE).write_bytes(content)
     run = opened(home, "2", resume=True)
-    assert "It was moved to damaged-store.sqlite." in run.damaged
-    run.close()
+    assert "It was moved to damaged-store.sqlite." in run.file.damaged
+    run.file.close()
 
 
 def test_a_place_that_cannot_be_written_to_is_reported(tmp_path: Path) -> None:

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_ragcheck.engine.store.journaled_store import JournaledStore
+from pytest_ragcheck.engine.store.record_file import RecordFile
 from pytest_ragcheck.engine.store.record_store import MemoryStore
 from pytest_ragcheck.engine.store.shared_store import SharedStore
-from pytest_ragcheck.engine.store.store_file import FILE, rows
+from pytest_ragcheck.engine.store.store_file import FILE, forget_unused, rows
 from pytest_ragcheck.errors import StoreError
 from pytest_ragcheck.redaction import Redactor
 from pytest_ragcheck.scores.score import Score
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Iterator
     from pathlib import Path
 
+    from pytest_ragcheck.engine.store.last_run import RunStore
+
     Store = MemoryStore | SharedStore
 
 
@@ -29,7 +33,7 @@ if TYPE_CHECKING:
 def disk(tmp_path: Path) -> Iterator[SharedStore]:
     store = store_in(tmp_path)
     yield store
-    store.close()
+    store.file.close()
 
 
 @pytest.fixture
@@ -40,25 +44,34 @@ def told() -> list[StoreError]:
 
 @pytest.fixture
 def failing(tmp_path: Path, told: list[StoreError]) -> Iterator[SharedStore]:
-    store = SharedStore(tmp_path, Redactor(), alone=True, on_failure=told.append)
+    """A store of several processes whose file may fail."""
+    store = SharedStore(RecordFile(tmp_path, Redactor(), on_failure=told.append))
     yield store
-    store.close()
+    store.file.close()
 
 
-@pytest.fixture(params=["memory", "disk", "fallen"])
+@pytest.fixture
+def alone(tmp_path: Path, told: list[StoreError]) -> Iterator[JournaledStore]:
+    """The store of a single process, whose file may fail."""
+    store = JournaledStore(RecordFile(tmp_path, Redactor(), on_failure=told.append))
+    yield store
+    store.file.close()
+
+
+@pytest.fixture(params=["memory", "disk", "failing", "alone", "alone and failing"])
 def store(request: pytest.FixtureRequest) -> Store:
-    """Each kind of store; the fallen one has lost its file."""
+    """Each kind of store; the failing ones cannot write to their file."""
     if request.param == "memory":
         return MemoryStore()
-    found: SharedStore = request.getfixturevalue("disk" if request.param == "disk" else "failing")
-    if request.param == "fallen":
+    found: RunStore = request.getfixturevalue(request.param.partition(" ")[0])
+    if request.param.endswith("failing"):
         break_writing(found)
     return found
 
 
-def break_writing(store: SharedStore) -> None:
+def break_writing(store: RunStore) -> None:
     """As on a full disk: the file can be read and not written."""
-    store._database.execute("pragma query_only = on")
+    store.file._database.execute("pragma query_only = on")
 
 
 def run(call: Awaitable[Any]) -> Any:
@@ -145,7 +158,7 @@ def test_the_claims_of_a_killed_process_are_free_at_once_and_its_records_stay(
 def test_a_fork_of_a_process_neither_keeps_nor_frees_its_claims(disk: SharedStore, tmp_path: Path) -> None:
     assert run(disk.claim(["k0"], 1)) == ["k0"]
     if (child := os.fork()) == 0:
-        os.close(disk._locks._file._descriptor)
+        os.close(disk.file.locks._file._descriptor)
         os._exit(0)
     os.waitpid(child, 0)
     with OtherProcess(tmp_path) as other:
@@ -163,10 +176,10 @@ def test_keys_that_share_a_lock_are_claimed_one_after_the_other(disk: SharedStor
 
 
 def test_no_secret_is_written(tmp_path: Path) -> None:
-    disk = SharedStore(tmp_path, Redactor(["s3cret-value"]), alone=True, on_failure=lambda _: None)
+    file = RecordFile(tmp_path, Redactor(["s3cret-value"]), on_failure=lambda _: None)
     question = a_question("a", metadata={"note": "s3cret-value"})
-    run(disk.keep("a", a_record(question=question)))
-    disk.close()
+    run(file.add("a", a_record(question=question), taken=True))
+    file.close()
     assert not any(b"s3cret-value" in path.read_bytes() for path in tmp_path.iterdir() if path.is_file())
     (row,) = rows(tmp_path)
     assert row["question"]["metadata"] == {"note": "[redacted]"}
@@ -175,10 +188,12 @@ def test_no_secret_is_written(tmp_path: Path) -> None:
 class TestGoingOn:
     """An earlier run's records, in the next."""
 
-    @pytest.fixture
-    def left(self, tmp_path: Path) -> Iterator[SharedStore]:
+    @pytest.fixture(params=["shared, then shared", "shared, then alone", "alone, then shared", "alone, then alone"])
+    def left(self, request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[RunStore]:
         """The store that a killed run left, with one question of each kind."""
-        earlier = store_in(tmp_path)
+        before, _, after = request.param.partition(", then ")
+        kinds: dict[str, type[RunStore]] = {"shared": SharedStore, "alone": JournaledStore}
+        earlier = kinds[before](store_in(tmp_path).file)
         run(earlier.claim(["finished", "taken", "failed", "errored", "claimed", "discarded"], 6))
         run(earlier.finish("finished", a_record("finished")))
         run(earlier.finish("taken", a_record("taken")))
@@ -187,26 +202,35 @@ class TestGoingOn:
         run(earlier.finish("errored", an_error("errored")))
         run(earlier.keep("on demand", a_record("on demand")))
         run(earlier.discard("discarded"))
-        earlier.close()
-        store = store_in(tmp_path, resumes=True)
+        earlier.file.close()
+        store = kinds[after](store_in(tmp_path, resumes=True).file)
         yield store
-        store.close()
+        store.file.close()
 
-    def test_every_pass_and_fail_can_be_taken_once_more(self, left: SharedStore) -> None:
-        for name in ("finished", "taken", "failed", "on demand"):
+    def test_every_pass_and_fail_can_be_taken_once_more(self, left: RunStore) -> None:
+        names = ("finished", "taken", "failed", "on demand")
+        assert run(left.claim(names, 4)) == []
+        for name in names:
             assert run(left.take(name)).question.id == name
             assert run(left.take(name)) is None
         assert left.resumed == 4
 
-    def test_errors_and_what_was_under_way_are_free(self, left: SharedStore) -> None:
+    def test_what_it_does_not_take_or_discard_can_be_forgotten(self, left: RunStore, tmp_path: Path) -> None:
+        run(left.take("taken"))
+        run(left.discard("failed"))
+        run(left.keep("finished", a_record("finished")))
+        forget_unused(tmp_path)
+        assert [row["question"]["id"] for row in rows(tmp_path)] == ["taken", "failed", "finished"]
+
+    def test_errors_and_what_was_under_way_are_free(self, left: RunStore) -> None:
         names = ["errored", "claimed", "discarded"]
         assert run(left.claim([*names, "finished"], 4)) == names
         assert left.resumed == 0
 
-    def test_an_earlier_runs_records_hold_up_no_window(self, left: SharedStore) -> None:
+    def test_an_earlier_runs_records_hold_up_no_window(self, left: RunStore) -> None:
         assert run(left.untaken()) == 0
 
-    def test_an_unclaimed_question_gets_its_earlier_record_once(self, left: SharedStore) -> None:
+    def test_an_unclaimed_question_gets_its_earlier_record_once(self, left: RunStore) -> None:
         assert run(left.take_resumed("on demand")) == a_record("on demand")
         assert run(left.take_resumed("on demand")) is None
         run(left.keep("new", a_record("new")))
@@ -227,7 +251,7 @@ class TestTrouble:
         self, failing: SharedStore, told: list[StoreError]
     ) -> None:
         run(failing.keep("a", a_record("a")))
-        failing._database.execute("update questions set record = '{}', taken = 0")
+        failing.file._database.execute("update questions set record = '{}', taken = 0")
         assert run(failing.take("a")) is None
         assert [str(error).endswith("store.sqlite: 'question'") for error in told] == [True]
         assert run(failing.claim(["a"], 1)) == ["a"]
@@ -236,17 +260,32 @@ class TestTrouble:
         store = store_in(tmp_path)
         for number in range(200):
             run(store.keep(f"k{number}", a_record(f"k{number}")))
-        store._database.execute("pragma wal_checkpoint(truncate)")
-        store.close()
+        store.file._database.execute("pragma wal_checkpoint(truncate)")
+        store.file.close()
         content = bytearray((tmp_path / FILE).read_bytes())
         content[len(content) // 2 : len(content) // 2 + 9000] = b"\xff" * 9000
         (tmp_path / FILE).write_bytes(content)
         with pytest.raises(StoreError):
             store_in(tmp_path, resumes=True)
 
-    def test_it_is_reported_once_and_the_run_goes_on_with_what_can_be_read(
-        self, failing: SharedStore, told: list[StoreError]
+    def test_an_earlier_row_that_is_no_record_is_reported_and_asked_by_a_process_alone(
+        self, tmp_path: Path, told: list[StoreError]
     ) -> None:
+        earlier = store_in(tmp_path).file
+        run(earlier.add("a", a_record("a"), taken=True))
+        earlier._database.execute("update questions set record = '{}'")
+        earlier.close()
+        store = JournaledStore(RecordFile(tmp_path, Redactor(), on_failure=told.append, resumes=True))
+        assert (run(store.take_resumed("a")), store.resumed) == (None, 0)
+        assert [str(error).endswith("store.sqlite: 'question'") for error in told] == [True]
+        assert run(store.claim(["a"], 1)) == ["a"]
+        store.file.close()
+
+    @pytest.mark.parametrize("kind", ["failing", "alone"])
+    def test_it_is_reported_once_and_the_run_goes_on_with_what_can_be_read(
+        self, request: pytest.FixtureRequest, kind: str, told: list[StoreError]
+    ) -> None:
+        failing: RunStore = request.getfixturevalue(kind)
         run(failing.claim(["a", "b"], 2))
         run(failing.finish("a", a_record("a")))
         run(failing.finish("taken before", a_record("taken before")))
@@ -260,15 +299,15 @@ class TestTrouble:
         assert run(failing.claim(["a", "taken before", "d"], 3)) == ["d"]
         assert (failing.resumed, run(failing.take_resumed("a"))) == (0, None)
         assert [str(error).rpartition(": ")[2] for error in told] == ["attempt to write a readonly database"]
-        assert failing.claims_ahead
+        assert failing.claims_ahead == (kind == "alone")
 
     def test_of_several_processes_each_asks_only_what_it_needs(self, tmp_path: Path) -> None:
-        store = SharedStore(tmp_path, Redactor(), alone=False, on_failure=lambda _: None)
+        store = SharedStore(RecordFile(tmp_path, Redactor(), on_failure=lambda _: None))
         assert (store.claims_ahead, store.shared) == (True, True)
         break_writing(store)
         run(store.keep("a", a_record("a")))
         assert not store.claims_ahead
-        store.close()
+        store.file.close()
 
     def test_others_take_over_what_it_cannot_tell_them(self, failing: SharedStore, tmp_path: Path) -> None:
         run(failing.claim(["a"], 1))
@@ -280,25 +319,25 @@ class TestTrouble:
         assert run(failing.take("a")) == a_record("a")
 
     def test_where_nothing_can_be_read_any_more_the_question_is_free(self, tmp_path: Path) -> None:
-        store = SharedStore(tmp_path, Redactor(), alone=False, on_failure=lambda _: None)
+        store = SharedStore(RecordFile(tmp_path, Redactor(), on_failure=lambda _: None))
         run(store.claim(["a"], 1))
         run(store.finish("a", a_record("a")))
-        store._database.execute("drop table questions")
+        store.file._database.execute("drop table questions")
         assert run(store.take("a")) is None
         assert run(store.claim(["a"], 1)) == ["a"]
-        store.close()
+        store.file.close()
 
-    def test_a_process_alone_needs_no_file_to_take_what_it_has_finished(self, failing: SharedStore) -> None:
-        run(failing.claim(["a"], 1))
-        run(failing.finish("a", record := a_record("a")))
-        failing._database.execute("drop table questions")
-        assert run(failing.take("a")) is record
-        assert run(failing.take("a")) is None
+    def test_a_process_alone_needs_no_file_to_take_what_it_has_finished(self, alone: JournaledStore) -> None:
+        run(alone.claim(["a"], 1))
+        run(alone.finish("a", record := a_record("a")))
+        alone.file._database.execute("drop table questions")
+        assert run(alone.take("a")) is record
+        assert run(alone.take("a")) is None
 
     def test_where_locks_fail_the_questions_are_asked_all_the_same(
         self, failing: SharedStore, told: list[StoreError], tmp_path: Path
     ) -> None:
         # A file that is open for reading only cannot be locked.
-        os.dup2(os.open(tmp_path / FILE, os.O_RDONLY), failing._locks._file._descriptor)
+        os.dup2(os.open(tmp_path / FILE, os.O_RDONLY), failing.file.locks._file._descriptor)
         assert run(failing.claim(["a"], 1)) == ["a"]
         assert [str(error).rpartition(": ")[2] for error in told] == ["[Errno 9] Bad file descriptor"]
