@@ -216,11 +216,15 @@ async def _decided(
 
 def _thresholds(prepared: PreparedQuestion) -> Thresholds:
     settings = prepared.settings
+    has_maximum = bool(settings.gate.maximums) or not prepared.question.thresholds.keys().isdisjoint(BOUNDED)
     return Thresholds(
         both=settings.gate.threshold,
         minimums=settings.gate.minimums,
         groups=settings.run.metrics,
         judged=prepared.judge is not None,
+        # With the group, a judge is lacking only for turns that are asked for their answers.
+        lenient=prepared.judge is None
+        and (settings.judge.name == "none" or "judge" in settings.run.metrics or has_maximum),
         top_k=settings.endpoint.top_k,
     )
 

@@ -84,14 +84,14 @@ def first_line(record: Failure) -> str:
     if record.verdict is not Verdict.FAIL:
         lines = [cut(line, _TEXT_LIMIT) for line in record.reason.splitlines() if line.strip()]
         return "\n".join(lines[:_LINES_SHOWN]) or f"{record.error_kind}, without a message"
-    return ": ".join(filter(None, (_shortfalls(record), _reason(record))))
+    return ": ".join(filter(None, (_shortfalls(record), record.reason and cut(record.reason, _TEXT_LIMIT))))
 
 
 def crash_line(record: Failure) -> str:
     """The first line with the reason before the scores, since pytest's short summary cuts its end."""
     if record.verdict is not Verdict.FAIL or not record.reason or not record.shortfalls:
         return first_line(record).partition("\n")[0]
-    return f"{_reason(record)} ({_shortfalls(record)})"
+    return f"{cut(record.reason, _TEXT_LIMIT)} ({_shortfalls(record)})"
 
 
 def cause_of(record: Failure) -> str:
@@ -106,10 +106,6 @@ def _shortfalls(record: Failure) -> str:
         f"{metric} {unequal(value, record.thresholds[metric], '<')}{lacks if metric == OVERALL else ''}"
         for metric, value in record.shortfalls.items()
     )
-
-
-def _reason(record: Failure) -> str:
-    return cut(record.reason, _TEXT_LIMIT) if record.reason else ""
 
 
 def unequal(value: float, limit: float, sign: Literal["<", ">"]) -> str:

@@ -30,6 +30,8 @@ NO_ANSWER = "the tier retrieval requests no answer"
 _NEED_EXPECTED = (JUDGED[0], *OVERLAP, *LEXICAL)
 """Metrics that need an expected answer, with some judges at least."""
 
+_WITHOUT_JUDGE = "Write +GROUP in rag_metrics to keep it, assert a metric by rag_min, or give --rag-judge=none."
+
 
 class Verdict(Enum):
     """The outcome of a question."""
@@ -56,7 +58,10 @@ class Thresholds:
 
     groups: Collection[str] = DEFAULT_GROUPS
     judged: bool = True
-    """False without a judge: its scores are not asserted, and a question with nothing to assert passes."""
+    """False without a judge: its scores are not asserted."""
+
+    lenient: bool = False
+    """True if a question with nothing to assert passes."""
 
     top_k: int = 5
     """The number of contexts requested for a question without its own, >= 1."""
@@ -105,7 +110,7 @@ def wanted_thresholds(question: Question, run: Thresholds) -> dict[str, float]:
     wanted |= {**run.minimums, **own}
     if not question.answerable:
         wanted = {metric: minimum for metric, minimum in wanted.items() if metric not in JUDGED}
-        if run.judged:
+        if not run.lenient:
             wanted = {ABSTAINED: 1.0, **wanted}
     return wanted | {metric: 1.0 for metric in DEMANDED if getattr(question, metric)}
 
@@ -115,7 +120,7 @@ def decide(question: Question, scores: Mapping[str, Score], run: Thresholds) -> 
     The verdict on one question.
 
     A score that does not apply is dropped. A score that applies but could not be measured makes an ERROR. So does
-    a question with nothing left to assert, unless the run has no judge.
+    a question with nothing left to assert, unless the run is lenient.
     """
     wanted = wanted_thresholds(question, run)
     thresholds = {metric: minimum for metric, minimum in wanted.items() if metric in scores}
@@ -125,11 +130,12 @@ def decide(question: Question, scores: Mapping[str, Score], run: Thresholds) -> 
     if unscored:
         kind = "unscored"
         error = "; ".join(f"{metric} could not be measured: {reason}" for metric, reason in unscored.items())
-    elif not thresholds and (run.judged or not question.is_answered):
+    elif not thresholds and not (run.lenient and question.is_answered):
         kind = "nothing_to_assert"
         reasons = "; ".join(f"{metric}: {reason}" for metric, reason in dropped.items())
         key = "an expected_answer" if question.is_answered else "gold_passages"
-        error = f"nothing is left to assert ({reasons}). Give the question {key}, or assert another metric."
+        to_do = f"Give the question {key}, or assert another metric." if dropped else _WITHOUT_JUDGE
+        error = f"nothing is left to assert ({reasons or 'rag_metrics leaves out the group judge'}). {to_do}"
     verdict = Verdict.ERROR if error else Verdict.FAIL if shortfalls(scores, thresholds) else Verdict.PASS
     return ScoredVerdict(verdict=verdict, thresholds=thresholds, dropped=dropped, error=error, error_kind=kind)
 

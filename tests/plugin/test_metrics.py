@@ -40,6 +40,26 @@ def test_groups_without_the_judges_need_no_judge_and_assert_what_is_given(projec
     assert run.summary["judge"] == {"kind": "none", "model": None, "url": None, "prompt_version": None}
 
 
+def test_a_run_that_leaves_out_the_judge_asserts_something_or_is_an_error(project: Project) -> None:
+    project.conftest("@pytest.fixture(scope='session')\ndef rag_client():\n    return CannedRag()\n")
+    gone = good("gone", answerable=False)
+    project.ask(good("terms", expected_answer="The window"), gone, good("fees", must_mention="30 days"))
+    run = project.run("-o", "rag_metrics=ragas", "--rag-judge=offline")
+    assert run.verdicts == {"terms": "ERROR", "gone": "FAIL", "fees": "PASS"}
+    assert run.errors_by_id == {
+        "terms": (
+            "nothing_to_assert",
+            (
+                "nothing is left to assert (rag_metrics leaves out the group judge). Write +GROUP in rag_metrics to "
+                "keep it, assert a metric by rag_min, or give --rag-judge=none."
+            ),
+        )
+    }
+    assert "; only thresholds of questions are asserted; other questions are ERRORs; " in run.text
+    assert project.run("-o", "rag_metrics=ragas", "--rag-judge=none").verdicts["terms"] == "PASS"
+    assert project.run("-o", "rag_metrics=overlap", "--rag-max=latency_seconds=60").verdicts["terms"] == "PASS"
+
+
 def test_a_weighted_score_says_what_it_is_without(project: Project) -> None:
     project.ask(good("terms", expected_answer="14 days"), good("hours"))
     weights = "rag_weights=groundedness=1 f1=1 ragas_faithfulness=1"

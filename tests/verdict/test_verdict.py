@@ -12,7 +12,7 @@ from pytest_ragcheck.verdict.verdict import ScoredVerdict, Thresholds, Verdict, 
 from tests.making import a_question
 
 JUDGED = Thresholds(both=0.7, minimums={})
-UNJUDGED = Thresholds(both=0.7, minimums={}, judged=False)
+UNJUDGED = Thresholds(both=0.7, minimums={}, judged=False, lenient=True)
 GOOD = {"answer_correctness": Score(0.9), "groundedness": Score(0.8), "abstained": Score(0.0)}
 
 

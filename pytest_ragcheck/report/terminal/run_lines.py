@@ -48,10 +48,11 @@ def header_lines(
             *(f"{metric} <= {maximum:g}" for metric, maximum in settings.gate.maximums.items()),
         )
     )
+    others = "measured and pass" if settings.judge.name == "none" else "ERRORs"
     parts = [
         f"{'replay of' if settings.run.replay else 'endpoint'} {endpoint}",
         f"judge {judge}",
-        asserted or "only thresholds of questions are asserted; other questions are measured and pass",
+        asserted or f"only thresholds of questions are asserted; other questions are {others}",
         f"results in {folder}",
     ]
     lines = ["; ".join(parts)]
