@@ -130,11 +130,14 @@ class StreamedReply:
         return parts.assemble(self._found | {"answer": text}, self.values)
 
     def _text(self) -> str:
-        """The answer: the last piece if each repeats all before it, otherwise the pieces together."""
+        """The answer: the last piece if it repeats the text before it, otherwise the pieces together."""
         texts = list(filter(None, self._pieces))
+        text, last = "".join(texts), texts[-1] if texts else ""
         # Separate pieces of a text do not all begin with the piece before.
         repeats = len(set(texts)) > 2 and all(later.startswith(earlier) for earlier, later in pairwise(texts))
-        text = texts[-1] if repeats else "".join(texts)
+        # Two pieces of a text may be the same short token.
+        ends_whole = text.removesuffix(last).strip() == last.strip() and (len(texts) > 2 or len(last) > 9)
+        text = last if repeats or ends_whole else text
         if self._unfinished and self._reading.parts.answer is not None and not text.strip():
             raise ReplyMismatch(f"the stream has no answer but an error: {self._unfinished}", _FIX_THE_CAUSE)
         return text

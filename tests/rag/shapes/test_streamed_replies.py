@@ -582,6 +582,10 @@ def test_pieces_of_plain_text_may_have_brackets_and_quotes() -> None:
         (["no", "no", "no, no"], "nonono, no"),
         (["1", "10", "1"], "1101"),
         (["The", "The cat", "The cat sat", "."], "TheThe catThe cat sat."),
+        (["30 ", "days", "", ".\n", "30 days."], "30 days."),
+        (["The cat sat", "The cat sat"], "The cat sat"),
+        (["1", "1"], "11"),
+        (["30 ", "days", "30 days", "!"], "30 days30 days!"),
     ],
 )
 def test_events_that_repeat_the_answer_so_far_do_not_double_it(texts: list[str], answer: str) -> None:
