@@ -16,6 +16,7 @@ from pytest_ragcheck.rag.body.vocabulary import keys_of, named, named_error
 
 _KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _UNFINISHED = {"length": "the token limit was reached", "content_filter": "a filter blocked it"}
+_FAILED = ("false", "error", "failed", "failure")
 _SYNTAX = frozenset(" \t\r\n.,:[]{}()*|&!<>=?@'\"`\\")
 
 
@@ -48,8 +49,8 @@ class Expression:
         """
         The message of an error in the reply or in an object on the path of the expression; empty without one.
 
-        With *beside_text* an error may be a warning, and counts only if the status is "failed". With *unfinished* the
-        reason why the answer is unfinished counts too.
+        With *beside_text* an error may be a warning, and counts only if the status is "failed". With *unfinished* a
+        status of failure, and the reason why the answer is unfinished, count too.
         """
         path = [] if self.is_key else _read_objects(self._compiled.parsed, reply)
         for place in (reply, *path):
@@ -57,6 +58,10 @@ class Expression:
                 continue
             if (not beside_text or place.get("status") == "failed") and (error := place.get("error")):
                 return named_error(error)
+            # As texts, because a status of 0 is a success.
+            flags = {key: str(place.get(key)).lower() for key in ("success", "ok", "status") if unfinished}
+            if failed := [f"{key}: {value}" for key, value in flags.items() if value in _FAILED]:
+                return named_error(place.get("message") or failed[0])
             if unfinished and (details := place.get("incomplete_details")):  # of OpenAI's Responses API
                 return named_error(details)
             if unfinished and (why := _UNFINISHED.get(str(reason := place.get("finish_reason")))):

@@ -22,7 +22,7 @@ _DONE = b"[DONE]"
 
 _SEE_THE_LOG = "See the endpoint's log."
 _FIX_THE_CAUSE = "Fix its cause in the RAG system."
-_UNFINISHED = re.compile(rb'"(?:length|content_filter|incomplete_details)"')
+_UNFINISHED = re.compile(rb'"(?:length|content_filter|incomplete_details|success|ok|status)"')
 
 _EVENT_LINE = re.compile(rb"(?:^|[\r\n]|\xef\xbb\xbf)(?:data|event|id|retry)?:")
 

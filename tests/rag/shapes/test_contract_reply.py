@@ -32,6 +32,9 @@ def test_an_empty_answer_and_no_contexts_are_a_reply():
 def test_an_answer_beside_an_error_and_an_abstention_without_one_are_answers():
     assert read_reply({"answer": "30 days", "contexts": [], "error": "a warning"}).text == "30 days"
     assert read_reply({"answer": "", "contexts": [], "error": None}).text == ""
+    succeeded = {"success": True, "ok": 1, "status": 0, "message": "nothing found"}
+    assert read_reply({"answer": "", "contexts": [], **succeeded}).text == ""
+    assert read_reply({"answer": "30 days", "contexts": [], "success": False}).text == "30 days"
 
 
 def test_whole_characters_beyond_the_basic_plane_are_no_halves():
@@ -68,6 +71,16 @@ def test_whole_characters_beyond_the_basic_plane_are_no_halves():
         (
             {"answer": " \n", "contexts": [], "error": "down"},
             'the reply has no answer in "answer" but an error: "down"',
+            None,
+        ),
+        (
+            {"answer": "", "contexts": [], "status": "error", "message": "no index"},
+            'the reply has no answer in "answer" but an error: "no index"',
+            None,
+        ),
+        (
+            {"answer": "", "contexts": [], "success": False},
+            'the reply has no answer in "answer" but an error: "success: false"',
             None,
         ),
         ({"answer": None, "contexts": [], "error": None}, '"answer" is null, not a string', None),

@@ -363,6 +363,13 @@ def test_the_ids_of_replaced_contexts_are_not_those_of_the_last_ones(
             id="an answer that a filter blocks",
         ),
         pytest.param(
+            streamed([sse({"answer": "", **END}, {"status": "failed", "message": "no index"})]),
+            {},
+            "endpoint_stream",
+            'the stream has no answer but an error: "no index"',
+            id="a failure in place of an answer",
+        ),
+        pytest.param(
             streamed([sse({"data": {"text": "30"}}, {"data": {"text": None, "error": "no quota"}}, END)]),
             {"response": "answer=data.text contexts=contexts"},
             "endpoint_stream",
