@@ -92,15 +92,15 @@ class Reading:
         Raises:
             ReplyMismatch: An expression finds nothing, or a value of another type.
         """
-        found = {}
-        # An empty answer alone is an abstention.
+        field, wanted = ("contexts", self.contexts) if self.answer is None else ("answer", self.answer)
+        found = {field: _find(field, wanted, reply)}
+        # Empty without an error, an answer is an abstention, and contexts are a search without a hit.
+        has_text = bool(str(found[field] or "").strip())
+        if error := wanted.error_in(reply, beside_text=has_text, unfinished=not has_text):
+            label = _label(field, wanted)
+            raise ReplyMismatch(f"the reply has no {field} in {label} but an error: {error}", _FIX_THE_CAUSE)
         if self.answer is not None:
-            found["answer"] = _find("answer", self.answer, reply)
-            has_text = bool(str(found["answer"] or "").strip())
-            if error := self.answer.error_in(reply, beside_text=has_text, unfinished=not has_text):
-                label = _label("answer", self.answer)
-                raise ReplyMismatch(f"the reply has no answer in {label} but an error: {error}", _FIX_THE_CAUSE)
-        found["contexts"] = _find("contexts", self.contexts, reply)
+            found["contexts"] = _find("contexts", self.contexts, reply)
         found.update({field: self.part(field, reply) for field in ("source_ids", "session")})
         # The attributes of an object may be slow properties.
         beside = reply if isinstance(reply, Mapping) and not isinstance(reply, ObjectFields) else {}

@@ -236,6 +236,16 @@ def test_an_error_beside_a_text_counts_only_if_the_answer_failed():
     assert read({"data": {"answer": "30", "error": "slow"}, "log": {"error": "x"}}, "`[]`", "data.answer").text == "30"
 
 
+@pytest.mark.parametrize("failure", [{"error": {"message": "no index"}}, {"status": "error", "message": "no index"}])
+def test_an_error_in_place_of_contexts_is_no_search_without_a_hit(failure):
+    searching = Reading.from_text("contexts=data.hits[].text")
+    with pytest.raises(ReplyMismatch) as caught:
+        searching.read({"data": {"hits": [], **failure}})
+    assert caught.value.found == 'the reply has no contexts in contexts=data.hits[].text but an error: "no index"'
+    assert searching.read({"data": {"hits": [], "error": None, "status": "ok"}}).contexts == ()
+    assert searching.read({"data": {"hits": [{"text": "30"}], **failure}}).contexts == ("30",)
+
+
 def test_an_error_elsewhere_leaves_an_empty_answer_an_abstention():
     reply = {"data": {"answer": ""}, "tools": {"error": "slow"}, "docs": [{"text": "a", "error": "E17"}]}
     assert read(reply, "docs[].text", "data.answer").text == ""
