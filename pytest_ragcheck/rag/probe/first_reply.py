@@ -85,9 +85,8 @@ def _points_of_body(first: Exchange, clean: Clean) -> list[Point]:
         # Use the client's error, since the client may have stopped reading at the end of this body.
         return [Check.JSON.failed(first.found, first.to_do), Check.ANSWER.skipped(why), Check.CONTEXTS.skipped(why)]
     answer, contexts = _answer_point(reply, clean), _contexts_point(reply, clean)
-    if (
-        first.error is not None and answer.outcome is contexts.outcome is CheckOutcome.PASS
-    ):  # for example a reply that is too large
+    # For example, a reply that is too large.
+    if first.error is not None and answer.outcome is contexts.outcome is CheckOutcome.PASS:
         return [Check.JSON.failed(first.found, first.to_do), answer, contexts]
     return [_type_point(first, clean, f", {len(first.body):,} bytes", "application/json"), answer, contexts]
 
@@ -112,7 +111,7 @@ def _type_point(first: Exchange, clean: Clean, seen: str, wanted: str) -> Point:
 
 def _answer_point(reply: Mapping[str, Any], clean: Clean) -> Point:
     # Check the field alone, so that a mistake in "contexts" is not reported for "answer".
-    alone = {"contexts": []} | {key: reply[key] for key in ("answer", "error") if key in reply}
+    alone = {**reply, "contexts": [], "source_ids": None}
     mismatch = _mismatch(alone if "answer" in reply else reply, clean)
     if mismatch is not None:
         return Check.ANSWER.failed(mismatch.found, mismatch.to_do)
@@ -126,14 +125,10 @@ def _text_point(answer: str, clean: Clean) -> Point:
 
 
 def _contexts_point(reply: Mapping[str, Any], clean: Clean) -> Point:
-    if "contexts" in reply:
-        mismatch = _mismatch({"answer": "", "contexts": reply["contexts"]}, clean)
-        found = mismatch.found if mismatch else ""
-    else:
-        mismatch = _mismatch({**reply, "answer": "..."}, clean)
-        found = 'the reply has no "contexts"'
-    if mismatch is not None:
-        return Check.CONTEXTS.failed(found, mismatch.to_do)
+    has_key = "contexts" in reply
+    alone = {"answer": "", "contexts": reply["contexts"]} if has_key else {**reply, "answer": "..."}
+    if (mismatch := _mismatch(alone, clean)) is not None:
+        return Check.CONTEXTS.failed(mismatch.found if has_key else 'the reply has no "contexts"', mismatch.to_do)
     return _count_point(len(reply["contexts"]))
 
 

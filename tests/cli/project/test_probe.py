@@ -189,6 +189,12 @@ BROKEN = {
         seen='the reply has no answer in "answer" but an error: "no index"',
         mend="Fix its cause in the RAG system, and report such failures with status 500.",
     ),
+    "reports a failure beside an empty answer": Broken(
+        fault=to_posts(json_reply({"answer": "", "contexts": [], "status": "error", "message": "no index"})),
+        fails_at="answer",
+        seen='the reply has no answer in "answer" but an error: "no index"',
+        mend="Fix its cause in the RAG system, and report such failures with status 500.",
+    ),
     "has no contexts": Broken(
         fault=to_posts(json_reply({"answer": "30 days", "sources": ["a"]})),
         fails_at="contexts",
