@@ -143,10 +143,10 @@ async def _checked_once(
     try:
         known = () if prepared.is_recorded else prepared.settings.endpoint.identities
         given = await asking.run(partial(ask, asked, prepared.client, known))
-    except (IngestionError, ReplayError) as error:  # no request was made
-        return replace(record, error_kind=error.kind, reason=clean.text(str(error)))
     except MeasurementError as error:
-        return replace(record, error_kind=error.kind, reason=clean.text(str(error)), top_k=asked_top_k(prepared))
+        no_request = isinstance(error, IngestionError | ReplayError)
+        top_k = None if no_request else asked_top_k(prepared)
+        return replace(record, error_kind=error.kind, reason=clean.text(str(error)), top_k=top_k)
     # The judge gets redacted texts, since they leave this machine; local metrics use the original ones.
     answer = answer_without_secrets(given, clean)
     if dialogue is not None:

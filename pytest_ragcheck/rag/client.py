@@ -169,12 +169,7 @@ class RagClient(ClientCalls):
 
     @classmethod
     def from_callable(
-        cls,
-        function: Callable[..., Any],
-        *,
-        top_k: int = 5,
-        timeout_seconds: float = 60.0,
-        response: str | None = None,
+        cls, function: Callable[..., Any], *, top_k: int = 5, timeout_seconds: float = 60.0, response: str | None = None
     ) -> Self:
         """
         A client of a RAG system that is a function in this process.

@@ -89,7 +89,6 @@ class FunctionEndpoint:
     async def ask_with_context(
         self, query: str, passages: list[dict[str, Any]], conversation: ConversationState
     ) -> RagAnswer:
-        """The function's answer from these passages; raises an `EndpointError` if there is none."""
         if not self._takes("context_passages"):
             raise self._error(
                 "takes no context_passages",

@@ -81,7 +81,7 @@ class HttpEndpoint:
             try:
                 answer = stream.answer(exchange.body)
             except ReplyMismatch as mismatch:
-                raise self._route.unusable(exchange, mismatch, error_type=EndpointStreamError) from None
+                raise self._route.unusable(exchange, mismatch, EndpointStreamError) from None
             return replace(
                 answer,
                 latency_seconds=stream.latency_seconds or exchange.seconds,

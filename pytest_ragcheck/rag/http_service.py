@@ -61,13 +61,7 @@ class HttpService:
         return service
 
     async def ask(
-        self,
-        query: str,
-        top_k: int,
-        conversation: ConversationState,
-        *,
-        include_chunks: bool,
-        answers: bool,
+        self, query: str, top_k: int, conversation: ConversationState, *, include_chunks: bool, answers: bool
     ) -> RagAnswer:
         # The user's setting decides the request.
         is_set = (self._shape, self._request, self._response) != (None, None, None)

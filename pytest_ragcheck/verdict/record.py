@@ -148,12 +148,7 @@ class Record:
     @property
     def bounded(self) -> dict[str, float | None]:
         """The measurements that have a maximum, with their values; None if one could not be measured."""
-        values = {
-            "latency_seconds": self.latency_seconds,
-            "first_token_seconds": self.first_token_seconds,
-            "cost_usd": self.cost.usd,
-        }
-        return {metric: values[metric] for metric in self.maximums}
+        return {each: self.cost.usd if each == "cost_usd" else getattr(self, each) for each in self.maximums}
 
     @property
     def exceeded(self) -> dict[str, float]:

@@ -93,8 +93,6 @@ class JsonLines:
     """Parses `application/x-ndjson`: one JSON value a line; blank lines are skipped."""
 
     takes_text = False
-    """The payload of an event has to be JSON."""
-
     is_within_event = False
     """The end of a stream ends its last line; a truncated line is not valid JSON."""
 

@@ -9,8 +9,6 @@ from pytest_ragcheck.concurrency.frames import users_places
 from pytest_ragcheck.redaction.printable import printable
 
 LONGEST = 300
-"""Maximum number of characters of an excerpt."""
-
 _LONGEST_QUOTED = 200
 
 _SEARCHED = 100_000

@@ -107,17 +107,12 @@ def unusable_reply(
     status: int,
     mismatch: ReplyMismatch,
     body: str,
-    *,
-    error_type: type[EndpointReplyError] = EndpointReplyError,
+    kind: type[EndpointReplyError] = EndpointReplyError,
 ) -> EndpointReplyError:
     found = mismatch.found if status == HTTPStatus.OK else f"{mismatch.found} (status {status})"
-    text = f"{address.shown}: {found}\n{mismatch.to_do}"
-    return error_type(
-        address.redactor.text(text),
-        url=address.shown,
-        status=status,
-        body=address.redactor.text(body)[:_BODY_KEPT],
-    )
+    clean = address.redactor.text
+    text = clean(f"{address.shown}: {found}\n{mismatch.to_do}")
+    return kind(text, url=address.shown, status=status, body=clean(body)[:_BODY_KEPT])
 
 
 def raised_inside(address: Address, error: Exception) -> EndpointError:

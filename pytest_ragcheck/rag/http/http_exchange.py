@@ -20,8 +20,6 @@ ERROR_BODY_BYTES = 16_384
 """Bytes of the body of a failed request that are read for the error's text."""
 
 _ERROR_BODY_SECONDS = 1.0
-"""Time limit for reading these bytes."""
-
 _DRAIN_SECONDS = 0.02
 """Time for the end of a reply after the end of its stream; servers send it within a millisecond."""
 

@@ -194,14 +194,9 @@ class HttpRoute:
             raise self.unusable(exchange, mismatch) from None
 
     def unusable(
-        self,
-        exchange: HttpExchange,
-        mismatch: ReplyMismatch,
-        *,
-        error_type: type[EndpointReplyError] = EndpointReplyError,
+        self, exchange: HttpExchange, mismatch: ReplyMismatch, kind: type[EndpointReplyError] = EndpointReplyError
     ) -> EndpointError:
-        status = exchange.response.status_code
-        return unusable_reply(self._address, status, mismatch, _start(exchange), error_type=error_type)
+        return unusable_reply(self._address, exchange.response.status_code, mismatch, _start(exchange), kind)
 
     def _failure(self, error: Any, exchange: HttpExchange) -> EndpointError | None:
         """The endpoint's failure behind an exception; None for a bug of this package."""

@@ -179,11 +179,10 @@ def _short_contexts(first: Exchange) -> Point:
     if not contexts:
         return Check.SHORT_CONTEXTS.skipped("no contexts came")
     longest = max(map(len, contexts))
+    seen = f"the longest has {longest:,} characters"
     if longest > _LONG_CONTEXT:
-        return Check.SHORT_CONTEXTS.advised(
-            f"the longest has {longest:,} characters", "Cut documents into short passages."
-        )
-    return Check.SHORT_CONTEXTS.passed(f"the longest has {longest:,} characters")
+        return Check.SHORT_CONTEXTS.advised(seen, "Cut documents into short passages.")
+    return Check.SHORT_CONTEXTS.passed(seen)
 
 
 def _keep_alive(first: Exchange, second: Exchange) -> Point:

@@ -15,7 +15,6 @@ from pytest_ragcheck.rag.shapes.shape import read_shape
 from pytest_ragcheck.rag.shapes.variants import fitting_events, fitting_response
 
 _KEYS_OF_THE_QUESTION = ("query", "question", "input", "message", "prompt", "text")
-_OPTIONAL_PARTS = (', "top_k": "{top_k}"', "")
 _FURTHER_REQUESTS = (
     # LangServe, for a chain whose input is a mapping
     '{"input": {"question": "{query}"}}',
@@ -83,7 +82,7 @@ def _requests(own: Mapping[str, str]) -> Iterator[Mapping[str, str]]:
     for name in NAMED_SHAPES:
         yield {} if name == "query" else {"rag_shape": name}
     for key in _KEYS_OF_THE_QUESTION:
-        for optional in _OPTIONAL_PARTS:
+        for optional in (', "top_k": "{top_k}"', ""):
             yield {"rag_request": f'{{"{key}": "{{query}}"{optional}}}'}
     for request in _FURTHER_REQUESTS:
         yield {"rag_request": request}

@@ -47,8 +47,6 @@ class Exchange(HttpExchange):
         """None if the reply breaks the contract."""
 
         self.error: EndpointError | None = None
-        """Why the probe got no answer; None if it got one."""
-
         self.local_port: int | None = None
         """Identifies the connection; None if the transport does not expose it."""
 

@@ -14,8 +14,6 @@ from pytest_ragcheck.rag.shapes.named_shapes import CONTRACT, NAMED_SHAPES
 from pytest_ragcheck.rag.shapes.reading import IdsMismatch, NotFound, Reading
 
 REPLY = '{"answer": "...", "contexts": ["...", ...]}'
-"""The reply of the contract, in error texts."""
-
 REPLY_WITHOUT_ANSWER = '{"contexts": ["...", ...]}'
 """The reply of the contract in the tier `retrieval`."""
 

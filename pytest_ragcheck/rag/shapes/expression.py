@@ -58,7 +58,7 @@ class Expression:
                 continue
             if (not beside_text or place.get("status") == "failed") and (error := place.get("error")):
                 return named_error(error)
-            # As texts, because a status of 0 is a success.
+            # Not by truth: a status of 0 is a success.
             flags = {key: str(place.get(key)).lower() for key in ("success", "ok", "status") if unfinished}
             if failed := [f"{key}: {value}" for key, value in flags.items() if value in _FAILED]:
                 return named_error(place.get("message") or failed[0])

@@ -52,7 +52,7 @@ class Reading:
     """None if the reply names no sources; an expression without a value in the reply has the same effect."""
 
     session: Expression | None = None
-    """None if the reply names no session; an expression without a value in the reply has the same effect."""
+    """None if the reply names no session; otherwise as `source_ids`."""
 
     @classmethod
     def from_text(cls, text: str) -> Reading:
@@ -154,25 +154,20 @@ def _split(text: str) -> Iterator[tuple[str, str]]:
 def _find(field: str, expression: Expression, reply: object) -> Any:
     """The value of the expression; its path has to exist in every element."""
     value = _found(field, expression, reply)
-    if expression.is_key:
-        if value is None and not (isinstance(reply, Mapping) and expression.text in reply):
-            if error := expression.error_in(reply, unfinished=field == "answer"):
-                raise ReplyMismatch(f'the reply has no "{expression.text}" but an error: {error}', _FIX_THE_CAUSE)
-            to_do = f'Return "{expression.text}", or correct {field}={expression.text}.'
-            raise NotFound(field, expression.dead_end(reply), to_do)
+    key, part = expression.text, f"{field}={expression.text}"
+    if expression.is_key and (value is not None or (isinstance(reply, Mapping) and key in reply)):
         return value
     # JMESPath skips elements that lack a key; a missing context must not go unnoticed.
-    if dead_end := expression.dead_end(reply):
+    if found := expression.dead_end(reply):
+        to_do = f'Return "{key}", or correct {part}.' if expression.is_key else f"Correct {part}, or fix the reply."
         if error := expression.error_in(reply, unfinished=field == "answer"):
-            found = f"{field}={expression.text} finds nothing: the reply is an error: {error}"
-            raise ReplyMismatch(found, _FIX_THE_CAUSE)
-        to_do = f"Correct {field}={expression.text}, or fix the reply."
+            lacks = f'the reply has no "{key}" but' if expression.is_key else f"{part} finds nothing: the reply is"
+            raise ReplyMismatch(f"{lacks} an error: {error}", _FIX_THE_CAUSE)
         if value is not None:
             to_do += " To skip elements without it, use a filter, as in items[?text].text."
-        raise NotFound(field, f"{field}={expression.text} finds nothing: {dead_end}", to_do)
+        raise NotFound(field, found if expression.is_key else f"{part} finds nothing: {found}", to_do)
     if value is None:
-        found = f"{field}={expression.text} finds nothing in the reply, which is {named(reply)}"
-        raise NotFound(field, found, f"Correct {field}={expression.text}.")
+        raise NotFound(field, f"{part} finds nothing in the reply, which is {named(reply)}", f"Correct {part}.")
     return value
 
 

@@ -39,8 +39,6 @@ class Shape:
     request: RequestTemplate
     reading: Reading
     stream: StreamReading
-    """For replies that are streams of events."""
-
     reads_the_contract: bool
     """True if replies have to keep the contract, false if a setting describes other replies."""
 

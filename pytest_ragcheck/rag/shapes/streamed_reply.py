@@ -131,7 +131,7 @@ class StreamedReply:
 
     def _text(self) -> str:
         """The answer: the last piece if it repeats the text before it, otherwise the pieces together."""
-        texts = list(filter(None, self._pieces))
+        texts = self._pieces
         text, last = "".join(texts), texts[-1] if texts else ""
         # Separate pieces of a text do not all begin with the piece before.
         repeats = len(set(texts)) > 2 and all(later.startswith(earlier) for earlier, later in pairwise(texts))
@@ -191,9 +191,9 @@ class StreamedReply:
                 f"the answer in event {self._events} of the stream is {named(piece)}, not a string",
                 "Correct answer=EXPRESSION in rag_response.",
             )
-        if piece and self.first_token_seconds is None:
-            self.first_token_seconds = time.perf_counter() - self._started
-        self._pieces.append(piece)
+        if piece:
+            self.first_token_seconds = self.first_token_seconds or time.perf_counter() - self._started
+            self._pieces.append(piece)
 
     def _value(self, event: StreamEvent) -> Any:
         start = event.data.lstrip()[:1]

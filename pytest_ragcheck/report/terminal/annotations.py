@@ -18,10 +18,7 @@ MOST = 10
 
 
 def annotation_lines(
-    outcomes: Outcomes,
-    *,
-    environment: Mapping[str, str],
-    decision: Decision | None = None,
+    outcomes: Outcomes, *, environment: Mapping[str, str], decision: Decision | None = None
 ) -> Iterator[str]:
     """
     Yield a workflow command for each FAIL and ERROR that GitHub shows; nothing outside GitHub Actions.
