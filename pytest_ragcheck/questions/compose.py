@@ -9,8 +9,7 @@ from pytest_ragcheck.questions.nodes.mistakes import Mistakes
 from pytest_ragcheck.questions.nodes.node import Node, Scalar, Unreadable
 
 _FIRST_QUESTION = {
-    ".yaml": "a question, such as '- question: ...'",
-    ".yml": "a question, such as '- question: ...'",
+    **dict.fromkeys((".yaml", ".yml"), "a question, such as '- question: ...'"),
     ".json": """a question, such as [{"question": "..."}]""",
     ".jsonl": """a question on each line, such as {"question": "..."}""",
     ".csv": "the names of the keys into a first row, such as question,expected_answer, and a question into each other",
@@ -24,6 +23,11 @@ _BINARY = {
     b"PK\x03\x04": "a workbook or an archive. In Excel, save the sheet as 'CSV UTF-8'.",
 }
 """The kinds of files that are no text, by their first bytes, each with its remedy."""
+
+_NO_QUESTIONS = {
+    "\0": "has a NUL character, so it is not text. Save it as UTF-8 text.",
+    "\n<<<<<<< ": "has a merge conflict. Keep the lines of one side, or of both, and delete the marks.",
+}
 
 
 def compose_file(path: Path, mistakes: Mistakes) -> Node | None:
@@ -73,7 +77,7 @@ def decoded(content: bytes) -> str:
         offset = error.start + len(content) - len(error.object)
         line = content.count(b"\n", 0, offset) + 1
         raise Unreadable(line, f"is not UTF-8: byte 0x{content[offset]:02x} at offset {offset}. {_SAVE}") from error
-    if (offset := text.find("\0")) >= 0:
-        line = text.count("\n", 0, offset) + 1
-        raise Unreadable(line, "has a NUL character, so it is not text. Save it as UTF-8 text.")
+    for mark, what in _NO_QUESTIONS.items():
+        if (offset := f"\n{text}".find(mark)) >= 0:
+            raise Unreadable(text.count("\n", 0, offset) + 1, what)
     return text

@@ -20,14 +20,7 @@ SEPARATOR_LINE = re.compile(r'"?sep=([,;\t|:])"?(?:\r\n?|\n)', re.IGNORECASE)
 
 _WORDS = re.compile(r"[\w -]+")
 
-_JSON_BEGINS_WITH = {
-    "texts": "[",
-    "mentions": "[",
-    "tags": "[",
-    "passages": "[{",
-    "thresholds": "{",
-    "mapping": "{[",
-}
+_JSON_BEGINS_WITH = {"texts": "[", "mentions": "[", "tags": "[", "passages": "[{", "thresholds": "{", "mapping": "{["}
 _NEVER_TEXTS = frozenset({"flag", "count", "thresholds"})
 
 

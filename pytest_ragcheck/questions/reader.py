@@ -69,11 +69,7 @@ def read_question_file(
     if mistakes.found:
         raise QuestionFileError(path, mistakes.texts())
     return QuestionSet(
-        dataset_name=reader.dataset_name,
-        path=path,
-        questions=questions,
-        tier=top.tier,
-        ingest=top.ingest,
+        dataset_name=reader.dataset_name, path=path, questions=questions, tier=top.tier, ingest=top.ingest
     )
 
 

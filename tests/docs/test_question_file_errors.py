@@ -41,6 +41,7 @@ CASES = {
     "The file is a workbook": Case(b"PK\x03\x04", "billing.rag.csv"),
     "The file is UTF-16": Case("question\tid\r\nWho pays?\ta\r\n".encode("utf-16"), "billing.rag.csv"),
     "The file has NUL characters": Case(b"- What\0?\n"),
+    "The file has a merge conflict": Case("- Who pays?\n<<<<<<< HEAD\n- How?\n=======\n- When?\n>>>>>>> new\n"),
     "The file has control characters": Case("- What\x07?\n"),
     "The file is not JSON": Case('{\n  "questions": [\n    "Who pays for returns?",\n  ]\n}\n', "billing.rag.json"),
     "A JSON escape is unknown": Case(r'["Where is C:\data?"]', "billing.rag.json"),

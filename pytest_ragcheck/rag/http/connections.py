@@ -201,7 +201,6 @@ class _Shared:
     """False if it has no certificates."""
 
     asking: int = 0
-    """Number of its requests in progress."""
 
 
 class _LoopClients:

@@ -24,9 +24,7 @@ class Progress:
         """True if the transport reports events; `httpx.ASGITransport` does not, and it does not stream."""
 
         self._has_connected = False
-
         self._connected: Any = None
-        """The connection that was opened last."""
 
     @property
     def is_over_kept_connection(self) -> bool:

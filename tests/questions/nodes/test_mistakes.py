@@ -230,6 +230,14 @@ def test_utf_16_is_reported_by_name(tmp_path: Path, name: str) -> None:
     ]
 
 
+@pytest.mark.parametrize("name", ["x.rag.yaml", "x.rag.json", "x.rag.jsonl", "x.rag.csv"])
+def test_a_merge_conflict_is_reported_where_it_begins(tmp_path: Path, name: str) -> None:
+    told = "the file has a merge conflict. Keep the lines of one side, or of both, and delete the marks."
+    conflict = "<<<<<<< HEAD\n{}\n=======\n{}\n>>>>>>> new\n"
+    assert problems(tmp_path, "question\n" + conflict.format("Why?", "Who?"), name) == [f"{name}:2: {told}"]
+    assert problems(tmp_path, conflict.format('- "a"', '- "b"'), name) == [f"{name}:1: {told}"]
+
+
 def test_a_bad_byte_is_reported_by_its_place_in_the_file_behind_a_byte_order_mark_too(tmp_path: Path) -> None:
     told = "byte 0xe9 at offset 12. Save it as UTF-8; in Excel, choose 'CSV UTF-8'."
     assert problems(tmp_path, b"\xef\xbb\xbf- Why?\n- \xe9\n") == [f"billing.rag.yaml:2: the file is not UTF-8: {told}"]
