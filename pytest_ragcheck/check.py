@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
@@ -30,7 +30,7 @@ from pytest_ragcheck.verdict.record_redaction import (
     judgement_without_secrets,
 )
 from pytest_ragcheck.verdict.repeats import SPREAD_LIMIT, combined_record, spread
-from pytest_ragcheck.verdict.verdict import NO_ANSWER, Thresholds, Verdict, decide
+from pytest_ragcheck.verdict.verdict import NO_ANSWER, Thresholds, Verdict, decide, wanted_thresholds
 
 if TYPE_CHECKING:
     from pytest_ragcheck.concurrency.limiter import Limiter
@@ -177,7 +177,8 @@ async def _decided(
         # The judge comes first, since its reply takes longest.
         judgement = await _judged(judged, answer, judge, settings.judge.repeats, judging)
     except MeasurementError as error:
-        return replace(record, scores=await measured(), error_kind=error.kind, reason=clean.text(str(error)))
+        failed = replace(record, scores=await measured(), error_kind=error.kind, reason=clean.text(str(error)))
+        return _unjudged(failed, given, prepared)
     scores = await measured() | _judged_scores(question, judgement, settings)
     scores |= await _measured(judged, answer, (metric for metric in metrics if not metric.local), judging, clean)
     overall = weighted(scores, settings.run.weights)
@@ -195,22 +196,40 @@ async def _decided(
             scores[metric] = Score.unscored(f"with this judge the run measures {other}. Assert that metric instead")
     # In the order of the catalogue, followed by users' own metrics.
     scores = {metric: scores[metric] for metric in (*filter(scores.__contains__, METRICS), *scores)}
-    decision = decide(question, scores, _thresholds(prepared))
     redacted = judgement_without_secrets(judgement, clean)
     return replace(
-        record,
-        verdict=decision.verdict,
-        scores=scores,
+        _with_verdict(record, scores, given, judgement, prepared),
         overall_lacks=overall.lacks if overall is not None else (),
-        thresholds=decision.thresholds,
-        dropped=decision.dropped,
-        reason=clean.text(reason_for(decision, question, given, judgement, scores)),
-        error_kind=decision.error_kind,
         repeated={metric: (tuple(votes),) for metric, votes in judgement.votes.items() if metric in scores},
         unsupported_claims=redacted.unsupported_claims,
         verdict_cached=judgement.cached,
         judgement=None if judge is None else redacted,
         material="" if judge is None else material_digest(judged, answer),
+    )
+
+
+def _unjudged(failed: Record, given: RagAnswer, prepared: PreparedQuestion) -> Record:
+    """The ERROR of a judge, or a FAIL that names the failure too if the answer breaks a prohibition."""
+    of_judge = {ABSTAINED, OVERALL, *JUDGED}.union(*(each.names for each in prepared.metrics if not each.local))
+    wanted = wanted_thresholds(failed.question, _thresholds(prepared))
+    unjudged = {metric: Score.unscored(failed.reason) for metric in wanted if metric in of_judge}
+    record = _with_verdict(failed, {**failed.scores, **unjudged}, given, Judgement(), prepared)
+    return record if record.verdict is Verdict.FAIL else failed
+
+
+def _with_verdict(
+    record: Record, scores: Mapping[str, Score], given: RagAnswer, judgement: Judgement, prepared: PreparedQuestion
+) -> Record:
+    decision = decide(record.question, scores, _thresholds(prepared))
+    reason = reason_for(decision, record.question, given, judgement, scores)
+    return replace(
+        record,
+        verdict=decision.verdict,
+        scores=scores,
+        thresholds=decision.thresholds,
+        dropped=decision.dropped,
+        reason=prepared.settings.redactor.text(reason),
+        error_kind=decision.error_kind,
     )
 
 
@@ -291,10 +310,11 @@ def _bounded(record: Record, settings: Settings) -> Record:
     record = replace(record, maximums=maximums, dropped={**record.dropped, **dropped})
     if record.verdict is Verdict.ERROR:
         return record
-    if unmeasured := [metric for metric, value in record.bounded.items() if value is None]:
-        reason = f"{' and '.join(unmeasured)} could not be measured: {_WHY_UNMEASURED[unmeasured[0]]}"
-        return replace(record, verdict=Verdict.ERROR, error_kind="unscored", reason=reason)
     over = [f"{metric} {unequal(value, record.maximums[metric], '>')}" for metric, value in record.exceeded.items()]
+    if unmeasured := [metric for metric, value in record.bounded.items() if value is None]:
+        over.append(f"{' and '.join(unmeasured)} could not be measured: {_WHY_UNMEASURED[unmeasured[0]]}")
+        if not record.leaks:
+            return replace(record, verdict=Verdict.ERROR, error_kind="unscored", reason=over[-1])
     if not over:
         return record
     return replace(record, verdict=Verdict.FAIL, reason="; ".join(filter(None, (*over, record.reason))))

@@ -250,6 +250,36 @@ def test_what_the_judge_does_wrong_is_an_error_that_keeps_the_answer(error: Meas
     assert values(record) == {"exact_match": 0.0, "f1": 0.5}
 
 
+def test_a_leak_is_a_fail_that_names_the_failure_of_the_judge_too() -> None:
+    question = a_question(must_not_mention=("30 days", "60 days"), must_not_retrieve=("billing.txt",))
+    error = JudgeUnavailable("no quota")
+    record = checked(question, judge=error)
+    assert (record.verdict, record.error_kind, record.leaks) == (Verdict.FAIL, "", True)
+    assert record.text().splitlines()[0] == (
+        "must_not_mention 0.50 < 1.00, must_not_retrieve 0.00 < 1.00: the answer mentions '30 days'; "
+        "the answer leaks 'billing.txt' (its id is at rank 1); "
+        "answer_correctness and groundedness could not be measured: no quota"
+    )
+    assert record.thresholds.keys() == {"answer_correctness", "groundedness", "must_not_mention", "must_not_retrieve"}
+    assert record.unmeasured == ["answer_correctness", "groundedness"]
+    assert record.scores["groundedness"] == Score.unscored("no quota")
+    # 30 days is the only answer, so f1 fails too; but a low score is no leak.
+    low = checked(a_question(expected_answer="no", must_not_mention=("60 days",)), judge=error)
+    assert (low.verdict, low.reason) == (Verdict.ERROR, "no quota")
+
+
+def test_a_leak_beside_a_score_or_a_maximum_without_a_value_is_a_fail() -> None:
+    question = a_question(must_not_mention=("30 days",), thresholds={"brevity": 0.5})
+    record = checked(question, settings=Settings.of(max={"cost_usd": 1}))
+    assert (record.verdict, record.error_kind) == (Verdict.FAIL, "")
+    assert record.unmeasured == ["brevity", "cost_usd"]
+    assert record.reason == (
+        "cost_usd could not be measured: neither the reply nor the price table gives the price. "
+        "Set rag_judge_price, or leave the maximum out.; the answer mentions '30 days'; brevity could not be measured: "
+        "no metric has this name. Run pytest with the hook pytest_ragcheck_metrics, or give it to evaluate"
+    )
+
+
 def test_a_bug_in_a_client_or_a_judge_passes_through() -> None:
     with pytest.raises(ZeroDivisionError):
         checked(answer=ZeroDivisionError())

@@ -20,6 +20,7 @@ from pytest_ragcheck.metrics.metric import Metric
 from pytest_ragcheck.questions.planted import plants_of
 from pytest_ragcheck.questions.question import END_TO_END, RETRIEVAL_ALONE, Question
 from pytest_ragcheck.rag.answer import RagAnswer
+from pytest_ragcheck.scores.catalogue import ABSTAINED, JUDGED
 from pytest_ragcheck.summary.gate.recorded.recorded_verdicts import SameScore
 from pytest_ragcheck.summary.gate.recorded.saved_answer import MENTIONS, label_digests
 from pytest_ragcheck.verdict.record import Record
@@ -178,6 +179,10 @@ class RecordedJudge:
             return row.judgement
         if row.verdict is Verdict.ERROR and row.error_kind not in DECIDED and same_judge:
             raise RecordedError(row.reason, kind=row.error_kind)
+        # The judge failed beside a leak.
+        reasons = [row.scores[metric].reason for metric in (ABSTAINED, *JUDGED) if metric in row.scores]
+        if same_judge and any(reasons):
+            raise RecordedError(max(reasons), kind=JudgeError.kind)
         return await judge_by_all(question, answer, self._judge, repeats=self._repeats)
 
 

@@ -49,7 +49,7 @@ def reason_for(
         reasons.append(f"expected {question.expected_answer!r}")
     if not short.keys().isdisjoint(RETRIEVAL):
         reasons.append(_retrieval_reason(question, answer))
-    return "; ".join(reasons)
+    return "; ".join(filter(None, (*reasons, decision.error)))
 
 
 def _retrieval_reason(question: Question, answer: RagAnswer) -> str:

@@ -50,13 +50,15 @@ def combined_record(records: Sequence[Record], thresholds: Thresholds, new_leaks
     nearest = sorted(new_leaks or records, key=lambda record: _distance(record, scores))
     shown = next((record for record in nearest if record.verdict is decision.verdict), nearest[0])
     reason = broken + shown.reason if shown.verdict is decision.verdict else ""
+    if decision.error not in reason:
+        reason = "; ".join(filter(None, (reason, decision.error)))
     return replace(
         shown,
         verdict=decision.verdict,
         scores=scores,
         thresholds=decision.thresholds,
         dropped=decision.dropped,
-        reason=decision.error or reason,
+        reason=reason,
         error_kind=decision.error_kind,
         verdict_cached=all(record.verdict_cached for record in records),
         repeated={
@@ -101,9 +103,11 @@ def variances(repeated: Iterable[Mapping[str, Values]]) -> dict[str, Variance]:
 
 def _combined(records: Sequence[Record], metric: str) -> Score:
     scores = [record.scores[metric] for record in records if metric in record.scores]
+    values = [score.value for score in scores if score.value is not None]
+    if metric in PROHIBITIONS and values and min(values) < 1:
+        return Score(min(values))
     unscored = next((score for score in scores if score.value is None), None)
-    combine = min if metric in PROHIBITIONS else median
-    return unscored or Score(combine(score.value for score in scores if score.value is not None))
+    return unscored or Score(median(values))
 
 
 def _values(record: Record, metric: str) -> Values:

@@ -19,6 +19,7 @@ from pytest_ragcheck.scores.catalogue import (
     OF_ANSWERS,
     OVERALL,
     OVERLAP,
+    PROHIBITIONS,
     RETRIEVAL,
     group_of,
     recall_at_most,
@@ -77,7 +78,7 @@ class ScoredVerdict:
     """By metric, the reason why a wanted assertion was dropped."""
 
     error: str
-    """The reason of an ERROR; else empty."""
+    """The reason of an ERROR, or of scores missing beside a leak; else empty."""
 
     error_kind: str
     """`unscored` or `nothing_to_assert` on ERROR; else empty."""
@@ -119,24 +120,31 @@ def decide(question: Question, scores: Mapping[str, Score], run: Thresholds) -> 
     """
     The verdict on one question.
 
-    A score that does not apply is dropped. A score that applies but could not be measured makes an ERROR. So does
-    a question with nothing left to assert, unless the run is lenient.
+    A score that does not apply is dropped. A score that applies but could not be measured makes an ERROR, unless a
+    prohibition is broken. So does a question with nothing left to assert, unless the run is lenient.
     """
     wanted = wanted_thresholds(question, run)
     thresholds = {metric: minimum for metric, minimum in wanted.items() if metric in scores}
     dropped = {metric: _why_dropped(metric, question, run) for metric in wanted if metric not in scores}
-    unscored = {metric: why for metric in thresholds if (why := _why_unscored(scores[metric]))}
+    unscored: dict[str, list[str]] = {}
+    for metric in thresholds:
+        if why := _why_unscored(scores[metric]):
+            unscored.setdefault(why, []).append(metric)
     error = kind = ""
     if unscored:
         kind = "unscored"
-        error = "; ".join(f"{metric} could not be measured: {reason}" for metric, reason in unscored.items())
+        error = "; ".join(f"{' and '.join(names)} could not be measured: {why}" for why, names in unscored.items())
     elif not thresholds and not (run.lenient and question.is_answered):
         kind = "nothing_to_assert"
         reasons = "; ".join(f"{metric}: {reason}" for metric, reason in dropped.items())
         key = "an expected_answer" if question.is_answered else "gold_passages"
         to_do = f"Give the question {key}, or assert another metric." if dropped else _WITHOUT_JUDGE
         error = f"nothing is left to assert ({reasons or 'rag_metrics leaves out the group judge'}). {to_do}"
-    verdict = Verdict.ERROR if error else Verdict.FAIL if shortfalls(scores, thresholds) else Verdict.PASS
+    short = shortfalls(scores, thresholds)
+    if not short.keys().isdisjoint(PROHIBITIONS):
+        # A leak is proven without the other scores.
+        kind = ""
+    verdict = Verdict.ERROR if kind else Verdict.FAIL if short else Verdict.PASS
     return ScoredVerdict(verdict=verdict, thresholds=thresholds, dropped=dropped, error=error, error_kind=kind)
 
 

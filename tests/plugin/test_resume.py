@@ -373,3 +373,50 @@ def test_a_leak_before_the_kill_counts_in_the_resumed_run(
     assert ended.outcomes["failed"] == 1
     assert "the answer mentions 'NEW'" in ended.text
     assert "resumed: 1 of 1 questions were asked by the earlier run" in ended.lines
+
+
+JUDGE = """
+from pathlib import Path
+
+import pytest
+from pytest_ragcheck import Judgement
+from pytest_ragcheck.errors import JudgeError
+
+class Judge:
+    async def judge(self, question, answer):
+        if Path("down").exists() and question.id != "judged":
+            raise JudgeError("no quota")
+        return Judgement(answer_correctness=1, groundedness=1)
+
+@pytest.fixture(scope="session")
+def rag_judge():
+    return Judge()
+"""
+
+
+def test_a_leak_beside_a_failed_judge_is_not_asked_again_and_no_baseline_tolerates_it(project: Project) -> None:
+    rows = [{"id": name, "question": f"When, {name}?"} for name in ("leaks", "unjudged", "judged")]
+    rows[0]["must_not_mention"] = "NEW"
+    project.write("all.rag.json", json.dumps(rows))
+    project.write("conftest.py", JUDGE)
+    answers = ["It is 9. NEW"]
+
+    def system(connection: socket.socket, request: Request) -> bool:
+        return json_reply({"answer": answers[-1], "contexts": answers})(connection, request)
+
+    with FakeEndpoint(system) as endpoint:
+        url = f"--rag-url={endpoint.url}"
+        project.run(url)
+        assert main(["baseline", "save"]) == 0
+        assert project.run(url).outcomes == {"xfailed": 1, "passed": 2}
+        project.write("down", "")
+        answers.append("It is 10. NEW")
+        first = project.run(url)
+        n_asked = len(endpoint.requests)
+        resumed = project.run(url, "--rag-resume")
+        assert len(endpoint.requests) == n_asked + 1  # the ERROR
+    leak = "the answer mentions 'NEW'; answer_correctness and groundedness could not be measured: no quota"
+    for run in first, resumed:
+        assert run.outcomes == {"failed": 1, "error": 1, "passed": 1}
+        assert run.counts == {"pass": 1, "fail": 1, "error": 1, "skipped": 0}
+        assert f"must_not_mention 0.00 < 1.00: {leak}" in run.lines

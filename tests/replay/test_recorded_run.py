@@ -196,6 +196,16 @@ def test_an_error_of_the_judge_is_the_same_error_unless_another_judges() -> None
     assert values(replayed(row, judge=Model(replace(MODEL, model="n"))))["groundedness"] == 0.2
 
 
+def test_a_failure_of_the_judge_beside_a_leak_is_the_same_failure() -> None:
+    failed = dict.fromkeys(("answer_correctness", "groundedness"), Score.unscored("no JSON"))
+    row = replace(UNJUDGED, verdict=Verdict.FAIL, scores=failed)
+    judge = Model()
+    question = replace(QUESTION, must_not_mention=("30 days",))
+    record = replayed(row, question=question, judge=judge, metrics=choose_metrics(Settings.of(), judge))
+    assert (record.verdict, judge.judged) == (Verdict.FAIL, [])
+    assert record.reason.endswith("could not be measured: no JSON")
+
+
 def test_an_error_of_the_thresholds_is_decided_anew() -> None:
     row = replace(ROW, verdict=Verdict.ERROR, error_kind="unscored", reason="f1 could not be measured")
     assert replayed(row).verdict is Verdict.PASS

@@ -10,7 +10,7 @@ import pytest
 
 from pytest_ragcheck import Judgement, Question, RagAnswer, Settings, Verdict
 from pytest_ragcheck.check import PreparedQuestion, check_question
-from pytest_ragcheck.errors import EndpointTimeout
+from pytest_ragcheck.errors import EndpointTimeout, JudgeError
 from pytest_ragcheck.metrics.metric_choice import choose_metrics
 from pytest_ragcheck.verdict.record import Record
 from pytest_ragcheck.verdict.repeats import Variance, spread, variances
@@ -121,6 +121,21 @@ def test_an_error_hides_no_broken_prohibition():
     assert record.verdict is Verdict.FAIL
     assert "broken in 1 of 2 answers" in record.reason
     assert checked(InTurn("a", down), ByAnswer(a=[0.9]), GUARDED, repeats=3).verdict is Verdict.ERROR
+
+
+def test_a_leak_beside_a_failed_judge_is_a_fail_of_all_answers():
+    class Failing(ByAnswer):
+        async def judge(self, question: Any, answer: RagAnswer) -> Judgement:
+            if answer.text == "leak":
+                raise JudgeError("no quota")
+            return await super().judge(question, answer)
+
+    record = checked(InTurn("leak", "a"), Failing(a=[0.9]), GUARDED, repeats=2)
+    assert (record.verdict, record.answer, record.error_kind) == (Verdict.FAIL, "leak", "")
+    assert record.reason == (
+        "must_not_retrieve is broken in 1 of 2 answers; the answer leaks 'pay.md' (the id pay.md#1 is at rank 1); "
+        "answer_correctness and groundedness could not be measured: no quota"
+    )
 
 
 def test_an_answer_that_fails_to_come_is_an_error_and_ends_the_asking():

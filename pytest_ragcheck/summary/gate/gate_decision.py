@@ -153,7 +153,7 @@ def why_tolerated(record: Record, rules: GateRules, baseline: Baseline | None, *
     if rules.lowest_rate is not None:
         return f"the gate is {rules.gate}"
     # The comparing gates allow for noise in scores; a maximum and a prohibition have none.
-    if rules.gate not in COMPARING or baseline is None or record.exceeded:
+    if rules.gate not in COMPARING or baseline is None or record.exceeded or record.unmeasured:
         return ""
     before = baseline.rows.get((clean(question.dataset_name), clean(question.id)))
     if before is None or is_newly_forbidden(record, before):
