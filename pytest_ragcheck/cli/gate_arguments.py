@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import os
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
-from pytest_ragcheck.cli.project.user_project import ini_settings, root_of
+from pytest_ragcheck.cli.project.user_project import from_here, ini_value, root_of
 from pytest_ragcheck.config.baseline_place import BASELINE_FILE, BaselinePlace
 from pytest_ragcheck.config.given import Given
 from pytest_ragcheck.errors import UsageError
@@ -79,23 +77,8 @@ def gate_of(chosen: argparse.Namespace, recorded: GateRules) -> ChosenGate:
 
 def default_baseline() -> BaselinePlace:
     """Return the baseline of a run in the current folder, which the ini file names, or which is in the rootdir."""
-    place: BaselinePlace = _ini_value("rag_baseline", BASELINE_FILE)
-    return replace(place, path=_from_here(place.path))
-
-
-def default_results() -> Path:
-    """Return the output folder of a run in the current folder."""
-    return _from_here(_ini_value("rag_output", "ragcheck-results"))
-
-
-def _ini_value(name: str, default: str) -> Any:
-    from pytest_ragcheck.config.resolve import read_value
-
-    return read_value(name, ini_settings(Path.cwd(), (name,)).get(name, Given(default, "")))
-
-
-def _from_here(path: Path) -> Path:
-    return Path(os.path.relpath(root_of(Path.cwd()) / path))
+    place: BaselinePlace = ini_value("rag_baseline", BASELINE_FILE)
+    return replace(place, path=from_here(place.path))
 
 
 def with_own_baseline(results: Results) -> Results:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from pytest_ragcheck.cli.arguments import add_headers, settings_as_typed
 from pytest_ragcheck.cli.printing import complain
+from pytest_ragcheck.cli.project.user_project import default_results
 from pytest_ragcheck.config.given import Given
 from pytest_ragcheck.errors import EndpointError, UsageError
 from pytest_ragcheck.redaction.printable import printable
@@ -52,8 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--output",
         metavar="FOLDER",
         type=Path,
-        default=Path("ragcheck-results"),
-        help="the runs' output folder (default: ragcheck-results)",
+        help="the runs' output folder (default: that of a run)",
     )
     parser.add_argument("--yes", action="store_true", help="delete the documents that have the file names of a FILE")
 
@@ -61,7 +61,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(chosen: argparse.Namespace) -> int:
     try:
         settings = _settings(chosen)
-        return _by_name(chosen, settings) if chosen.files else _by_ledger(chosen.output, settings)
+        return _by_name(chosen, settings) if chosen.files else _by_ledger(chosen.output or default_results(), settings)
     except EndpointError as error:
         complain("cleanup", error)
         return 1

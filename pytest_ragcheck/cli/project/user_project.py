@@ -162,6 +162,22 @@ def _remote_host(root: Path) -> str | None:
     return host_of(first)
 
 
+def default_results() -> Path:
+    """Return the output folder of a run in the current folder."""
+    return from_here(ini_value("rag_output", "ragcheck-results"))
+
+
+def ini_value(name: str, default: str) -> Any:
+    from pytest_ragcheck.config.resolve import read_value
+
+    return read_value(name, ini_settings(Path.cwd(), (name,)).get(name, Given(default, "")))
+
+
+def from_here(path: Path) -> Path:
+    """Return a path below the rootdir as a path from the current folder."""
+    return Path(os.path.relpath(root_of(Path.cwd()) / path))
+
+
 def ini_settings(folder: Path, names: Collection[str]) -> dict[str, Given]:
     """
     The settings with these names that pytest's configuration file for *folder* holds.

@@ -8,9 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from pytest_ragcheck.cli.gate_arguments import default_baseline, default_results
+from pytest_ragcheck.cli.gate_arguments import default_baseline
 from pytest_ragcheck.cli.printing import say
-from pytest_ragcheck.cli.project.user_project import root_of
+from pytest_ragcheck.cli.project.user_project import default_results, root_of
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.report.counted import counted
 from pytest_ragcheck.report.files.results_reader import asked_rows, ended_of, predictions_path, questions_files

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from pytest_ragcheck.cli.gate_arguments import with_own_baseline
 from pytest_ragcheck.cli.printing import complain, say
+from pytest_ragcheck.cli.project.user_project import default_results
 from pytest_ragcheck.report.files.results_reader import predictions_path, read_results
 
 HELP = "show the results as a comment of the pull request"
@@ -23,9 +24,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="RESULTS",
         type=Path,
         nargs="?",
-        default=Path("ragcheck-results"),
         help="a predictions file, the path without _predictions.json, or a folder with one such file "
-        "(default: ragcheck-results)",
+        "(default: that of a run)",
     )
 
 
@@ -34,7 +34,7 @@ def run(chosen: argparse.Namespace) -> int:
     from pytest_ragcheck.report.markdown import COMMENT_CHARS, markdown_of
     from pytest_ragcheck.report.view import view_of
 
-    results = with_own_baseline(read_results(predictions_path(chosen.results, partial=True)))
+    results = with_own_baseline(read_results(predictions_path(chosen.results or default_results(), partial=True)))
     # Several systems in one workflow have a comment each.
     marker = f"<!-- pytest-ragcheck: {results.predictions['agent_name'].replace('--', '- -')} -->"
     text = markdown_of(view_of(results), most_chars=COMMENT_CHARS - len(marker) - 1)

@@ -46,6 +46,14 @@ def test_what_a_ledger_names_is_deleted(ragcheck: Ragcheck, tmp_path: Path, kept
         )
 
 
+def test_the_ledgers_are_in_the_output_folder_that_the_ini_file_names(ragcheck: Ragcheck, tmp_path: Path) -> None:
+    (tmp_path / "pytest.ini").write_text("[pytest]\nrag_output = runs\n", encoding="utf-8")
+    with DocumentServer(there={"ours": "shop_hours.txt"}) as server:
+        left_by(server, tmp_path)
+        (tmp_path / "ragcheck-results").rename(tmp_path / "runs")
+        assert ragcheck("cleanup", f"--rag-url={server.url}") == (0, "documents: 1 deleted\n", "")
+
+
 def test_the_ledger_of_a_living_run_and_that_of_another_server_are_left(ragcheck: Ragcheck, tmp_path: Path) -> None:
     with DocumentServer(there={"ours": "shop_hours.txt"}) as server:
         ledger = left_by(server, tmp_path)

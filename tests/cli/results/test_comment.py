@@ -112,6 +112,22 @@ def test_the_comment_is_written_once_and_then_updated(ragcheck: Callable[..., An
     assert host.tokens == {"Bearer t0ken"}
 
 
+@pytest.mark.usefixtures("github")
+def test_the_default_is_the_output_folder_of_a_run(
+    ragcheck: Callable[..., Any], host: Host, results: Path, monkeypatch: pytest.MonkeyPatch
+):
+    (results / "tests").mkdir()
+    monkeypatch.chdir(results / "tests")
+    (results / "pytest.ini").write_text("[pytest]\nrag_output = .\n", encoding="utf-8")
+    assert ragcheck("comment") == (0, "wrote a comment\n", "")
+    (results / "pytest.ini").write_text("[pytest]\n", encoding="utf-8")
+    assert ragcheck("comment") == (
+        2,
+        "",
+        "ragcheck comment: ../ragcheck-results: there is no such file. Give the {agent}_predictions.json of a run.\n",
+    )
+
+
 def test_a_merge_request_of_gitlab_has_one_too(
     ragcheck: Callable[..., Any], host: Host, results: Path, monkeypatch: pytest.MonkeyPatch
 ):
