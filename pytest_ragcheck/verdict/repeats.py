@@ -42,11 +42,13 @@ def combined_record(records: Sequence[Record], thresholds: Thresholds, new_leaks
     error = next((record for record in records if record.verdict is Verdict.ERROR), None)
     records = [record for record in records if record.verdict is not Verdict.ERROR]
     counts = {metric: sum(metric in record.shortfalls for record in records) for metric in PROHIBITIONS}
-    broken = "".join(f"{metric} is broken in {n} of {asked} answers; " for metric, n in counts.items() if n)
-    if error is not None and not broken:
+    if error is not None and not any(counts.values()):
         return error
+    question = records[0].question
+    replies = "answers" if question.is_answered else "replies"
+    broken = "".join(f"{metric} is broken in {n} of {asked} {replies}; " for metric, n in counts.items() if n)
     scores = {metric: _combined(records, metric) for record in records for metric in record.scores}
-    decision = decide(records[0].question, scores, thresholds)
+    decision = decide(question, scores, thresholds)
     nearest = sorted(new_leaks or records, key=lambda record: _distance(record, scores))
     shown = next((record for record in nearest if record.verdict is decision.verdict), nearest[0])
     reason = broken + shown.reason if shown.verdict is decision.verdict else ""

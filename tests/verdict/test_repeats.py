@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pytest_ragcheck import Judgement, Question, RagAnswer, Settings, Verdict
+from pytest_ragcheck import GoldPassage, Judgement, Question, RagAnswer, Settings, Verdict
 from pytest_ragcheck.check import PreparedQuestion, check_question
 from pytest_ragcheck.errors import EndpointTimeout, JudgeError
 from pytest_ragcheck.metrics.metric_choice import choose_metrics
@@ -104,6 +104,16 @@ def test_a_prohibition_that_one_of_the_answers_breaks_is_a_fail():
         "the answer leaks 'pay.md' (the id pay.md#1 is at rank 1)"
     )
     assert record.repeated["must_not_retrieve"] == ((1.0,), (0.0,), (1.0,))
+
+
+def test_in_the_tier_retrieval_the_contexts_leak():
+    question = a_question(
+        tier="retrieval", gold_passages=(GoldPassage(doc_id="terms.md"),), must_not_retrieve=["pay.md"]
+    )
+    record = checked(InTurn("a", "leak"), None, question, repeats=2)
+    assert record.reason.startswith(
+        "must_not_retrieve is broken in 1 of 2 replies; the contexts leak 'pay.md' (the id pay.md#1 is at rank 1)"
+    )
 
 
 def test_the_answer_that_breaks_a_prohibition_is_shown_whatever_its_other_scores():
