@@ -151,7 +151,8 @@ def test_a_run_without_answers_has_none_to_accept(project: Project) -> None:
     write_baseline(project, passed("terms"))
     project.ask(broken("terms"))
     said = "no question can be compared, so the gate cannot turn red."
-    assert said in project.run("--rag-baseline=baseline.json").lines
+    errors = "1 ERROR in place of recorded answers turned the run red."
+    assert f"{said} {errors}" in project.run("--rag-baseline=baseline.json").lines
     project.ask(good("hours"))
     advice = "If the new answers are right, accept them: ragcheck baseline accept -o baseline.json"
     allowed = project.run("--rag-baseline=baseline.json", "-orag_baseline_allow=missing-questions")

@@ -161,12 +161,15 @@ def _not_examined(comparison: Comparison, findings: GateFindings, decision: Deci
         )
     if decision.edited:
         return
+    so = "" if decision.baseline_red else ", so the gate cannot turn red"
+    n_errors = len(comparison.not_measured)
+    errors = f" {counted(n_errors, 'ERROR')} in place of recorded answers turned the run red." if n_errors else ""
     if not any(examined.values()):
         answered = comparison.compared or comparison.apart or comparison.new
         advice = f" {accept_advice(comparison)}" if answered else ""
-        yield f"no question can be compared, so the gate cannot turn red.{advice}"
+        yield f"no question can be compared{so}.{errors}{advice}"
     elif findings.gate == "confirmed" and not findings.can_be_red:
-        yield "no question passed in its latest saved run, so the gate cannot turn red. Save a run that passes."
+        yield f"no compared question passed in its latest saved run{so}.{errors or ' Save a run that passes.'}"
     elif decision.rules.gate != findings.gate:
         yield (
             f"fewer than {FEWEST_QUESTIONS} questions to compare: {decision.rules.gate} decides as {findings.gate}, "

@@ -66,8 +66,17 @@ def test_a_gate_that_cannot_turn_red_says_so() -> None:
     failing = [before("a", 0.3, verdict=Verdict.FAIL)]
     decision = decided(failing, [now("a", 0.3)], GateRules(gate="confirmed"))
     assert list(decision_lines(decision))[-1] == (
-        "no question passed in its latest saved run, so the gate cannot turn red. Save a run that passes."
+        "no compared question passed in its latest saved run, so the gate cannot turn red. Save a run that passes."
     )
+    decision = decided([*failing, before("b")], [now("a", 0.3), an_error("b")], GateRules(gate="confirmed"))
+    assert list(decision_lines(decision))[-1] == (
+        "no compared question passed in its latest saved run, so the gate cannot turn red. "
+        "1 ERROR in place of recorded answers turned the run red."
+    )
+    # The missing questions turned it red.
+    decision = decided([*failing, before("gone")], [now("new")], GateRules(gate="confirmed"))
+    assert decision.red
+    assert list(decision_lines(decision))[-1].startswith("no question can be compared. If the ")
 
 
 @pytest.mark.parametrize(("first", "red"), [(0.9, "red at 4"), (0.3, "red at 9 questions, by their share alone,")])
