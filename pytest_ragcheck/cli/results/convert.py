@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -90,7 +91,9 @@ def _files(given: Sequence[Path]) -> list[Path]:
 def _unknown(material: Material) -> UsageError:
     from pytest_ragcheck.questions.exports.recognised_forms import FORMS
 
-    names = ", ".join(map(repr, sorted(material.keys)[:_SHOWN_KEYS])) or "no keys"
+    # The only YAML that is read is that of promptfoo.
+    in_yaml = re.findall(r"(?m)^[\w-]+(?=\s*:)", material.text) if material.path.suffix in {".yaml", ".yml"} else ()
+    names = ", ".join(map(repr, sorted(material.keys or {*in_yaml})[:_SHOWN_KEYS])) or "no keys"
     known = ", ".join(form.name for form in FORMS)
     return UsageError(
         f"{material.path}: is not a recognised export (found: {names}). Recognised: {known}, "

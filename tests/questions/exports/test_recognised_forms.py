@@ -469,6 +469,24 @@ def test_a_csv_file_of_nothing_but_commas_has_no_form(tmp_path: Path, capsys: py
     assert "a.csv: is not a recognised export (found: no keys)" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("text", "keys"),
+    [
+        ("dataset_name: shop\nquestions:\n- question: Who?\n", "'dataset_name', 'questions'"),
+        ("tests: 3\n", "'tests'"),
+        ("- input: Who?\n", "'input'"),
+        ("Who?\n", "no keys"),
+    ],
+)
+def test_the_keys_of_a_yaml_file_without_a_form_are_named(
+    text: str, keys: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "a.yaml"
+    path.write_text(text, encoding="utf-8")
+    assert main(["convert", str(path)]) == 2
+    assert f"a.yaml: is not a recognised export (found: {keys})" in capsys.readouterr().err
+
+
 def test_promptfoo_tests_may_be_a_pattern_of_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for name in ("a", "b"):
         (tmp_path / f"{name}.tests.yaml").write_text(f"- vars: {{question: {name}?}}\n", encoding="utf-8")
