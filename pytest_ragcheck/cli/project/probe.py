@@ -82,8 +82,10 @@ def run(chosen: argparse.Namespace) -> int:
         print(json_text({**_document(target, points), "settings": settings}), end="")
         return 1 if broken else 0
     print(f"\n{_counted(points)}")
-    if fit and (fit.parts or (fit.found and not broken.isdisjoint({Check.REQUEST, Check.STATUS}))):
-        unread = f"The endpoint takes these settings, but {printable(fit.found)}. {_WITH_ITS_KEYS}"
+    unread_at = {Check.REQUEST} if fit and fit.to_do else {Check.REQUEST, Check.STATUS}
+    if fit and (fit.parts or (fit.found and not broken.isdisjoint(unread_at))):
+        to_do = f"{fit.to_do} Then probe again" if fit.to_do else _WITH_ITS_KEYS
+        unread = f"The endpoint takes these settings, but {printable(f'{fit.found}. {to_do}')}"
         print(f"{'These settings read the endpoint as it is' if fit.parts else unread}:\n")
         for name, value in fit.settings.items():
             # The further lines of a value are indented in an ini file.
@@ -157,7 +159,7 @@ def _fitting(target: Target, redactor: Redactor, headers: str) -> Fit | None:
         return None
     of_target = read_address(target.url, target.headers).redactor
     given = {"rag_headers": headers} if headers else {}
-    shown = {"settings": fit.settings, "found": fit.found, "context": fit.context}
+    shown = {"settings": fit.settings, "found": fit.found, "to_do": fit.to_do, "context": fit.context}
     fit = replace(fit, **of_target.document(redactor.document(shown)))
     return replace(fit, settings={"rag_url": shown_url(target.url), **given, **fit.settings})
 

@@ -48,6 +48,9 @@ class Fit:
     found: str = ""
     """Why the settings do not read the reply; empty if they do, or if only the contexts are missing."""
 
+    to_do: str = ""
+    """The remedy if the endpoint wants credentials; else empty."""
+
 
 async def fitting_settings(target: Target) -> Fit | None:
     """
@@ -55,7 +58,7 @@ async def fitting_settings(target: Target) -> Fit | None:
 
     Tries the user's own settings, each named shape, each usual key of a question with and without `top_k`, and GET.
     Settings that find no contexts fit only if they are the user's own. If no settings fit, returns the first request
-    that gets JSON; None if none does.
+    that gets JSON, or that lacks credentials alone; None if none does.
     """
     route = route_to(target)
     best = None
@@ -70,6 +73,9 @@ async def fitting_settings(target: Target) -> Fit | None:
                 if best and best.parts == 3:
                     break
             elif exchange.status not in _REFUSED:
+                if exchange.status in {401, 403}:
+                    # Some endpoints check the body before the token.
+                    best = best or Fit(settings=request, found=exchange.found, to_do=exchange.to_do)
                 break
     finally:
         await route.aclose()

@@ -817,6 +817,26 @@ def test_a_request_whose_reply_has_unknown_keys_is_shown_with_the_keys(ragcheck)
     assert json.loads(as_json)["settings"] is None
 
 
+def test_an_endpoint_that_checks_the_body_first_wants_its_token(ragcheck) -> None:
+    def fault(request: Request) -> Behaviour:
+        if b"question" not in request.body:
+            return json_reply({"detail": "question: Field required"}, 422)
+        if request.headers.get("authorization") != f"Bearer {TOKEN}":
+            return json_reply({"detail": "Not authenticated"}, 401)
+        return json_reply({"result": "30 days", "sources": PASSAGES[:1]})
+
+    with endpoint(fault) as server:
+        _, printed, _ = ragcheck("probe", server.url)
+        _, with_token, _ = ragcheck("probe", server.url, "--header", f"Authorization: Bearer {TOKEN}")
+    request = 'rag_request = {"question": "{query}", "top_k": "{top_k}"}\n'
+    assert (
+        "The endpoint takes these settings, but status 401 Unauthorized "
+        '({"detail": "Not authenticated"}). Give the endpoint\'s credentials by --header, or an identity\'s by '
+        f"rag_identities. Then probe again:\n\nrag_url = {server.url}\n{request}"
+    ) in printed
+    assert f"{request}rag_response = answer=result contexts=sources\n" in with_token
+
+
 def test_a_taken_request_is_shown_for_an_endpoint_that_breaks_down_without_it(ragcheck) -> None:
     completion = json_reply({"choices": [{"message": {"content": "30 days"}}]})
     with endpoint(lambda request: completion if b"messages" in request.body else json_reply({}, 500)) as server:
