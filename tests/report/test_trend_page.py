@@ -110,6 +110,20 @@ def test_the_axis_of_a_metric_that_never_changes_ends_with_its_range(value: floa
     assert scale == (top, bottom)
 
 
+def test_a_small_value_is_not_shown_as_0(tab: Tab, tmp_path: Path) -> None:
+    runs = [
+        a_run(day, a_row("prices", "P", metrics={"cost": value, "other": 0.0}))
+        for day, value in enumerate((1e-4, 3e-4))
+    ]
+    told = show(tab, tmp_path, runs)
+    assert [text for text in told.texts("p.mean") if text != "1.000"] == ["0.0003", "0.000"]
+    charts = [each.attributes["aria-label"] for each in told.elements if each.tag == "svg"]
+    assert charts[1] == "cost by run: run 1: 0.0001 (0.0001 to 0.0001, 1); run 2: 0.0003 (0.0003 to 0.0003, 1)"
+    tab.run(CHOOSE.format("cells", "cost"))
+    tab.settle()
+    assert tab.run(CELLS) == [[".0001", ".0003"]]
+
+
 def test_an_opened_question_shows_its_first_bad_answer_beside_the_last_good_one(tab: Tab, tmp_path: Path) -> None:
     show(tab, tmp_path, RUNS)
     tab.run("document.querySelector('#list button').focus()")

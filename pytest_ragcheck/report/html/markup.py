@@ -52,6 +52,11 @@ def card(name: str, value: str, note: str, *, change: str = "", chart: str = "",
     )
 
 
+def decimals(value: float) -> str:
+    """The value with 3 decimals, or with up to 6 if it would be shown as 0."""
+    return f"{value:.3f}" if not value or abs(value) >= 0.0005 else f"{value:.6f}".rstrip("0")
+
+
 def table(label: str, head: Iterable[str], rows: Iterable[Iterable[str]], *, kind: str = "scores") -> str:
     """A table that scrolls in its own region, with its cells escaped."""
     heading = "".join(f"<th>{escaped(cell)}</th>" for cell in head)

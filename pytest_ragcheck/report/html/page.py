@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 
 from pytest_ragcheck.report.counted import counted
 from pytest_ragcheck.report.files.results_reader import Document
-from pytest_ragcheck.report.html.markup import card, escaped, filled, folded, table
+from pytest_ragcheck.report.html.markup import card, decimals, escaped, filled, folded, table
 from pytest_ragcheck.report.view import BINS, MetricView, View
 
 _SAME = 0.0005
@@ -74,7 +74,7 @@ def _metric(metric: MetricView) -> str:
         delta = metric.mean - metric.before
         changed = abs(delta) > _SAME
         direction = ("up" if delta > 0 else "down") if changed and metric.higher_is_better else ""
-        text = f"{delta:+.3f} against {metric.before:.3f}" if changed else "as in the baseline"
+        text = f"{delta:+.3f} against {decimals(metric.before)}" if changed else "as in the baseline"
         change = f'<small class="{direction}">{text}</small>'
     notes = [counted(len(metric.values), "question")]
     if metric.n_unscored:
@@ -84,7 +84,7 @@ def _metric(metric: MetricView) -> str:
     if metric.agreement:
         notes.append(metric.agreement)
     chart = f'{_histogram(metric)}<p class="axis" aria-hidden="true"><span>0</span><span>1</span></p>'
-    return card(metric.name, f"{metric.mean:.3f}", ", ".join(notes), change=change, chart=chart)
+    return card(metric.name, decimals(metric.mean), ", ".join(notes), change=change, chart=chart)
 
 
 def _histogram(metric: MetricView) -> str:

@@ -117,6 +117,10 @@ function versus(oldTitle, old, newTitle, now, ranges = []) {
 }
 
 const count = (value) => value.toLocaleString("en");
-const number = (value) => value.toFixed(value !== 0 && Math.abs(value) < 0.1 ? 3 : 2);
+// A small value must not look like 0.
+const number = (value) => {
+  const size = Math.abs(value);
+  return size && size < 0.0005 ? String(Number(value.toFixed(6))) : value.toFixed(size && size < 0.1 ? 3 : 2);
+};
 const limit = (value) => Number(number(value)) === value ? number(value) : String(value);
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from pytest_ragcheck._version import __version__
 from pytest_ragcheck.report.counted import counted
-from pytest_ragcheck.report.html.markup import card, escaped, filled, folded, table
+from pytest_ragcheck.report.html.markup import card, decimals, escaped, filled, folded, table
 from pytest_ragcheck.summary.gate.baseline_reader import BaselineRow
 from pytest_ragcheck.summary.trend import PASS_RATE, Trend, TrendLine, TrendPoint, TrendQuestion
 from pytest_ragcheck.summary.trend_run import TrendRun
@@ -75,8 +75,12 @@ def _cards(lines: Iterable[TrendLine], trend: Trend) -> str:
 
 def _card(line: TrendLine, trend: Trend) -> str:
     latest = line.points[-1]
-    mean = f"{latest.mean:.3f}" if latest else "not measured"
-    note = f"{latest.low:.3f} to {latest.high:.3f}, {counted(latest.n, 'question')}" if latest else "in the latest run"
+    mean = decimals(latest.mean) if latest else "not measured"
+    note = (
+        f"{decimals(latest.low)} to {decimals(latest.high)}, {counted(latest.n, 'question')}"
+        if latest
+        else "in the latest run"
+    )
     return card(line.name, mean, note, chart=_chart(line, trend))
 
 
@@ -139,7 +143,7 @@ def _scale(lows: Sequence[float], highs: Sequence[float]) -> tuple[float, float]
 
 
 def _point_text(n: int, point: TrendPoint) -> str:
-    return f"run {n + 1}: {point.mean:.3f} ({point.low:.3f} to {point.high:.3f}, {point.n})"
+    return f"run {n + 1}: {decimals(point.mean)} ({decimals(point.low)} to {decimals(point.high)}, {point.n})"
 
 
 def _changes(trend: Trend) -> str:
@@ -166,7 +170,7 @@ def _runs(trend: Trend) -> str:
                 _time(run),
                 run.name + ("" if run.complete else " (partial)"),
                 *(str(_count(run, verdict)) for verdict in Verdict),
-                *(f"{point.mean:.3f}" if point else "" for point in points),
+                *(decimals(point.mean) if point else "" for point in points),
             ]
         )
     return table(
@@ -197,7 +201,5 @@ def _row(question: TrendQuestion) -> dict[str, Any]:
 
 def _scores(rows: Sequence[BaselineRow | None]) -> dict[str, list[float | None]]:
     names = dict.fromkeys(metric for row in rows if row is not None for metric in row.metrics)
-    return {
-        name: [None if row is None or name not in row.metrics else round(row.metrics[name], _DIGITS) for row in rows]
-        for name in names
-    }
+    values = {name: [None if row is None else row.metrics.get(name) for row in rows] for name in names}
+    return {name: [value and (round(value, _DIGITS) or value) for value in of] for name, of in values.items()}
