@@ -1,10 +1,7 @@
 (() => {
   const rows = report.rows;
-  const PAGE = 50;
   const VERDICTS = ["FAIL", "ERROR", "PASS"];
   const FIELDS = ["text", "dataset", "tag", "blame", "change", "sort"];
-  let found = rows;
-  let shown = 0;
 
   function occurrences(text, parts, kind, title) {
     const ranges = [];
@@ -178,14 +175,6 @@
     return details;
   }
 
-  function more(rowsMore = PAGE) {
-    const list = byId("list");
-    list.append(...found.slice(shown, shown + rowsMore).map((row) => card(row)));
-    shown = Math.min(found.length, shown + rowsMore);
-    byId("more").hidden = shown >= found.length;
-    byId("more-button").textContent = `Show more (${count(found.length - shown)} left)`;
-  }
-
   const CONTEXTS = 2;
   const SAME = 0.0005;
   const seconds = (value) => value < 0.1 ? `${Math.round(value * 1000)} ms` : `${value.toFixed(2)} s`;
@@ -236,20 +225,15 @@
     return before === undefined || before === null || row.metrics[name] === undefined ? 2 : row.metrics[name] - before;
   }
 
-  function apply() {
+  function chosen(text) {
     const verdicts = new Set([...document.querySelectorAll("#verdicts input:checked")].map((box) => box.value));
-    const text = byId("text").value.trim().toLowerCase();
     const dataset = byId("dataset").value, tag = byId("tag").value, blame = byId("blame").value, changed = byId("change").value;
-    found = rows.filter((row) =>
+    const few = rows.filter((row) =>
       verdicts.has(row.verdict) && (!dataset || row.dataset === dataset) && (!tag || row.tags.includes(tag)) &&
       (!blame || row.blame === blame) && (!changed || row.change === changed) && (!text || haystack(row).includes(text)));
     const order = SORTS[byId("sort").value];
-    found = [...found].sort((a, b) => order(a, b) || a.number - b.number);
-    shown = 0;
-    byId("list").replaceChildren();
     remember(verdicts);
-    byId("shown").textContent = `${found.length === rows.length ? "" : `${count(found.length)} of `}${count(rows.length)} ${rows.length === 1 ? "question" : "questions"}`;
-    more();
+    return few.sort((a, b) => order(a, b) || a.number - b.number);
   }
 
   // The address says what is shown, so that a link to it can be sent; a link to one question opens it.
@@ -311,18 +295,8 @@
   choices("change", report.baseline ? distinct((row) => [row.change]) : [], "all");
   choices("sort", Object.keys(SORTS), null);
 
-  let waiting = 0;
-  // Of what is typed the next letter may follow at once; a choice is final.
-  byId("filters").addEventListener("input", (event) => {
-    clearTimeout(waiting);
-    waiting = setTimeout(apply, event.target === byId("text") ? 60 : 0);
-  });
-  byId("filters").addEventListener("submit", (event) => event.preventDefault());
-  byId("filters").addEventListener("reset", () => setTimeout(apply));
-  byId("more-button").addEventListener("click", () => more());
+  const { more, apply } = listing(card, chosen);
   new IntersectionObserver((seen) => { if (seen.some((entry) => entry.isIntersecting) && shown) more(); }, { rootMargin: "600px" }).observe(byId("more"));
-  addEventListener("beforeprint", () => more(1000));
-  byId("filters").hidden = rows.length === 0;
   addEventListener("beforeprint", () => { byId("questions").open = true; });
   addEventListener("hashchange", () => show(new URLSearchParams(location.hash.slice(1)).get("question")));
   document.querySelector(".skip").addEventListener("click", () => { byId("questions").open = true; });

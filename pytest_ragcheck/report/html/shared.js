@@ -116,6 +116,43 @@ function versus(oldTitle, old, newTitle, now, ranges = []) {
   return el("div", "versus", side(oldTitle, old, gone), side(newTitle, now, [...ranges, ...added]));
 }
 
+const PAGE = 50;
+let found = report.rows;
+let shown = 0;
+
+// The questions that *choose* returns for the filters and the lower-case text, in steps; *show* makes a question's element.
+function listing(show, choose) {
+  const { rows } = report;
+
+  function more(rowsMore = PAGE) {
+    byId("list").append(...found.slice(shown, shown + rowsMore).map((row) => show(row)));
+    shown = Math.min(found.length, shown + rowsMore);
+    byId("more").hidden = shown >= found.length;
+    byId("more-button").textContent = `Show more (${count(found.length - shown)} left)`;
+  }
+
+  function apply() {
+    found = choose(byId("text").value.trim().toLowerCase());
+    shown = 0;
+    byId("list").replaceChildren();
+    byId("shown").textContent = `${found.length === rows.length ? "" : `${count(found.length)} of `}${count(rows.length)} ${rows.length === 1 ? "question" : "questions"}`;
+    more();
+  }
+
+  let waiting = 0;
+  // Of what is typed the next letter may follow at once; a choice is final.
+  byId("filters").addEventListener("input", (event) => {
+    clearTimeout(waiting);
+    waiting = setTimeout(apply, event.target === byId("text") ? 60 : 0);
+  });
+  byId("filters").addEventListener("submit", (event) => event.preventDefault());
+  byId("filters").addEventListener("reset", () => setTimeout(apply));
+  byId("more-button").addEventListener("click", () => more());
+  addEventListener("beforeprint", () => more(1000));
+  byId("filters").hidden = rows.length === 0;
+  return { more, apply };
+}
+
 const count = (value) => value.toLocaleString("en");
 // A small value must not look like 0.
 const number = (value) => {

@@ -1,10 +1,7 @@
 (() => {
-  const PAGE = 50;
   const { runs, rows, metrics } = report;
   const LETTERS = { P: "PASS", F: "FAIL", E: "ERROR" };
   const OUTCOME = "outcome";
-  let found = rows;
-  let shown = 0;
 
   function header() {
     const line = el("tr", "", el("th", "name", "question"));
@@ -72,40 +69,18 @@
     return el("tr", "detail", frame);
   }
 
-  function more(rowsMore = PAGE) {
-    byId("list").append(...found.slice(shown, shown + rowsMore).map(line));
-    shown = Math.min(found.length, shown + rowsMore);
-    byId("more").hidden = shown >= found.length;
-    byId("more-button").textContent = `Show more (${count(found.length - shown)} left)`;
-  }
-
-  function apply() {
-    const text = byId("text").value.trim().toLowerCase();
+  function chosen(text) {
     const state = byId("state").value;
-    found = rows.filter((row) => (!state || row.state === state) && (!text || `${row.id}\n${row.question}`.toLowerCase().includes(text)));
-    shown = 0;
-    byId("list").replaceChildren();
-    byId("shown").textContent = `${found.length === rows.length ? "" : `${count(found.length)} of `}${count(rows.length)} ${rows.length === 1 ? "question" : "questions"}`;
     byId("legend").textContent = byId("cells").value === OUTCOME
       ? "P: PASS, F: FAIL, E: ERROR (not measured). A blank cell: the run does not have the question. *: a run with another judge, prompt or the like than before."
       : "The score of each run, from red (low) to blue (high). E: ERROR (not measured). A blank cell: the run does not have the question, or the score.";
-    more();
+    return rows.filter((row) => (!state || row.state === state) && (!text || `${row.id}\n${row.question}`.toLowerCase().includes(text)));
   }
 
   byId("table").append(header(), Object.assign(el("tbody"), { id: "list" }));
   byId("cells").append(...[OUTCOME, ...metrics].map((name) => new Option(name, name)));
   byId("state").append(new Option("all", ""), ...[...new Set(rows.map((row) => row.state))].map((name) => new Option(name, name)));
-  let waiting = 0;
-  byId("filters").addEventListener("input", (event) => {
-    clearTimeout(waiting);
-    waiting = setTimeout(apply, event.target === byId("text") ? 60 : 0);
-  });
-  byId("filters").addEventListener("submit", (event) => event.preventDefault());
-  byId("filters").addEventListener("reset", () => setTimeout(apply));
-  byId("more-button").addEventListener("click", () => more());
-  addEventListener("beforeprint", () => more(1000));
-  byId("filters").hidden = rows.length === 0;
-  apply();
+  listing(line, chosen).apply();
   // The latest runs are on the right.
   byId("map").scrollLeft = byId("map").scrollWidth;
 })();
