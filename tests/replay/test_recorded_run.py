@@ -206,6 +206,18 @@ def test_a_failure_of_the_judge_beside_a_leak_is_the_same_failure() -> None:
     assert record.reason.endswith("could not be measured: no JSON")
 
 
+class Hanging(Model):
+    async def judge(self, question: Question, answer: RagAnswer) -> Judgement:
+        await asyncio.Event().wait()
+        return SAID
+
+
+def test_a_judge_that_never_has_time_ends_the_question_at_its_time_limit() -> None:
+    record = replayed(judge=Hanging(replace(MODEL, model="n")), timeout=0.02)
+    assert (record.verdict, record.error_kind) == (Verdict.ERROR, "question_timeout")
+    assert record.reason.startswith("no verdict within 0.2 s: ")
+
+
 def test_an_error_of_the_thresholds_is_decided_anew() -> None:
     row = replace(ROW, verdict=Verdict.ERROR, error_kind="unscored", reason="f1 could not be measured")
     assert replayed(row).verdict is Verdict.PASS

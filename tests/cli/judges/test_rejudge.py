@@ -17,7 +17,7 @@ from pytest_ragcheck.scores.score import Score
 from pytest_ragcheck.summary.aggregate import aggregate
 from tests.making import a_question, a_record, a_set, an_error, some_outcomes
 from tests.servers.canary_judge import says_of_canaries
-from tests.servers.openai_server import OpenAIServer, error, verdict
+from tests.servers.openai_server import OpenAIServer, verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -141,18 +141,6 @@ def test_a_judge_that_cannot_tell_good_from_bad_judges_nothing_anew(
         assert not (tmp_path / "new").exists()
         assert ragcheck("rejudge", recorded, *arguments, "-o", "rag_disable=preflight")[0] == 0
         assert len(server.requests) == 6 + 2
-
-
-def test_a_judge_that_never_has_time_ends_each_question_at_its_time_limit(
-    recorded: str, ragcheck: Ragcheck, tmp_path: Path
-) -> None:
-    with OpenAIServer(error(503, "no time")) as server:
-        settings = ("rag_timeout=0.1", "rag_retries=100", "rag_disable=preflight")
-        arguments = [f"--rag-judge-url={server.url}", "--rag-judge-model=m", "--rag-output=new"]
-        assert ragcheck("rejudge", recorded, *arguments, *(f"-o{each}" for each in settings))[0] == 1
-    predictions, _ = results(tmp_path / "new")
-    assert [row["kind"] for row in predictions["errors"]] == ["question_timeout"] * 2
-    assert "1 s" in predictions["errors"][0]["message"]
 
 
 def test_ini_values_are_given_as_to_pytest(recorded: str, ragcheck: Ragcheck, tmp_path: Path) -> None:
