@@ -421,6 +421,18 @@ def test_a_recorded_leak_of_one_repeat_hides_no_new_leak_of_another(project: Pro
     assert "must_not_mention is broken in 2 of 3 answers; the answer mentions 'SECOND'" in run.text
 
 
+def test_alternating_leaks_excuse_the_recorded_one_alone(project: Project) -> None:
+    question = {"id": "a", "question": "When?", "must_mention": "9", "must_not_mention": ["FIRST", "SECOND"]}
+    project.write("all.rag.json", json.dumps([question]))
+    runs = {"FIRST SECOND": "failed", "SECOND FIRST": "failed", "SECOND": "failed", "FIRST": "xfailed"}
+    for leaks, outcome in ("FIRST SECOND", "failed"), *runs.items():
+        answers = [f"It is 9. {leak}" for leak in leaks.split()]
+        project.write("conftest.py", LEAKS_ONCE.replace("ANSWERS", str(answers)))
+        assert project.run("--rag-judge=none", "-orag_repeats=2").outcomes == {outcome: 1}
+        if not (project.folder / "ragcheck-baseline.json").exists():
+            main(["baseline", "save"])
+
+
 LEAKING_ID = SYSTEM.replace('os.environ["SHOP_ID"]', 'os.environ["SHOP_ID"] if query == "When?" else "shop.md"')
 
 
