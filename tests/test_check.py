@@ -261,7 +261,6 @@ def test_a_leak_is_a_fail_that_names_the_failure_of_the_judge_too() -> None:
         "answer_correctness and groundedness could not be measured: no quota"
     )
     assert record.thresholds.keys() == {"answer_correctness", "groundedness", "must_not_mention", "must_not_retrieve"}
-    assert record.unmeasured == ["answer_correctness", "groundedness"]
     assert record.scores["groundedness"] == Score.unscored("no quota")
     # 30 days is the only answer, so f1 fails too; but a low score is no leak.
     low = checked(a_question(expected_answer="no", must_not_mention=("60 days",)), judge=error)
@@ -272,7 +271,7 @@ def test_a_leak_beside_a_score_or_a_maximum_without_a_value_is_a_fail() -> None:
     question = a_question(must_not_mention=("30 days",), thresholds={"brevity": 0.5})
     record = checked(question, settings=Settings.of(max={"cost_usd": 1}))
     assert (record.verdict, record.error_kind) == (Verdict.FAIL, "")
-    assert record.unmeasured == ["brevity", "cost_usd"]
+    assert record.bounded == {"cost_usd": None}
     assert record.reason == (
         "cost_usd could not be measured: neither the reply nor the price table gives the price. "
         "Set rag_judge_price, or leave the maximum out.; the answer mentions '30 days'; brevity could not be measured: "

@@ -25,12 +25,9 @@ WITH_MODEL = ("openai", "local", "ragas")
 
 def read_url(text: str) -> str:
     """The text if it is an http or https URL with a host."""
-    if re.match("/[^/]", text):
-        path = re.split("[?#]", text)[0]
-        raise ValueError(
-            f"is a path; write a URL such as http://localhost:8000{path} (an app in this process gets its path)"
-        )
-    return _checked_url(text, "http://localhost:8000/query")
+    path = re.match("/[^?#]*", text)
+    of_app = path and f"http://localhost:8000{path[0]} (an app in this process gets its path)"
+    return _checked_url(text, of_app or "http://localhost:8000/query")
 
 
 def read_base_url(text: str) -> str:

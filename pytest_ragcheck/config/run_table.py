@@ -24,6 +24,7 @@ from pytest_ragcheck.config.setting import Setting
 from pytest_ragcheck.scores.catalogue import DEFAULT_GROUPS, DEFAULT_WEIGHTS
 
 _setting = partial(Setting, group="run")
+_switch = partial(_setting, default=False, read=read_switch, kind="switch")
 
 RUN: tuple[Setting, ...] = (
     _setting(
@@ -35,13 +36,10 @@ RUN: tuple[Setting, ...] = (
         read=read_tier,
         metavar="TIER",
     ),
-    _setting(
+    _switch(
         name="rag_ingest",
-        default=False,
         help="Uploads the passages of the questions as documents before the run and deletes them after it. Not in "
         "the tier generation.",
-        read=read_switch,
-        kind="switch",
     ),
     _setting(
         name="rag_repeats",
@@ -49,12 +47,9 @@ RUN: tuple[Setting, ...] = (
         help="Number of times that each question is asked. Each answer is judged, and the median counts.",
         read=read_count,
     ),
-    _setting(
+    _switch(
         name="rag_require_endpoint",
-        default=False,
         help="Makes a run without an endpoint fail, instead of skipping its questions. For CI.",
-        read=read_switch,
-        kind="switch",
     ),
     _setting(
         name="rag_disable",
@@ -112,13 +107,10 @@ RUN: tuple[Setting, ...] = (
         read=read_shard,
         metavar="I/N",
     ),
-    _setting(
+    _switch(
         name="rag_resume",
-        default=False,
         help="Continues the last run of this agent in the output folder. Only ERRORs, changed questions and "
         "questions without a result are asked.",
-        read=read_switch,
-        kind="switch",
     ),
     _setting(
         name="rag_replay",
@@ -127,13 +119,10 @@ RUN: tuple[Setting, ...] = (
         read=read_path,
         metavar="PREDICTIONS",
     ),
-    _setting(
+    _switch(
         name="rag_dry_run",
-        default=False,
         help="Collects the questions, and prints the number of calls, the approximate number of tokens, and the "
         "cost. Asks nothing.",
-        read=read_switch,
-        kind="switch",
     ),
     _setting(
         name="rag_max_cost",

@@ -9,6 +9,7 @@ from typing import Any
 from pytest_ragcheck.report.counted import counted
 from pytest_ragcheck.report.csv_text import csv_text
 from pytest_ragcheck.report.markdown import cell, table_lines
+from pytest_ragcheck.report.terminal.scorecard import aligned
 from pytest_ragcheck.summary.agent_comparison import Agent, Agents, Difference, QuestionOfAll
 from pytest_ragcheck.summary.trend import PASS_RATE
 from pytest_ragcheck.verdict.verdict import Verdict
@@ -21,7 +22,7 @@ _TEXT_CHARS = 70
 
 def agents_lines(compared: Agents, *, most_shown: int) -> Iterator[str]:
     for part in _parts(compared, most_shown):
-        yield from [part] if isinstance(part, str) else _aligned(part)
+        yield from [part] if isinstance(part, str) else aligned(part)
 
 
 def agents_markdown(compared: Agents, *, most_shown: int) -> Iterator[str]:
@@ -167,16 +168,8 @@ def _question_table(compared: Agents, questions: Sequence[QuestionOfAll]) -> lis
         text = " ".join(question.question.split())
         shown = text if len(text) <= _TEXT_CHARS else f"{text[: _TEXT_CHARS - 3]}..."
         table.append(["::".join(question.key), *verdicts, shown])
-    return table
-
-
-def _aligned(table: Sequence[Sequence[str]]) -> Iterator[str]:
-    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-    for row in table:
-        cells = [f"{row[0]:<{widths[0]}}", *(f"{cell:>{w}}" for cell, w in zip(row[1:], widths[1:], strict=True))]
-        if table[0][-1] == "text":
-            cells[-1] = row[-1]
-        yield "  ".join(cells).rstrip()
+    width = max(len(row[-1]) for row in table)
+    return [[*row[:-1], row[-1].ljust(width)] for row in table]
 
 
 def _title(metric: str) -> str:

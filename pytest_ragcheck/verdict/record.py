@@ -146,12 +146,6 @@ class Record:
         return self.verdict is Verdict.FAIL and not self.shortfalls.keys().isdisjoint(PROHIBITIONS)
 
     @property
-    def unmeasured(self) -> list[str]:
-        """The assertions without a value, on ERROR or beside a leak."""
-        scores = [metric for metric in self.thresholds if metric in self.scores and self.scores[metric].value is None]
-        return [*scores, *(metric for metric, value in self.bounded.items() if value is None)]
-
-    @property
     def bounded(self) -> dict[str, float | None]:
         """The measurements that have a maximum, with their values; None if one could not be measured."""
         return {each: self.cost.usd if each == "cost_usd" else getattr(self, each) for each in self.maximums}

@@ -316,7 +316,7 @@ def test_a_text_is_read_as_its_value(option: str, given: str, value: object) -> 
         (
             "rag_url",
             "/chat?key=s3cret",
-            "is a path; write a URL such as http://localhost:8000/chat (an app in this process gets its path)",
+            "is not a URL; write it whole, such as http://localhost:8000/chat (an app in this process gets its path)",
         ),
         ("rag_url", "", "is not a URL; write it whole, such as http://localhost:8000/query"),
         ("rag_base_url", "h", "is not a URL; write it whole, such as http://localhost:8000/v1"),

@@ -137,11 +137,10 @@ class Writer:
 
     def others(self) -> Iterator[str]:
         """Yield the groups that do not turn the gate red."""
-        yield from self.changes(_AS_EXPECTED, self._comparison.expected_failing, _worse)
-        yield from self.changes("not measured", self._comparison.not_measured, _cause)
-        yield from self.changes("edited, and not compared", self._comparison.apart, _edited)
-        yield from self.changes("still failing", self._comparison.still_failing, _worse)
-        yield from self.changes("newly passing", self._comparison.newly_passing, _better)
+        words = {"not measured": _cause, "edited": _edited, "newly passing": _better}
+        for title, changes in other_groups(self._comparison).items():
+            shown = "edited, and not compared" if title == "edited" else title
+            yield from self.changes(shown, changes, words.get(title, _worse))
         new = self._comparison.new
         yield from _group("new", [f"{self.name(record.question.key)}: {record.verdict.value}" for record in new])
 

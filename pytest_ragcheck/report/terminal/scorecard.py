@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -37,16 +37,20 @@ def scorecard_lines(summary: Summary, shown: Collection[str]) -> Iterator[str]:
 
 
 def _block(datasets: Mapping[str, Totals], metrics: list[str]) -> Iterator[str]:
-    columns = {name: _cells(totals) for name, totals in datasets.items()}
+    columns = [_cells(totals) for totals in datasets.values()]
     rates = ("unanswerable_accuracy", "fpr", "fnr")
     counts = ("PASS", "FAIL", "ERROR", "skipped")
-    rows = [row for row in (*metrics, *rates, *counts) if any(row in cells for cells in columns.values())]
-    first = max(map(len, ("by dataset", *rows)))
-    widths = {name: max(len(_shortened(name)), len("0.000")) for name in columns}
-    yield "  ".join([f"{'by dataset':<{first}}", *(f"{_shortened(name):>{widths[name]}}" for name in columns)])
-    for row in rows:
-        cells = (f"{each.get(row, ''):>{widths[name]}}" for name, each in columns.items())
-        yield "  ".join([f"{row:<{first}}", *cells]).rstrip()
+    rows = [row for row in (*metrics, *rates, *counts) if any(row in cells for cells in columns)]
+    cells = [[row, *(each.get(row, "") for each in columns)] for row in rows]
+    yield from aligned([["by dataset", *(f"{_shortened(name):>5}" for name in datasets)], *cells])
+
+
+def aligned(table: Sequence[Sequence[str]]) -> Iterator[str]:
+    """Yield the rows, with the cells of the first column on the left and the others on the right."""
+    first, *widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    for name, *cells in table:
+        right = (f"{cell:>{width}}" for cell, width in zip(cells, widths, strict=True))
+        yield "  ".join([f"{name:<{first}}", *right]).rstrip()
 
 
 def _cells(totals: Totals) -> dict[str, str]:

@@ -152,8 +152,10 @@ def why_tolerated(record: Record, rules: GateRules, baseline: Baseline | None, *
         return f"in quarantine: {question.quarantine}"
     if rules.lowest_rate is not None:
         return f"the gate is {rules.gate}"
-    # The comparing gates allow for noise in scores; a maximum and a prohibition have none.
-    if rules.gate not in COMPARING or baseline is None or record.exceeded or record.unmeasured:
+    asserted = (score.value for metric, score in record.scores.items() if metric in record.thresholds)
+    # The comparing gates allow for noise in scores; a maximum, a prohibition and a missing score have none.
+    apart = record.exceeded or None in (*record.bounded.values(), *asserted)
+    if rules.gate not in COMPARING or baseline is None or apart:
         return ""
     before = baseline.rows.get((clean(question.dataset_name), clean(question.id)))
     if before is None or is_newly_forbidden(record, before):
