@@ -40,7 +40,8 @@ DESCRIPTION = (
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
+    add = parser.add_argument
+    add(
         "file",
         metavar="LABELLED.jsonl",
         type=Path,
@@ -48,26 +49,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         f"{', '.join(LABELS)}",
     )
     _add_judge(parser)
-    parser.add_argument("--threshold", metavar="NUMBER", help="lowest score that passes (default: 0.7)")
-    parser.add_argument(
+    add("--threshold", metavar="NUMBER", help="lowest score that passes (default: 0.7)")
+    add(
         "--label",
         choices=[label.removeprefix("label_") for label in LABELS],
         help="the label to read if rows have several",
     )
-    parser.add_argument("--concurrency", metavar="NUMBER", help="maximum concurrent requests to the judge (default: 8)")
-    parser.add_argument(
+    add("--concurrency", metavar="NUMBER", help="maximum concurrent requests to the judge (default: 8)")
+    add(
         "--disable",
         metavar="preflight",
         help="skip the preflight, which tries a language model on six answers and refuses a useless one",
     )
-    parser.add_argument("--show", metavar="NUMBER", type=int, default=5, help="disagreements shown (default: 5)")
-    parser.add_argument(
+    add("--show", metavar="NUMBER", type=int, default=5, help="disagreements shown (default: 5)")
+    add(
         "--output",
         metavar="FILE.json",
         type=Path,
         help="write the numbers to FILE.json, and the curve of a single judge to FILE.svg",
     )
-    parser.add_argument(
+    add(
         "--margin",
         metavar="NUMBER",
         type=float,
@@ -77,21 +78,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_judge(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
+    add = parser.add_argument
+    add(
         "--judge",
         metavar="NAME",
         action="append",
         help="openai, offline, local or ragas, or MODULE:NAME of a judge of your own (default: $RAGCHECK_JUDGE); "
         "give it again for each further judge",
     )
-    parser.add_argument(
+    add(
         "--judge-model",
         metavar="MODEL",
         action="append",
         help="model of the openai, local or ragas judge; give it again for each further model",
     )
-    parser.add_argument("--judge-url", metavar="URL", help="base URL of an OpenAI-compatible server")
-    parser.add_argument("--judge-prompt", metavar="PROMPT", help="en, ru or a file (default: en)")
+    add("--judge-url", metavar="URL", help="base URL of an OpenAI-compatible server")
+    add("--judge-prompt", metavar="PROMPT", help="en, ru or a file (default: en)")
 
 
 def run(chosen: argparse.Namespace) -> int:

@@ -21,15 +21,14 @@ _ADVICE = "Give --baseline the {agent}_predictions.json of a full run."
 
 
 def add_gate_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--baseline", metavar="PREDICTIONS", help="the baseline to compare with, as in pytest --rag-baseline"
-    )
-    parser.add_argument(
+    add = parser.add_argument
+    add("--baseline", metavar="PREDICTIONS", help="the baseline to compare with, as in pytest --rag-baseline")
+    add(
         "--gate",
         metavar="GATE",
         help="the gate: each, confirmed, regression, regression:D, or rate:R (default: the run's)",
     )
-    parser.add_argument(
+    add(
         "--set",
         metavar="NAME=VALUE",
         action="append",

@@ -35,16 +35,13 @@ DESCRIPTION = (
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "predictions", metavar="PREDICTIONS", type=Path, help="the {agent}_predictions.json of a run, or its folder"
-    )
+    add = parser.add_argument
+    add("predictions", metavar="PREDICTIONS", type=Path, help="the {agent}_predictions.json of a run, or its folder")
     for name in _LIKE_PYTEST:
         option = _BY_NAME[name]
         action = "append" if option.kind == "words" else "store"
-        parser.add_argument(option.option, metavar=option.metavar, action=action, dest=name, help="as in pytest")
-    parser.add_argument(
-        "-o", metavar="NAME=VALUE", action="append", default=[], dest="settings", help="an ini value, as in pytest"
-    )
+        add(option.option, metavar=option.metavar, action=action, dest=name, help="as in pytest")
+    add("-o", metavar="NAME=VALUE", action="append", default=[], dest="settings", help="an ini value, as in pytest")
 
 
 def run(chosen: argparse.Namespace) -> int:

@@ -41,14 +41,15 @@ DESCRIPTION = (
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
+    add = parser.add_argument
+    add(
         "paths",
         nargs="*",
         metavar="PATH",
         type=Path,
         help="files or folders (default: the question files below the current folder, as pytest finds them)",
     )
-    parser.add_argument(
+    add(
         "--metric",
         metavar="NAME",
         action="append",

@@ -32,7 +32,8 @@ DESCRIPTION = (
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
+    add = parser.add_argument
+    add(
         "files",
         nargs="*",
         metavar="FILE",
@@ -40,22 +41,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="question files, if there is no ledger: lists the documents that have their file names; deletes them "
         "with --yes only",
     )
-    parser.add_argument("--rag-url", metavar="URL", help="the endpoint (default: $RAGCHECK_URL)")
-    parser.add_argument("--base-url", metavar="URL", help="base URL of its other routes, as rag_base_url")
+    add("--rag-url", metavar="URL", help="the endpoint (default: $RAGCHECK_URL)")
+    add("--base-url", metavar="URL", help="base URL of its other routes, as rag_base_url")
     add_headers(parser)
-    parser.add_argument(
+    add(
         "--identity",
         metavar="LINE",
         action="append",
         help="header of an identity, as a line of rag_identities; may be given several times",
     )
-    parser.add_argument(
+    add(
         "--output",
         metavar="FOLDER",
         type=Path,
         help="the runs' output folder (default: that of a run)",
     )
-    parser.add_argument("--yes", action="store_true", help="delete the documents that have the file names of a FILE")
+    add("--yes", action="store_true", help="delete the documents that have the file names of a FILE")
 
 
 def run(chosen: argparse.Namespace) -> int:

@@ -31,17 +31,18 @@ DESCRIPTION = (
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("name", nargs="?", metavar="NAME[:SUBSET][@SPLIT]", help="which dataset, or injection")
-    parser.add_argument("path", nargs="?", metavar="PATH", type=Path, help="its file or folder (default: the hub)")
-    parser.add_argument(
+    add = parser.add_argument
+    add("name", nargs="?", metavar="NAME[:SUBSET][@SPLIT]", help="which dataset, or injection")
+    add("path", nargs="?", metavar="PATH", type=Path, help="its file or folder (default: the hub)")
+    add(
         "-o",
         "--output",
         metavar="FILE",
         type=Path,
         help="the question file; its name ends in _questions.json, .rag.json or .rag.yaml",
     )
-    parser.add_argument("--samples", metavar="NUMBER", help="maximum number of questions (default: all)")
-    parser.add_argument("--seed", metavar="NUMBER", default="0", help="which questions (default: 0)")
+    add("--samples", metavar="NUMBER", help="maximum number of questions (default: all)")
+    add("--seed", metavar="NUMBER", default="0", help="which questions (default: 0)")
 
 
 def run(chosen: argparse.Namespace) -> int:

@@ -55,11 +55,10 @@ DESCRIPTION = (
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
     known = "; ".join(f"{name}: {text}" for name, text in FAULTS.items())
-    parser.add_argument("--fault", choices=FAULTS, help=f"make the system answer badly ({known})")
-    parser.add_argument(
-        "--keep", type=Path, metavar="DIR", help="make the project in this new folder (default: a temporary one)"
-    )
+    add("--fault", choices=FAULTS, help=f"make the system answer badly ({known})")
+    add("--keep", type=Path, metavar="DIR", help="make the project in this new folder (default: a temporary one)")
 
 
 def run(chosen: argparse.Namespace) -> int:

@@ -20,8 +20,9 @@ DESCRIPTION = (
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("folder", nargs="?", default=".", metavar="FOLDER", help="the project (default: this folder)")
-    parser.add_argument("--dry-run", action="store_true", help="show what would be written, and write nothing")
+    add = parser.add_argument
+    add("folder", nargs="?", default=".", metavar="FOLDER", help="the project (default: this folder)")
+    add("--dry-run", action="store_true", help="show what would be written, and write nothing")
 
 
 def run(chosen: argparse.Namespace) -> int:

@@ -52,14 +52,13 @@ DESCRIPTION = (
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "url", nargs="?", metavar="URL", help="the endpoint (default: $RAGCHECK_URL, or rag_url in pytest's ini file)"
-    )
-    parser.add_argument("--question", metavar="TEXT", help="the question to ask; choose one that your documents answer")
-    parser.add_argument("--top-k", metavar="NUMBER", help="how many contexts to request (default: 5)")
-    parser.add_argument("--timeout", metavar="SECONDS", help="time limit of a reply (default: 60)")
+    add = parser.add_argument
+    add("url", nargs="?", metavar="URL", help="the endpoint (default: $RAGCHECK_URL, or rag_url in pytest's ini file)")
+    add("--question", metavar="TEXT", help="the question to ask; choose one that your documents answer")
+    add("--top-k", metavar="NUMBER", help="how many contexts to request (default: 5)")
+    add("--timeout", metavar="SECONDS", help="time limit of a reply (default: 60)")
     add_headers(parser)
-    parser.add_argument("--json", action="store_true", help="print one JSON document instead, for scripts")
+    add("--json", action="store_true", help="print one JSON document instead, for scripts")
 
 
 def run(chosen: argparse.Namespace) -> int:

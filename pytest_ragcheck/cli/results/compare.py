@@ -28,21 +28,18 @@ DESCRIPTION = (
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
+    add = parser.add_argument
+    add(
         "results",
         metavar="RESULTS",
         nargs="+",
         type=Path,
         help=f"two or more: a predictions file, the path without {ENDING}, or a folder with one such file",
     )
-    parser.add_argument(
-        "--format", choices=("text", "markdown", "csv", "json"), default="text", help="what is printed (default: text)"
-    )
-    parser.add_argument(
-        "--per-question", action="store_true", help="with --format csv: one row per question, not per agent"
-    )
-    parser.add_argument("--show", metavar="NUMBER", type=int, default=20, help="questions shown (default: 20)")
-    parser.add_argument("-o", "--output", metavar="FILE", type=Path, help="write there instead")
+    add("--format", choices=("text", "markdown", "csv", "json"), default="text", help="what is printed (default: text)")
+    add("--per-question", action="store_true", help="with --format csv: one row per question, not per agent")
+    add("--show", metavar="NUMBER", type=int, default=20, help="questions shown (default: 20)")
+    add("-o", "--output", metavar="FILE", type=Path, help="write there instead")
 
 
 def run(chosen: argparse.Namespace) -> int:

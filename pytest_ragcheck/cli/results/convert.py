@@ -32,14 +32,15 @@ DESCRIPTION = (
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
+    add = parser.add_argument
+    add(
         "files",
         metavar="FILE",
         nargs="+",
         type=Path,
         help=f"an export, a folder of BEIR, a *{_ENDING} file, or a folder with some",
     )
-    parser.add_argument(
+    add(
         "-o",
         "--output",
         metavar="FOLDER",
