@@ -5,15 +5,16 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Literal, Protocol
+from typing import Literal
 
 from pytest_ragcheck.metrics.blame import BLAMES
 from pytest_ragcheck.questions.question import Question
 from pytest_ragcheck.rag.answer import RagAnswer
 from pytest_ragcheck.redaction.printable import printable
 from pytest_ragcheck.scores.catalogue import OVERALL
+from pytest_ragcheck.scores.score import Score
 from pytest_ragcheck.verdict.attack_outcome import attack_outcomes
-from pytest_ragcheck.verdict.verdict import Verdict
+from pytest_ragcheck.verdict.verdict import Verdict, shortfalls
 
 _TEXT_LIMIT = 500
 """Longest shown reason, question, expected answer and answer, in characters."""
@@ -43,43 +44,57 @@ _PAGES = {
 """The docs page about an ERROR, by its kind or the first word of the kind."""
 
 
-class Failure(Protocol):
-    """The fields of a `Record` that its failure text shows; `Record` documents them."""
+class Shown:
+    """The part of a `Record` that its failure text shows; `Record` documents the fields."""
+
+    __slots__ = ()
+
+    question: Question
+    verdict: Verdict
+    answer: str | None
+    contexts: tuple[str, ...]
+    source_ids: tuple[str, ...] | None
+    server_source_ids: tuple[str, ...] | None
+    latency_seconds: float | None
+    first_token_seconds: float | None
+    scores: Mapping[str, Score]
+    overall_lacks: tuple[str, ...]
+    thresholds: Mapping[str, float]
+    reason: str
+    blame: str
+    error_kind: str
+    repeated: Mapping[str, tuple[tuple[float, ...], ...]]
+    unstable: Mapping[str, float]
 
     @property
-    def question(self) -> Question: ...
+    def has_reply(self) -> bool:
+        """True if the system replied: with an answer, or in the tier `retrieval` with contexts to measure."""
+        return self.answer is not None or (not self.question.is_answered and bool(self.scores))
+
     @property
-    def verdict(self) -> Verdict: ...
+    def reply(self) -> RagAnswer:
+        """The recorded parts of the system's reply; the text is empty without an answer."""
+        return RagAnswer(
+            text=self.answer or "",
+            contexts=self.contexts,
+            source_ids=self.source_ids,
+            server_source_ids=self.server_source_ids,
+            latency_seconds=self.latency_seconds,
+            first_token_seconds=self.first_token_seconds,
+        )
+
     @property
-    def answer(self) -> str | None: ...
-    @property
-    def has_reply(self) -> bool: ...
-    @property
-    def reply(self) -> RagAnswer: ...
-    @property
-    def thresholds(self) -> Mapping[str, float]: ...
-    @property
-    def shortfalls(self) -> Mapping[str, float]: ...
-    @property
-    def overall_lacks(self) -> tuple[str, ...]: ...
-    @property
-    def reason(self) -> str: ...
-    @property
-    def blame(self) -> str: ...
-    @property
-    def error_kind(self) -> str: ...
-    @property
-    def repeated(self) -> Mapping[str, tuple[tuple[float, ...], ...]]: ...
-    @property
-    def unstable(self) -> Mapping[str, float]: ...
+    def shortfalls(self) -> dict[str, float]:
+        """The asserted metrics below their threshold, with their values."""
+        return shortfalls(self.scores, self.thresholds)
 
 
-def failure_text(record: Failure) -> str:
+def failure_text(record: Shown) -> str:
     """The whole text; its first line names the score that is too low, or the failure, and the reason."""
     return "\n".join((first_line(record), *_details(record)))
 
 
-def first_line(record: Failure) -> str:
+def first_line(record: Shown) -> str:
     """`groundedness 0.41 < 0.70: reason` on FAIL, and the lines of the reason on ERROR."""
     if record.verdict is not Verdict.FAIL:
         lines = [cut(line, _TEXT_LIMIT) for line in record.reason.splitlines() if line.strip()]
@@ -87,20 +102,20 @@ def first_line(record: Failure) -> str:
     return ": ".join(filter(None, (_shortfalls(record), record.reason and cut(record.reason, _TEXT_LIMIT))))
 
 
-def crash_line(record: Failure) -> str:
+def crash_line(record: Shown) -> str:
     """The first line with the reason before the scores, since pytest's short summary cuts its end."""
     if record.verdict is not Verdict.FAIL or not record.reason or not record.shortfalls:
         return first_line(record).partition("\n")[0]
     return f"{cut(record.reason, _TEXT_LIMIT)} ({_shortfalls(record)})"
 
 
-def cause_of(record: Failure) -> str:
+def cause_of(record: Shown) -> str:
     """The reason of an ERROR without the ids, the times and the question that a quoted reply may have."""
     cause, _, quoted = record.reason.partition(" (")
     return f"{cause} ({_WITH_DIGITS.sub('', quoted.partition(record.question.question[:_QUOTED_START])[0])}"
 
 
-def _shortfalls(record: Failure) -> str:
+def _shortfalls(record: Shown) -> str:
     lacks = f" (without {', '.join(record.overall_lacks)})" if record.overall_lacks else ""
     return ", ".join(
         f"{metric} {unequal(value, record.thresholds[metric], '<')}{lacks if metric == OVERALL else ''}"
@@ -142,7 +157,7 @@ def some(names: Iterable[str], most: int, *, joint: str = ", ") -> str:
     return f"{shown}{joint}{len(listed) - most} more" if len(listed) > most else shown
 
 
-def _details(record: Failure) -> Iterator[str]:
+def _details(record: Shown) -> Iterator[str]:
     question, reply = record.question, record.reply
     if record.verdict is Verdict.FAIL:
         yield from (unstable_line(metric, record.repeated[metric]) for metric in record.unstable)

@@ -15,11 +15,10 @@ from pytest_ragcheck.judging.judgement import JudgeIdentity, Judgement
 from pytest_ragcheck.metrics.cost import Cost
 from pytest_ragcheck.questions.question import Question
 from pytest_ragcheck.questions.wire import question_from_wire, question_to_wire
-from pytest_ragcheck.rag.answer import RagAnswer
 from pytest_ragcheck.scores.catalogue import PROHIBITIONS
 from pytest_ragcheck.scores.score import Score
-from pytest_ragcheck.verdict.failure_text import failure_text
-from pytest_ragcheck.verdict.verdict import Verdict, shortfalls
+from pytest_ragcheck.verdict.failure_text import Shown, failure_text
+from pytest_ragcheck.verdict.verdict import Verdict
 
 _OFTEN_ALIKE = (
     "judge", "scores", "judgement", "thresholds", "maximums", "dropped", "repeated", "unstable", "cost", "evidence",
@@ -30,7 +29,7 @@ _TUPLES = ("contexts", "source_ids", "server_source_ids", "unsupported_claims", 
 
 
 @frozen
-class Record:
+class Record(Shown):
     """One evaluated question. The fixtures `rag_result` and `rag_check` return it."""
 
     question: Question
@@ -117,28 +116,6 @@ class Record:
     def __repr__(self) -> str:
         # pytest shows the repr next to the failure text, which has the details.
         return f"<Record {self.question.dataset_name}::{self.question.id} {self.verdict.value}>"
-
-    @property
-    def has_reply(self) -> bool:
-        """True if the system replied: with an answer, or in the tier `retrieval` with contexts to measure."""
-        return self.answer is not None or (not self.question.is_answered and bool(self.scores))
-
-    @property
-    def reply(self) -> RagAnswer:
-        """The recorded parts of the system's reply; the text is empty without an answer."""
-        return RagAnswer(
-            text=self.answer or "",
-            contexts=self.contexts,
-            source_ids=self.source_ids,
-            server_source_ids=self.server_source_ids,
-            latency_seconds=self.latency_seconds,
-            first_token_seconds=self.first_token_seconds,
-        )
-
-    @property
-    def shortfalls(self) -> dict[str, float]:
-        """The asserted metrics below their threshold, with their values."""
-        return shortfalls(self.scores, self.thresholds)
 
     @property
     def leaks(self) -> bool:
