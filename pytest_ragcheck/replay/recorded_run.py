@@ -175,7 +175,9 @@ class RecordedJudge:
         same_judge = row.judge == self.identity
         if row.judgement is not None and same_judge and row.material == material_digest(question, answer):
             if row.cost.asked_judge:
-                note_use(_use(row.cost))
+                cost = row.cost
+                tokens = {"input_tokens": cost.judge_input_tokens, "output_tokens": cost.judge_output_tokens}
+                note_use(TokenUse(model="", url=None, **tokens, recorded=True, recorded_usd=cost.judge_usd))
             return row.judgement
         if row.verdict is Verdict.ERROR and row.error_kind not in DECIDED and same_judge:
             raise RecordedError(row.reason, kind=row.error_kind)
@@ -194,14 +196,3 @@ def _extra(cost: Cost) -> dict[str, Any]:
     }
     known = {name: value for name, value in metrics.items() if value is not None}
     return {"metrics": known} if known else {}
-
-
-def _use(cost: Cost) -> TokenUse:
-    return TokenUse(
-        model="",
-        url=None,
-        input_tokens=cost.judge_input_tokens,
-        output_tokens=cost.judge_output_tokens,
-        recorded=True,
-        recorded_usd=cost.judge_usd,
-    )

@@ -129,8 +129,8 @@ def _agent(name: str, own: Baseline, first: Baseline, common: set[Key]) -> Agent
     counts = Counter(row.verdict for row in own.rows.values())
     both = [] if own is first else [(first.rows[key], row) for key, row in own.rows.items() if key in first.rows]
     measured = [(a, b) for a, b in both if Verdict.ERROR not in (a.verdict, b.verdict)]
-    gained = tuple(b.key for a, b in measured if (a.verdict, b.verdict) == (Verdict.FAIL, Verdict.PASS))
-    lost = tuple(b.key for a, b in measured if (a.verdict, b.verdict) == (Verdict.PASS, Verdict.FAIL))
+    differing = [b for a, b in measured if a.verdict is not b.verdict]
+    gained, lost = (tuple(b.key for b in differing if b.verdict is each) for each in (Verdict.PASS, Verdict.FAIL))
     return Agent(
         name=name,
         counts={verdict: counts[verdict] for verdict in Verdict},

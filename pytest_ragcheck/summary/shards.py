@@ -16,7 +16,7 @@ from typing import Any
 from pytest_ragcheck._version import __version__
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.frozen import frozen
-from pytest_ragcheck.questions.question import Question, QuestionSet
+from pytest_ragcheck.questions.question import QuestionSet
 from pytest_ragcheck.questions.question_rows import question_row
 from pytest_ragcheck.questions.wire import set_from_wire, set_to_wire
 from pytest_ragcheck.rag.documents.documents_outcome import Documents
@@ -131,7 +131,11 @@ def merged(shards: Sequence[Shard], *, timestamp: datetime) -> Outcomes:
 
 
 def _same(outcomes: Outcomes) -> dict[str, Any]:
-    asked = [(s.dataset_name, [question_row(q) for q in s.questions if not _is_call(q)]) for s in outcomes.sets]
+    # Only the shard of its test has the question of a `rag_check` call.
+    asked = [
+        (each.dataset_name, [question_row(q) for q in each.questions if q.path is None or q.path.suffix != ".py"])
+        for each in outcomes.sets
+    ]
     digest = hashlib.sha256(json.dumps([each for each in asked if each[1]], sort_keys=True).encode()).hexdigest()
     return {
         "pytest-ragcheck": __version__,
@@ -149,11 +153,6 @@ def _common(reaches: Sequence[Reach]) -> Reach:
         searched=tuple(each for each in reaches[0].searched if all(each in reach.searched for reach in reaches)),
         left_out=tuple(each for reach in reaches for each in reach.left_out),
     )
-
-
-def _is_call(question: Question) -> bool:
-    """True for a question of a `rag_check` call, which only the shard of its test has."""
-    return question.path is not None and question.path.suffix == ".py"
 
 
 def _outcomes(document: Mapping[str, Any]) -> Outcomes:

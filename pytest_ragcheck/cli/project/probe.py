@@ -37,8 +37,6 @@ _OTHER_BODY = (
     "If the endpoint takes another request, write it into pytest's ini file with {query} in the place of the question, "
     'such as rag_request = {"input": {"text": "{query}"}}, and probe again to find the rag_response.'
 )
-_ANOTHER_QUESTION = "give --question TEXT that your documents answer"
-_WITH_ITS_KEYS = f"Add rag_response = answer=data.text contexts=data.hits[].text with its keys, or {_ANOTHER_QUESTION}"
 _CONTEXTS_ALONE = "For contexts alone, pytest --rag-tier=retrieval names the setting."
 _LEFT = "To leave the endpoint as it is,"
 
@@ -81,10 +79,8 @@ def run(chosen: argparse.Namespace) -> int:
         print(json_text({**_document(target, points), "settings": settings}), end="")
         return 1 if broken else 0
     print(f"\n{_counted(points)}")
-    unread_at = {Check.REQUEST} if fit and fit.to_do else {Check.REQUEST, Check.STATUS}
-    if fit and (fit.parts or (fit.found and not broken.isdisjoint(unread_at))):
-        to_do = f"{fit.to_do} Then probe again" if fit.to_do else _WITH_ITS_KEYS
-        unread = f"The endpoint takes these settings, but {printable(f'{fit.found}. {to_do}')}"
+    if fit and (fit.parts or (fit.found and not broken.isdisjoint({Check.REQUEST, Check.STATUS}))):
+        unread = f"The endpoint takes these settings, but {printable(fit.found)}"
         print(f"{'These settings read the endpoint as it is' if fit.parts else unread}:\n")
         for name, value in fit.settings.items():
             # The further lines of a value are indented in an ini file.
@@ -99,8 +95,8 @@ def run(chosen: argparse.Namespace) -> int:
         if fit is None:
             print(_OTHER_BODY)
         else:
-            print(f"Settings are found only for an answer with contexts: {_ANOTHER_QUESTION}.")
-            print(_CONTEXTS_ALONE)
+            to_do = "give --question TEXT that your documents answer."
+            print(f"Settings are found only for an answer with contexts: {to_do}\n{_CONTEXTS_ALONE}")
     return 1 if broken else 0
 
 
@@ -158,7 +154,7 @@ def _fitting(target: Target, redactor: Redactor, headers: str) -> Fit | None:
         return None
     of_target = read_address(target.url, target.headers).redactor
     given = {"rag_headers": headers} if headers else {}
-    shown = {"settings": fit.settings, "found": fit.found, "to_do": fit.to_do, "context": fit.context}
+    shown = {"settings": fit.settings, "found": fit.found, "context": fit.context}
     fit = replace(fit, **of_target.document(redactor.document(shown)))
     return replace(fit, settings={"rag_url": shown_url(target.url), **given, **fit.settings})
 

@@ -35,6 +35,11 @@ Statuses of an endpoint that takes another request; after any other status, furt
 Some endpoints answer 500 to a request that lacks their key, and Express answers 404 to another method.
 """
 
+_WITH_ITS_KEYS = (
+    "Add rag_response = answer=data.text contexts=data.hits[].text with its keys, or give --question TEXT that your "
+    "documents answer"
+)
+
 
 @frozen
 class Fit:
@@ -46,10 +51,7 @@ class Fit:
     """The first context that they read; empty without one."""
 
     found: str = ""
-    """Why the settings do not read the reply; empty if they do, or if only the contexts are missing."""
-
-    to_do: str = ""
-    """The remedy if the endpoint wants credentials; else empty."""
+    """Why the settings do not read the reply, and the remedy; empty if they do, or if only contexts are missing."""
 
 
 async def fitting_settings(target: Target) -> Fit | None:
@@ -61,7 +63,7 @@ async def fitting_settings(target: Target) -> Fit | None:
     that gets JSON, or that lacks credentials alone; None if none does.
     """
     route = route_to(target)
-    best = None
+    best, refused = None, False
     try:
         for request in _requests(target.shape_settings):
             exchange = await _ask(route, target, request)
@@ -72,10 +74,12 @@ async def fitting_settings(target: Target) -> Fit | None:
                 best = max(filter(None, (best, fit)), key=lambda each: each.parts, default=None)
                 if best and best.parts == 3:
                     break
-            elif exchange.status not in _REFUSED:
-                if exchange.status in {401, 403}:
-                    # Some endpoints check the body before the token.
-                    best = best or Fit(settings=request, found=exchange.found, to_do=exchange.to_do)
+            elif exchange.status in _REFUSED:
+                refused = True
+            else:
+                if refused and exchange.status in {401, 403}:
+                    # The endpoint checks the body before the token.
+                    best = best or Fit(settings=request, found=f"{exchange.found}. {exchange.to_do} Then probe again")
                 break
     finally:
         await route.aclose()
@@ -111,7 +115,7 @@ async def _fit(route: HttpRoute, target: Target, request: Mapping[str, str], exc
         answer = (await _ask(route, target, settings)).answer if response else None
     # Without contexts, a wrong expression looks like a system that found nothing.
     if answer is None or not (is_own or answer.contexts):
-        return Fit(settings=request, found=exchange.found)
+        return Fit(settings=request, found=f"{exchange.found}. {_WITH_ITS_KEYS}")
     first = next(iter(answer.contexts), "")
     return Fit(settings=settings, parts=1 + bool(answer.contexts) + bool(answer.source_ids), context=first)
 

@@ -10,12 +10,10 @@ from typing import Any
 from pytest_ragcheck._version import __version__
 from pytest_ragcheck.judging.judgement import JudgeIdentity
 from pytest_ragcheck.questions.tiers import tier_of
-from pytest_ragcheck.rag.documents.documents_outcome import Documents
 from pytest_ragcheck.report.terminal.gate_lines import decision_headline
 from pytest_ragcheck.scores.catalogue import JUDGED
 from pytest_ragcheck.scores.score import measured_values
 from pytest_ragcheck.summary.aggregate import Repeats, Summary, Totals
-from pytest_ragcheck.summary.calibration.agreement import Agreement
 from pytest_ragcheck.summary.gate.gate_decision import Decision
 from pytest_ragcheck.summary.gate.recorded.saved_answer import label_digests
 from pytest_ragcheck.summary.run_outcomes import Outcomes
@@ -54,6 +52,7 @@ def predictions_document(
 
 
 def summary_document(outcomes: Outcomes, summary: Summary) -> dict[str, Any]:
+    documents = outcomes.documents
     origins = {questions.dataset_name: questions.origin and asdict(questions.origin) for questions in outcomes.sets}
     tiers = {questions.dataset_name: tier_of(questions.questions) for questions in outcomes.sets}
     return {
@@ -64,7 +63,10 @@ def summary_document(outcomes: Outcomes, summary: Summary) -> dict[str, Any]:
         "on_demand": dict(sorted(outcomes.on_demand.items())),
         "complete": outcomes.complete,
         "judge": _judge(summary.judges),
-        "judge_agreement": {score: _agreement(each) for score, each in summary.agreements.items()},
+        "judge_agreement": {
+            score: {name: getattr(each, name) for name in ("n", "accuracy", "balanced_accuracy", "threshold")}
+            for score, each in summary.agreements.items()
+        },
         **_unless_empty(
             n_verdicts_from_cache=summary.verdicts_from_cache,
             repeats=summary.repeats and _repeats(summary.repeats),
@@ -75,7 +77,7 @@ def summary_document(outcomes: Outcomes, summary: Summary) -> dict[str, Any]:
         "dropped": {metric: dict(reasons) for metric, reasons in summary.dropped.items()},
         "endpoint": ", ".join(summary.endpoints),
         "tier": tier_of(tuple(question for questions in outcomes.sets for question in questions.questions)),
-        **_unless_empty(documents=outcomes.documents and _documents(outcomes.documents)),
+        **_unless_empty(documents=documents and {**asdict(documents), "left": list(map(asdict, documents.left))}),
         "plugin_version": __version__,
         "datasets": {
             name: {
@@ -103,10 +105,6 @@ def _head(outcomes: Outcomes) -> dict[str, Any]:
 def _unless_empty(**entries: Any) -> dict[str, Any]:
     """The entries without those that are empty or 0, which a document leaves out."""
     return {name: value for name, value in entries.items() if value}
-
-
-def _documents(documents: Documents) -> dict[str, Any]:
-    return {**asdict(documents), "left": [asdict(left) for left in documents.left]}
 
 
 def prediction_row(record: Record, *, tolerated: str = "") -> dict[str, Any]:
@@ -228,10 +226,6 @@ def _gate(decision: Decision) -> dict[str, Any]:
         "red": decision.red,
         "reason": decision_headline(decision),
     }
-
-
-def _agreement(agreement: Agreement) -> dict[str, Any]:
-    return {name: getattr(agreement, name) for name in ("n", "accuracy", "balanced_accuracy", "threshold")}
 
 
 def _judge(judges: Sequence[JudgeIdentity]) -> dict[str, Any]:

@@ -94,7 +94,7 @@ def _histogram(metric: MetricView) -> str:
     titles = {n: f"{n / BINS:.1f} to {(n + 1) / BINS:.1f}: {count}" for n, count in enumerate(counts) if count}
     heights = {n: counts[n] / most * height for n in titles}
     bars = "".join(
-        f'<rect class="{"low" if _is_low(n, metric.threshold) else "met"}" x="{n * width + 0.5:.1f}" '
+        f'<rect class="{"low" if (n + 1) / BINS <= (metric.threshold or 0) else "met"}" x="{n * width + 0.5:.1f}" '
         f'y="{height - bar:.2f}" width="{width - 1:.1f}" height="{bar:.2f}"><title>{titles[n]}</title></rect>'
         for n, bar in heights.items()
     )
@@ -106,10 +106,6 @@ def _histogram(metric: MetricView) -> str:
         f'<svg viewBox="0 0 100 {height}" preserveAspectRatio="none" role="img" aria-label="{escaped(label)}">'
         f"{bars}{line}</svg>"
     )
-
-
-def _is_low(bin_number: int, threshold: float | None) -> bool:
-    return threshold is not None and (bin_number + 1) / BINS <= threshold
 
 
 def _notes(view: View) -> str:

@@ -70,11 +70,7 @@ def calibration_lines(measured: Measured, *, most_shown: int) -> Iterator[str]:
     counts = f"{counted(result.n, 'answer')}{groups}, {result.n_good} {good}, {result.n - result.n_good} {bad}"
     yield f"judge: {measured.judge.words}"
     yield f"{measured.score} against {measured.label} of {measured.file}: {counts}"
-    if measured.n_unscored:
-        without = counted(measured.n_unscored, "further answer")
-        yield f"{without} without {measured.score}: the judge does not score them"
-    if measured.errors:
-        yield f"{counted(len(measured.errors), 'further answer')} could not be judged, the first: {measured.errors[0]}"
+    yield from further_lines(measured)
     yield ""
     yield f"{'':<18} value  95 % interval"
     for name, estimate in result.estimates.items():
@@ -96,6 +92,15 @@ def calibration_lines(measured: Measured, *, most_shown: int) -> Iterator[str]:
         yield f"widest disagreements, {len(shown)} of {len(measured.disagreements)}:"
         for row in shown:
             yield from _disagreement_lines(row, measured.score, good, bad)
+
+
+def further_lines(measured: Measured) -> Iterator[str]:
+    """Yield how many answers have no score, and why."""
+    if measured.n_unscored:
+        without = counted(measured.n_unscored, "further answer")
+        yield f"{without} without {measured.score}: the judge does not score them"
+    if measured.errors:
+        yield f"{counted(len(measured.errors), 'further answer')} could not be judged, the first: {measured.errors[0]}"
 
 
 def calibration_document(measured: Measured, *, most_shown: int) -> dict[str, Any]:

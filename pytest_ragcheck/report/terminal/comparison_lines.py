@@ -137,7 +137,12 @@ class Writer:
 
     def others(self) -> Iterator[str]:
         """Yield the groups that do not turn the gate red."""
-        words = {"not measured": _cause, "edited": _edited, "newly passing": _better}
+        words: dict[str, Callable[[Change], str]] = {
+            # The failure above has the remedy of an ERROR.
+            "not measured": lambda change: short(change.now.reason.partition("\n")[0]),
+            "edited": _edited,
+            "newly passing": _better,
+        }
         for title, changes in other_groups(self._comparison).items():
             shown = "edited, and not compared" if title == "edited" else title
             yield from self.changes(shown, changes, words.get(title, _worse))
@@ -187,11 +192,6 @@ def _worse(change: Change) -> str:
     # Above a maximum alone no score is short.
     words = ": ".join(filter(None, (words, change.now.reason and short(change.now.reason))))
     return f"{_error_before(change)}, now {words}" if change.before.verdict is Verdict.ERROR else words
-
-
-def _cause(change: Change) -> str:
-    """The first line of an ERROR; the failure above has its remedy."""
-    return short(change.now.reason.partition("\n")[0])
 
 
 def _edited(change: Change) -> str:

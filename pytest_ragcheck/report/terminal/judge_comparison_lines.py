@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from pytest_ragcheck.report.counted import counted
-from pytest_ragcheck.report.terminal.calibration_lines import Measured, calibration_document
+from pytest_ragcheck.report.terminal.calibration_lines import Measured, calibration_document, further_lines
 from pytest_ragcheck.summary.calibration.judge_comparison import JudgeComparison
 from pytest_ragcheck.summary.calibration.score_intervals import RateEstimate
 
@@ -19,11 +19,7 @@ def comparison_lines(measured: Sequence[Measured], comparison: JudgeComparison) 
     width = max(map(len, names))
     yield f"{first.score} against {first.label} of {first.file}: {counted(comparison.n, 'answer')} scored by all judges"
     for name, each in zip(names, measured, strict=True):
-        if each.n_unscored:
-            yield f"{name}: {counted(each.n_unscored, 'further answer')} without {each.score}"
-        if each.errors:
-            failed = counted(len(each.errors), "further answer")
-            yield f"{name}: {failed} could not be judged, the first: {each.errors[0]}"
+        yield from (f"{name}: {line}" for line in further_lines(each))
     yield ""
     rates = list(comparison.judges[0].estimates)
 
