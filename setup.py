@@ -10,13 +10,14 @@ from setuptools import setup
 from setuptools.command.build_py import build_py
 
 PACKED = {
+    "cli/project": (".txt",),
     "judging/offline": (".txt",),
     "judging/offline/words": (".txt",),
     "judging/prompts": (".json", ".txt"),
     "report/html": (".css", ".html", ".js"),
     "summary/schemas": (".json",),
 }
-"""The files that `pytest_ragcheck.package_text` reads: word lists, prompts, parts of the HTML pages, and schemas."""
+"""The files that `pytest_ragcheck.package_text` reads: templates, word lists, prompts, parts of pages, and schemas."""
 
 
 class BuildWithFiles(build_py):

@@ -53,12 +53,16 @@ def check_first_run(folder: Path) -> None:
 
 
 def check_command(site: Path, checkout: Path) -> None:
-    """The console script is there, and it finds the schemas, the pages and the demo in the wheel."""
+    """The console script is there, and it finds the schemas, the pages, the demo and the templates in the wheel."""
     command = shutil.which("ragcheck", path=sysconfig.get_path("scripts"))
     for schema in ("questions", "predictions", "summary"):
         shown = subprocess.run([str(command), "schema", schema], check=True, capture_output=True, text=True).stdout
         json.loads(shown)
     subprocess.run([str(command), "demo"], check=True)
+    with tempfile.TemporaryDirectory() as name:
+        subprocess.run([str(command), "init", name], check=True)
+        if "ragcheck" not in Path(name, ".github", "workflows", "ragcheck.yml").read_text(encoding="utf-8"):
+            sys.exit("ragcheck init writes another workflow")
     for page in sorted((checkout / "docs").rglob("*.md")):
         name = page.relative_to(checkout / "docs").with_suffix("").as_posix()
         shown = subprocess.run([str(command), "docs", name], check=True, capture_output=True, text=True).stdout

@@ -184,12 +184,9 @@ def _csv_rows(path: Path) -> list[Row]:
         rows = list(csv.DictReader(io.StringIO(_text(path), newline=""), restval=""))
     except csv.Error as error:
         raise DatasetError(f"{path.name}: expected CSV, found something else ({error}).") from None
-    return [Row(f"{path.name}: row {number}", _numbers(row)) for number, row in enumerate(rows, 1)]
-
-
-def _numbers(row: Mapping[str, str]) -> dict[str, Any]:
     # Cells beyond the heading are under the key None.
-    return {name or "": cell if name in _QUESTION_KEYS else _number(cell) for name, cell in row.items()}
+    cells = [{k or "": cell if k in _QUESTION_KEYS else _number(cell) for k, cell in row.items()} for row in rows]
+    return [Row(f"{path.name}: row {number}", row) for number, row in enumerate(cells, 1)]
 
 
 def _number(cell: Any) -> Any:

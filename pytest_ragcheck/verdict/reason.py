@@ -39,12 +39,11 @@ def reason_for(
     short = shortfalls(scores, decision.thresholds)
     if ABSTAINED in short or not short.keys().isdisjoint(JUDGED):
         reasons += _judged_reasons(question, answer, judgement, short)
-    leaks = "the answer leaks" if question.is_answered else "the contexts leak"
-    found = ("the answer does not mention", "the answer mentions", leaks, "the answer does not cite")
-    for metric, text in zip(DEMANDED, found, strict=True):
+    for metric, text in zip(DEMANDED, ("does not mention", "mentions", "leaks", "does not cite"), strict=True):
         if metric in scores and (findings := scores[metric].findings):
-            shown = findings if text == leaks else map(repr, findings)
-            reasons.append(f"{text} {', '.join(shown)}")
+            shown = findings if text == "leaks" else map(repr, findings)
+            found = f"the answer {text}" if question.is_answered else "the contexts leak"
+            reasons.append(f"{found} {', '.join(shown)}")
     wrong = (scores[metric].findings for metric in (CITATION_VALIDITY, *CITATION_SUPPORT) if metric in short)
     reasons += dict.fromkeys(chain.from_iterable(wrong))
     if short.keys() & {*OVERLAP, *LEXICAL} and question.expected_answer is not None:

@@ -126,14 +126,12 @@ def decide(question: Question, scores: Mapping[str, Score], run: Thresholds) -> 
     wanted = wanted_thresholds(question, run)
     thresholds = {metric: minimum for metric, minimum in wanted.items() if metric in scores}
     dropped = {metric: _why_dropped(metric, question, run) for metric in wanted if metric not in scores}
-    unscored: dict[str, list[str]] = {}
-    for metric in thresholds:
-        if why := _why_unscored(scores[metric]):
-            unscored.setdefault(why, []).append(metric)
+    unscored = {metric: why for metric in thresholds if (why := _why_unscored(scores[metric]))}
     error = kind = ""
     if unscored:
         kind = "unscored"
-        error = "; ".join(f"{' and '.join(names)} could not be measured: {why}" for why, names in unscored.items())
+        names = {why: " and ".join(each for each in unscored if unscored[each] == why) for why in unscored.values()}
+        error = "; ".join(f"{named} could not be measured: {why}" for why, named in names.items())
     elif not thresholds and not (run.lenient and question.is_answered):
         kind = "nothing_to_assert"
         reasons = "; ".join(f"{metric}: {reason}" for metric, reason in dropped.items())

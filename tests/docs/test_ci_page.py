@@ -238,7 +238,7 @@ def test_the_action_is_red_for_a_quote_that_is_not_closed(maintainer: Reader) ->
 
 
 def test_every_workflow_pins_the_actions_that_it_uses() -> None:
-    pages = [PROJECT / "action" / "action.yml", PROJECT / "pytest_ragcheck" / "cli" / "project" / "starter_files.py"]
+    pages = [PROJECT / "action" / "action.yml", PROJECT / "pytest_ragcheck" / "cli" / "project" / "github.txt"]
     pages += (PROJECT / "docs").rglob("*.md")
     used = [each for path in pages for each in re.findall(r"uses: ([^.\n].*)", path.read_text(encoding="utf-8"))]
     assert len(used) > 10

@@ -14,31 +14,13 @@ from pathlib import Path
 from pytest_ragcheck.cli.printing import complain, say
 from pytest_ragcheck.demo.shipped import QUESTIONS, shipped_texts
 from pytest_ragcheck.errors import UsageError
+from pytest_ragcheck.package_text import package_text
 
 FAULTS = {
     "number": "wrong numbers in the answers",
     "best": "the best passage is not found",
     "invent": "answers to questions that the documents do not answer",
 }
-
-_CONFTEST = '''\
-"""The system under test: a function that takes a question and returns an answer with its contexts."""
-
-import os
-from pathlib import Path
-
-import pytest
-
-from pytest_ragcheck import RagClient
-from pytest_ragcheck.demo.documentation import answers_from
-
-DOCUMENTS = Path(__file__).parent / "documents"
-
-
-@pytest.fixture(scope="session")
-def rag_client():
-    return RagClient.from_callable(answers_from(DOCUMENTS, faults=os.environ.get("RAG_SERVER_FAULT", "")))
-'''
 
 _INI = """\
 [pytest]
@@ -92,7 +74,7 @@ def _write(folder: Path, texts: Mapping[str, str]) -> None:
         document = folder / name if name == QUESTIONS else folder / "documents" / name
         document.parent.mkdir(parents=True, exist_ok=True)
         document.write_text(text, encoding="utf-8")
-    (folder / "conftest.py").write_text(_CONFTEST, encoding="utf-8")
+    (folder / "conftest.py").write_text(package_text("cli/project/demo_conftest.txt"), encoding="utf-8")
     (folder / "pytest.ini").write_text(_INI, encoding="utf-8")
 
 

@@ -44,7 +44,7 @@ def run(chosen: argparse.Namespace) -> int:
 
 def new_files(project: Project) -> dict[Path, str]:
     found = {
-        project.tests / "first.rag.yaml": starter_files.QUESTIONS,
+        project.tests / "first.rag.yaml": starter_files.questions(),
         project.tests / starter_files.SCHEMA_FILE: read_schema("questions"),
     }
     if project.configuration is None:

@@ -93,8 +93,8 @@ def _unknown(material: Material) -> UsageError:
     from pytest_ragcheck.questions.exports.recognised_forms import FORMS
 
     # The only YAML that is read is that of promptfoo.
-    in_yaml = re.findall(r"(?m)^[\w-]+(?=\s*:)", material.text) if material.path.suffix in {".yaml", ".yml"} else ()
-    names = ", ".join(map(repr, sorted(material.keys or {*in_yaml})[:_SHOWN_KEYS])) or "no keys"
+    keys = material.keys or set(re.findall(r"(?m)^[\w-]+(?=\s*:)", material.text))
+    names = ", ".join(map(repr, sorted(keys)[:_SHOWN_KEYS])) or "no keys"
     known = ", ".join(form.name for form in FORMS)
     return UsageError(
         f"{material.path}: is not a recognised export (found: {names}). Recognised: {known}, "
