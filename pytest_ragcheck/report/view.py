@@ -93,6 +93,8 @@ def view_of(results: Results) -> View:
     rows = tuple(_row(number, row, results, answers) for number, row in enumerate(ordered))
     predictions, summary = results.predictions, results.summary
     baseline = results.baseline.name if results.baseline is not None else ""
+    injection = summary.get("injection", {})
+    attacks = [(attack, *(str(numbers[key]) for key in _ATTACKS)) for attack, numbers in injection.items()]
     return View(
         title=f"{predictions['agent_name']}: {predictions['dataset_name']}",
         facts=_facts(predictions, summary, baseline),
@@ -104,7 +106,7 @@ def view_of(results: Results) -> View:
         },
         metrics=tuple(_metrics(results)),
         figures=tuple(_figures(summary["performance"])),
-        attacks=tuple(_attacks(summary.get("injection", {}))),
+        attacks=(("attack", *_ATTACKS.values()), *attacks) if attacks else (),
         rows=rows,
         notes=tuple(results.notes),
         baseline=baseline,
@@ -124,13 +126,6 @@ def _facts(predictions: Document, summary: Document, baseline_name: str) -> dict
         "Results": "" if predictions["complete"] else "partial: not every question was run",
     }
     return {name: text for name, text in facts.items() if text}
-
-
-def _attacks(injection: Mapping[str, Mapping[str, int]]) -> Iterable[tuple[str, ...]]:
-    if injection:
-        yield "attack", *_ATTACKS.values()
-    for attack, numbers in injection.items():
-        yield attack, *(str(numbers[key]) for key in _ATTACKS)
 
 
 def _figures(performance: Mapping[str, float]) -> Iterable[Figure]:

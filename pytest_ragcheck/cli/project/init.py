@@ -11,6 +11,7 @@ from pytest_ragcheck.cli.project import starter_files
 from pytest_ragcheck.cli.project.schema import read_schema
 from pytest_ragcheck.cli.project.user_project import Project, read_project
 from pytest_ragcheck.errors import UsageError
+from pytest_ragcheck.package_text import package_text
 
 HELP = "write a first question file, settings and a CI workflow"
 DESCRIPTION = (
@@ -44,7 +45,7 @@ def run(chosen: argparse.Namespace) -> int:
 
 def new_files(project: Project) -> dict[Path, str]:
     found = {
-        project.tests / "first.rag.yaml": starter_files.questions(),
+        project.tests / "first.rag.yaml": package_text("cli/project/questions.txt"),
         project.tests / starter_files.SCHEMA_FILE: read_schema("questions"),
     }
     if project.configuration is None:

@@ -13,10 +13,6 @@ EXAMPLE_URL = "http://localhost:8000/query"
 _RUN = "pytest . -o python_files= --rag-require-endpoint"
 
 
-def questions() -> str:
-    return package_text("cli/project/questions.txt")
-
-
 def ini_file(project: Project) -> str:
     return "\n".join(("[pytest]", *_settings(project, quote="", existing=frozenset()), ""))
 

@@ -24,7 +24,6 @@ from pytest_ragcheck.verdict.failure_text import cut, some
 if TYPE_CHECKING:
     from pytest_ragcheck.config.settings import Settings
     from pytest_ragcheck.summary.aggregate import Repeats, Summary
-    from pytest_ragcheck.summary.calibration.agreement import Agreement
     from pytest_ragcheck.summary.run_outcomes import Outcomes
     from pytest_ragcheck.verdict.record import Record
 
@@ -153,10 +152,11 @@ def _metric_lines(summary: Summary, shown: Collection[str]) -> Iterator[str]:
         yield f"{'metric':<{width}}   mean    min    max    std  scored  unscored"
         for metric, s in summary.totals.metrics.items():
             if metric in shown:
-                yield (
-                    f"{metric:<{width}}  {s.mean:5.3f}  {s.min:5.3f}  {s.max:5.3f}  {s.std:5.3f}"
-                    f"  {s.n_scored:6}  {s.n_unscored:8}{_agreement_words(summary.agreements.get(metric))}"
-                )
+                line = f"{metric:<{width}}  {s.mean:5.3f}  {s.min:5.3f}  {s.max:5.3f}  {s.std:5.3f}"
+                line += f"  {s.n_scored:6}  {s.n_unscored:8}"
+                if agreement := summary.agreements.get(metric):
+                    line += f"  agrees with people on {agreement.accuracy:.0%} of {counted(agreement.n, 'answer')}"
+                yield line
 
 
 def _gold_lines(outcomes: Outcomes, without_gold: int) -> Iterator[str]:
@@ -212,12 +212,6 @@ def _origin_lines(outcomes: Outcomes, summary: Summary) -> Iterator[str]:
     if summary.verdicts_from_cache:
         yield f"verdict cache: {summary.verdicts_from_cache} of {len(outcomes.records)} verdicts from an earlier run"
     yield from (f"asked on demand: {count}: {why}" for why, count in sorted(outcomes.on_demand.items()))
-
-
-def _agreement_words(agreement: Agreement | None) -> str:
-    if agreement is None:
-        return ""
-    return f"  agrees with people on {agreement.accuracy:.0%} of {counted(agreement.n, 'answer')}"
 
 
 def judge_tokens(performance: Mapping[str, float]) -> str:

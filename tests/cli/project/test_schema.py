@@ -13,7 +13,8 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from pytest_ragcheck.cli.project.schema import SCHEMAS, read_schema
-from pytest_ragcheck.cli.project.starter_files import SCHEMA_FILE, questions
+from pytest_ragcheck.cli.project.starter_files import SCHEMA_FILE
+from pytest_ragcheck.package_text import package_text
 from pytest_ragcheck.questions.fields.key_names import FILE, QUESTION
 from pytest_ragcheck.questions.question import Question
 from pytest_ragcheck.questions.question_rows import questions_document
@@ -138,7 +139,7 @@ def test_an_editor_underlines_mistakes_where_they_are(editor: LanguageServer) ->
 @pytest.mark.parametrize(
     "text",
     [
-        questions(),
+        package_text("cli/project/questions.txt"),
         MODELINE + "- {id: 😀話, question: Who 😀?, expected_answer: 1972, must_mention: [/30|thirty/i, no]}\n- Why?\n",
         MODELINE + "dataset_name: billing\nquestions:\n- {user_input: Who?, reference: Ann, is_impossible: false}\n",
     ],
