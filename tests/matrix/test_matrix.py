@@ -284,7 +284,7 @@ def test_a_read_only_root_wants_another_folder_for_the_results(
     assert not refused.asked
     assert re.search(
         r"(?m)^ERROR: ragcheck: \S+: cannot be written \((Read-only file system|Permission denied)\)\. "
-        r"Free some space, allow writing there, or choose another --rag-output ",
+        r"Free some space, allow writing there, or use another folder\. Name it with --rag-output\.$",
         refused.text,
     )
     results = project.parent / "results"

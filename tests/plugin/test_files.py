@@ -302,7 +302,8 @@ def test_an_output_folder_that_is_a_file_ends_the_run_before_the_first_question(
     run = project.run("--rag-output=occupied/results")
     assert run.exit_status == pytest.ExitCode.USAGE_ERROR
     assert run.stderr.splitlines()[0] == (
-        f"ERROR: ragcheck: {occupied} is a file, and results go into a folder. Choose another with --rag-output."
+        f"ERROR: ragcheck: {occupied} is a file, and results go into a folder. Use another folder. "
+        "Name it with --rag-output."
     )
     assert run.asked == []
 
@@ -324,7 +325,7 @@ def test_results_that_cannot_be_written_at_the_end_make_a_green_run_red(project:
     assert (run.exit_status, run.outcomes) == (pytest.ExitCode.TESTS_FAILED, {"passed": 1})
     (line,) = [line for line in run.lines if line.startswith("results: NOT WRITTEN: ")]
     assert "rag_summary.json: cannot be written (Is a directory). " in line
-    assert line.endswith("or choose another --rag-output (in ragcheck: --output).")
+    assert line.endswith("or use another folder. Name it with --rag-output.")
     assert "1 PASS, 0 FAIL, 0 ERROR, 0 skipped" in run.lines
 
 

@@ -59,8 +59,10 @@ def check_preconditions(config: pytest.Config, *, collected: bool) -> None:
         from pytest_ragcheck.report.files.output_folder import check_folder
 
         check_folder(settings.run.output)
-    except (UsageError, ResultsError) as error:
+    except UsageError as error:
         raise pytest.UsageError(f"ragcheck: {error}") from None
+    except ResultsError as error:
+        raise pytest.UsageError(f"ragcheck: {error} Name it with --rag-output.") from None
 
 
 def _check_judge(settings: Settings) -> None:

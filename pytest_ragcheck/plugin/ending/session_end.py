@@ -83,7 +83,7 @@ def finish(
             write_shard(replace(outcomes, reach=whole), folder, settings.redactor)
     except ResultsError as error:
         session.exitstatus = session.exitstatus or pytest.ExitCode.TESTS_FAILED
-        return [*lines, printable(f"results: NOT WRITTEN: {error}")]
+        return [*lines, printable(f"results: NOT WRITTEN: {error} Name it with --rag-output.")]
     if settings.run.resume and not written.partial:
         forget_unused(run_folder(config))
     if runs_everything(config):

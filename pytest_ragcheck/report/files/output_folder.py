@@ -19,9 +19,7 @@ def check_folder(folder: Path) -> None:
     """
     existing = next(each for each in (folder, *folder.parents) if os.path.lexists(each))
     if not existing.is_dir():
-        raise ResultsError(
-            f"{existing} is a file, and results go into a folder. Choose another with --rag-output.", path=existing
-        )
+        raise ResultsError(f"{existing} is a file, and results go into a folder. Use another folder.", path=existing)
     try:
         tempfile.TemporaryFile(dir=existing).close()
     except OSError as error:
@@ -45,6 +43,6 @@ def check_outside(path: Path, folder: Path, *, name: str) -> None:
 def not_written(path: Path, error: OSError) -> ResultsError:
     return ResultsError(
         f"{path}: cannot be written ({error.strerror or error}). "
-        "Free some space, allow writing there, or choose another --rag-output (in ragcheck: --output).",
+        "Free some space, allow writing there, or use another folder.",
         path=path,
     )

@@ -31,8 +31,7 @@ def test_a_folder_that_cannot_be_made_is_named_with_what_to_do(tmp_path: Path) -
     with pytest.raises(ResultsError) as caught:
         JsonWriter(path.parent, Redactor()).write("x.json", {})
     assert str(caught.value) == (
-        f"{path}: cannot be written (File exists). Free some space, allow writing there, or choose another "
-        "--rag-output (in ragcheck: --output)."
+        f"{path}: cannot be written (File exists). Free some space, allow writing there, or use another folder."
     )
     assert caught.value.path == path
 
@@ -69,8 +68,7 @@ def test_without_room_the_old_file_stays_whole_and_no_temporary_one_is_left(tmp_
     command = [sys.executable, "-c", FULL_DISK, str(tmp_path), str(room)]
     said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     assert said == (
-        f"{path}: cannot be written (File too large). Free some space, allow writing there, or choose another "
-        "--rag-output (in ragcheck: --output).\n"
+        f"{path}: cannot be written (File too large). Free some space, allow writing there, or use another folder.\n"
     )
     assert names(tmp_path) == ["x.json"]
     assert content(path) == {"old": 1}
