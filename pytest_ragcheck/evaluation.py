@@ -28,6 +28,7 @@ from pytest_ragcheck.questions.reader import read_question_file
 from pytest_ragcheck.questions.tiers import asked_in
 from pytest_ragcheck.rag.client import RagClient, as_client
 from pytest_ragcheck.redaction.library_logs import redact_logs
+from pytest_ragcheck.report.files.output_folder import check_folder
 from pytest_ragcheck.report.files.result_files import Written, write_results
 from pytest_ragcheck.report.terminal.run_lines import run_thresholds
 from pytest_ragcheck.scores.catalogue import ASSERTABLE
@@ -107,6 +108,8 @@ async def evaluate(
     sets = _sets(questions, settings.run.tier, known)
     settings = settings.replace(agent=agent_name or settings.run.agent)
     folder = _output_folder(output, settings)
+    if folder is not None:
+        check_folder(folder)
     if judge is None or isinstance(judge, str):
         name = judge or settings.judge.name or ("openai" if settings.judge.model else "none")
         settings = settings.replace(judge=name)

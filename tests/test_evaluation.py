@@ -418,7 +418,7 @@ def test_no_text_names_an_option_of_the_command_line(tmp_path: Path) -> None:
     assert "Settings.of(judge_api_key=...)" in str(no_key.value)
     (tmp_path / "file").touch()
     with pytest.raises(ResultsError) as no_folder:
-        run(a_question("a"), answer, None, output=tmp_path / "file")
+        run(a_question("a"), lambda query: pytest.fail(f"{query} was asked"), None, output=tmp_path / "file")
     texts = [str(each.value) for each in (no_model, no_key, no_folder)]
     assert [text for text in texts if "--rag" in text] == []
 

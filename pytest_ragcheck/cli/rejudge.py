@@ -51,6 +51,7 @@ def run(chosen: argparse.Namespace) -> int:
     from pytest_ragcheck.evaluation import outcomes_of
     from pytest_ragcheck.replay.recording_reader import read_recording
     from pytest_ragcheck.replay.replay_judge import choose_replay_judge, missing_for_replay
+    from pytest_ragcheck.report.files.output_folder import check_folder
     from pytest_ragcheck.report.files.result_files import is_result_of, write_results
     from pytest_ragcheck.report.files.results_reader import predictions_path
     from pytest_ragcheck.report.terminal.run_lines import summary_lines
@@ -62,6 +63,7 @@ def run(chosen: argparse.Namespace) -> int:
     recording = read_recording(chosen.predictions, name=str(chosen.predictions))
     if is_result_of(chosen.predictions, settings.run.output, settings.run.agent):
         raise UsageError(f"{recording.name} would be overwritten. Give another --rag-agent or --rag-output.")
+    check_folder(settings.run.output)
     if problem := missing_for_replay(settings, recording):
         raise UsageError(problem)
     sets = _sets(chosen.predictions.parent, recording, settings)

@@ -143,6 +143,19 @@ def test_a_judge_that_cannot_tell_good_from_bad_judges_nothing_anew(
         assert len(server.requests) == 6 + 2
 
 
+def test_nothing_is_judged_if_the_results_cannot_be_written(recorded: str, ragcheck: Ragcheck, tmp_path: Path) -> None:
+    (tmp_path / "new").write_text("", encoding="utf-8")
+    with OpenAIServer(verdict()) as server:
+        arguments = (f"--rag-judge-url={server.url}", "--rag-judge-model=m", "--rag-output=new")
+        status, printed, text = ragcheck("rejudge", recorded, *arguments)
+        assert (status, printed) == (2, "")
+        assert (
+            text
+            == f"ragcheck rejudge: {tmp_path / 'new'} is a file, and results go into a folder. Use another folder.\n"
+        )
+        assert server.requests == []
+
+
 def test_ini_values_are_given_as_to_pytest(recorded: str, ragcheck: Ragcheck, tmp_path: Path) -> None:
     arguments = ("--rag-judge=none", "-o", "rag_metrics=overlap", "--rag-min", "f1=0.5")
     # Without a judge it is no ERROR.
