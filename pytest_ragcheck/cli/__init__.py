@@ -90,7 +90,7 @@ def _unbreakable(stream: io.TextIOWrapper) -> io.TextIOWrapper:
     return io.TextIOWrapper(
         io.BufferedWriter(_Pipe(stream.fileno(), "w", closefd=False)),
         encoding=stream.encoding,
-        errors=stream.errors,
+        errors="replace",  # texts may have characters that the terminal's encoding lacks
         line_buffering=stream.line_buffering,
         write_through=stream.write_through,
     )

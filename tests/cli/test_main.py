@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+COMMAND = (sys.executable, "-c", "import sys; from pytest_ragcheck.cli import main; sys.exit(main())")
+
 
 @pytest.mark.parametrize(
     ("arguments", "status"),
@@ -27,9 +29,10 @@ def test_a_reader_that_has_seen_enough_changes_no_status_and_is_not_complained_o
 ) -> None:
     reading, writing = os.pipe()
     os.close(reading)
-    command = [sys.executable, "-c", "import sys; from pytest_ragcheck.cli import main; sys.exit(main())", *arguments]
     try:
-        ended = subprocess.run(command, stdout=writing, stderr=subprocess.PIPE, cwd=tmp_path, check=False)
+        ended = subprocess.run(
+            [*COMMAND, *arguments], stdout=writing, stderr=subprocess.PIPE, cwd=tmp_path, check=False
+        )
     finally:
         os.close(writing)
     assert ended.stderr.decode() == ""
@@ -64,3 +67,16 @@ def test_no_error_of_a_command_commands_a_terminal(
         assert error.startswith(f"ragcheck {' '.join(command)}: "), command
         assert "\x1b" not in error, command
         assert "##[" not in error, command
+
+
+def test_a_terminal_without_the_characters_of_a_file_name_gets_question_marks(tmp_path: Path) -> None:
+    (tmp_path / "Öffnungszeiten.rag.yaml").write_text("questions: [{id: a}]\n", encoding="utf-8")
+    ended = subprocess.run(
+        [*COMMAND, "check"],
+        env={**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"},
+        capture_output=True,
+        cwd=tmp_path,
+        check=False,
+    )
+    assert (ended.returncode, ended.stderr) == (1, b"")
+    assert ended.stdout.startswith(b"?ffnungszeiten.rag.yaml:1: question 'a' has no 'question'")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import io
 import os
 import re
 import sys
@@ -64,8 +63,6 @@ def run(chosen: argparse.Namespace) -> int:
 
     from pytest_ragcheck.rag.probe.checklist import probe_endpoint
 
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="replace")  # an answer may hold characters that the terminal's encoding lacks
     target, redactor = _read(chosen)
     report = (lambda _: None) if chosen.json else _printer(target)
     points = asyncio.run(probe_endpoint(target, redactor=redactor, report=report))
