@@ -14,7 +14,7 @@ PACKED = {
     "judging/offline": (".txt",),
     "judging/offline/words": (".txt",),
     "judging/prompts": (".json", ".txt"),
-    "report/html": (".css", ".html", ".js"),
+    "report/html": (".css", ".html", ".js", ".svg"),
     "summary/schemas": (".json",),
 }
 """The files that `pytest_ragcheck.package_text` reads: templates, word lists, prompts, parts of pages, and schemas."""

@@ -6,12 +6,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime, timezone
 from itertools import pairwise
+from string import Template
 from typing import Any
 
 from pytest_ragcheck._version import __version__
 from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.judging.judgement import JudgeIdentity
 from pytest_ragcheck.metrics.cost import Cost
+from pytest_ragcheck.package_text import package_text
 from pytest_ragcheck.report.counted import counted
 from pytest_ragcheck.summary.calibration.confusion import Confusion, Judged
 from pytest_ragcheck.summary.calibration.judge_calibration import Calibration
@@ -132,34 +134,22 @@ def calibration_document(measured: Measured, *, most_shown: int) -> dict[str, An
 
 
 def curve_svg(measured: Measured) -> str:
-    side, margin = 320, 44
+    side, margin = 320, 44  # as in the template
     result = measured.calibration
 
     def place(fpr: float, tpr: float) -> str:
         return f"{margin + fpr * side:.1f},{margin / 2 + (1 - tpr) * side:.1f}"
 
-    line = " ".join(place(point.fpr, point.tpr) for point in result.curve)
     x, y = place(_fpr(result.confusion), result.confusion.tpr or 0.0).split(",")
     area = result.estimates["roc_auc"]
-    title = (
-        f"{measured.score}: area {area.value:.3f} ({area.low:.3f} to {area.high:.3f}), {counted(result.n, 'answer')}"
+    return Template(package_text("report/html/curve.svg")).substitute(
+        line=" ".join(place(point.fpr, point.tpr) for point in result.curve),
+        x=x,
+        y=y,
+        threshold=f"{result.threshold:g}",
+        title=f"{measured.score}: area {area.value:.3f} ({area.low:.3f} to {area.high:.3f}), "
+        f"{counted(result.n, 'answer')}",
     )
-    width, height = side + 2 * margin, side + 2 * margin
-    return f"""\
-<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" role="img" font-family="sans-serif" \
-font-size="12">
-<title>{title}</title>
-<rect width="{width}" height="{height}" fill="#fff"/>
-<rect x="{margin}" y="{margin / 2:g}" width="{side}" height="{side}" fill="none" stroke="#999"/>
-<polyline points="{place(0, 0)} {place(1, 1)}" fill="none" stroke="#bbb" stroke-dasharray="4 4"/>
-<polyline points="{line}" fill="none" stroke="#0b5cad" stroke-width="2"/>
-<circle cx="{x}" cy="{y}" r="5" fill="#b3261e"><title>threshold {result.threshold:g}</title></circle>
-<text x="{margin + side / 2:g}" y="{side + margin * 1.2:g}" text-anchor="middle">share of bad answers that pass</text>
-<text transform="translate({margin * 0.6:g} {margin / 2 + side / 2:g}) rotate(-90)" text-anchor="middle">share of good \
-answers that pass</text>
-<text x="{width / 2:g}" y="{height - 12}" text-anchor="middle">{title}</text>
-</svg>
-"""
 
 
 def _fpr(matrix: Confusion) -> float:
