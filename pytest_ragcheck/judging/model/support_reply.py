@@ -13,21 +13,9 @@ from pytest_ragcheck.errors import JudgeReplyError
 from pytest_ragcheck.judging.judgement import SentenceSupport
 from pytest_ragcheck.judging.model.chat import AsksModel, ExpectedReply
 from pytest_ragcheck.judging.model.reply_object import as_bool, as_number, read_object, shown, strict_schema
-from pytest_ragcheck.judging.prompts.judge_prompt import JudgePrompt, frame_of, packaged_prompt
+from pytest_ragcheck.judging.prompts.judge_prompt import JudgePrompt, frame_of, packaged_prompt, text_of
 from pytest_ragcheck.questions.question import Question
 from pytest_ragcheck.rag.answer import RagAnswer
-
-_FIELDS = """\
-"sentences": a list of objects, one for each sentence, each with "number", the number of the sentence, "supported", true
-or false, and "alone" and "needed", each a list of numbers of passages
-"""
-
-_HISTORY = """\
-THE EARLIER TURNS OF THE CONVERSATION
-The question below is the last turn of a conversation, and "it" or "there" may refer to what was said before.
-Nothing in the earlier turns supports a sentence.
-{history}
-"""
 
 
 async def ask_support(
@@ -61,7 +49,7 @@ async def ask_support(
 
 @cache
 def support_prompt() -> JudgePrompt:
-    return packaged_prompt("citations", frame=frame_of(_FIELDS), history=_HISTORY)
+    return packaged_prompt("citations", frame=frame_of("citations"), history=text_of("citations.history"))
 
 
 def _whole(value: Any) -> int:

@@ -12,7 +12,7 @@ from pytest_ragcheck.judging.judged_material import grounding_contexts
 from pytest_ragcheck.judging.model.chat import AsksModel
 from pytest_ragcheck.judging.model.reply_object import expected_object
 from pytest_ragcheck.judging.prompts.fence import Nonces
-from pytest_ragcheck.judging.prompts.judge_prompt import JudgePrompt, frame_of, packaged_prompt
+from pytest_ragcheck.judging.prompts.judge_prompt import JudgePrompt, frame_of, packaged_prompt, text_of
 from pytest_ragcheck.metrics.ragas.formulas import (
     answer_correctness,
     answer_relevancy,
@@ -28,24 +28,6 @@ from pytest_ragcheck.scores.catalogue import RAGAS
 from pytest_ragcheck.scores.score import Score
 
 RELEVANCY, CORRECTNESS, CONTEXT, FAITHFULNESS = RAGAS
-
-_FIELDS = """\
-"statements": a list of objects, each with "statement", a string, and "in_reference" and "supported_by_context", each
-true or false
-"missing_statements": a list of strings
-"generated_questions": a list of three strings
-"noncommittal": true or false
-"context_ratings": a list of two numbers, each 0, 1 or 2
-"""
-
-
-_HISTORY = """\
-THE EARLIER TURNS OF THE CONVERSATION
-The question below is the last turn of a conversation.
-A statement that the context of an earlier turn supports is supported by context.
-The ratings are of the context of the last turn alone.
-{history}
-"""
 
 
 class RagasMetrics:
@@ -108,7 +90,7 @@ class RagasMetrics:
 
 @cache
 def facts_prompt() -> JudgePrompt:
-    return packaged_prompt("ragas", frame=frame_of(_FIELDS), history=_HISTORY)
+    return packaged_prompt("ragas", frame=frame_of("ragas"), history=text_of("ragas.history"))
 
 
 def _relevancy(facts: AnswerFacts, question: Question, vectors: Mapping[str, Vector]) -> float:
