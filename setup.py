@@ -16,6 +16,7 @@ PACKED = {
     "judging/prompts": (".json", ".txt"),
     "report/html": (".css", ".html", ".js", ".svg"),
     "summary/schemas": (".json",),
+    "testing": (".txt",),
 }
 """The files that `pytest_ragcheck.package_text` reads: templates, word lists, prompts, parts of pages, and schemas."""
 
