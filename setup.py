@@ -15,6 +15,7 @@ PACKED = {
     "judging/offline/words": (".txt",),
     "judging/prompts": (".json", ".txt"),
     "report/html": (".css", ".html", ".js", ".svg"),
+    "questions/fields": (".json",),
     "summary/schemas": (".json",),
     "testing": (".txt",),
 }

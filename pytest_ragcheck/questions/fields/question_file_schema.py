@@ -8,21 +8,15 @@ The language servers of YAML and JSON show `errorMessage` and `patternErrorMessa
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from pytest_ragcheck.package_text import package_text
 from pytest_ragcheck.questions.characters import END, LONE_SURROGATE, UNPRINTABLE, WHITE_SPACE
 from pytest_ragcheck.questions.fields.field_readers import ANSWERS, MARKER_OPERATORS, TAG
 from pytest_ragcheck.questions.fields.file_level import SCHEMA_VERSION
-from pytest_ragcheck.questions.fields.key_kinds import (
-    CONVERSATION_DESCRIPTIONS,
-    DEFAULTS_DESCRIPTIONS,
-    FILE_DESCRIPTIONS,
-    KINDS,
-    PASSAGE_DESCRIPTIONS,
-    QUESTION_DESCRIPTIONS,
-    KeyKind,
-)
+from pytest_ragcheck.questions.fields.key_kinds import KINDS, KeyKind
 from pytest_ragcheck.questions.fields.key_names import (
     CONVERSATION,
     DEFAULTS,
@@ -42,6 +36,7 @@ from pytest_ragcheck.scores.catalogue import ASSERTABLE, BOUNDED
 
 Schema = dict[str, Any]
 
+_DESCRIPTIONS: Mapping[str, Mapping[str, str]] = json.loads(package_text("questions/fields/descriptions.json"))
 _GIVEN: Schema = {"not": {"type": "null"}}
 _SOME_TEXT = f"[^{WHITE_SPACE}]"
 _NAME = rf"^(?! )[^{UNPRINTABLE}]+(?<! ){END}"
@@ -61,7 +56,7 @@ def question_file_schema() -> Schema:
         "if": {"type": "array"},
         "then": _questions(),
         "else": {
-            **_mapping(FILE, _file_parts(), FILE_DESCRIPTIONS),
+            **_mapping(FILE, _file_parts(), _DESCRIPTIONS["file"]),
             "patternProperties": {f"^{UNREAD}": {"description": "Your own values, such as YAML anchors; not read."}},
             "required": ["questions"],
         },
@@ -97,7 +92,7 @@ def _file_parts() -> dict[str, Schema]:
         "num_questions": {"type": ["integer", "null"], "minimum": 0, "maximum": MAX_COUNT},
         "tier": {"enum": [*TIERS, None]},
         "ingest": {"enum": [True, False, None]},
-        "defaults": {"type": ["object", "null"], **_mapping(DEFAULTS, defaults, DEFAULTS_DESCRIPTIONS)},
+        "defaults": {"type": ["object", "null"], **_mapping(DEFAULTS, defaults, _DESCRIPTIONS["defaults"])},
         "questions": {"type": "array", **_questions()},
     }
 
@@ -110,7 +105,7 @@ def _entry() -> Schema:
     return {
         "title": "A question",
         "description": "A question, or a conversation, which is a mapping with the key turns.",
-        "properties": {TURNS: {"description": CONVERSATION_DESCRIPTIONS[TURNS]}},
+        "properties": {TURNS: {"description": _DESCRIPTIONS["conversation"][TURNS]}},
         "if": {"type": "object", "required": [TURNS], "properties": {TURNS: _GIVEN}},
         "then": _ref("conversation"),
         "else": _question(QUESTION),
@@ -119,7 +114,7 @@ def _entry() -> Schema:
 
 def _question(vocabulary: Vocabulary) -> Schema:
     keys = {key: _ref(KINDS[key]) for key in vocabulary.aliases}
-    schema = _mapping(vocabulary, keys, QUESTION_DESCRIPTIONS, needed=("question",))
+    schema = _mapping(vocabulary, keys, _DESCRIPTIONS["question"], needed=("question",))
     schema["allOf"].append(_unanswerable_without_answers())
     return {
         "description": "A mapping with the key question, or nothing but the text to ask.",
@@ -134,14 +129,14 @@ def _conversation() -> Schema:
     return {
         "title": "A conversation",
         "type": "object",
-        **_mapping(CONVERSATION, {TURNS: turns, **keys}, CONVERSATION_DESCRIPTIONS),
+        **_mapping(CONVERSATION, {TURNS: turns, **keys}, _DESCRIPTIONS["conversation"]),
         "required": [TURNS],
     }
 
 
 def _passage(*more_types: str) -> Schema:
     keys = dict.fromkeys(PASSAGE.aliases, _text("string", "number", "null"))
-    schema = _mapping(PASSAGE, keys, PASSAGE_DESCRIPTIONS, needed=("text", "doc_id"))
+    schema = _mapping(PASSAGE, keys, _DESCRIPTIONS["passage"], needed=("text", "doc_id"))
     return {"title": "A passage", **_text(*more_types, "string", "object", "number"), **schema}
 
 
