@@ -14,12 +14,12 @@ PACKED = {
     "judging/offline": (".txt",),
     "judging/offline/words": (".txt",),
     "judging/prompts": (".json", ".txt"),
-    "report/html": (".css", ".html", ".js", ".svg"),
     "questions/fields": (".json",),
+    "report/html": (".css", ".html", ".js", ".svg"),
     "summary/schemas": (".json",),
     "testing": (".txt",),
 }
-"""The files that `pytest_ragcheck.package_text` reads: templates, word lists, prompts, parts of pages, and schemas."""
+"""The files that `pytest_ragcheck.package_text` reads: templates, word lists, prompts, parts of pages, schemas and their descriptions."""
 
 
 class BuildWithFiles(build_py):
