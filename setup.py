@@ -19,7 +19,7 @@ PACKED = {
     "summary/schemas": (".json",),
     "testing": (".txt",),
 }
-"""The files that `pytest_ragcheck.package_text` reads: templates, word lists, prompts, parts of pages, schemas and their descriptions."""
+"""The files that `pytest_ragcheck.package_text` reads: templates, word lists, prompts, parts of pages, and schemas."""
 
 
 class BuildWithFiles(build_py):
