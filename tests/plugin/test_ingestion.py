@@ -376,7 +376,7 @@ def pytest_sessionfinish(session):
 
         home = session.config.rootpath / "ragcheck-results" / ".ragcheck" / "rag"
         run = {"fingerprint": {}, "redactor": Redactor(), "resume": False, "alone": True, "on_failure": print}
-        open_store(home, "29991231", **run).close()
+        open_store(home, "29991231", **run).file.close()
 """
 
 
