@@ -128,6 +128,21 @@ def test_a_stream_of_contexts_needs_no_answer(project: Project) -> None:
     assert "first_token_seconds" not in row_of(run, "refund")
 
 
+def test_a_failure_in_place_of_the_contexts_of_a_stream_is_an_error(project: Project) -> None:
+    def stream(connection: socket.socket, request: Request) -> bool:
+        found = [FOUND] if "refund" in request.json["query"] else []
+        events = ({"contexts": found, "source_ids": ["terms"] * len(found)}, {"status": "error", "message": "no index"})
+        text = "".join(f"data: {json.dumps(event)}\n\n" for event in events)
+        return reply(text, content_type="text/event-stream")(connection, request)
+
+    project.write("shop.rag.yaml", QUESTIONS)
+    with FakeEndpoint(stream) as endpoint:
+        run = project.run(f"--rag-url={endpoint.url}")
+    assert run.verdicts == {"refund": "PASS", "hours": "ERROR"}, run.text
+    (error,) = run.predictions["errors"]
+    assert 'the stream has no contexts but an error: "no index"' in error["message"]
+
+
 @pytest.mark.parametrize(
     ("thresholds", "arguments", "wanted"),
     [

@@ -53,7 +53,7 @@ class StreamedReply:
 
         self._has_ended = False
         self._unfinished = ""
-        """Why an event calls the answer unfinished; counts only if the answer has no text."""
+        """Why an event calls the reply unfinished; counts only if the answer, or the contexts alone, are empty."""
 
         self._problem: ReplyMismatch | None = None
         self.is_done = False
@@ -138,8 +138,10 @@ class StreamedReply:
         # Two pieces of a text may be the same short token.
         ends_whole = text.removesuffix(last).strip() == last.strip() and (len(texts) > 2 or len(last) > 9)
         text = last if repeats or ends_whole else text
-        if self._unfinished and self._reading.parts.answer is not None and not text.strip():
-            raise ReplyMismatch(f"the stream has no answer but an error: {self._unfinished}", _FIX_THE_CAUSE)
+        is_answered = self._reading.parts.answer is not None
+        if self._unfinished and not (text.strip() if is_answered else self._found.get("contexts")):
+            field = "answer" if is_answered else "contexts"
+            raise ReplyMismatch(f"the stream has no {field} but an error: {self._unfinished}", _FIX_THE_CAUSE)
         return text
 
     def _take(self, event: StreamEvent) -> None:
