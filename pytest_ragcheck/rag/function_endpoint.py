@@ -17,6 +17,7 @@ from pytest_ragcheck.rag.answer import RagAnswer
 from pytest_ragcheck.rag.ask import settled
 from pytest_ragcheck.rag.body.excerpt import excerpt, shown_error
 from pytest_ragcheck.rag.body.json_body import ReplyMismatch
+from pytest_ragcheck.rag.body.vocabulary import instance
 from pytest_ragcheck.rag.conversation_state import ConversationState
 from pytest_ragcheck.rag.shapes.contract_reply import REPLY, REPLY_WITHOUT_ANSWER, read_reply
 from pytest_ragcheck.rag.shapes.object_fields import readable
@@ -184,7 +185,7 @@ class FunctionEndpoint:
 
     def _read_mapping(self, returned: object, *, answers: bool) -> RagAnswer:
         if not isinstance(returned, Mapping):
-            found = "None" if returned is None else f"a {type(returned).__qualname__} ({excerpt(repr(returned), 60)})"
+            found = "None" if returned is None else f"{instance(returned)} ({excerpt(repr(returned), 60)})"
             to_do = f"Return {REPLY if answers else REPLY_WITHOUT_ANSWER}, or a RagAnswer."
             raise ReplyMismatch(f"returned {found}", to_do)
         return read_reply(returned, answers=answers, sessions="session" in self._carried)
@@ -195,7 +196,7 @@ class FunctionEndpoint:
             raise ReplyMismatch("response= does not say where the answer is", to_do)
         if isinstance(returned, Iterator | AsyncIterator):
             raise ReplyMismatch(
-                f"returned a {type(returned).__qualname__}, whose values are not read",
+                f"returned {instance(returned)}, whose values are not read",
                 "Give the function that returns the whole result, such as invoke instead of stream.",
             )
         try:

@@ -420,11 +420,11 @@ async def pieces(query: str) -> AsyncIterator[str]:
 
 
 @pytest.mark.parametrize(
-    ("function", "kind"), [(lambda query: iter(["30 days"]), "list_iterator"), (pieces, "async_generator")]
+    ("function", "kind"), [(lambda query: iter(["30 days"]), "a list_iterator"), (pieces, "an async_generator")]
 )
 def test_a_generator_is_an_error_that_names_it(function: Any, kind: str) -> None:
     error = str(fail(function, response=RESPONSE))
-    assert f"returned a {kind}, " in error
+    assert f"returned {kind}, " in error
     assert "such as invoke instead of stream" in error
 
 

@@ -71,7 +71,12 @@ def named(value: object) -> str:
         return f"an object with {keys_of(value)}"
     if isinstance(value, (list, tuple)):
         return f"an array of {len(value)}" if value else "an empty array"
-    return f"a {type(value).__name__}"
+    return instance(value)
+
+
+def instance(value: object) -> str:
+    name = type(value).__qualname__
+    return f"{'an' if name[0] in 'AEIOaeio' else 'a'} {name}"
 
 
 def named_error(error: object) -> str:
