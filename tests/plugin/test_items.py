@@ -45,6 +45,22 @@ def test_a_questions_json_is_collected_when_it_is_an_argument(project: Project) 
     assert run.verdicts == {"terms": "PASS"}
 
 
+@pytest.mark.parametrize(("name", "ending"), [("billing.rag.yalm", ".yalm"), ("billing.rag.yml.txt", ".txt")])
+def test_an_argument_with_a_misspelt_ending_is_an_error(project: Project, name: str, ending: str) -> None:
+    project.write(name, "questions: [{id: terms, question: How long?}]")
+    run = project.run(name)
+    mistake = f"{name}:1: the file ends in {ending!r}, but question files end in .yaml, .yml, .json, .jsonl, .csv."
+    assert f"{mistake} Convert and rename it." in run.lines, run.text
+    assert (run.exit_status, run.outcomes) == (pytest.ExitCode.INTERRUPTED, {"error": 1})
+
+
+def test_code_and_pages_of_a_package_called_rag_are_not_question_files(project: Project) -> None:
+    project.write("shop.rag.rst", ">>> 1 + 1\n2\n")
+    project.write("shop.rag.py", "def test_shop():\n    pass\n")
+    run = project.run("shop.rag.rst", "shop.rag.py", "--import-mode=importlib")
+    assert run.outcomes == {"passed": 2}
+
+
 def test_further_names_of_question_files_are_an_ini_value(project: Project) -> None:
     project.ask(good("terms"), file="eval/billing_questions.json")
     project.ask(good("hours"), file="eval/support.qa.yaml")
