@@ -100,6 +100,9 @@ class Connections:
         self._library = library
         self._opened: WeakKeyDictionary[asyncio.AbstractEventLoop, _LoopClients] = WeakKeyDictionary()
         self._tls: ssl.SSLContext | None = None
+        self._keeps = True
+        """False after a connection was lost, so that no retry goes over another one that the server is closing."""
+
         if tls:
             self.load_certificates()
         with _usage_errors(library):
@@ -136,13 +139,20 @@ class Connections:
         if tls and self._tls is None:
             await in_thread(self.load_certificates)
         clients = opened.clients
-        shared = next((each for each in clients if each.asking < _REQUESTS_A_CLIENT and each.tls >= tls), None)
+        fitting = (each for each in clients if each.tls >= tls and each.keeps == self._keeps)
+        shared = next((each for each in fitting if each.asking < _REQUESTS_A_CLIENT), None)
         if shared is None:
             shared = self._new_client(tls=tls)
             clients.append(shared)
         shared.asking += 1
+        library: Any = self._library
         try:
             yield shared.client
+        except Exception as error:
+            # The error of an endpoint has that of the library as its cause.
+            lost = (library.ReadError, library.RemoteProtocolError)
+            self._keeps = self._keeps and not any(isinstance(each, lost) for each in (error, error.__cause__))
+            raise
         finally:
             shared.asking -= 1
 
@@ -154,18 +164,20 @@ class Connections:
 
     def _new_client(self, *, tls: bool) -> _Shared:
         if not tls and not any(map(getproxies().get, ("http", "all"))):
-            transport = PlainTransport(self._library, idle_seconds=_IDLE_SECONDS)
-            return _Shared(stateless(self._library, transport=transport), tls)
+            transport = PlainTransport(self._library, idle_seconds=_IDLE_SECONDS * self._keeps)
+            return _Shared(stateless(self._library, transport=transport), tls, self._keeps)
         client = stateless(
             self._library,
             # A context without certificates trusts no server.
             verify=self._tls if tls else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT),
             # The engine limits concurrency; the default of 20 kept connections would reopen the others.
             limits=self._library.Limits(
-                max_connections=None, max_keepalive_connections=None, keepalive_expiry=_IDLE_SECONDS
+                max_connections=None,
+                max_keepalive_connections=None if self._keeps else 0,
+                keepalive_expiry=_IDLE_SECONDS,
             ),
         )
-        return _Shared(client, tls)
+        return _Shared(client, tls, self._keeps)
 
 
 @contextmanager
@@ -199,6 +211,9 @@ class _Shared:
     client: AnyClient
     tls: bool
     """False if it has no certificates."""
+
+    keeps: bool
+    """True if it uses a connection for further requests."""
 
     asking: int = 0
 

@@ -31,7 +31,8 @@ class PlainTransport:
 
     The HTTP/1.1 of httpcore over connections of asyncio takes 0.3 ms of CPU a request. The transport of httpx takes
     0.6 ms: it serves other event loops and protocols too, and looks at each of its connections for each request. This
-    one has no time limits, since its callers limit the whole exchange. An unused connection stays open *idle_seconds*.
+    one has no time limits, since its callers limit the whole exchange. An unused connection stays open *idle_seconds*;
+    with 0 each request has a connection of its own.
     """
 
     def __init__(self, library: ModuleType, *, idle_seconds: float) -> None:
@@ -79,7 +80,7 @@ class PlainTransport:
             return
         # Bytes after the reply, as after a wrong Content-Length, would be taken for the start of the next one.
         parser = getattr(connection, "_h11_state", None)
-        if parser is not None and parser.trailing_data[0]:
+        if not self._idle_seconds or (parser is not None and parser.trailing_data[0]):
             await connection.aclose()
         else:
             self._idle[address].append(connection)

@@ -8,6 +8,7 @@ import ssl
 import subprocess
 import sys
 import threading
+from functools import partial
 from typing import Any
 
 import httpx
@@ -15,7 +16,7 @@ import httpx2
 import pytest
 import trustme
 
-from pytest_ragcheck.errors import JudgeUnavailable, UsageError
+from pytest_ragcheck.errors import EndpointUnreachable, JudgeUnavailable, UsageError
 from pytest_ragcheck.judging.model.openai_judge import OpenAIJudge
 from pytest_ragcheck.questions.question import Question
 from pytest_ragcheck.rag.answer import RagAnswer
@@ -54,6 +55,44 @@ def test_connections_are_kept_and_used_again_however_many_questions_are_asked_at
         asyncio.run(run(endpoint.url))
         assert len(endpoint.requests) == 4 * at_once
         assert endpoint.connections == at_once
+
+
+def lose_second_requests(connection: socket.socket, request: Request, *, known: set[int], first: Together) -> bool:
+    """Reply to one request of each connection, as a server that resets idle ones may do at the worst moment."""
+    if request.connection in known:
+        return False
+    known.add(request.connection)
+    return (first if request.connection <= 4 else json_reply(GOOD))(connection, request)
+
+
+@pytest.mark.parametrize("is_tls", [False, True])
+def test_no_retry_goes_over_another_connection_that_the_server_closes(is_tls, tls):
+    async def run(url: str) -> None:
+        async with RagClient(url, timeout_seconds=5) as client:
+            await asyncio.gather(*(client.query(f"{n}") for n in range(4)))
+            with pytest.raises(EndpointUnreachable):
+                await client.query("lost")
+            for again in ("retry", "next"):
+                assert (await client.query(again)).text == GOOD["answer"]
+
+    behaviour = partial(lose_second_requests, known=set(), first=Together(4))
+    with FakeEndpoint(behaviour, tls=tls if is_tls else None, host="localhost") as endpoint:
+        asyncio.run(run(endpoint.url))
+        assert endpoint.connections == 6
+
+
+def test_no_retry_of_a_judge_goes_over_another_connection_that_the_server_closes(library):
+    async def run(url: str) -> None:
+        connections = Connections(library)
+        await asyncio.gather(*(post(connections, url) for _ in range(4)))
+        with pytest.raises((library.ReadError, library.RemoteProtocolError)):
+            await post(connections, url)
+        await post(connections, url)
+        await connections.aclose()
+
+    with FakeEndpoint(partial(lose_second_requests, known=set(), first=Together(4))) as endpoint:
+        asyncio.run(run(endpoint.url))
+        assert endpoint.connections == 5
 
 
 def test_unclosed_connections_close_with_their_loop(library, recwarn):
