@@ -18,6 +18,7 @@ from pytest_ragcheck.report.terminal.gate_lines import flaky_lines
 from pytest_ragcheck.summary.flaky import flaky_in_history
 from pytest_ragcheck.summary.gate.baseline_file import BaselineFile, baseline_documents, differing
 from pytest_ragcheck.summary.gate.baseline_reader import Baseline, read_baseline
+from pytest_ragcheck.summary.gate.comparability import described, other_settings_of_rows
 from pytest_ragcheck.summary.gate.recorded.saved_runs import contexts_path, read_contexts
 from pytest_ragcheck.summary.predictions_reader import Key, read_document
 from pytest_ragcheck.summary.reach import Reach
@@ -109,6 +110,7 @@ def _saved(chosen: argparse.Namespace, now: BaselineFile, earlier: BaselineFile 
     return [
         f"{path}: {counted(len(saved.rows), 'question')}, {runs}; contexts in {texts}",
         *_left_out(now.runs, saved),
+        *(_replaced(now.runs, earlier.runs) if earlier is not None else ()),
         *_of_datasets("dropped, because missing", now.gone),
         *flaky_lines(flaky_in_history(saved)),
     ]
@@ -138,6 +140,16 @@ def _of_datasets(words: str, keys: Set[Key]) -> Iterator[str]:
     if keys:
         datasets = some(sorted({dataset for dataset, _ in keys}), 10)
         yield f"{words}: {counted(len(keys), 'question')} of {datasets}"
+
+
+def _replaced(now: Baseline, recorded: Baseline) -> Iterator[str]:
+    """Yield a line if earlier runs are replaced, because later runs with their settings will be refused."""
+    known = {key: recorded.rows[key] for key, row in now.rows.items() if key in recorded.rows and not row.error_kind}
+    found = {key: other for key, row in known.items() if (other := other_settings_of_rows(row, now.rows[key]))}
+    for line in _of_datasets(
+        f"replaced, because of other settings ({'; '.join(described(found.values()))})", found.keys()
+    ):
+        yield f"{line}. Run with these settings from now on, or restore the earlier {recorded.name}."
 
 
 def _left_out(now: Baseline, recorded: Baseline) -> Iterator[str]:

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.scores.catalogue import DEMANDED, MUST_NOT_RETRIEVE
+from pytest_ragcheck.summary.gate.comparability import other_settings_of_rows
 from pytest_ragcheck.summary.gate.recorded.saved_answer import text_digest
 from pytest_ragcheck.summary.gate.recorded.saved_runs import OF_THE_LATEST_ANSWER
-from pytest_ragcheck.summary.predictions_reader import Key, judge_name, key_of
+from pytest_ragcheck.summary.predictions_reader import Key, key_of
 
 if TYPE_CHECKING:
     from pytest_ragcheck.summary.gate.baseline_reader import Baseline, BaselineRow
@@ -88,13 +89,7 @@ def _is_recorded(given: Mapping[str, Any], known: Mapping[str, Any]) -> bool:
 
 def _is_comparable(row: BaselineRow, recorded: BaselineRow) -> bool:
     """True if the gate would compare the rows; otherwise the new row replaces the recorded one."""
-    return (
-        row.question == recorded.question
-        and judge_name(row.judge) == judge_name(recorded.judge)
-        and row.prompt_version == recorded.prompt_version
-        and recorded.tier in {None, row.tier}
-        and recorded.top_k in {None, row.top_k}
-    )
+    return row.question == recorded.question and not other_settings_of_rows(recorded, row)
 
 
 def _by_key(document: Mapping[str, Any]) -> dict[Key, Mapping[str, Any]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.scores.catalogue import DEMANDED
@@ -12,9 +12,12 @@ from pytest_ragcheck.summary.predictions_reader import judge_name
 from pytest_ragcheck.verdict.failure_text import some
 
 if TYPE_CHECKING:
+    from pytest_ragcheck.judging.judgement import JudgeIdentity
     from pytest_ragcheck.summary.gate.baseline_comparison import Change, Comparison
     from pytest_ragcheck.summary.gate.baseline_reader import BaselineRow
     from pytest_ragcheck.verdict.record import Record
+
+    Differing = Mapping[str, tuple[object, object]]
 
 _SHOWN = 5
 _SETTINGS = ("judge", "prompt", "tier", "top_k")
@@ -33,25 +36,39 @@ def differences(comparison: Comparison) -> tuple[str, ...]:
             None,
             (
                 _dataset(comparison),
-                *(_difference(what, [each[what] for each in found if what in each]) for what in _SETTINGS),
+                *described(found),
                 _metrics(measured),
             ),
         )
     )
 
 
-def other_settings(before: BaselineRow, now: Record) -> dict[str, tuple[object, object]]:
+def other_settings(before: BaselineRow, now: Record) -> Differing:
     """Return by name the settings that make the answers incomparable: the recorded value and today's."""
-    judge = judge_name(now.judge)
+    prompt = now.judge.prompt_version if now.judge else None
+    return _differing(before, now.judge, (prompt, now.question.tier, now.top_k))
+
+
+def other_settings_of_rows(before: BaselineRow, now: BaselineRow) -> Differing:
+    return _differing(before, now.judge, (now.prompt_version, now.tier, now.top_k))
+
+
+def described(found: Collection[Differing]) -> Iterator[str]:
+    """Yield a clause for each setting that differs, such as `top_k: 5 then, 3 now`."""
+    for what in _SETTINGS:
+        if pairs := [each[what] for each in found if what in each]:
+            yield f"{what}: {_some(then for then, _ in pairs)} then, {_some(now for _, now in pairs)} now"
+
+
+def _differing(before: BaselineRow, judge: JudgeIdentity | None, now: tuple[object, object, object]) -> Differing:
+    prompt, tier, top_k = now
     if before.judge is None and before.prompt_version is not None:
-        # Rows of other programs may name only the prompt.
-        judge = judge_name(None)
-    tier = now.question.tier
+        judge = None  # rows of other programs may name only the prompt
     values: tuple[tuple[object, object], ...] = (
-        (judge_name(before.judge), judge),
-        (before.prompt_version, now.judge.prompt_version if now.judge else None),
+        (judge_name(before.judge), judge_name(judge)),
+        (before.prompt_version, prompt),
         (before.tier or tier, tier),
-        (before.top_k or now.top_k, now.top_k),
+        (before.top_k or top_k, top_k),
     )
     return {what: pair for what, pair in zip(_SETTINGS, values, strict=True) if pair[0] != pair[1]}
 
@@ -75,12 +92,6 @@ def _metrics(measured: Iterable[Change]) -> str:
         if metric not in {*now, *DEMANDED} and (2 * n >= len(same) or not needs_more_than_labels(metric))
     ]
     return f"metrics: {_some(lost)} then, no score on any answer now" if lost else ""
-
-
-def _difference(what: str, pairs: Sequence[tuple[object, object]]) -> str:
-    if not pairs:
-        return ""
-    return f"{what}: {_some(then for then, _ in pairs)} then, {_some(now for _, now in pairs)} now"
 
 
 def _some(values: Iterable[object]) -> str:

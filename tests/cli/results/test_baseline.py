@@ -87,22 +87,30 @@ def test_a_question_that_passed_and_failed_is_named_as_flaky(
     assert [(row.passes, row.fails) for row in rows.values()] == [(3, 0), (2, 1), (0, 2)]
 
 
+def judge(kind: str) -> dict[str, Any]:
+    identity = {"kind": kind, "model": None, "url": None, "prompt_version": None}
+    return {"judge": identity, "prompt_version": None}
+
+
 @pytest.mark.parametrize(
-    "other",
+    ("before", "now", "differs"),
     [
-        {"judge": {"kind": "own", "model": None, "url": None, "prompt_version": None}, "prompt_version": None},
-        {"prompt_version": "canned-2"},
-        {"tier": "generation"},
-        {"top_k": 3},
+        (judge("offline"), judge("own"), "judge: offline then, own now"),
+        ({}, {"prompt_version": "canned-2"}, "prompt: canned-1 then, canned-2 now"),
+        ({}, {"tier": "generation"}, "tier: end_to_end then, generation now"),
+        ({}, {"top_k": 3}, "top_k: 5 then, 3 now"),
     ],
 )
 def test_another_judge_prompt_tier_or_top_k_starts_a_new_history(
-    save: Save, tmp_path: Path, other: dict[str, Any]
+    save: Save, tmp_path: Path, before: dict[str, Any], now: dict[str, Any], differs: str
 ) -> None:
-    save(failed("terms"), failed("prices"))
-    status, printed, _ = save(passed("terms", **other), failed("prices"), timestamp="2126-11-06T00:00:00+00:00")
-    contexts = "ragcheck-baseline.contexts.json"
-    assert (status, printed) == (0, f"ragcheck-baseline.json: 2 questions, 2 saved runs; contexts in {contexts}\n")
+    save(failed("terms", **before), failed("prices"))
+    status, printed, _ = save(passed("terms", **now), failed("prices"), timestamp="2126-11-06T00:00:00+00:00")
+    replaced = (
+        f"replaced, because of other settings ({differs}): 1 question of billing. "
+        "Run with these settings from now on, or restore the earlier ragcheck-baseline.json."
+    )
+    assert (status, printed.splitlines()[1:]) == (0, [replaced])
     rows = read_baseline(tmp_path / "ragcheck-baseline.json", name="b").rows
     assert [(row.passes, row.fails, len(row.saved)) for row in rows.values()] == [(1, 0, 1), (0, 2, 2)]
 
