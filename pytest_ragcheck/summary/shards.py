@@ -7,7 +7,7 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
-from datetime import datetime, timezone
+from datetime import datetime, timedelta, timezone
 from functools import reduce
 from operator import add
 from pathlib import Path
@@ -43,6 +43,10 @@ class Shard:
 
     outcomes: Outcomes
 
+    @property
+    def name(self) -> str:
+        return f"shard {self.number} of {self.count}"
+
 
 def shard_name(agent: str, number: int, count: int) -> str:
     return f"{agent}.shard-{number}-of-{count}.json"
@@ -53,6 +57,7 @@ def shard_document(outcomes: Outcomes) -> dict[str, Any]:
     number, count = outcomes.shard or (1, 1)
     return {
         "shard": {"number": number, "count": count},
+        "ended": outcomes.timestamp.timestamp(),
         "same": _same(outcomes),
         **{name: getattr(outcomes, name) for name in _PLAIN},
         "skipped": dict(outcomes.skipped),
@@ -130,6 +135,12 @@ def merged(shards: Sequence[Shard], *, timestamp: datetime) -> Outcomes:
     return replace(outcomes, complete=whole, reach=_common([part.reach for part in parts]) if whole else Reach())
 
 
+def much_older(shards: Sequence[Shard]) -> list[Shard]:
+    """The shards that ended more than a day before the last one, and so may be of an earlier run."""
+    last = max(shard.outcomes.timestamp for shard in shards)
+    return [shard for shard in shards if last - shard.outcomes.timestamp > timedelta(days=1)]
+
+
 def _same(outcomes: Outcomes) -> dict[str, Any]:
     # Only the shard of its test has the question of a `rag_check` call.
     asked = [
@@ -160,7 +171,7 @@ def _outcomes(document: Mapping[str, Any]) -> Outcomes:
     return Outcomes(
         agent_name=same["agent"],
         **{name: document[name] for name in _PLAIN},
-        timestamp=datetime.now(timezone.utc),
+        timestamp=datetime.fromtimestamp(document["ended"], timezone.utc),
         sets=tuple(map(set_from_wire, document["sets"])),
         records=tuple(map(record_of, document["records"])),
         skipped=document["skipped"],

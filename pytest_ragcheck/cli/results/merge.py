@@ -15,7 +15,7 @@ from pytest_ragcheck.report.terminal.gate_lines import decision_lines, decision_
 from pytest_ragcheck.verdict.failure_text import some
 
 _SHOWN = 10
-
+_OF_EARLIER = "If it is of an earlier run, run it again, and merge."
 
 HELP = "merge the shards of a run"
 DESCRIPTION = (
@@ -39,7 +39,7 @@ def run(chosen: argparse.Namespace) -> int:
     from pytest_ragcheck.report.terminal.run_lines import summary_lines
     from pytest_ragcheck.summary.aggregate import aggregate
     from pytest_ragcheck.summary.gate.gate_decision import red_by_themselves
-    from pytest_ragcheck.summary.shards import find_shards, merged, read_shard
+    from pytest_ragcheck.summary.shards import find_shards, merged, much_older, read_shard
 
     shards = [read_shard(path) for path in find_shards(chosen.folders)]
     outcomes = merged(shards, timestamp=datetime.now(timezone.utc))
@@ -63,7 +63,10 @@ def run(chosen: argparse.Namespace) -> int:
         say(f"gate {rules.gate}: RED: {text}")
     stopped = [shard for shard in shards if shard.outcomes.stopped]
     for shard in stopped:
-        say(f"shard {shard.number} of {shard.count} is incomplete: {shard.outcomes.stopped}. Run it again, and merge.")
+        say(f"{shard.name} is incomplete: {shard.outcomes.stopped}. Run it again, and merge.")
+    for shard in much_older(shards):
+        ended = shard.outcomes.timestamp.isoformat(timespec="seconds")
+        say(f"{shard.name} ended at {ended}, more than a day before the last one. {_OF_EARLIER}")
     failed = sorted({node for shard in shards for node in shard.outcomes.failed_otherwise})
     if failed:
         say(f"failed besides the questions: {some(failed, _SHOWN)}")

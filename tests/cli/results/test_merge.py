@@ -91,6 +91,22 @@ def test_a_shard_that_was_stopped_is_red(tmp_path: Path, merge: Ragcheck) -> Non
     )
 
 
+EARLIER = (
+    "shard 1 of 2 ended at 2026-11-04T12:29:59+00:00, more than a day before the last one. "
+    "If it is of an earlier run, run it again, and merge."
+)
+
+
+def test_a_shard_that_ended_more_than_a_day_before_the_last_one_is_named(tmp_path: Path, merge: Ragcheck) -> None:
+    shards(tmp_path, good("a"), good("b"))
+    path = tmp_path / "parts" / "1" / "rag.shard-1-of-2.json"
+    document = json.loads(path.read_bytes())
+    for seconds, lines in ((86_000, []), (86_401, [EARLIER])):
+        path.write_text(json.dumps({**document, "ended": document["ended"] - seconds}), encoding="utf-8")
+        status, printed, _ = merge()
+        assert (status, [line for line in printed.splitlines() if line.startswith("shard ")]) == (0, lines)
+
+
 def test_what_was_expected_to_fail_or_is_in_quarantine_is_not_red(tmp_path: Path, merge: Ragcheck) -> None:
     shards(tmp_path, bad("a", quarantine="flaky"), bad("b"), excused={("billing", "b"): "expected to fail"})
     assert merge()[0] == 0
