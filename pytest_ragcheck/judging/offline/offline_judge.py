@@ -51,7 +51,7 @@ class OfflineJudge:
     has figures for their agreement with people.
     """
 
-    identity: ClassVar[JudgeIdentity] = JudgeIdentity(kind="offline", prompt_version="offline-9")
+    identity: ClassVar[JudgeIdentity] = JudgeIdentity(kind="offline", prompt_version="offline-10")
 
     def __init__(self) -> None:
         self._terms = TermDictionary()
@@ -75,7 +75,7 @@ class OfflineJudge:
         cache = SentenceCache(answered, text)
         if question.answerable and question.acceptable_answers:
             # Correctness parses the whole answer anyway, which usually rules out a refusal.
-            cache[text] = Sentence(text)
+            cache[text] = Sentence(text, is_whole=True)
         abstained = is_refusal(text, cache)
         correctness, wrong, recall = self._correctness(question, text, cache, abstained=abstained)
         if abstained and wrong != DECLINED and correctness is not None and question.answerable:

@@ -55,6 +55,9 @@ _OTHER_SCRIPTS = _KINDS.pop("other scripts")[1]
 _UNSTATED = _KINDS.pop("not stated")[1]
 """The parts of a sentence that its speaker does not state."""
 
+_OUTAGES = _KINDS.pop("outages")[1]
+"""The reasons of a system that is out of order, and so declines nothing."""
+
 _REFERRALS = _KINDS.pop("referrals")[1]
 """The beginnings of advice to ask or contact somebody else."""
 
@@ -70,6 +73,8 @@ _TRIGGERS = frozenset[str]().union(*(triggers for triggers, _ in _BY_TRIGGERS))
 _ELISION = re.compile(r"\bn'")
 """The beginning of French "n'est", whose trigger is `n'`."""
 
+_WHOLE_QUOTE = re.compile(r"""^\W*(?:["«„「『]([^"«»„「」『』]*)["»」』]|'(.*)')\W*$""")
+
 _OTHER_LETTERS = re.compile("[\u0400-\u1dff\u3040-\ud7ff]")
 """Letters of other scripts."""
 
@@ -81,9 +86,10 @@ _SENTENCE_READ = 400
 class Sentence:
     """A sentence, or a whole answer, normalised and split into words."""
 
-    __slots__ = ("_declines", "folded", "triggers", "words")
+    __slots__ = ("_declines", "_is_whole", "folded", "triggers", "words")
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, *, is_whole: bool = False) -> None:
+        self._is_whole = is_whole
         self.folded = normalised(text)
         self.words = clause_words(self.folded)
         self.triggers = _TRIGGERS.intersection(self.words)
@@ -102,12 +108,15 @@ class Sentence:
         """
         True if the sentence states that something is unknown or not in the sources; computed once.
 
-        A quote, a condition or a report of another's words states nothing.
+        A condition or a report of another's words states nothing, nor does a quote that is not the whole answer. A
+        system that is out of order does not decline.
         """
         if self._declines is None:
             opening = self.folded[:_SENTENCE_READ]
+            if self._is_whole:
+                opening = _WHOLE_QUOTE.sub(r"\1\2", opening)
             # Few sentences match at all, and only these need the slow search for what they do not state.
-            matches = self.may_decline and self._matches(opening)
+            matches = self.may_decline and self._matches(opening) and not _compiled(_OUTAGES).search(opening)
             self._declines = matches and self._matches(_compiled(_UNSTATED).sub(" ", opening))
         return self._declines
 
@@ -165,11 +174,11 @@ class SentenceCache(dict[str, Sentence]):
             start = read.index(sentence, end)
             end = start + len(sentence)
             verbatim.append(answer[start:end])
-            self[verbatim[-1]] = Sentence(sentence)
+            self[verbatim[-1]] = Sentence(sentence, is_whole=sentence == read.strip())
         self.sentences = tuple(verbatim)
 
     def __missing__(self, sentence: str) -> Sentence:
-        parsed = self[sentence] = Sentence(sentence)
+        parsed = self[sentence] = Sentence(sentence, is_whole=self.sentences == (sentence,))
         return parsed
 
 

@@ -7,6 +7,19 @@ from hypothesis import strategies as st
 from pytest_ragcheck.judging.offline.refusals import is_refusal
 
 REFUSALS = r"""
+“I don’t know.”
+"I don't know."
+'I don't know.'
+„Das weiß ich nicht.“
+« Je ne sais pas. »
+「わかりません。」
+I&nbsp;don’t&nbsp;know.
+The documents do&#160;not&nbsp;say.
+Dazu finde ich in den Dokumenten leider keine Angabe.
+Dazu habe ich keinen Hinweis gefunden.
+I cannot answer; the documents do not say why the service was down.
+I do not know because the document does not say when the service is down.
+Ich kann das nicht sagen, da das System in den Dokumenten nicht beschrieben wird.
 Ik kan dit niet in de documenten terugvinden.
 I don't know what 'SSO' means.
 I don't know.
@@ -231,6 +244,12 @@ Ik zou het niet weten.
 """
 
 ANSWERS = r"""
+“I don’t know,” said the clerk.
+The clerk answered “I don’t know.”
+"I don't know." That is the answer of the clerk.
+I am not able to answer because the search service is down.
+I'm sorry, I cannot answer due to an internal error.
+Ich kann nicht antworten, weil der Suchdienst nicht erreichbar ist.
 La aplicación muestra un aviso si no hay información disponible.
 La demande est close s'il n'y a pas de réponse.
 O sistema usa zero se não houver informação.

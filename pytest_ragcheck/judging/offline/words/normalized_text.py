@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Iterator
+from html import unescape
 from itertools import chain
 
 from pytest_ragcheck.judging.offline.words.han_numbers import with_han_numbers_in_digits
@@ -55,6 +56,9 @@ _ANY_WORDS_AND_ENDS = re.compile(rf"(?! )(?:{_ANY_WORD}|{_END}|[\n。！？।])
 
 _LONGEST_WORD = 40  # a longer run has no spaces, as in Chinese
 
+_ENTITY = re.compile(r"&#?\w+;")
+"""A character of HTML, such as `&nbsp;`."""
+
 _MARKS = re.compile("[\u0300-\u036f\u0591-\u05bd\u0640\u064b-\u0652\u00ad\u200b-\u200f\u2060\ufeff]+")
 _DIGIT_SPACE = re.compile("(?<=\\d)[\u00a0\u2009\u202f](?=\\d{3}(?!\\d))")
 _LETTERS_WITHOUT_DECOMPOSITION = (("ø", "o"), ("ł", "l"), ("đ", "d"), ("æ", "ae"), ("œ", "oe"), ("ı", "i"), ("’", "'"))
@@ -98,6 +102,8 @@ def normalised(text: str) -> str:
 
 
 def _folded(text: str) -> str:
+    if "&" in text:
+        text = _ENTITY.sub(lambda entity: unescape(entity[0]), text)
     if "-0" in text or "-1" in text:
         text = _ISO_DATE.sub(_date_in_words, text)
     if text.isascii():
