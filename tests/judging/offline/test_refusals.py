@@ -19,6 +19,8 @@ Dazu finde ich in den Dokumenten leider keine Angabe.
 Dazu habe ich keinen Hinweis gefunden.
 I cannot answer; the documents do not say why the service was down.
 I do not know because the document does not say when the service is down.
+I cannot say whether the delay was due to a technical failure.
+The documents do not say whether refunds stop because the service is down.
 Ich kann das nicht sagen, da das System in den Dokumenten nicht beschrieben wird.
 Ik kan dit niet in de documenten terugvinden.
 I don't know what 'SSO' means.
