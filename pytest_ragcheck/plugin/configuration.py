@@ -24,21 +24,19 @@ if TYPE_CHECKING:
     from pytest_ragcheck.config.settings import Settings
 
 DATASETS_PLUGIN = "ragcheck-datasets"
-"""The name of the plugin object that collects datasets."""
-
 SETTINGS: pytest.StashKey[Settings] = pytest.StashKey()
 
 IS_SPLIT: pytest.StashKey[bool] = pytest.StashKey()
 """Set while items of other parts of the run are deselected."""
 
 PROCESS_ID: pytest.StashKey[int] = pytest.StashKey()
-"""The process that collected the items; pytest-forked runs each of them in a child."""
+"""The process that collected the items; pytest-forked runs each in a child."""
 
 _FEWEST_FILES = 10
-"""Files and connections that a run with a single question opens at once, and a few more."""
+"""More than a run with a single question opens at once, connections included."""
 
 _INI_TYPES: dict[str, Any] = {"words": "args", "lines": "linelist"}
-"""pytest's ini types by the kind of a setting; text for any other kind."""
+"""By the kind of a setting; else text."""
 
 
 def add_options(parser: pytest.Parser) -> None:
@@ -99,7 +97,7 @@ def known_metrics(config: pytest.Config) -> tuple[str, ...]:
 
 
 def given_options(config: pytest.Config, leave_out: frozenset[str] | set[str] = frozenset()) -> dict[str, Given]:
-    """The values from the command line, or else from the ini file, by option name."""
+    """The values of the command line, or else of the ini file, by option."""
     found = {setting.name: _given(config, setting) for setting in TABLE if setting.name not in leave_out}
     return {name: given for name, given in found.items() if given is not None}
 
@@ -148,7 +146,7 @@ def is_question_file(session: pytest.Session, path: Path) -> bool:
         if isinstance(patterns, str):
             patterns = patterns.split()
         if not any(path.match(pattern) for pattern in patterns):
-            # Reading it reports its ending; code and pages of a package `rag` are named alike.
+            # Reading it reports its ending. Code and pages of a package `rag` have such names too.
             return argument and ".rag." in name and not name.endswith((".py", ".rst", ".md"))
     try:
         output = settings_of(session.config).run.output
@@ -167,7 +165,7 @@ def calls_rag_check(item: pytest.Item) -> bool:
 
 
 def is_question_of(config: pytest.Config, node_id: str) -> bool:
-    """True if the node id looks like a question of a question file or of one of the run's datasets."""
+    """True for a question of a question file or of one of the run's datasets."""
     if is_question_id(node_id):
         return True
     name = node_id.partition("::")[0]
@@ -175,7 +173,6 @@ def is_question_of(config: pytest.Config, node_id: str) -> bool:
 
 
 def is_question_id(node_id: str) -> bool:
-    """True if the node id looks like a question of a question file."""
     return node_id.partition("::")[0].lower().endswith((*QUESTION_FILES, RESULT_QUESTIONS))
 
 
@@ -193,7 +190,7 @@ def _given(config: pytest.Config, setting: Setting) -> Given | None:
 
 
 def _ini_value(config: pytest.Config, name: str) -> Any:
-    """The value of the ini file or of `-o`, as text or as a native value of TOML; None if there is none."""
+    """The value of the ini file or of `-o`, as text or a native value of TOML; else None."""
     try:
         return config.getini(name)
     except (TypeError, ValueError, pytest.UsageError) as error:
@@ -239,7 +236,7 @@ def opening_files() -> Iterator[None]:
 
 
 def check_files() -> None:
-    """Raise a usage error if the process can open too few files and connections; later an import fails obscurely."""
+    """Raise a usage error if the process can open too few files; later an import fails obscurely."""
     held: list[int] = []
     try:
         while len(held) < _FEWEST_FILES:

@@ -53,7 +53,7 @@ class FunctionEndpoint:
             for each in [*self._signature.parameters.values()][1:]
             if each.name in {"history", "session", "identity"}
         }
-        """These parameters of the function after the query; True for a required one."""
+        """These parameters of the function; True for a required one."""
 
         self._takes_top_k = self._check_signature()
 

@@ -136,7 +136,7 @@ def merged(shards: Sequence[Shard], *, timestamp: datetime) -> Outcomes:
 
 
 def much_older(shards: Sequence[Shard]) -> list[Shard]:
-    """The shards that ended more than a day before the last one, and so may be of an earlier run."""
+    """The shards that ended more than a day before the last one."""
     last = max(shard.outcomes.timestamp for shard in shards)
     return [shard for shard in shards if last - shard.outcomes.timestamp > timedelta(days=1)]
 

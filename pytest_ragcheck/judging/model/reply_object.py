@@ -69,14 +69,13 @@ def read_object(text: str, form: type[Reply], *, nonce: str, bare: Collection[st
     The object in a reply that may also contain thinking, prose, a code fence or an echo of the material.
 
     Only an object with the nonce of this request is a verdict. Text before the end of a `<think>` part is a draft; an
-    unclosed `<think>` part is read like prose.
+    unclosed one is read like prose.
 
-    With *bare*, the only object of the reply counts even without a nonce if it has these fields and none outside the
-    form. Give *bare* only if the material has no such object, which the model could have copied.
+    With *bare*, the only object counts even without a nonce if it has these fields and no others. Give *bare* only if
+    the material has no such object, which the model could have copied.
 
     Raises:
-        JudgeReplyError: The reply has no verdict, more than one, or one with wrong fields. The text of the error can be
-            sent back to the model.
+        JudgeReplyError: The reply has no verdict, several, or one with wrong fields. The text can be sent to the model.
     """
     if len(text) > LONGEST_REPLY:
         raise JudgeReplyError(f"the reply has {len(text)} characters, more than {LONGEST_REPLY}", reply=text[:1000])

@@ -46,9 +46,8 @@ class OfflineJudge:
     """
     Judges by rules. Equal answers always get equal judgements.
 
-    `groundedness` measures how far the words of the answer occur together in the contexts. `answer_correctness`
-    measures how much of an acceptable answer the answer contains. Neither understands the text; the reference page
-    has figures for their agreement with people.
+    `groundedness` measures how far the words of the answer occur together in the contexts, `answer_correctness` how
+    much of an acceptable answer it contains. Neither understands the text.
     """
 
     identity: ClassVar[JudgeIdentity] = JudgeIdentity(kind="offline", prompt_version="offline-10")
@@ -126,8 +125,7 @@ class OfflineJudge:
         """
         *grounded*, corrected by an expected answer that *contexts* support.
 
-        The contexts then contradict a short answer that denies it or says something else, and support the sentences
-        that say the same.
+        They contradict a short answer that denies it or says something else, and support sentences that say the same.
         """
         is_grounded = grounded.score >= PASS_LINE
         denies = is_grounded and (
@@ -186,7 +184,7 @@ class OfflineJudge:
     def _correctness(
         self, question: Question, text: str, cache: SentenceCache, *, abstained: bool
     ) -> tuple[float | None, str, Recall | None]:
-        """The score, if it applies; the weakness, empty if the recall has it; the recall, if measured."""
+        """The score, if it applies; the weakness, unless the recall has it; the recall, if measured."""
         if not question.answerable:
             return (1.0, "", None) if abstained else (0.0, NOT_DECLINED, None)
         acceptable = question.acceptable_answers

@@ -49,34 +49,20 @@ def _sections() -> Iterator[tuple[str, frozenset[str], str]]:
 
 _KINDS = {title: (triggers, pattern) for title, triggers, pattern in _sections()}
 
-_OTHER_SCRIPTS = _KINDS.pop("other scripts")[1]
-"""The refusals of languages in other scripts."""
-
-_UNSTATED = _KINDS.pop("not stated")[1]
-"""The parts of a sentence that its speaker does not state."""
-
-_OUTAGES = _KINDS.pop("outages")[1]
-"""The reasons of a system that is out of order, and so declines nothing."""
-
-_REFERRALS = _KINDS.pop("referrals")[1]
-"""The beginnings of advice to ask or contact somebody else."""
-
-_OPENINGS = _KINDS.pop("openings")[1]
-"""The beginnings of sentences that only open an answer."""
-
+_OTHER_SCRIPTS, _UNSTATED, _OUTAGES, _REFERRALS, _OPENINGS = (
+    _KINDS.pop(title)[1] for title in ("other scripts", "not stated", "outages", "referrals", "openings")
+)
 _BY_TRIGGERS = tuple(_KINDS.values())
-"""The trigger words and the pattern of each kind of refusal in Latin letters."""
+"""Of each kind of refusal in Latin letters."""
 
 _TRIGGERS = frozenset[str]().union(*(triggers for triggers, _ in _BY_TRIGGERS))
-"""All trigger words in Latin letters; most sentences have none."""
+"""Most sentences have none."""
 
-_ELISION = re.compile(r"\bn'")
-"""The beginning of French "n'est", whose trigger is `n'`."""
+_ELISION = re.compile(r"\bn'")  # of French "n'est", whose trigger is `n'`
 
 _WHOLE_QUOTE = re.compile(r"""^\W*(?:["«„「『]([^"«»„「」『』]*)["»」』]|'(.*)')\W*$""")
 
 _OTHER_LETTERS = re.compile("[\u0400-\u1dff\u3040-\ud7ff]")
-"""Letters of other scripts."""
 
 # Enough for all known refusals; bounds the work on an answer that is one long sentence.
 _CHARACTERS_READ = 2000
@@ -84,7 +70,7 @@ _SENTENCE_READ = 400
 
 
 class Sentence:
-    """A sentence, or a whole answer, normalised and split into words."""
+    """A sentence, or an answer if *is_whole*, normalised and split into words."""
 
     __slots__ = ("_declines", "_is_whole", "folded", "triggers", "words")
 
@@ -108,8 +94,8 @@ class Sentence:
         """
         True if the sentence states that something is unknown or not in the sources; computed once.
 
-        A condition or a report of another's words states nothing, nor does a quote that is not the whole answer. A
-        system that is out of order does not decline.
+        A condition, a report, and a quote within the answer state nothing. A system that is out of order does not
+        decline.
         """
         if self._declines is None:
             opening = self.folded[:_SENTENCE_READ]
@@ -122,12 +108,12 @@ class Sentence:
 
     @property
     def opens(self) -> bool:
-        """True if the sentence claims nothing but opens an answer: "I'm sorry.", "The text is about boats."."""
+        """True for sentences that only open an answer: "I'm sorry.", "The text is about boats."."""
         return _compiled(_OPENINGS).match(self.folded) is not None or self.folded.rstrip().endswith("?")
 
     @property
     def refers(self) -> bool:
-        """True if the sentence only advises to look or ask elsewhere: "Please contact support."."""
+        """True for advice to look or ask elsewhere: "Please contact support."."""
         return _refers(self.folded)
 
     def beside_declining(self) -> str:
@@ -186,8 +172,7 @@ def is_refusal(answer: str, cache: SentenceCache | None = None) -> bool:
     """
     True if *answer* declines: it is blank, asks back, or states that something is unknown or not in its sources.
 
-    The first sentence counts, and the second one if the first claims nothing. An answer that declines and then gives an
-    answer is a refusal too.
+    The first sentence counts, and the second one if the first claims nothing. A refusal may be followed by an answer.
     """
     if cache is None or len(answer) > _CHARACTERS_READ:
         cache = SentenceCache(answer[:_CHARACTERS_READ])

@@ -47,10 +47,10 @@ METADATA_NAMES = (
 """Keys of objects beside a text that name its document."""
 
 _MOST_KEYS = 6
-"""Maximum number of keys of an object in a text."""
+"""Most keys of an object in a text."""
 
 _LONGEST_KEY = 60
-"""Maximum length of a key that is compared with these names."""
+"""Most characters of a key that is compared."""
 
 
 def keys_among(value: Mapping[Any, Any], names: Sequence[str]) -> Iterator[str]:

@@ -46,12 +46,12 @@ async def clean_up(
     Deletes every document of the ledger's run, and the empty ledger itself unless the run *continues*.
 
     No failure of the server is raised. A document that could not be deleted is logged as a warning, stays in the ledger
-    and is returned. The same holds for an upload whose batch is not done or cannot be followed, or whose document is
-    not listed. If an earlier cleanup has reported such an upload, and the server still has no such batch or document,
-    the upload made no document. The server may still create documents for *settling_seconds*.
+    and is returned, as does an upload whose batch is not done or cannot be followed, or whose document is not listed.
+    If an earlier cleanup has reported it, and the server still has no such batch or document, the upload made none.
+    The server may still create documents for *settling_seconds*.
 
-    A document that the server does not find counts as deleted; with *by_command* only if an earlier cleanup has
-    reported it, because the command may have the token of another account.
+    A document that the server does not find counts as deleted; with *by_command*, which may have the token of another
+    account, only if an earlier cleanup has reported it.
     """
     entries = ledger.read()
     left = await _find_unknown(ledger, entries, routes, limiter, settling_seconds)

@@ -35,7 +35,7 @@ SETTLING_SECONDS = 10.0
 
 _FAILED_AT_FIRST = 3
 _FAILED_LATER = 10
-"""Number of failures in a row after which no further document is sent: before the first success, and after it."""
+"""Failures in a row after which no further document is sent: before the first success, and after it."""
 
 _NO_ROUTE = {HTTPStatus.NOT_FOUND, HTTPStatus.METHOD_NOT_ALLOWED, HTTPStatus.NOT_IMPLEMENTED}
 _UNAUTHORIZED = {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}
@@ -50,7 +50,7 @@ class Ingested:
     """The reason why the document is not, or may not be, in the system, by file name."""
 
     is_refused: bool = False
-    """True if the server takes or reads no further document, so that other questions would get the same error."""
+    """True if the server takes or reads no further document, so that other questions get the same error."""
 
     def to_json(self) -> str:
         return json.dumps(asdict(self))
@@ -72,13 +72,13 @@ async def ingest(
     """
     Uploads the documents to the system.
 
-    Existing documents stay untouched. Each name must get exactly one new document. If the server has no route
-    for uploads, reads nothing of the first document, or fails with the first three, no further one is sent, and all of
-    them count as failed.
+    Existing documents stay untouched. Each name must get exactly one new document. If the server has no route for
+    uploads, reads nothing of the first document, or fails with the first three, all count as failed, and no further one
+    is sent.
 
     The file names are unique. The *ledger* has a line for each upload before it begins. *on_progress* is called with
-    the number of finished documents each time it grows. The server has stopped reading if no document progresses for
-    twice as long as a request may take, or for five times as long once it has begun one.
+    the number of finished documents. The server has stopped reading if no document progresses for twice as long as a
+    request may take, or for five times as long once it has begun one.
     """
     try:
         listed = await limiter.run(routes.listed)

@@ -25,15 +25,15 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _ANSWER_SECONDS = 2.0
-"""Time for the event loop of an app to answer another thread."""
+"""Time for the loop of an app to answer another thread."""
 
 
 class AsgiApp:
     """
     An app that runs in the event loop of the first request, with its lifespan.
 
-    The startup of an app makes locks, queues and connections, which belong to one event loop. Requests from another
-    loop therefore run in that loop. The startup and the shutdown have *limit_seconds* each.
+    Requests from another loop run in it too, since locks and connections of the startup belong to one loop. The
+    startup and the shutdown have *limit_seconds* each.
 
     Raises:
         UsageError: The app is not an ASGI app.
@@ -103,7 +103,7 @@ class AsgiApp:
         await self._in_loop(lifespan.loop, lifespan.stop)
 
     def _ensure_lifespan(self) -> AsgiLifespan:
-        """The lifespan of the app, begun in the running loop if there is none."""
+        """The lifespan, begun in the running loop if there is none."""
         with self._claiming:
             if self._lifespan is None or self._pid != os.getpid() or self._lifespan.loop.is_closed():
                 self._pid = os.getpid()
@@ -146,7 +146,7 @@ def _check(app: object) -> None:
 
 
 def _name_of(app: Any) -> str:
-    """The `module:name` of the app as a server takes it; the name of its class if no module holds it."""
+    """The `module:name` of the app; the name of its class if no module holds it."""
     if hasattr(app, "__qualname__"):
         return f"{app.__module__}:{app.__qualname__}"
     found = [
@@ -157,8 +157,7 @@ def _name_of(app: Any) -> str:
     ]
     if not found:
         return type(app).__qualname__
-    # A module is registered before those that it imports, so the last one defines the app, except for test modules,
-    # which are imported late.
+    # A module is registered before those that it imports, so the last one defines the app; test modules come late.
     return ":".join(max(enumerate(found), key=lambda each: (not _is_of_tests(each[1][0]), each[0]))[1])
 
 

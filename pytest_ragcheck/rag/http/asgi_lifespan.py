@@ -17,7 +17,7 @@ AsgiCallable = Callable[[Any, Any, Any], Awaitable[None]]
 VERSION = {"version": "3.0", "spec_version": "2.4"}
 
 _ERROR_SECONDS = 1.0
-"""Time for an app to raise the error that it has reported as `startup.failed`."""
+"""Time for an app to raise the error of its `startup.failed`."""
 
 _log = logging.getLogger(__name__)
 
@@ -26,8 +26,8 @@ class AsgiLifespan:
     """
     One lifespan of an ASGI app, in the event loop that makes the object.
 
-    The app stays in one task, since a task group that it opens in its startup is closed in its shutdown. A loop that
-    ends cancels this task, which then runs the shutdown. The startup and the shutdown have *limit_seconds* each.
+    The app stays in one task, since its shutdown closes the task groups of its startup. A loop that ends cancels this
+    task, which then runs the shutdown. Each has *limit_seconds*.
     """
 
     def __init__(self, app: AsgiCallable, name: str, limit_seconds: float) -> None:

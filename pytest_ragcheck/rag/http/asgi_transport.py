@@ -14,7 +14,7 @@ from pytest_ragcheck.rag.http.asgi_lifespan import VERSION, AsgiCallable, AsgiLi
 from pytest_ragcheck.rag.http.exchange_failures import AppFailure
 
 _CHUNKS_AHEAD = 8
-"""Number of chunks that an app may send before they are read."""
+"""Chunks that an app may send before they are read."""
 
 _log = logging.getLogger(__name__)
 

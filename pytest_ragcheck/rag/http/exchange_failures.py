@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from pytest_ragcheck.rag.http.http_exchange import HttpExchange
 
 _BODY_KEPT = 2_000
-"""Maximum number of characters of the body that an error carries."""
+"""Most characters of the body in an error."""
 
 
 class AppFailure(Exception):
@@ -48,11 +48,7 @@ def timed_out(address: Address, seconds: float, phase: Phase) -> EndpointTimeout
 
 
 def unreachable(address: Address, error: Exception, phase: Phase, before: BaseException | None) -> EndpointUnreachable:
-    """
-    The error of a connection that failed, or ended before the reply did.
-
-    The caller was handling the exception *before* when the request was sent.
-    """
+    """The error of a connection that failed, or ended before the reply; *before* as for `causes_of`."""
     causes = list(causes_of(error, before))
     tls = next((cause for cause in causes if isinstance(cause, ssl.SSLError)), None)
     if tls is not None:
@@ -116,7 +112,7 @@ def unusable_reply(
 
 
 def raised_inside(address: Address, error: Exception) -> EndpointError:
-    """The error of an exception from the user's own HTTP client, from the app behind it, or from an app alone."""
+    """The error of an exception from the user's own HTTP client, or from an app."""
     if isinstance(error, AppFailure):
         text = f"the app {error}\nFix the app."
     else:

@@ -21,7 +21,7 @@ class Progress:
     def __init__(self) -> None:
         self.phase = Phase.WAITING  # a user's own transport may report no events
         self.is_traced = False
-        """True if the transport reports events; `httpx.ASGITransport` does not, and it does not stream."""
+        """True if the transport reports events, unlike `httpx.ASGITransport`, which does not stream."""
 
         self._has_connected = False
         self._connected: Any = None
@@ -33,9 +33,9 @@ class Progress:
 
     async def cut_short(self) -> None:
         """
-        Closes the connection of an exchange that was cancelled in the middle of a TLS handshake.
+        Closes the connection of an exchange that was cancelled in a TLS handshake.
 
-        The library would leave the socket open, and the garbage collector would warn.
+        The library would leave the socket open.
         """
         if self._connected is not None and self.phase is Phase.CONNECTING:
             await self._connected.aclose()

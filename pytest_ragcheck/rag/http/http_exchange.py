@@ -21,15 +21,14 @@ ERROR_BODY_BYTES = 16_384
 
 _ERROR_BODY_SECONDS = 1.0
 _DRAIN_SECONDS = 0.02
-"""Time for the end of a reply after the end of its stream; servers send it within a millisecond."""
+"""Time for the end of a reply after its stream; servers send it within a millisecond."""
 
 
 class HttpExchange(Progress):
     """
     A request and its reply, as `HttpRoute` sends and reads them.
 
-    Error texts call the request *shown*, such as `POST with the JSON {...}`. A stream without *events* is read like any
-    other body.
+    Error texts call the request *shown*, such as `POST with the JSON {...}`. Without *events* a stream is any body.
     """
 
     def __init__(self, method: str, shown: str, events: StreamReading | None = None) -> None:
@@ -41,19 +40,19 @@ class HttpExchange(Progress):
         """The reply, if it is a stream of events."""
 
         self.before: BaseException | None = None
-        """The exception that the caller was handling when the request was sent."""
+        """The exception that the caller was handling then."""
 
         self.started = time.perf_counter()
         """The time of `time.perf_counter` when the request was sent."""
 
         self.seconds = 0.0
-        """The time from `started` to the end of the reply, or to its failure."""
+        """From `started` to the end of the reply, or to its failure."""
 
         self.response: Any = None
-        """The reply, in the form of the HTTP library; None until its body has been read."""
+        """That of the HTTP library; None until its body has been read."""
 
         self.body = b""
-        """The body, decompressed and cut off soon after the limit; for a stream only the start."""
+        """Decompressed and cut off soon after the limit; for a stream only the start."""
 
     @property
     def status(self) -> int | None:

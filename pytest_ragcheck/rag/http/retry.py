@@ -21,7 +21,7 @@ TRANSIENT = frozenset({408, 409, 502, 504}) | OVERLOADED
 LONGEST_WAIT_SECONDS = 8.0
 _FIRST_WAIT_SECONDS = 0.25
 _MOST_DOUBLINGS = 10
-"""Keeps the power finite after many attempts; the longest wait is reached long before."""
+"""Keeps the power finite after many attempts."""
 
 
 def is_transient(error: MeasurementError) -> bool:
@@ -37,10 +37,10 @@ def status_of(error: MeasurementError) -> int | None:
 
 def wait_seconds(error: MeasurementError, attempt: int, *, longest: float = LONGEST_WAIT_SECONDS) -> float:
     """
-    Seconds to wait after a failed attempt: as requested by the server, otherwise doubling each time.
+    Seconds to wait after a failed attempt, spread at random: as the server requests, otherwise doubling each time.
 
-    Random jitter spreads the retries. A requested wait of 0 is ignored, since some servers send it with every refusal.
-    Attempts count from 1; *longest* limits a wait that the server did not request.
+    A requested 0 is ignored, since some servers send it with every refusal. Attempts count from 1; *longest* limits a
+    wait that the server did not request.
     """
     asked: float | None = getattr(error, "retry_after_seconds", None)
     wait = min(longest, _FIRST_WAIT_SECONDS * 2 ** min(attempt - 1, _MOST_DOUBLINGS))

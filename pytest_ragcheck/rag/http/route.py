@@ -55,25 +55,20 @@ class HttpRoute:
         self._connections: Connections | None = None
         self._timeout_seconds = timeout_seconds
         self._max_reply_bytes = max_reply_bytes
-        # A TLS handshake that is cancelled from outside leaves its socket open. So connecting has a limit of its own,
-        # a little below that of the whole exchange.
+        # A TLS handshake that is cancelled from outside leaves its socket open, so connecting ends a little earlier.
         self._step_limits = self._library.Timeout(None, connect=timeout_seconds - min(1, timeout_seconds / 2))
         self._to_do: Mapping[int, str] = {}
         self._set_target(url, headers)
 
     def at(self, url: str, *, to_do: Mapping[int, str] = MappingProxyType({})) -> HttpRoute:
-        """
-        The route of another URL, which shares the connections of this one.
-
-        Remedies by status in *to_do* replace the usual ones.
-        """
+        """The route of another URL over the same connections; remedies in *to_do* replace the usual ones, by status."""
         route = copy(self)
         route._to_do = to_do
         route._set_target(url, self._headers)
         return route
 
     def with_headers(self, further: Mapping[str, str]) -> HttpRoute:
-        """The same route with further headers, which replace those of the same name."""
+        """The same route with further headers, which replace others of their names."""
         route = copy(self)
         route._set_target(self.url, {**self._headers, **further})
         return route
@@ -115,8 +110,8 @@ class HttpRoute:
         """
         The exchange, after its reply.
 
-        The *url* is that of the route, with the parameters of a question if there are any; the *request* has further
-        arguments of the library's `build_request`, such as `content=` or `files=`.
+        The *url* is that of the route with the parameters of a question. The *request* has further arguments of the
+        library's `build_request`, such as `content=`.
 
         Raises:
             EndpointError: There is no complete reply, or its status is outside 200 to 299.

@@ -25,8 +25,8 @@ def read_reply(reply: object, *, answers: bool = True, sessions: bool = False) -
     """
     The answer in a reply of the contract's shape; further keys of the reply go to `extra`.
 
-    Answer and contexts may be empty, as for `Reading.read`. Without *answers*, as in the tier `retrieval`, none is
-    needed; with *sessions*, the key `session` names the conversation.
+    Answer and contexts may be empty. Without *answers*, as in the tier `retrieval`, none is needed; with *sessions*, a
+    key `session` names the conversation.
 
     Raises:
         ReplyMismatch: The reply has another shape; the text describes the reply and the contract.

@@ -49,8 +49,8 @@ class Expression:
         """
         The message of an error in the reply or in an object on the path of the expression; empty without one.
 
-        With *beside_text* an error may be a warning, and counts only if the status is "failed". With *unfinished* a
-        status of failure, and the reason why the answer is unfinished, count too.
+        With *beside_text* an error may be a warning, and counts only if the status is "failed". With *unfinished* the
+        flags of a failure, and the reason of an unfinished answer, count too.
         """
         path = [] if self.is_key else _read_objects(self._compiled.parsed, reply)
         for place in (reply, *path):
@@ -72,8 +72,8 @@ class Expression:
         """
         The point where the path ends in the reply, as a clause: `result has no "text" (found "answer")`.
 
-        The clause is empty if the path exists, in every element of arrays too. It is also empty for an expression with
-        filters or functions, which leave out values on purpose.
+        The clause is empty if the path exists, in every element of arrays too, and for an expression with filters or
+        functions, which leave out values on purpose.
         """
         try:
             if self.is_key:
@@ -200,7 +200,7 @@ class _Place:
 
 
 def _follow(node: dict[str, Any], places: list[_Place]) -> list[_Place]:
-    """The places that a node of the expression selects, starting from *places*; raises the two exceptions above."""
+    """The places that a node selects, starting from *places*; raises the two exceptions above."""
     children, what = node["children"], node["type"]
     if what == "field":
         return [place.key(node["value"]) for place in places]

@@ -59,9 +59,8 @@ class Reading:
         """
         The reading of `answer=EXPRESSION contexts=EXPRESSION source_ids=EXPRESSION session=EXPRESSION`.
 
-        Only the contexts are required; without an answer the reading works in the tier `retrieval` only.
-
-        A field starts with its name and `=`, after white space or at the start of the text.
+        Without an answer the reading works in the tier `retrieval` only. A field starts with its name and `=`, after
+        white space or at the start.
 
         Raises:
             ValueError: The text is invalid; the message continues a sentence that starts with the text.
@@ -86,8 +85,8 @@ class Reading:
         """
         The answer in the reply; top-level keys other than those of the expressions go to `extra`.
 
-        An empty answer is valid (the system abstained), and so is an empty list of contexts. The text is empty if no
-        answer is read.
+        An empty answer (the system abstained) and an empty list of contexts are valid. The text is empty if no answer
+        is read.
 
         Raises:
             ReplyMismatch: An expression finds nothing, or a value of another type.

@@ -54,8 +54,8 @@ class JsonTemplate:
         """
         The JSON value; a string that is only a placeholder becomes the value itself.
 
-        The value of `{history}` is an array of messages; as an element of an array it becomes elements of that array.
-        Without a session, a key or an element that is only `{session}` is left out, because many servers reject null.
+        The messages of `{history}` in an array become its elements. Without a session, a key or an element that is only
+        `{session}` is left out, because many servers reject null.
         """
         whole = {"query": query, "top_k": top_k, "history": conversation.messages, "session": conversation.session}
         return _filled(self._value, whole, _texts(query, top_k, conversation))

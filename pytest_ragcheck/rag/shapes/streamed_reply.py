@@ -43,17 +43,17 @@ class StreamedReply:
         self._pieces: list[str] = []
         self._found: dict[str, Any] = {}
         self._gap = ""
-        """The place of an element that the contexts lack, because JMESPath skips it; empty if they lack none."""
+        """The place of an element that JMESPath skips, so that the contexts lack it; or empty."""
 
         self.values: dict[str, Any] = {}
         """The last value of each key that is not null."""
 
         self._has_text = False
-        """True if a payload was plain text, so that brackets and quotes are text too."""
+        """True after plain text: brackets and quotes are text too."""
 
         self._has_ended = False
         self._unfinished = ""
-        """Why an event calls the reply unfinished; counts only if the answer, or the contexts alone, are empty."""
+        """Why an event calls the reply unfinished; counts only without an answer, or contexts asked alone."""
 
         self._problem: ReplyMismatch | None = None
         self.is_done = False
@@ -87,8 +87,7 @@ class StreamedReply:
         The whole answer, after the end of the stream, whose first bytes are the *start*.
 
         Raises:
-            ReplyMismatch: The stream broke off, an event reports an error or cannot be read, or no event has the
-                answer or the contexts.
+            ReplyMismatch: The stream broke off, reports an error, cannot be read, or lacks the answer or the contexts.
         """
         if self._problem is not None:
             raise self._problem

@@ -30,19 +30,19 @@ from pytest_ragcheck.rag.shapes.reading import IdsMismatch, NotFound, Reading, S
 from pytest_ragcheck.rag.shapes.shape import Shape
 
 _LONGEST = 400
-"""Maximum characters of a suggested setting; longer ones are not suggested."""
+"""Most characters of a suggested setting."""
 
 _MANY = 100
 """Number of pieces, and of texts that may be JSON, whose search takes long."""
 
 _MOST_PLACES = 1_000
-"""Maximum number of objects that are searched."""
+"""Most objects that are searched."""
 
 _DEEPEST = 4
-"""Maximum levels between the array of contexts and their texts."""
+"""Most levels between the array of contexts and their texts."""
 
 _ENDS = {"choices": 0, "candidates": 0, "answers": 0, "messages": -1, "2": 0, "8": 0}
-"""Arrays with the answer in their first or last element, of OpenAI, Gemini, Haystack, LangGraph; data of AI SDK 4."""
+"""Arrays with the answer at one end, of OpenAI, Gemini, Haystack, LangGraph; data of AI SDK 4."""
 
 _ASIDE = re.compile(r'^"[28]"|reason|think|tool|status|source|\bdata-')
 """The path or the type of a text in an event beside the answer."""

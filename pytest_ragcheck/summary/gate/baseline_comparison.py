@@ -129,9 +129,9 @@ def compare(
     """
     Compare the run with the baseline, which must be read before the results of the run replace it.
 
-    The *rules* decide whether questions may be missing, and whether a reworded question is compared. *clean* redacts a
-    text, because the texts of the baseline are redacted. *expects* takes the dataset name and id of a question, and
-    returns True if the run would collect it, so that an absent question was deleted.
+    The *rules* decide whether questions may be missing, and whether reworded ones are compared. *clean* redacts a text
+    as those of the baseline are. *expects* takes the dataset name and id of a question, and returns True if the run
+    would collect it, so that an absent question was deleted.
     """
     collected = {(clean(s.dataset_name), clean(question.id)) for s in outcomes.sets for question in s.questions}
     groups: dict[str, list[Change]] = defaultdict(list)

@@ -39,11 +39,11 @@ def baseline_documents(
     """
     The document of the baseline with the run added, and the document of its contexts.
 
-    A question keeps its earlier runs if its text and its settings are the same, and also if it is an ERROR in the run
-    or was not run. A question that is gone is dropped.
+    A question keeps its earlier runs if its text and its settings are the same, if it is an ERROR in the run, and if it
+    was not run. A question that is gone is dropped.
 
-    *now* is the predictions file of the run, *earlier* the baseline that is extended, and *contexts* has the texts of
-    its contexts by digest. With *accepted*, only these questions are taken from the run, without their earlier runs.
+    *now* is the run, *earlier* the baseline that is extended, and *contexts* has its texts by digest. With *accepted*,
+    only these questions are taken from the run, without their earlier runs.
     """
     measured, before = _by_key(now.document), _by_key(earlier.document if earlier else {})
     recorded = earlier.runs.rows if earlier else {}
@@ -88,7 +88,7 @@ def _is_recorded(given: Mapping[str, Any], known: Mapping[str, Any]) -> bool:
 
 
 def _is_comparable(row: BaselineRow, recorded: BaselineRow) -> bool:
-    """True if the gate would compare the rows; otherwise the new row replaces the recorded one."""
+    """True if the gate would compare the rows; otherwise the new one replaces the recorded one."""
     return row.question == recorded.question and not other_settings_of_rows(recorded, row)
 
 
@@ -153,7 +153,7 @@ def _full_answer(given: Mapping[str, Any], texts: dict[str, str]) -> dict[str, A
 
 
 def _further_looks(row: BaselineRow) -> list[dict[str, Any]]:
-    """Return the further looks of the run without their answers: requests of the gate, and deviating repeats."""
+    """Return the further looks of the run without answers: requests of the gate, and deviating repeats."""
     return [
         {
             "verdict": "PASS" if look.passed else "FAIL",
@@ -164,7 +164,7 @@ def _further_looks(row: BaselineRow) -> list[dict[str, Any]]:
 
 
 def _index_of(answer: dict[str, Any], answers: list[dict[str, Any]]) -> int:
-    """Return the index of the answer; add a new answer, and add missing scores to a known one."""
+    """Return the index of the answer after adding it, or its missing scores to a known one."""
     identity = _identity(answer)
     for place, known in enumerate(answers):
         if _identity(known) == identity:

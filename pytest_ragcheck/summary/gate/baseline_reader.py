@@ -127,7 +127,7 @@ def read_baseline(path: Path | InGit, *, name: str, advice: str = GIVE) -> Basel
     """
     The baseline in a file.
 
-    *name* is the name of the baseline in messages, and *advice* the remedy in the message about a file of another kind.
+    *name* stands for it in messages; *advice* is the remedy for a file of another kind.
 
     Raises:
         UsageError: The file is not a baseline or the predictions file of a full run.

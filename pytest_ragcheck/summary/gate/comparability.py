@@ -31,16 +31,7 @@ def differences(comparison: Comparison) -> tuple[str, ...]:
     """
     measured = comparison.measured
     found = [other_settings(change.before, change.now) for change in measured]
-    return tuple(
-        filter(
-            None,
-            (
-                _dataset(comparison),
-                *described(found),
-                _metrics(measured),
-            ),
-        )
-    )
+    return tuple(filter(None, (_dataset(comparison), *described(found), _metrics(measured))))
 
 
 def other_settings(before: BaselineRow, now: Record) -> Differing:

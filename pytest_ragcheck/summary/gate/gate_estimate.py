@@ -26,8 +26,7 @@ def gate_estimate(rows: Iterable[tuple[BaselineRow, int]], gate: str) -> GateEst
     """
     The estimate for the gate `confirmed` or `regression`.
 
-    Each row of the baseline comes with the number of requests that it takes to ask its question again: a turn of a
-    conversation is asked after all turns before it.
+    Each row comes with the number of requests to ask its question again: a turn is asked after those before it.
     """
     asks = judgements = 0
     for row, requests in rows:

@@ -33,8 +33,7 @@ def versions(file: InGit) -> list[InGit]:
     """
     The file in each commit up to its revision that changed it, oldest first.
 
-    The revision may be a range such as `v1..main`. Merges follow the first parent, so that each version is one of the
-    main branch.
+    The revision may be a range such as `v1..main`. Merges follow the first parent, the main branch.
 
     Raises:
         Unusable: There is no such version, or git is not installed.

@@ -187,7 +187,7 @@ class AnswerText:
         return raw
 
     def _lacks_figure(self, sought: ExpectedAnswer, missing: AbstractSet[str]) -> bool:
-        """True if the answer lacks an expected figure; one in the question counts if the answer has only others."""
+        """True if the answer lacks an expected figure; one of the question counts if the answer has others only."""
         if lacks_figure(sought.distinct, missing - self._asked, self._own):
             return True
         has_none = missing >= set(numbers_in(sought.distinct))

@@ -43,7 +43,7 @@ _LEAST_DIGITS_OF_ROUNDED = 2
 
 
 class TermWeights(dict[str, float]):
-    """The weight of each term of an expected answer, given the terms of the question; computed on first use."""
+    """The weight of each term of an expected answer to the question, computed on first use."""
 
     def __init__(self, asked: frozenset[str]) -> None:
         super().__init__()

@@ -118,7 +118,7 @@ def swapped_numbers(claim: Sequence[str], sentence: Sequence[str]) -> Sequence[s
 
 
 def _opposite_word(claim: Sequence[str], sentence: Sequence[str]) -> Sequence[str]:
-    """The word of *claim* that *sentence* lacks, if it has an opposite of it that *claim* lacks; else empty."""
+    """The word of *claim* in whose place *sentence* has an opposite that *claim* lacks; else empty."""
     if _OPPOSITES.keys().isdisjoint(claim):
         return ()
     own, there = frozenset(claim), frozenset(sentence)

@@ -48,8 +48,8 @@ class Computation:
         """
         The numbers of *claim* that follow from two known numbers or times of *answer*.
 
-        A number of an accepted answer may also follow from two numbers of the contexts or the question. The numbers of
-        *unknown* quantities may be known, with another unit.
+        Those of an accepted answer may follow from two numbers of the contexts or the question. Those of *unknown*
+        quantities may be known, with another unit.
         """
         in_doubt = {number for each in unknown for number in numbers_in(each.terms)}
         numbers = list(dict.fromkeys(numbers_in(claim)))

@@ -17,8 +17,8 @@ from pytest_ragcheck.judging.offline.lazy import lazy
 _PIECE = 25
 # Largest distance in terms between two neighbours of the answer in the contexts; 4 and 8 differ by at most 0.003.
 _PAIR_REACH = 6
-# Above this number of pieces (6,000 terms) only pieces with a term of the claim are tried, the rarest terms first,
-# and `_SEEDS` at either end for each term: a bound for contexts of megabytes.
+# Above this number of pieces (6,000 terms) only pieces with a term of the claim are tried, the rarest terms first, and
+# `_SEEDS` at either end for each: a bound for megabytes.
 _MOST_PIECES = 256
 _SEEDS = 32
 NEAR_COPY = 0.85

@@ -27,7 +27,7 @@ class Contradictions:
     def __init__(self, index: ContextIndex) -> None:
         self._index = index
         self._foci: dict[int, int] = {}
-        """The result of `_foci_of` by its argument."""
+        """Of `_foci_of`, by its argument."""
 
     def contradicts(self, claim: Sequence[str], claimed: int) -> bool:
         """
@@ -118,7 +118,7 @@ def _all_oppose(
 
 
 def _part_with(claim: Sequence[str], plain: frozenset[str]) -> Sequence[str]:
-    """The part of *claim* with all of *plain*, at most one other content term, and the words around; or empty."""
+    """The part of *claim* with all of *plain* and at most one other content term; or empty."""
     places = [place for place, term in enumerate(claim) if term not in _WITHOUT_CONTENT]
     content = [claim[place] for place in places]
     for length in (len(plain), len(plain) + 1):

@@ -66,7 +66,7 @@ class Evidence:
         return len(_GERMAN.intersection(chain(claim, self._asked))) >= _LEAST_GERMAN
 
     def has_single(self, claim: Sequence[str]) -> bool:
-        """True if the contexts have an article before the word that has 1 before it in *claim*: "a puff", "1 puff"."""
+        """True if the contexts have an article in place of a 1 in *claim*: "a puff", "1 puff"."""
         return any(term == "1" and after in self._after_articles for term, after in pairwise(claim))
 
     @lazy

@@ -71,7 +71,7 @@ class Groundedness:
         """
         True if a sentence has a wrong number, denies the contexts, or changes a detail other than by an elaboration.
 
-        A detail of only terms of a short *expected* answer does not count; a long one may name who did what to whom.
+        A detail of terms of a short *expected* answer does not count; a long one may name who did what to whom.
         """
         allowed = expected if len(expected) <= _MOST_TERMS_OF_A_NAME else frozenset[str]()
         return any(
@@ -111,8 +111,7 @@ def groundedness(
     """
     Measures how far *contexts* support *answer* and each of its sentences.
 
-    A quantity of an *accepted* answer may follow from any two of the contexts. An answer that claims nothing (a bare
-    refusal, "Yes.") scores 1.0.
+    A quantity of an *accepted* answer may follow from any two of the contexts. A bare refusal or "Yes." scores 1.0.
     """
     terms = contexts_read.terms
     question_terms = terms.of(question)

@@ -18,8 +18,8 @@ class Operands:
     Numbers and times from which others may follow.
 
     Args:
-        numbers: The numbers, as `canonical_number` writes them; those after the first 60 different ones are left out.
-        quantities: The quantities, with the same limit. Clock times, durations and shares in words count.
+        numbers: The numbers, as `canonical_number` writes them; only the first 60 different ones count.
+        quantities: Clock times, durations and shares in words, with the same limit.
     """
 
     def __init__(self, numbers: Iterable[str], quantities: Iterable[Quantity]) -> None:
@@ -47,7 +47,7 @@ class Operands:
         return frozenset(round(result, _DECIMALS) for results in one_step for result in results)
 
     def give(self, number: str) -> bool:
-        """True if two numbers give *number*: 20 and 32 give 52, 25 (percent) and 80 give 20, half and 6 give 3."""
+        """True if two numbers give *number*: 20 and 32 give 52, 25 (percent) and 80 give 20."""
         wanted = _value(number)
         return wanted is not None and round(wanted, _DECIMALS) in self._results
 

@@ -93,7 +93,7 @@ def read_quantities(terms: Sequence[str]) -> list[Quantity]:
 
 
 def _without_number(terms: Sequence[str], place: int, end: int | None) -> Quantity | None:
-    """The quantity of words that begins at *place*, such as half a unit; *end* is the end of the last quantity."""
+    """The quantity of words at *place*, such as half a unit; *end* is the end of the last quantity."""
     term = terms[place]
     if term in _STARTS_BEFORE_UNITS and (place + 1 == len(terms) or terms[place + 1] not in UNITS):
         return None
@@ -266,7 +266,7 @@ def _measured(terms: Sequence[str], place: int, value: float) -> Quantity:
 
 
 def _with_two_words(terms: Sequence[str], place: int, value: float) -> Quantity:
-    """The quantity with *value* at *place* and a unit of two words, "por ciento" or "square metres"; else a number."""
+    """The quantity with a unit of two words, "por ciento" or "square metres"; else a number."""
     found = Quantity(start=place, end=place + 1, value=value)
     first, second = (*terms[place + 1 : place + 3], END, END)[:2]
     if second in _CENT and (first in BEFORE_PERIODS or first in ("por", "pour")):

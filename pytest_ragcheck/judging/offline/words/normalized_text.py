@@ -15,7 +15,7 @@ from pytest_ragcheck.judging.offline.words.word_lists import WORDS
 UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff\u3400-\u9fff\uac00-\ud7a3\U00020000-\U0003ffff"
 )
-"""Scripts without spaces between words, as character ranges; Hangul too, because its particles join the words."""
+"""Scripts without spaces between words, as ranges; Hangul too, whose particles join the words."""
 
 _UNSPACED_RUN = re.compile(f"[{UNSPACED}]+")
 # Not in "可不可以", "不仅", "かもしれません", "なければなりません".
@@ -29,7 +29,7 @@ _HAN = re.compile("[\u3007-\u30ff\u3400-\u9fff]")
 NUMBER_PATTERN = r"(?:\d{1,3}(?: \d{3})+(?!\d)|\d+)(?:[.,:'’]\d+)*"
 NUMBER = re.compile(NUMBER_PATTERN)
 CLAUSE_END = "\x1f"
-"""The word that `clause_words` adds where a negation ends before its sentence does: "the fee, not a deposit, is 30"."""
+"""The word of `clause_words` where a negation ends before its sentence: "the fee, not a deposit, is 30"."""
 _NUMBER_OR_ORDINAL = rf"{NUMBER_PATTERN}(?:(?:st|nd|rd|th)\b)?"
 _ASCII_WORD = rf"[a-z]+(?:'[a-z]+)*|{_NUMBER_OR_ORDINAL}|[%${CLAUSE_END}]"
 # The lookaheads, which skip most characters that begin no word, save a fifth of the time.
@@ -56,14 +56,12 @@ _ANY_WORDS_AND_ENDS = re.compile(rf"(?! )(?:{_ANY_WORD}|{_END}|[\n。！？।])
 
 _LONGEST_WORD = 40  # a longer run has no spaces, as in Chinese
 
-_ENTITY = re.compile(r"&#?\w+;")
-"""A character of HTML, such as `&nbsp;`."""
+_ENTITY = re.compile(r"&#?\w+;")  # of HTML, such as &nbsp;
 
 _MARKS = re.compile("[\u0300-\u036f\u0591-\u05bd\u0640\u064b-\u0652\u00ad\u200b-\u200f\u2060\ufeff]+")
 _DIGIT_SPACE = re.compile("(?<=\\d)[\u00a0\u2009\u202f](?=\\d{3}(?!\\d))")
 _LETTERS_WITHOUT_DECOMPOSITION = (("ø", "o"), ("ł", "l"), ("đ", "d"), ("æ", "ae"), ("œ", "oe"), ("ı", "i"), ("’", "'"))
-# Most texts outside ASCII become ASCII by these alone, and skip the slower steps. A dash does not become a hyphen,
-# which could make a date.
+# Most texts become ASCII by these alone, and skip the slower steps. A dash as a hyphen could make a date.
 _COMMON = (
     ("½", " 1/2"), ("¼", " 1/4"), ("¾", " 3/4"), ("⅓", " 1/3"), ("⅔", " 2/3"),
     ("’", "'"), ("–", "~"), ("—", "~"), ("“", '"'), ("”", '"'), ("\u00a0", " "), ("…", "..."), ("é", "e"), ("·", ""),
@@ -197,8 +195,8 @@ _LIMITED = listed(WORDS["words that limit"])
 
 _ENCLOSED = re.compile(r'[(][^()]{0,100}[)]|"[^"]{0,100}"')
 _COMPOUND = re.compile(r"n(?<!\w.)(?:on|ot?)-\w+(?:-\w+)*")
-# A condition up to its comma. French and Spanish "si" is left out, because "se" and "si" are mostly pronouns elsewhere.
-# Its first letters come first, so the search can skip to them, in half the time.
+# A condition up to its comma, without "si" and "se", mostly pronouns outside French and Spanish. Its first letters come
+# first, so the search can skip to them, in half the time.
 _CONDITION = re.compile(
     r"(?:i(?<!\w.)f|u(?<!\w.)nless|w(?<!\w.)enn|f(?<!\w.)alls|s(?<!\w.)ofern|е(?<!\w.)сли)\b[^,.;:!?\n]{1,100},(?!\d)"
 )
@@ -213,8 +211,8 @@ _ENDED = rf"\g<0> {CLAUSE_END} "
 
 def _with_clause_ends(folded: str) -> str:
     """
-    *folded* with a `CLAUSE_END` for each semicolon and sign of a formula, and after each part that limits a negation or
-    a condition: brackets, quotes, appositions, the comma after a condition, and compounds such as "non-stop".
+    *folded* with a `CLAUSE_END` for each semicolon and sign of a formula, and after each bracket, quote, apposition,
+    compound such as "non-stop" and comma after a condition that limits a negation or a condition.
     """
     if ";" in folded or "=" in folded or "×" in folded or "÷" in folded:
         folded = _CLAUSE_SIGNS.sub(f" {CLAUSE_END} ", folded)
@@ -254,7 +252,7 @@ def _pairs(before: str, word: str) -> list[str]:
 
 
 # Begins with one set of characters, so that the search can skip to them, three times as fast. A run of dots matches
-# from its first dot only; otherwise a long run takes quadratic time.
+# from its first dot only, in linear time.
 _ENDS = re.compile(
     r"""[.!?…\n。！？｡।](?:(?<=[.!?…])(?<![.!?…]{2})[.!?…]*["'”’»)\]*]*(?=\s)|(?<=\n)\n*|(?<=[。！？｡।])[。！？｡।]*["'”’」』）]*)"""
 )

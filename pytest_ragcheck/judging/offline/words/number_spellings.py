@@ -49,9 +49,8 @@ def canonical_number(written: str) -> str:
     """
     One spelling for a number in digits: `1,000` is `1000`, `2,50` is `2.5`, `007` is `7`, `09:00` is `9:00`.
 
-    A single dot is a decimal point, unless three digits that end in 0 follow: `1.500` is 1500, as mostly meant outside
-    English. A comma before exactly three digits separates thousands. Text that is not a decimal number (`1.2.3`) is
-    returned unchanged.
+    A single dot is a decimal point, unless three digits that end in 0 follow: `1.500` is 1500. A comma before exactly
+    three digits separates thousands. Another text (`1.2.3`) is returned unchanged.
     """
     if len(written) > _LONGEST_NUMBER:
         return written
@@ -73,7 +72,7 @@ def canonical_number(written: str) -> str:
 
 
 def other_reading(number: str) -> str | None:
-    """The same digits by the other convention: `1.5` may be `1.500`, which is 1500. None without another reading."""
+    """The same digits by the other convention: `1.5` may be `1.500`, which is 1500; else None."""
     whole, dot, decimals = number.partition(".")
     if not dot or not (whole + decimals).isdigit() or len(whole) > 3 or len(decimals) > 3 or whole == "0":
         return None
@@ -81,7 +80,7 @@ def other_reading(number: str) -> str | None:
 
 
 def joined_number(word: str) -> float | None:
-    """The value of a German, Dutch or Italian number above 100 in one word, such as `zweihundertdrei`; else None."""
+    """The value of a number above 100 in one word, such as `zweihundertdrei`; else None."""
     if not _INSIDE_LARGE_NUMBERS.search(word):
         return None
     if word.startswith("mille") and (rest := _below_thousand(word.removeprefix("mille"))):
@@ -155,14 +154,14 @@ def _number_with_words_before(words: Sequence[str], terms: Sequence[str], place:
 
 
 def _words_of_half(words: Sequence[str], place: int) -> int:
-    """How many words before *place* halve the number there: "half a dozen", "ein halbes Dutzend"; 0 for none."""
+    """The number of words before *place* that halve the number there: "half a dozen"; or 0."""
     if place and words[place - 1] in _HALVES:
         return 1
     return 2 if place > 1 and words[place - 1] in _ARTICLES and words[place - 2] in _HALVES else 0
 
 
 def _is_french_hundred(words: Sequence[str], place: int) -> bool:
-    """True for the first word of "cent vingt places", but not of "20 cent" and "pour cent"."""
+    """True for "cent" in "cent vingt places", but not in "20 cent" and "pour cent"."""
     before = words[place - 1] if place else ""
     if words[place] != "cent" or before in _PERCENT_BEFORE or before[:1].isdigit():
         return False

@@ -76,7 +76,7 @@ def reworded(found: list[str], ambiguous: AbstractSet[str], negative: AbstractSe
 def _rewritten(
     found: list[str], sought: AbstractSet[str], written: Callable[[str, Sequence[str]], Sequence[str]]
 ) -> list[str]:
-    """*found* with each word of *sought* replaced by what *written* returns for the word and the words after it."""
+    """*found* with each word of *sought* as *written* returns it for the word and those after it."""
     result: list[str] = []
     end = 0
     for place in compress(count(), map(sought.__contains__, found)):

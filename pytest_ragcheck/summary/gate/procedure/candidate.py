@@ -10,7 +10,7 @@ from pytest_ragcheck.summary.gate.procedure.gate_requests import AskAgain, Steps
 from pytest_ragcheck.summary.gate.procedure.side_by_side import judge_side_by_side
 
 ASKS = 2
-"""Maximum number of further looks at a newly failing question, and at a failing one when a run is saved."""
+"""Most further looks at a newly failing question, and at a failing one when a run is saved."""
 
 MORE_ASKS = 4
 """The same under `confirmed`, and for a question that failed in some looks of a saved run."""

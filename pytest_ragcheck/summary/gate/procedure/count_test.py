@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from functools import cache
 
 _MOST_IMPROVED = 3
-"""Maximum number of improved units for which a lower critical value is searched."""
+"""Most improved units for which a lower critical value is searched."""
 
 _FLOOR_SHARE, _FLOOR_DEVIATIONS = 0.2, 3
 """The floor: red if broken minus improved questions exceed a fifth of all, and 3 standard deviations."""
@@ -45,10 +45,9 @@ def critical_value(known_runs: int, improved: int, level: float) -> int:
     """
     The least number of broken units that is red, given the number of improved ones.
 
-    If nothing changed, a unit that breaks in exactly one of the `known_runs + 1` runs is equally likely to break in
-    each of them.
+    If nothing changed, a unit that breaks in exactly one of the `known_runs + 1` runs is as likely to break in each.
     From the critical value on, `binomial_p` is at most *level*. For few improved units the value is lower, as long as
-    the whole test is red with a chance of at most *level* for any rates at which the units break.
+    the whole test is red with at most that chance for any rates at which units break.
 
     Args:
         known_runs: >= 1.
@@ -67,8 +66,8 @@ def floor_value(improved: int, questions: int) -> int:
 
     *improved* is the number of questions that failed in the latest saved run and pass today.
 
-    Source: McNemar (1947), with 3 standard deviations. If questions break independently, the floor is red in at most
-    0.13 % of unchanged runs.
+    Source: McNemar (1947), with 3 standard deviations. For independent questions at most 0.13 % of unchanged runs are
+    red.
     """
     # (b - i)^2 >= 9 (b + i), solved for the difference b - i.
     squared = _FLOOR_DEVIATIONS**2
@@ -80,8 +79,8 @@ def holds_level(critical: tuple[int, ...], known_runs: int, level: float) -> boo
     """
     True if the test is red with a chance of at most *level* for all rates of breaking.
 
-    The chance of red is linear in each unit's chance to break in exactly one run. Its maximum is therefore at an
-    extreme point, where some units have the highest such chance and the others have none.
+    The chance of red is linear in each unit's chance to break in exactly one run, so it is the largest where some units
+    have the highest such chance and the others none.
 
     Args:
         critical: Critical value by number of improved units; for larger numbers the conditional test decides.

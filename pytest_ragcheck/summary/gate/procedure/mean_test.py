@@ -76,11 +76,11 @@ def weigh_means(
     """
     Test the mean over the asserted metrics by permuting the runs within units; None if no answer could be judged.
 
-    If the question asserts a single metric, the answers are judged twice, unless the first round is clearly
-    insignificant. Unchanged questions differ by 0.
+    The answers of a single asserted metric are judged twice, unless the first round is clearly insignificant. Unchanged
+    questions differ by 0.
 
-    *changed* has the questions of `can_be_judged`, and *unit_of* the index of each question's unit. *level* is the
-    chance of a red run if nothing changed, and *tolerance* the drop of the mean that is accepted, both 0..1.
+    *changed* has the questions of `can_be_judged`, *unit_of* the index of each question's unit. *level* is the chance
+    of a red run if nothing changed, *tolerance* the accepted drop of the mean, both 0..1.
     """
     judged = _judge_once([_judged(question) for question in changed], judge_anew, first=True)
     if not judged:
@@ -174,8 +174,8 @@ def _visible_drop(
     """
     The drop that would turn about four of five runs red, with as many changed answers and the same spread.
 
-    Source: the power of the t test with one degree of freedom less than saved values, which is close to that of the
-    permutation test from 8 values on.
+    Source: the power of the t test with one degree of freedom less than saved values, close to that of the permutation
+    test from 8 values on.
     """
     if len(units) < 2:
         return None

@@ -10,10 +10,10 @@ _DECIMALS = 1_000_000
 """Scores are rounded to six decimals, as in the files, so that equal sums compare equal."""
 
 _CELLS = 8192
-"""Maximum number of cells; larger sums are rounded to fit."""
+"""Most cells; larger sums are rounded to fit."""
 
 _WIDTH, _DROPPED = 192, 64
-"""Maximum bits of a counter, and the number of lowest bits dropped before an overflow: less than 1e-20 of the total."""
+"""Most bits of a counter, and the lowest ones dropped before an overflow: less than 1e-20 of the total."""
 
 _CLEAR = 0.05
 """Above this p the normal distribution is used, because no decision depends on the exact value."""
@@ -29,8 +29,8 @@ def lower_sum_p(units: Sequence[Sequence[float]]) -> float:
     unit this is the paired permutation test.
 
     Source: Fisher (1935); all choices are counted by the algorithm of Pagano and Tritchler (1983). Equal sums count as
-    low. Above 8,192 distinct sums the values are rounded to a grid, and two standard deviations of the rounding are
-    added, so that rounding does not make p smaller.
+    low. Above 8,192 distinct sums the values are rounded to a grid, with two standard deviations of the rounding added,
+    so that p gets no smaller.
     """
     whole = [[round(value * _DECIMALS) for value in unit] for unit in units]
     above = [[value - min(unit) for value in unit] for unit in whole if len(set(unit)) > 1]

@@ -26,11 +26,11 @@ def judge_side_by_side(
     """
     The judgements of both sides and their test; None if the answers could not be judged.
 
-    After 5 judgements of each side p must be 1/252, the least possible value; after 8 it must be at most the rest of
-    `LEVEL`. A deterministic judge judges each answer once, and every new answer must score below every recorded one.
+    After 5 judgements of each side p must be 1/252, the least value; after 8 it must be at most the rest of `LEVEL`. A
+    deterministic judge judges each answer once, and every new answer must score below every recorded one.
 
-    *question* names the asserted metrics. *recorded* has the digests of the answers that passed when they were saved,
-    and *new* those of the answers that failed; each has at least one.
+    *question* names the asserted metrics. *recorded* has the digests of the answers that passed when saved, and *new*
+    those of the answers that failed, each at least one.
     """
     if deterministic:
         margins = yield from _margins(question, tuple(dict.fromkeys(recorded)), tuple(dict.fromkeys(new)))

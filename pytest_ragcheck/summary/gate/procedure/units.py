@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from pytest_ragcheck.summary.gate.procedure.compared_question import ComparedQuestion, Key
 
 _CHANGED_ELSEWHERE = 0.1
-"""If a larger share of answers changed outside of the failing documents, a document's questions may share noise."""
+"""The largest share of changed answers outside of the failing documents with questions as units."""
 
 _CORRELATED = 3.5
 """Standard deviations above which differences correlate within documents."""
@@ -36,8 +36,8 @@ def units_of(questions: Sequence[ComparedQuestion], broken: Iterable[Key]) -> tu
     """
     The kind of the units, `question` or `document`, and the unit of each question.
 
-    A lost document changes only the answers of its own questions. If more than a tenth of the other answers changed
-    too, the questions of a document may share noise, and the document is the unit.
+    A lost document changes only its own questions. If more than a tenth of the other answers changed too, the questions
+    of a document may share noise, and it is the unit.
     """
     documents = by_document(questions)
     failing = {documents[key] for key in broken}
