@@ -25,7 +25,7 @@ _OPTIONS = ("judge_url", "judge_prompt", "threshold", "concurrency", "disable")
 """The arguments that apply to all judges."""
 
 _MOST_WRITTEN = 50
-"""Maximum number of disagreements of a judge in the file."""
+"""Most disagreements of a judge in the file."""
 
 _JUDGE_VARIABLES = ("RAGCHECK_JUDGE", "RAGCHECK_JUDGE_MODEL", "RAGCHECK_JUDGE_URL", "RAGCHECK_EMBEDDING_MODEL")
 

@@ -60,7 +60,7 @@ class MarkedText:
     """The text of each footnote or list entry that a marker refers to, by label."""
 
     left_out: tuple[tuple[int, int], ...] = ()
-    """The places of these definitions and of the headings above lists, which are no sentences of the answer."""
+    """The places of these definitions and of the headings above lists, no sentences of the answer."""
 
     def blanked(self, answer: str) -> str:
         """The answer with spaces in the places of its markers and definitions; it keeps its length."""

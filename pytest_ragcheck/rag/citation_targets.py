@@ -19,7 +19,7 @@ _NUMBERS = re.compile(
 )
 _SEPARATOR = re.compile(rf"[,;|،؛，；、]\s*(?:(?:{_AND})\s+)?|\s+(?:{_AND})\s+")
 _MOST_PARTS = 5
-"""Maximum number of parts of a list that form one name, such as `Salt, Pepper and Oil.pdf`."""
+"""Most parts of a list that form one name, such as `Salt, Pepper and Oil.pdf`."""
 
 _RANGE = re.compile(r"(\d{1,3})\^?(?:\s*[–—-]\s*\^?(\d{1,3}))?")
 _PREFIX = re.compile(

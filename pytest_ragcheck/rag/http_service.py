@@ -22,7 +22,7 @@ WITH_CHUNKS = "server"
 """The shape that requests the texts of the chunks and the ids of their documents."""
 
 _PASSAGES = '{"query": "{query}", "context_passages": [{"text": "...", "doc_id": "..."}], "session_id": "{session}"}'
-"""The request as error texts show it; the sent request holds the passages of the question."""
+"""The request in error texts; the sent one holds the passages of the question."""
 
 
 class HttpService:
@@ -72,11 +72,7 @@ class HttpService:
     async def ask_with_context(
         self, query: str, passages: list[dict[str, Any]], conversation: ConversationState
     ) -> RagAnswer:
-        """
-        The answer from these passages alone; raises an `EndpointError` if there is none.
-
-        The reply has the shape of the settings, if they name one.
-        """
+        """The answer from these passages alone, in the shape of the settings; else raises an `EndpointError`."""
         to_do: dict[int, str] = dict.fromkeys(
             (404, 405),
             "The tier generation needs the route POST /query/with-context there: check rag_base_url "

@@ -20,7 +20,7 @@ _ROOM = 500
 _TEXT_CHARS = 300
 
 _NAMED = 5
-"""Maximum number of newly failing questions in the first line."""
+"""Most newly failing questions in the first line."""
 
 _NOTES = 30
 """Maximum number of the gate's lines, which begin with the reasons for red."""

@@ -138,8 +138,8 @@ def polarity(terms: Sequence[str], silent: AbstractSet[str]) -> Polarity:
     """
     The polarity of the terms of a text, without the *silent* ones.
 
-    A negation denies the next content terms of its clause, or the last ones if none follow. A word such as "before" is
-    an opposite of "after" together with the next content term.
+    A negation denies the next content terms of its clause, or else the last ones. "Before" with the next content term
+    is an opposite of "after".
     """
     if _UNPLAIN.isdisjoint(terms):
         return Polarity(affirmed=set(terms).difference(silent))

@@ -12,7 +12,7 @@ LONGEST = 300
 _LONGEST_QUOTED = 200
 
 _SEARCHED = 100_000
-"""Maximum number of characters that are searched for HTML."""
+"""Most characters that are searched for HTML."""
 
 # Bounded by the next "<": none of these patterns reads any character twice.
 _HTML_START = re.compile(r"<(?:!doctype\s+html|html|head|body)\b", re.IGNORECASE)

@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 from pytest_ragcheck.rag.body.excerpt import excerpt, is_html, quoted
 
 DEEPEST = 100
-"""Maximum levels of nesting: far beyond any reply, and safe for every later reader and writer."""
+"""Most levels of nesting: far beyond any reply, and safe for every later reader and writer."""
 
 
 _DATA_LINE = re.compile(r'[0-9a-z]:["{\[]')

@@ -33,7 +33,7 @@ TEXT_NAMES = (
     *("excerpt", "blurb", "retrievedcontext", "node", "document", "retrievedreferences", "chunkinfo", "payload"),
 )
 TEXT_OBJECT_NAMES = ("source", "metadata", "fields", "data")
-"""Keys of an object with the text, as in a hit of Elasticsearch, Pinecone or Vespa, or a document of Cohere."""
+"""Keys of an object with the text, as in hits of Elasticsearch, Pinecone and Vespa, or documents of Cohere."""
 
 DOCUMENT_NAMES = (
     *("documentid", "docid", "sourceid", "fileid", "filename", "documentname", "filepath", "source", "path"),

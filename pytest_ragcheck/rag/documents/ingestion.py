@@ -239,7 +239,7 @@ class _Uploader:
         """
         The batch's id; None if no document is sent any more.
 
-        A cancelled run waits for the id, because the server may still create the document.
+        A cancelled run waits for it, because the server may still create the document.
         """
         if self.stalled:
             return None

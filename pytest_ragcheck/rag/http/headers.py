@@ -14,7 +14,7 @@ _NAME = re.compile(r"[!#$%&'*+.^`|~\w-]+", re.ASCII)
 _VALUE = re.compile(r"[\x21-\x7e]([\x20-\x7e\t]*[\x21-\x7e])?|")
 
 _BODY_HEADERS = {"content-length", "transfer-encoding"}
-"""Headers that mark the end of a request; a value other than the HTTP library's breaks the connection."""
+"""Headers that mark the end of a request; only the HTTP library's values keep the connection."""
 
 _FROM_ENVIRONMENT = re.compile(r"\{env:([^{}]*)\}")
 

@@ -30,7 +30,7 @@ class PlainTransport:
     The transport of an HTTP client for `http:` URLs without a proxy.
 
     The HTTP/1.1 of httpcore over connections of asyncio takes 0.3 ms of CPU a request, that of httpx 0.6 ms. The
-    callers limit the time. An unused connection stays open *idle_seconds*; with 0 each request has its own.
+    callers limit the time. Unused connections stay open *idle_seconds*; with 0 each request has its own.
     """
 
     def __init__(self, library: ModuleType, *, idle_seconds: float) -> None:

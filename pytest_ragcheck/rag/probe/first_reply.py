@@ -21,7 +21,7 @@ Clean = Callable[[Any], Any]
 
 
 SHOWN = 60
-"""Maximum characters of an endpoint's text in one line."""
+"""Most characters of an endpoint's text in one line."""
 
 
 def points_of_first_reply(first: Exchange, clean: Clean) -> list[Point]:

@@ -111,7 +111,7 @@ def _texts(query: str, top_k: int, conversation: ConversationState) -> dict[str,
 
 
 def _filled(part: Any, whole: Mapping[str, Any], texts: Mapping[str, str]) -> Any:
-    """The part with its placeholders filled: by *whole* if a string is only a placeholder, else by *texts*."""
+    """The part filled by *whole* where a string is only a placeholder, else by *texts*."""
     if isinstance(part, str):
         if match := _PLACEHOLDER.fullmatch(part):
             return whole[match[1]]

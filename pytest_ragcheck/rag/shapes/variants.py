@@ -249,7 +249,7 @@ def _json_in(value: object) -> Any:
 
 
 def _places(reply: object, top: str = "") -> Iterator[_Place]:
-    """Yield the reply (or its only element), the objects within it, and those at one end of the arrays of `_ENDS`."""
+    """Yield the reply (or its only element), the objects in it, and those at one end of the arrays of `_ENDS`."""
     if (inner := _json_in(reply)) is not None:
         top, reply = f"from_json({top or '@'})", inner
     if isinstance(reply, list) and len(reply) == 1:

@@ -22,7 +22,7 @@ NEWLY_FAILING = "newly failing"
 _AS_EXPECTED = "failing as expected"
 
 _SHOWN = 10
-"""Maximum number of questions of a group."""
+"""Most questions of a group."""
 
 _TEXT_LIMIT = 160
 

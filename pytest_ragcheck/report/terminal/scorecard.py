@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from pytest_ragcheck.summary.aggregate import Summary, Totals
 
 _BESIDE = 6
-"""Maximum number of datasets side by side, for the width of most terminals."""
+"""Most datasets side by side, for the width of most terminals."""
 
 _MOST = 2 * _BESIDE
 _LONGEST_NAME = 20

@@ -51,7 +51,7 @@ class BaselineRow:
     """The answer of the latest run; None if there is none, or if the file keeps none."""
 
     reason: str = ""
-    """The main weakness on FAIL, kind and message of an ERROR; empty for a PASS, and in a compact baseline."""
+    """The weakness on FAIL, kind and message of an ERROR; empty for a PASS, and in a compact baseline."""
 
     metrics: Mapping[str, float] = field(default_factory=dict)
     """The measured scores by metric; empty on ERROR."""

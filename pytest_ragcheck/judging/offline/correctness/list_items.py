@@ -25,7 +25,7 @@ def expected_items(expected: str, question: str, terms: TermDictionary) -> list[
     """
     The content terms of each item of an expected list; empty for no list.
 
-    Terms of several items and of the question are left out if an item has others.
+    Terms of several items and of the question are left out if others remain.
     """
     parts = _parts(expected)
     if len(parts) == 1 + expected.count(", ") < _LEAST_OF_A_LIST:  # without "and"

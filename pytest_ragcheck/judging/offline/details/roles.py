@@ -107,8 +107,7 @@ def swapped_noun(own: Sequence[Mapping[str, str]], other: Sequence[Mapping[str, 
     """
     A noun of the clauses *own* that is swapped with another one in *other*; None if there is none.
 
-    "The tenant signs and the landlord pays" for "the landlord signs and the tenant pays"; in Russian also the
-    nominative and the dative of two nouns.
+    "The tenant signs and the landlord pays" for "the landlord signs and the tenant pays"; in Russian two cases too.
     """
     if not (may_swap_nouns(own) and may_swap_nouns(other)):
         return None

@@ -159,7 +159,7 @@ def _score(raw: float, absence: float, *, line: float, is_wrong: bool, is_change
 
 
 def scaled(raw: float, *, line: float) -> float:
-    """*raw* on the scale of scores: linear from 0 to *line*, which becomes `PASS_LINE`, and from there to 1."""
+    """*raw* as a score: linear from 0 to *line*, which becomes `PASS_LINE`, and from there to 1."""
     if raw < line:
         return max(0.0, PASS_LINE * raw / line)
     return min(1.0, PASS_LINE + (1 - PASS_LINE) * (raw - line) / (1 - line))

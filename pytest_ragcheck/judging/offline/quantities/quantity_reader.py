@@ -201,7 +201,7 @@ def _is_range_of_times(before: Quantity, each: Quantity, terms: Sequence[str]) -
 
 
 def _is_rest_of(before: Quantity, each: Quantity, terms: Sequence[str]) -> bool:
-    """True if *each* is the rest of *before* in a smaller unit: the minutes after hours, the cents after euros."""
+    """True if *each* is the rest of *before* in a smaller unit: minutes after hours, cents after euros."""
     if each.start > before.end and terms[before.end] not in AND:
         return False
     if before.dimension in MONEY:

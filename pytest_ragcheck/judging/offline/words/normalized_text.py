@@ -195,8 +195,8 @@ _LIMITED = listed(WORDS["words that limit"])
 
 _ENCLOSED = re.compile(r'[(][^()]{0,100}[)]|"[^"]{0,100}"')
 _COMPOUND = re.compile(r"n(?<!\w.)(?:on|ot?)-\w+(?:-\w+)*")
-# A condition up to its comma, without "si" and "se", mostly pronouns outside French and Spanish. Its first letters come
-# first, so the search can skip to them, in half the time.
+# A condition up to its comma, without "si" and "se", often pronouns. Its first letters come first, so that the search
+# skips to them, in half the time.
 _CONDITION = re.compile(
     r"(?:i(?<!\w.)f|u(?<!\w.)nless|w(?<!\w.)enn|f(?<!\w.)alls|s(?<!\w.)ofern|е(?<!\w.)сли)\b[^,.;:!?\n]{1,100},(?!\d)"
 )

@@ -77,7 +77,7 @@ class CountFinding:
     """Units that broke in exactly one saved run and not today."""
 
     needed: int | None
-    """Number of broken units that turns the run red, given `improved`; None if fewer passed in all saved runs."""
+    """Broken units that turn the run red, given `improved`; None if fewer passed in all saved runs."""
 
     p: float
     """Chance of as large a share of broken units if today is a run like the saved ones, 0..1."""

@@ -36,7 +36,7 @@ class KnownVerdict:
 
 
 def known_verdicts(saved: Iterable[SavedAnswer], question: Question, judge: Judge) -> dict[str, KnownVerdict]:
-    """The recorded verdicts of the judge by the digest of its input; the first verdict on an answer counts."""
+    """The recorded verdicts by the digest of the judge's input; the first one on an answer counts."""
     identity, labels = judge_identity(judge), label_digests(question)
     found: dict[str, KnownVerdict] = {}
     for each in saved:

@@ -27,8 +27,7 @@ async def look_of_today(
     The recorded answer with its scores under today's labels and its verdict under today's thresholds.
 
     Recorded scores are kept if the labels are the same; otherwise the metrics that need no judge measure again. Judged
-    scores are kept unless the expected answers changed. The result is None if an asserted metric has no comparable
-    score.
+    scores are kept unless the expected answers changed. None if an asserted metric has no comparable score.
     """
     scores = dict(saved.scores)
     if saved.labels not in (None, label_digests(question)) or not thresholds.keys() <= scores.keys():
