@@ -7,6 +7,7 @@ import importlib
 import os
 import ssl
 import sys
+import time
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
@@ -37,6 +38,9 @@ Time for which an idle connection stays open.
 Below the 2 s of gunicorn and the 5 s of uvicorn and Node: a request over a closing connection would be lost.
 """
 
+
+_UNKEPT_SECONDS = 30.0
+"""Time without kept connections after one was lost, longer than a retry waits."""
 
 _REQUESTS_A_CLIENT = 8
 """
@@ -99,8 +103,8 @@ class Connections:
         self._library = library
         self._opened: WeakKeyDictionary[asyncio.AbstractEventLoop, _LoopClients] = WeakKeyDictionary()
         self._tls: ssl.SSLContext | None = None
-        self._keeps = True
-        """False after a loss, so that no retry goes over another connection that the server is closing."""
+        self._keeps_from = 0.0
+        """When connections are kept again: after a loss, no retry goes over another one that the server is closing."""
 
         if tls:
             self.load_certificates()
@@ -137,10 +141,11 @@ class Connections:
         if tls and self._tls is None:
             await in_thread(self.load_certificates)
         clients = opened.clients
-        fitting = (each for each in clients if each.tls >= tls and each.keeps == self._keeps)
+        keeps = time.monotonic() >= self._keeps_from
+        fitting = (each for each in clients if each.tls >= tls and each.keeps == keeps)
         shared = next((each for each in fitting if each.asking < _REQUESTS_A_CLIENT), None)
         if shared is None:
-            shared = self._new_client(tls=tls)
+            shared = self._new_client(tls=tls, keeps=keeps)
             clients.append(shared)
         shared.asking += 1
         library: Any = self._library
@@ -149,7 +154,8 @@ class Connections:
         except Exception as error:
             # The error of an endpoint has that of the library as its cause.
             lost = (library.ReadError, library.RemoteProtocolError)
-            self._keeps = self._keeps and not any(isinstance(each, lost) for each in (error, error.__cause__))
+            if any(isinstance(each, lost) for each in (error, error.__cause__)):
+                self._keeps_from = time.monotonic() + _UNKEPT_SECONDS
             raise
         finally:
             shared.asking -= 1
@@ -160,10 +166,10 @@ class Connections:
         if opened is not None:
             await opened.until_closed.aclose()
 
-    def _new_client(self, *, tls: bool) -> _Shared:
+    def _new_client(self, *, tls: bool, keeps: bool = True) -> _Shared:
         if not tls and not any(map(getproxies().get, ("http", "all"))):
-            transport = PlainTransport(self._library, idle_seconds=_IDLE_SECONDS * self._keeps)
-            return _Shared(stateless(self._library, transport=transport), tls, self._keeps)
+            transport = PlainTransport(self._library, idle_seconds=_IDLE_SECONDS * keeps)
+            return _Shared(stateless(self._library, transport=transport), tls, keeps)
         client = stateless(
             self._library,
             # A context without certificates trusts no server.
@@ -171,11 +177,11 @@ class Connections:
             # The engine limits concurrency; the default of 20 kept connections would reopen the others.
             limits=self._library.Limits(
                 max_connections=None,
-                max_keepalive_connections=None if self._keeps else 0,
+                max_keepalive_connections=None if keeps else 0,
                 keepalive_expiry=_IDLE_SECONDS,
             ),
         )
-        return _Shared(client, tls, self._keeps)
+        return _Shared(client, tls, keeps)
 
 
 @contextmanager
