@@ -11,6 +11,7 @@ from setuptools.command.build_py import build_py
 
 PACKED = {
     "cli/project": (".txt",),
+    "demo": (".txt",),
     "judging/offline": (".txt",),
     "judging/offline/words": (".txt",),
     "judging/prompts": (".json", ".txt"),

@@ -1,29 +1,28 @@
 """
-Defines the errors of pytest-ragcheck; each carries the object that it concerns.
+The errors, each with the object that it concerns.
 
     RagcheckError
-    ├── UsageError (ValueError)
-    ├── QuestionFileError (ValueError)
-    ├── DatasetError (ValueError)
-    ├── ResultsError
-    ├── StoreError
-    ├── StepFailed
-    ├── QuestionFailed (AssertionError): the verdict is FAIL; defined with Record, which it carries
-    ├── QuestionErrored: the verdict is ERROR; defined with Record, which it carries
-    └── MeasurementError
-        ├── ReplayError
-        ├── RecordedError
-        ├── QuestionTimeout
-        ├── EndpointError
-        │   ├── EndpointUnreachable
-        │   ├── EndpointTimeout
-        │   ├── EndpointStatusError
-        │   ├── EndpointReplyError
-        │   │   └── EndpointStreamError
-        │   └── IngestionError
-        └── JudgeError
-            ├── JudgeUnavailable
-            └── JudgeReplyError
+      UsageError (ValueError)
+      QuestionFileError (ValueError)
+      DatasetError (ValueError)
+      ResultsError
+      StoreError
+      StepFailed
+      QuestionFailed (AssertionError), QuestionErrored: FAIL and ERROR, defined with the Record that they carry
+      MeasurementError
+        ReplayError
+        RecordedError
+        QuestionTimeout
+        EndpointError
+          EndpointUnreachable
+          EndpointTimeout
+          EndpointStatusError
+          EndpointReplyError
+            EndpointStreamError
+          IngestionError
+        JudgeError
+          JudgeUnavailable
+          JudgeReplyError
 """
 
 from __future__ import annotations

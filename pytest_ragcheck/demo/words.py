@@ -5,17 +5,10 @@ from __future__ import annotations
 import re
 import unicodedata
 
+from pytest_ragcheck.package_text import package_text
+
 # Function words carry no topic. Question words are included, because `quoting.answer` checks them itself.
-STOP_WORDS = frozenset(
-    """
-    a about all also am an and any anything are as at be because been being but by can could did do does doing
-    done each for from get gets give given gives go goes had happen happens has have having he her here his how i
-    if in into is it its itself just long made make makes many may me mean means might much must my no not of
-    often on one only or other our out over own same say says she should so some such take takes than that the
-    their them then there these they thing things this those to too under up upon us use used uses using very was
-    way we were what when where whether which while who whom whose why will with would you your
-    """.split()  # noqa: SIM905 - a list literal would be a page long
-)
+STOP_WORDS = frozenset(package_text("demo/stop_words.txt").split())
 
 # The parts of a word may be joined by `_`, `-` or `.`: rag_top_k, read-ahead, conftest.py, 0.7.
 _COMPOUND = re.compile(r"[^\W_]+(?:[-_.][^\W_]+)*")

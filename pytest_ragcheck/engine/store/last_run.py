@@ -28,7 +28,6 @@ _RUN = "run.json"
 LIMITS = "limits"
 
 RunStore: TypeAlias = JournaledStore | SharedStore
-"""The store of a run on disk."""
 
 
 @frozen

@@ -76,7 +76,7 @@ class RecordFile:
         self.locks.close()
 
     async def add(self, key: Hashable, record: Record, *, taken: bool) -> bool:
-        """Write a record in place of an earlier one of its question; return True if that worked."""
+        """Write a record in place of an earlier one; return True if that worked."""
         return bool(await self.write(_WRITE, key, self._document(record), record.verdict.value, int(taken)))
 
     async def keep_leak(self, key: Hashable, record: Record, *, is_new: bool) -> None:
@@ -94,7 +94,7 @@ class RecordFile:
             return None, 0
 
     async def mark_taken(self, key: Hashable) -> int:
-        """Mark a record as taken; return 0 if it was taken before, or the file cannot be written."""
+        """Return 0 if the record was taken before, or the file cannot be written."""
         return await self.write("update questions set taken = 1 where key = ? and taken = 0", key)
 
     async def read(self, query: str, *values: Any) -> list[Any]:
@@ -108,7 +108,6 @@ class RecordFile:
         return await self._try(lambda: self._database.execute(statement, values).rowcount) or 0
 
     def fail(self, error: Exception) -> None:
-        """Report the first error of the file."""
         if self.works:
             self.works = False
             self._on_failure(self._error(error))

@@ -15,10 +15,9 @@ _DISCARD = "insert into questions (key, taken) values (?, 1) on conflict (key) d
 
 class SharedStore:
     """
-    A store like `MemoryStore` with the records in the file of the run, and the claims as locks.
+    A store like `JournaledStore` for several processes, with the claims as locks.
 
-    If the file fails, the process keeps further records in memory, and reads those on disk if reading works. The other
-    processes then ask again what this one has asked.
+    If the file fails, the process keeps further records in memory, and the others ask again what it has asked.
     """
 
     shared = True
@@ -26,8 +25,6 @@ class SharedStore:
     def __init__(self, file: RecordFile) -> None:
         self.file = file
         self.resumed = 0
-        """The number of records taken from an earlier run."""
-
         self._memory = MemoryStore()
         """Questions that ended after the file failed."""
 
@@ -59,7 +56,6 @@ class SharedStore:
         self.release(key)
 
     async def keep(self, key: Hashable, record: Record) -> None:
-        """Store the record of an unclaimed question as taken; it replaces an earlier one."""
         await self.file.add(key, record, taken=True)
 
     def release(self, key: Hashable) -> None:
@@ -80,7 +76,6 @@ class SharedStore:
         return record
 
     async def take_resumed(self, key: Hashable) -> Record | None:
-        """The record that an earlier run left for an unclaimed question; None without one."""
         known = await self.file.read("select 1 from questions where key = ? and resumed = 1", key)
         return await self.take(key) if known else None
 

@@ -56,7 +56,7 @@ class ModelReply(Generic[T]):
     """The reply as received."""
 
     served_by: str
-    """Model and fingerprint that the server names; see `Judgement`."""
+    """See `Judgement`."""
 
 
 class Chat:

@@ -9,19 +9,12 @@ from typing import TYPE_CHECKING
 
 from pytest_ragcheck.errors import JudgeError
 from pytest_ragcheck.frozen import frozen
+from pytest_ragcheck.package_text import package_text
 
 if TYPE_CHECKING:
     Offsets = Callable[[str], Sequence[tuple[int, int]]]
     """Returns the first and the last character of each token of a text."""
 
-_PROMPT = """\
-Briefly answer the following question:
-{question}
-Bear in mind that your response should be strictly based on the following {number} passages:
-{passages}
-In case the passages do not contain the necessary information to answer the question, please reply with: \
-"Unable to answer based on given passages."
-output:"""
 # Share of a context's piece that the next piece repeats, so that a sentence is whole in one of them.
 _REPEATED = 8
 # `passage 12: ` and the line break.
@@ -59,7 +52,8 @@ def classifier_prompt(question: str, passages: Sequence[str]) -> str:
     models are trained on this text.
     """
     numbered = "\n".join(f"passage {number}: {text}" for number, text in enumerate(passages, 1))
-    return _PROMPT.format(question=question, number=len(passages), passages=numbered)
+    prompt = package_text("judging/prompts/local.txt").rstrip()
+    return prompt.format(question=question, number=len(passages), passages=numbered)
 
 
 def windows(claimed: ClaimedAnswer, offsets: Offsets, *, room: int) -> list[Window]:

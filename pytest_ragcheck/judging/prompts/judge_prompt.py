@@ -33,20 +33,14 @@ def text_of(name: str) -> str:
 
 
 def frame_of(name: str) -> str:
-    """
-    The English frame of the packaged prompt of that name; see `JudgePrompt.frame`.
-
-    It is a part of every prompt, users' prompts too: the protection against verdicts inside the material must not
-    depend on how a prompt is written. Only its last line changes with the question, so that a server's prefix cache
-    keeps the rest. The scores come after the findings that they should follow from.
-    """
+    """The English frame of the packaged prompt of that name; see `JudgePrompt.frame`."""
+    # Users' prompts get a frame too: the protection against verdicts inside the material must not depend on how a
+    # prompt is written. Only its last line changes with the question, so that a server's prefix cache keeps the rest.
+    # The scores come after the findings that they should follow from.
     return text_of("en.frame").replace("{fields}", text_of(f"{name}.fields"))
 
 
-REPAIR = (
-    "This cannot be read as your verdict: {problem}. "
-    "Reply again, with nothing but the one JSON object that was asked for, all its fields filled in."
-)
+REPAIR = text_of("en.repair").rstrip()
 """The second message, after a reply that cannot be read."""
 
 

@@ -22,7 +22,6 @@ _SHOWN = 5
 
 
 def trend_page(trend: Trend) -> str:
-    """Text from models, questions and servers stays text, never markup or script."""
     first = [line for line in trend.lines if line.asserted]
     further = [line for line in trend.lines if not line.asserted]
     agents = ", ".join(dict.fromkeys(run.agent_name for run in trend.runs))

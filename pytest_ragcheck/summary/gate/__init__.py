@@ -1,8 +1,6 @@
 """
 Compares a run with the saved runs of its baseline, and decides whether the run is worse.
 
-The data flow, from the files to the exit status:
-
 1. `baseline_reader` reads the saved runs. Their answers are scored again under today's labels and thresholds.
 2. Each question of both becomes a `ComparedQuestion` with its saved runs and its first look (answer) of today.
 3. `procedure.candidate.examine` is a generator without I/O: it yields `AskAgain` and `JudgeAnew` requests for one
