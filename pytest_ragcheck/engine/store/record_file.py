@@ -40,7 +40,7 @@ class RecordFile:
         damaged: The error of a damaged file that was moved aside; empty if there was none.
 
     Raises:
-        StoreError: The file is damaged, has another layout, or cannot be opened. No method raises it.
+        StoreError: The file is damaged, has another layout, or cannot be opened.
     """
 
     def __init__(
@@ -80,7 +80,7 @@ class RecordFile:
         return bool(await self.write(_WRITE, key, self._document(record), record.verdict.value, int(taken)))
 
     async def keep_leak(self, key: Hashable, record: Record, *, is_new: bool) -> None:
-        """Write a leak before its question is finished, for a run that resumes this one; a new one replaces another."""
+        """Write the leak of an unfinished question, for a run that resumes this one; a new one replaces another."""
         await self.write(_KEEP_LEAK, key, self._document(record), record.verdict.value, is_new)
 
     async def untaken(self, key: Hashable) -> tuple[Record | None, int]:

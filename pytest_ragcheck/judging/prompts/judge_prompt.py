@@ -28,7 +28,6 @@ _KNOWN = (*_REQUIRED, "expected_answers", "history")
 
 
 def text_of(name: str) -> str:
-    """The packaged text of that name, such as `en.frame`."""
     return package_text(f"judging/prompts/{name}.txt")
 
 
