@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+import pytest_ragcheck.plugin.plain_modules  # noqa: F401 - decides how the modules below are loaded
 from pytest_ragcheck.plugin import configuration, hooks
 from pytest_ragcheck.plugin.ending.recorder import Recorder
 from pytest_ragcheck.plugin.fixtures import (

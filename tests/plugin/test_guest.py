@@ -30,7 +30,8 @@ def test_nothing_is_loaded():
         "config.endpoint_table", "config.gate_table", "config.judge_table", "config.numbers",
         "config.readers", "config.run_table", "config.setting", "config.table", "frozen", "plugin",
         "plugin.configuration", "plugin.ending",
-        "plugin.ending.recorder", "plugin.fixtures", "plugin.hooks", "plugin.item_records", "plugin.run_state",
+        "plugin.ending.recorder", "plugin.fixtures", "plugin.hooks", "plugin.item_records", "plugin.plain_modules",
+        "plugin.run_state",
         "plugin.workers", "plugin.workers.transport", "questions", "questions.question_file_names", "scores",
         "scores.catalogue",
     }}
@@ -78,6 +79,29 @@ def test_what_the_first_question_does_not_need_is_imported_after_it(project: Pro
     with FakeEndpoint(json_reply({"answer": "a", "contexts": ["a"]})) as endpoint:
         run = project.run(f"--rag-url={endpoint.url}", "--rag-judge=none", subprocess=True)
     assert run.outcomes == {"passed": 1}
+
+
+LOADERS = """
+import sys
+
+import pytest
+
+pytest.register_assert_rewrite("pytest_ragcheck")  # as for a package that is not installed in place
+
+def pytest_unconfigure():
+    ours = {name: module for name, module in sys.modules.items() if name.startswith("pytest_ragcheck.")}
+    rewritten = {name for name, module in ours.items() if type(module.__loader__).__name__ != "SourceFileLoader"}
+    assert len(ours) > 100
+    assert rewritten == {f"pytest_ragcheck.{name}" for name in ("_version", "plugin", "plugin.plain_modules")}
+"""
+
+
+def test_pytest_rewrites_no_module_of_the_package(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    project.write("plugins/loaders.py", LOADERS)
+    monkeypatch.setenv("PYTHONPATH", str(project.folder / "plugins"))
+    project.ask(good("terms"))
+    run = project.run("-p", "loaders", subprocess=True)
+    assert (run.exit_status, run.outcomes) == (0, {"passed": 1})
 
 
 def test_the_output_is_the_same_as_without_the_plugin(project: Project) -> None:
