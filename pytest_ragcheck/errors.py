@@ -1,30 +1,28 @@
-"""
-Defines the errors; each carries the object that it concerns.
+"""Defines the errors; each carries the object that it concerns."""
 
-    RagcheckError
-        UsageError (ValueError)
-        QuestionFileError (ValueError)
-        DatasetError (ValueError)
-        ResultsError
-        StoreError
-        StepFailed
-        QuestionFailed (AssertionError): the verdict is FAIL; both are defined with Record
-        QuestionErrored: the verdict is ERROR
-        MeasurementError
-            ReplayError
-            RecordedError
-            QuestionTimeout
-            EndpointError
-                EndpointUnreachable
-                EndpointTimeout
-                EndpointStatusError
-                EndpointReplyError
-                    EndpointStreamError
-                IngestionError
-            JudgeError
-                JudgeUnavailable
-                JudgeReplyError
-"""
+# RagcheckError
+#     UsageError (ValueError)
+#     QuestionFileError (ValueError)
+#     DatasetError (ValueError)
+#     ResultsError
+#     StoreError
+#     StepFailed
+#     QuestionFailed (AssertionError): the verdict is FAIL; both are defined with Record
+#     QuestionErrored: the verdict is ERROR
+#     MeasurementError
+#         ReplayError
+#         RecordedError
+#         QuestionTimeout
+#         EndpointError
+#             EndpointUnreachable
+#             EndpointTimeout
+#             EndpointStatusError
+#             EndpointReplyError
+#                 EndpointStreamError
+#             IngestionError
+#         JudgeError
+#             JudgeUnavailable
+#             JudgeReplyError
 
 from __future__ import annotations
 

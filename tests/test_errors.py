@@ -24,18 +24,18 @@ ALL += [QuestionFailed, QuestionErrored]
 
 
 def drawn_tree() -> dict[str, str]:
-    """By class the class above it, as the module's docstring draws them."""
+    """By class the class above it, as the comment of the module draws them."""
     above: dict[str, str] = {}
     path: list[str] = []
-    for line in (errors.__doc__ or "").splitlines():
-        if match := re.match(r" {4}([│├└─ ]*)([A-Z]\w+)", line):
+    for line in Path(errors.__file__).read_text(encoding="utf-8").splitlines():
+        if match := re.match(r"# ( *)([A-Z]\w+)", line):
             depth = len(match[1]) // 4
             path[depth:] = [match[2]]
             above[match[2]] = path[depth - 1] if depth else "Exception"
     return above
 
 
-def test_the_tree_in_the_docstring_is_the_tree_that_there_is() -> None:
+def test_the_tree_in_the_comment_is_the_tree_that_there_is() -> None:
     assert drawn_tree() == {error.__name__: error.__bases__[0].__name__ for error in ALL}
 
 

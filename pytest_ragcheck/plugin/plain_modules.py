@@ -1,9 +1,7 @@
-"""
-Has Python load the modules of this package, in place of pytest.
+"""Has Python load the modules of this package, in place of pytest."""
 
-pytest rewrites the asserts of each module of an installed plugin. There are none here, but pytest compiles each module
-for itself in a new environment, and takes three times as long as Python to load it from then on.
-"""
+# pytest rewrites the asserts of each module of an installed plugin. There are none here, but it compiles each module
+# once more in a new environment, and takes three times as long as Python to load it from then on.
 
 from __future__ import annotations
 

@@ -1,9 +1,7 @@
-"""
-Character classes as regular expressions that Python and JSON Schema read alike.
+"""Character classes as regular expressions that Python and JSON Schema read alike."""
 
-`str.isprintable` depends on the Python version's Unicode tables, and the validity of an id must not.
-No character beyond the Basic Multilingual Plane is listed, because some schema readers see two surrogates there.
-"""
+# `str.isprintable` depends on the Python version's Unicode tables, and the validity of an id must not.
+# No character beyond the Basic Multilingual Plane is listed, because some schema readers see two surrogates there.
 
 WHITE_SPACE = r"\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
 """The content of a character class: the characters that `str.strip` removes."""

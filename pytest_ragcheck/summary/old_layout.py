@@ -1,12 +1,10 @@
-"""
-Reads results of the five-file layout into `Outcomes`, and lists the losses.
+"""Reads results of the five-file layout into `Outcomes`, and lists the losses."""
 
-    {name}.json                 `results` and `predictions`, the questions among them
-    {name}_metrics.json         the means, with the time
-    {name}_metrics.txt          the same for people
-    {name}_per_question.json    the metrics of each question
-    {name}_per_question.csv     the same as a table
-"""
+#     {name}.json                 `results` and `predictions`, the questions among them
+#     {name}_metrics.json         the means, with the time
+#     {name}_metrics.txt          the same for people
+#     {name}_per_question.json    the metrics of each question
+#     {name}_per_question.csv     the same as a table
 
 from __future__ import annotations
 

@@ -1,9 +1,7 @@
-"""
-Reads texts, numbers and flags from nodes.
+"""Reads texts, numbers and flags from nodes."""
 
-A function returns None, or no items, if there is no entry. It adds a mistake for a value of another kind, and returns
-None or the valid part of a list. A file with mistakes has no questions, so that result has no effect.
-"""
+# A function returns None, or no items, if there is no entry. It adds a mistake for a value of another kind, and returns
+# None or the valid part of a list. A file with mistakes has no questions, so that result has no effect.
 
 from __future__ import annotations
 

@@ -1,9 +1,7 @@
-"""
-Records each upload of a run on disk before it is sent, so that a cleanup needs nothing else.
+"""Records each upload of a run on disk before it is sent, so that a cleanup needs nothing else."""
 
-`{output}/.ragcheck/documents/{run}/` holds the ledger, one JSON object a line, and a lock for each process of the
-run. A folder without a held lock belongs to a run that ended without cleaning up.
-"""
+# `{output}/.ragcheck/documents/{run}/` holds the ledger, one JSON object a line, and a lock for each process of the
+# run. A folder without a held lock belongs to a run that ended without cleaning up.
 
 from __future__ import annotations
 
