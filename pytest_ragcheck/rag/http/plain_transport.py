@@ -8,8 +8,7 @@ import os
 import re
 import select
 from collections import defaultdict
-from collections.abc import AsyncIterator, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator
 from types import ModuleType
 from typing import Any
 
@@ -36,6 +35,7 @@ class PlainTransport:
     def __init__(self, library: ModuleType, *, idle_seconds: float) -> None:
         self._library: Any = library
         self._core: Any = importlib.import_module(library.__name__.replace("httpx", "httpcore"))
+        self.failures = (self._core.NetworkError, self._core.ProtocolError)
         self._idle_seconds = idle_seconds
         self._idle: defaultdict[_Address, list[Any]] = defaultdict(list)
         """The unused connections of each server, the one used last at the end."""
@@ -52,13 +52,20 @@ class PlainTransport:
             port=request.url.port,
             target=request.url.raw_path,
         )
+        trace = request.extensions.get("trace")
+        # httpcore would report twenty events, of which `Progress` needs one.
+        extensions = {**request.extensions, "trace": None}
         sent = self._core.Request(
-            request.method, url, headers=request.headers.raw, content=request.stream, extensions=request.extensions
+            request.method, url, headers=request.headers.raw, content=request.stream, extensions=extensions
         )
-        with self.failures():
-            address = (url.host, url.origin.port)
-            connection = await self._idle_connection(address) or await self._connect(sent)
+        address = (url.host, url.origin.port)
+        try:
+            connection = await self._idle_connection(address) or await self._connect(url.origin, trace)
+            if trace is not None:
+                await trace("http11.send_request_headers.started", {})
             reply = await connection.handle_async_request(sent)
+        except self.failures as error:
+            raise self.of_library(error) from error
         return self._library.Response(
             reply.status,
             headers=reply.headers,
@@ -83,18 +90,13 @@ class PlainTransport:
         else:
             self._idle[address].append(connection)
 
-    @contextmanager
-    def failures(self) -> Iterator[None]:
-        """Raise the exceptions of httpcore as those of httpx, which have the same names."""
-        try:
-            yield
-        except (self._core.NetworkError, self._core.ProtocolError) as error:
-            raise getattr(self._library, type(error).__name__)(str(error)) from error
+    def of_library(self, error: Exception) -> Exception:
+        """The exception of httpx for one of httpcore, which has the same name."""
+        failure: Exception = getattr(self._library, type(error).__name__)(str(error))
+        return failure
 
     async def _idle_connection(self, address: _Address) -> Any:
         connections = self._idle[address]
-        while connections and connections[0].has_expired():
-            await connections.pop(0).aclose()
         while connections:
             connection = connections.pop()
             if not connection.has_expired():
@@ -102,10 +104,9 @@ class PlainTransport:
             await connection.aclose()
         return None
 
-    async def _connect(self, request: Any) -> Any:
-        if trace := request.extensions.get("trace"):
+    async def _connect(self, origin: Any, trace: Any) -> Any:
+        if trace is not None:
             await trace("connection.connect_tcp.started", {})
-        origin = request.url.origin
         loop = asyncio.get_running_loop()
         options: dict[str, Any] = {}
         # A number is one address, for which no others are tried; the loop of uvloop has no such option.
@@ -206,9 +207,11 @@ class _ReplyStream:
         self._body = body
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        with self._transport.failures():
+        try:
             async for part in self._body:
                 yield part
+        except self._transport.failures as error:
+            raise self._transport.of_library(error) from error
 
     async def aclose(self) -> None:
         """Release the connection after the whole body, and close it otherwise."""
