@@ -24,13 +24,15 @@ CONTEXTS_NAMES = (
     *("sourcenodes", "retrievalresults", "retrievedreferences", "searchresults", "chunksearchresults", "results"),
     *("hits", "evidence", "topdocuments", "groundingchunks", "retrieveddocs", "retrievedpassages", "retrieved"),
     *("relevantdocuments", "relevantdocs", "relevantchunks", "sourcechunks", "contextchunks", "nodes", "matches"),
+    "retrieverresources",
 )
-CONTEXT_PART_NAMES = (*CONTEXTS_NAMES, "data", "output", "result", "2", "8")
-"""Keys of the contexts, in an event of a stream."""
+CONTEXT_PART_NAMES = (*CONTEXTS_NAMES, "data", "output", "result", "points", "value", "children", "2", "8")
+"""Keys of the contexts, in an event of a stream or in a reply without an answer."""
 
 TEXT_NAMES = (
     *("text", "content", "pagecontent", "chunk", "snippet", "passage", "body", "value", "chunktext"),
     *("excerpt", "blurb", "retrievedcontext", "node", "document", "retrievedreferences", "chunkinfo", "payload"),
+    *("textt", "contentt"),  # the fields text_t and content_t of Solr
 )
 TEXT_OBJECT_NAMES = ("source", "metadata", "fields", "data")
 """Keys of an object with the text, as in hits of Elasticsearch, Pinecone and Vespa, or documents of Cohere."""

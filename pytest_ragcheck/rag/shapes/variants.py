@@ -298,8 +298,8 @@ def _ids_beside(beside: _Place, contexts: str) -> str:
     return ""
 
 
-def _id_of_each(path: str, values: Sequence[Mapping[str, Any]]) -> str:
-    """The expression for an id of each object, preferably of its document; empty without one."""
+def _id_of_each(path: str, values: Sequence[Mapping[str, Any]], text: str = "") -> str:
+    """The expression for an id of each object, preferably of its document; empty without one but its *text*."""
     places = [(path, values)]
     for at, objects in places:  # grows by the places within
         for key in keys_among(objects[0], METADATA_NAMES):
@@ -309,9 +309,11 @@ def _id_of_each(path: str, values: Sequence[Mapping[str, Any]]) -> str:
     for names in (DOCUMENT_NAMES, ID_NAMES):
         for at, objects in places:
             for key in keys_among(objects[0], names):
-                ids = [each.get(key) for each in objects]
+                ids, found = [each.get(key) for each in objects], f"{at}.{written(key)}"
+                if found == text:
+                    continue
                 if are_texts(ids):
-                    return f"{at}.{written(key)}"
+                    return found
                 if all(isinstance(each, (str, int)) and not isinstance(each, bool) for each in ids):
                     return f"{at}.to_string({written(key)})"
     return ""
@@ -324,16 +326,17 @@ def _texts(path: str, values: Sequence[Any], deeper: int) -> _Texts | None:
     if deeper and all(isinstance(value, list) for value in values):
         return _texts(f"{path}[]", _flat(values), deeper - 1)
     if deeper and all(isinstance(value, Mapping) for value in values):
-        ids = _id_of_each(path, values)
         objects = {key: value for key, value in values[0].items() if isinstance(value, Mapping)}
         # A citation of Cohere has a part of the answer as its text.
         is_part = values[0].keys() >= {"start", "end"} and not values[0].keys().isdisjoint(("sources", "document_ids"))
         names = ("sources",) if is_part else TEXT_NAMES
         for key in (*keys_among(values[0], names), *keys_among(objects, TEXT_OBJECT_NAMES)):
-            inner = [value.get(key) for value in values]
+            inner, text = [value.get(key) for value in values], f"{path}.{written(key)}"
+            found = _texts(text, inner, deeper - 1)
+            ids = _id_of_each(path, values, found.expression if found else text)
             if ids and all(isinstance(each, list) and are_texts(_flat(each)) for each in inner):
                 return _Texts(f"{path}.join(' ', {written(key)})", ids)
-            if found := _texts(f"{path}.{written(key)}", inner, deeper - 1):
+            if found:
                 # An id of an object with several texts would be too few.
                 is_one = "[]" not in found.expression.removeprefix(path)
                 # The title in a hit of Elasticsearch is no better than the id of the hit.

@@ -108,6 +108,21 @@ VARIANTS: dict[str, Any] = {
         "response": ANSWER,
         "chunks": [{"text": TEXTS[0], "id": "1"}, {"text": TEXTS[1], "id": None}],
     },
+    # Dify in the mode "blocking"
+    (
+        "answer=answer contexts=metadata.retriever_resources[].content "
+        "source_ids=metadata.retriever_resources[].document_id"
+    ): {
+        "event": "message",
+        "answer": ANSWER,
+        "metadata": {
+            "usage": {"total_tokens": 3},
+            "retriever_resources": [
+                {"position": at, "document_id": f"d{at}", "document_name": "terms.md", "content": text}
+                for at, text in enumerate(TEXTS)
+            ],
+        },
+    },
     # Bedrock
     "answer=output.text contexts=citations[].retrievedReferences[].content.text "
     "source_ids=citations[].retrievedReferences[].location.s3Location.uri": {
@@ -361,8 +376,28 @@ HITS = [{"_id": "a", "_score": 1.5, "_source": {"text": TEXTS[0]}}]
         ({"result": [{"id": 7, "payload": {"text": TEXTS[0]}}]}, (
             "contexts=result[].payload.text source_ids=result[].to_string(id)"
         )),
+        ({"result": {"points": [{"id": 7, "payload": {"document": TEXTS[0], "metadata": {"source": "a.md"}}}]}}, (
+            "contexts=result.points[].payload.document source_ids=result.points[].payload.metadata.source"
+        )),
+        ({"result": {"points": [{"id": 7, "payload": {"document": TEXTS[0]}}]}}, (
+            "contexts=result.points[].payload.document source_ids=result.points[].to_string(id)"
+        )),
+        # Azure AI Search, Solr, Vespa
+        (
+            {"@odata.context": "https://x/docs", "value": [{"@search.score": 1.9, "chunk_id": "a", "chunk": TEXTS[0]}]},
+            "contexts=value[].chunk source_ids=value[].chunk_id",
+        ),
+        (
+            {"responseHeader": {"status": 0}, "response": {"numFound": 1, "docs": [{"id": "a", "text_t": TEXTS[0]}]}},
+            "contexts=response.docs[].text_t source_ids=response.docs[].id",
+        ),
+        (
+            {"root": {"id": "toplevel", "children": [{"id": "id:a", "fields": {"sddocname": "a", "body": TEXTS[0]}}]}},
+            "contexts=root.children[].fields.body source_ids=root.children[].id",
+        ),
         ({"context": TEXTS[0]}, "contexts=[context]"),
         ({"data": TEXTS[0]}, None),
+        ({"value": TEXTS[0]}, None),
         ({"sources": [{"source": "a.md", "score": 1}]}, None),
     ],
 )  # fmt: skip
