@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -51,6 +52,10 @@ def stop(folder: Path, reason: str) -> bool:
 def stop_reason(folder: Path) -> str | None:
     """Why the run was stopped, which is empty on a full disk; None if it was not stopped."""
     try:
-        return (folder / STOP_FILE).read_text(encoding="utf-8")
+        for _ in range(10):
+            if reason := (folder / STOP_FILE).read_text(encoding="utf-8"):
+                return reason
+            time.sleep(0.01)  # another process may be about to write it
     except OSError:
         return None
+    return ""

@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import json
 import sqlite3
+import threading
 from typing import TYPE_CHECKING
 
 import pytest
 
 from pytest_ragcheck.engine.store.last_run import check_same, last_run, open_store
-from pytest_ragcheck.engine.store.run_folder import stop, stop_reason
+from pytest_ragcheck.engine.store.run_folder import STOP_FILE, stop, stop_reason
 from pytest_ragcheck.engine.store.store_file import FILE, finished_keys
 from pytest_ragcheck.errors import StoreError, UsageError
 from pytest_ragcheck.redaction import Redactor
@@ -266,3 +267,18 @@ def test_the_processes_of_a_run_hear_that_it_was_stopped(home: Path, tmp_path: P
     assert stop_reason(folder) == "Ctrl-C"
     assert stop(tmp_path / "nowhere", "Ctrl-C")
     assert stop_reason(tmp_path / "nowhere") is None
+
+
+def test_the_reason_is_read_when_it_is_written(home: Path) -> None:
+    folder = leave(home, "1")
+    with (folder / STOP_FILE).open("w", encoding="utf-8") as file:
+        writing = threading.Timer(0.03, print, ["Ctrl-C"], {"file": file, "end": "", "flush": True})
+        writing.start()
+        assert stop_reason(folder) == "Ctrl-C"
+        writing.join()
+
+
+def test_a_run_that_was_stopped_on_a_full_disk_has_no_reason(home: Path) -> None:
+    folder = leave(home, "1")
+    (folder / STOP_FILE).touch()
+    assert stop_reason(folder) == ""
