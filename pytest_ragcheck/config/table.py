@@ -1,9 +1,7 @@
-"""
-Builds the table of settings.
+"""Builds the table of settings."""
 
-The pytest options, the ini values, `Settings`, error texts and a reference page come from it. Every pytest run loads
-these modules, so they import nothing heavy.
-"""
+# The pytest options, the ini values, `Settings`, error texts and a reference page come from it. Every pytest run loads
+# these modules, so they import nothing heavy.
 
 from __future__ import annotations
 

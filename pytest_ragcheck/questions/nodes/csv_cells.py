@@ -1,9 +1,7 @@
-"""
-`split_rows` splits CSV text into rows of cells with line numbers.
+"""`split_rows` splits CSV text into rows of cells with line numbers."""
 
-The standard library's reader does not return the line of a cell, treats a quote after a space as text, and limits the
-size of a cell for the whole process.
-"""
+# The standard library's reader does not return the line of a cell, treats a quote after a space as text, and limits the
+# size of a cell for the whole process.
 
 from __future__ import annotations
 

@@ -1,9 +1,7 @@
-"""
-The tree of a YAML or JSON text, with the line of each value.
+"""The tree of a YAML or JSON text, with the line of each value."""
 
-Both formats have the same tree, which keeps each scalar as typed: the field decides whether `1972`, `no` or
-`2024-01-01` is a text, a number or a flag.
-"""
+# Both formats have the same tree, which keeps each scalar as typed: the field decides whether `1972`, `no` or
+# `2024-01-01` is a text, a number or a flag.
 
 from __future__ import annotations
 

@@ -1,9 +1,7 @@
-"""
-Reads YAML into nodes with lines.
+"""Reads YAML into nodes with lines."""
 
-The tree comes from the parser's events instead of `yaml.compose`: events take a seventh of the time, limit the depth
-of nesting and the size of aliases, and keep scalars as typed.
-"""
+# The tree comes from the parser's events instead of `yaml.compose`: events take a seventh of the time, limit the depth
+# of nesting and the size of aliases, and keep scalars as typed.
 
 from __future__ import annotations
 

@@ -45,10 +45,6 @@ def critical_value(known_runs: int, improved: int, level: float) -> int:
     """
     The least number of broken units that is red, given the number of improved ones.
 
-    If nothing changed, a unit that breaks in exactly one of the `known_runs + 1` runs is as likely to break in each.
-    From the critical value on, `binomial_p` is at most *level*. For few improved units the value is lower, as long as
-    the whole test is red with at most that chance for any rates at which units break.
-
     Args:
         known_runs: >= 1.
         improved: Units that broke in exactly one saved run, >= 0.
@@ -56,6 +52,9 @@ def critical_value(known_runs: int, improved: int, level: float) -> int:
 
     Source: an unconditional exact test in the sense of Barnard (1945).
     """
+    # If nothing changed, a unit that breaks in exactly one of the `known_runs + 1` runs is as likely to break in each.
+    # From the critical value on, `binomial_p` is at most *level*. For few improved units the value is lower, as long as
+    # the whole test is red with at most that chance for any rates at which units break.
     lowered = _lowered(known_runs, level)
     return lowered[improved] if improved < len(lowered) else _conditional(known_runs, improved, level)
 
@@ -79,15 +78,14 @@ def holds_level(critical: tuple[int, ...], known_runs: int, level: float) -> boo
     """
     True if the test is red with a chance of at most *level* for all rates of breaking.
 
-    The chance of red is linear in each unit's chance to break in exactly one run, so it is the largest where some units
-    have the highest such chance and the others none.
-
     Args:
         critical: Critical value by number of improved units; for larger numbers the conditional test decides.
         known_runs: >= 1.
         level: Level of the whole test and of the conditional one, 0..1.
     """
-    # Larger totals are decided by the conditional test, which holds the level.
+    # The chance of red is linear in each unit's chance to break in exactly one run, so it is the largest where some
+    # units have the highest such chance and the others none. Larger totals are decided by the conditional test, which
+    # holds the level.
     totals = _conditional(known_runs, _MOST_IMPROVED, level) + _MOST_IMPROVED
     above = [_red_share(n, critical, known_runs, level) - level for n in range(totals)]
     likeliest = (known_runs / (known_runs + 1)) ** known_runs
