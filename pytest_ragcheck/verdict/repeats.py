@@ -62,7 +62,9 @@ def combined_record(records: Sequence[Record], thresholds: Thresholds, new_leaks
         error_kind=decision.error_kind,
         verdict_cached=all(record.verdict_cached for record in records),
         repeated={
-            metric: tuple(values for record in records for values in _values(record, metric)) for metric in scores
+            metric: values
+            for metric in scores
+            if (values := tuple(each for record in records for each in _values(record, metric)))
         },
     )
 

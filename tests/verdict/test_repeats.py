@@ -146,6 +146,8 @@ def test_a_leak_beside_a_failed_judge_is_a_fail_of_all_answers():
         "must_not_retrieve is broken in 1 of 2 replies; the answer leaks 'pay.md' (the id pay.md#1 is at rank 1); "
         "answer_correctness and groundedness could not be measured: no quota"
     )
+    every = checked(InTurn("leak", "leak"), Failing(), GUARDED, repeats=2)
+    assert (every.verdict, every.reason) == (Verdict.FAIL, record.reason.replace("1 of 2", "2 of 2"))
 
 
 def test_an_answer_that_fails_to_come_is_an_error_and_ends_the_asking():
