@@ -89,14 +89,15 @@ async def check_question(
     *,
     asking: Limiter = NO_LIMIT,
     judging: Limiter = NO_LIMIT,
+    timing: Limiter = NO_LIMIT,
     dialogues: Sequence[Dialogue] = (),
 ) -> Record:
     """
     Ask, judge, measure and decide one question, `repeats` times in sequence.
 
-    For a turn of a conversation, each repeat continues its own one of the *dialogues*.
+    Each repeat of a turn continues its own one of the *dialogues*. *timing* limits the time of its steps.
 
-    The judge is not asked in the tier `retrieval`, nor if the group `judge` is not among the chosen metrics.
+    The judge is not asked in the tier `retrieval`, nor if the group `judge` is not chosen.
 
     A failure of the endpoint or the judge makes the verdict ERROR. Any other exception is a bug, in this package or
     in a user's client or judge, and propagates.
@@ -114,7 +115,7 @@ async def check_question(
     with metered() as uses:
         while len(records) < settings.run.repeats:
             dialogue = dialogues[len(records)] if dialogues else None
-            records.append(await _checked_once(prepared, dialogue, asking=asking, judging=judging))
+            records.append(await _checked_once(prepared, dialogue, asking, judging, timing))
             if prepared.keep_leak is not None and records[-1].leaks and await prepared.keep_leak(records[-1]):
                 new_leaks.append(records[-1])
             if records[-1].verdict is Verdict.ERROR:
@@ -132,7 +133,7 @@ async def check_question(
 
 
 async def _checked_once(
-    prepared: PreparedQuestion, dialogue: Dialogue | None, *, asking: Limiter, judging: Limiter
+    prepared: PreparedQuestion, dialogue: Dialogue | None, asking: Limiter, judging: Limiter, timing: Limiter
 ) -> Record:
     question, clean = prepared.question, prepared.settings.redactor
     record = blank_record(prepared)
@@ -142,7 +143,7 @@ async def _checked_once(
     asked = question if dialogue is None else dialogue.next_turn(question)
     try:
         known = () if prepared.is_recorded else prepared.settings.endpoint.identities
-        given = await asking.run(partial(ask, asked, prepared.client, known))
+        given = await timing.run(partial(asking.run, partial(ask, asked, prepared.client, known)))
     except MeasurementError as error:
         no_request = isinstance(error, IngestionError | ReplayError)
         top_k = None if no_request else asked_top_k(prepared)
@@ -162,11 +163,17 @@ async def _checked_once(
         top_k=asked_top_k(prepared),
         cost=system_cost(given.extra),
     )
-    return await _decided(record, given, answer, prepared, judging)
+    return await _decided(record, given, answer, prepared, judging=judging, timing=timing)
 
 
 async def _decided(
-    record: Record, given: RagAnswer, answer: RagAnswer, prepared: PreparedQuestion, judging: Limiter
+    record: Record,
+    given: RagAnswer,
+    answer: RagAnswer,
+    prepared: PreparedQuestion,
+    *,
+    judging: Limiter,
+    timing: Limiter,
 ) -> Record:
     """Return the record of an answer with its judgement, scores and verdict; *answer* is *given* without secrets."""
     judge, metrics, settings = prepared.judge, prepared.metrics, prepared.settings
@@ -175,12 +182,13 @@ async def _decided(
     judged = expected_without_secrets(question, clean)
     try:
         # The judge comes first, since its reply takes longest.
-        judgement = await _judged(judged, answer, judge, settings.judge.repeats, judging)
+        judgement = await timing.run(partial(_judged, judged, answer, judge, settings.judge.repeats, judging))
+        others = [metric for metric in metrics if not metric.local]
+        modelled = await timing.run(partial(_measured, judged, answer, others, judging, clean))
     except MeasurementError as error:
         failed = replace(record, scores=await measured(), error_kind=error.kind, reason=clean.text(str(error)))
         return _unjudged(failed, given, prepared)
-    scores = await measured() | _judged_scores(question, judgement, settings)
-    scores |= await _measured(judged, answer, (metric for metric in metrics if not metric.local), judging, clean)
+    scores = await measured() | _judged_scores(question, judgement, settings) | modelled
     overall = weighted(scores, settings.run.weights)
     if overall is not None:
         scores[OVERALL] = overall.score
@@ -278,12 +286,10 @@ async def _judged(
 async def _measured(
     question: Question, answer: RagAnswer, metrics: Iterable[Metric], limiter: Limiter, clean: Redactor
 ) -> dict[str, Score]:
-    scores: dict[str, Score] = {}
-    for metric in metrics:
-        scores |= await measure(metric, question, answer, limiter)
     return {
         name: replace(score, reason=clean.text(score.reason)) if score.reason else score
-        for name, score in scores.items()
+        for metric in metrics
+        for name, score in (await measure(metric, question, answer, limiter)).items()
     }
 
 

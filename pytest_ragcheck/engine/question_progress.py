@@ -6,11 +6,11 @@ import math
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import TypeVar
 
-from pytest_ragcheck.check import NO_LIMIT, PreparedQuestion, asked_top_k, blank_record, check_question
+from pytest_ragcheck.check import NO_LIMIT, PreparedQuestion, check_question
 from pytest_ragcheck.concurrency.limiter import Limiter
 from pytest_ragcheck.concurrency.time_limit import TimeLimit
 from pytest_ragcheck.errors import MeasurementError, QuestionTimeout
@@ -39,7 +39,7 @@ _BUSIEST_FIRST = (Stage.JUDGED, Stage.ASKED, Stage.REFUSED)
 class QuestionProgress:
     limit_seconds: float = math.inf
     question: Question | None = None
-    """The question; None for the preflight, which asks many."""
+    """None for the preflight, which asks many."""
 
     stage: Stage = Stage.QUEUED
     since: float = field(default_factory=time.monotonic)
@@ -69,8 +69,15 @@ class QuestionProgress:
         runs = stage is not Stage.QUEUED
         self.limit.restart(self.limit_seconds - used if runs else math.inf)
 
+    async def run(self, operation: Callable[[], Awaitable[T]]) -> T:
+        """Run a step of the question; raise `QuestionTimeout` if the time of the question runs out."""
+        if not self.limit.expired:
+            with self.limit:
+                return await operation()
+        raise self.timeout()
+
     def tracked(self, limiter: Limiter, stage: Stage) -> _TrackedLimiter:
-        """A limiter that records the stage of each request; *stage* is the stage of a sent request."""
+        """A limiter that records the stage of each request; a sent one has the *stage*."""
         return _TrackedLimiter(self, limiter, stage)
 
     @property
@@ -145,25 +152,21 @@ class ProgressBoard:
         judging: Limiter = NO_LIMIT,
         dialogues: Sequence[Dialogue] = (),
     ) -> Record:
-        """Check the question as `check_question` does; return an ERROR if its time runs out."""
+        """Check the question as `check_question` does, within its time."""
         settings = prepared.settings
         limit_seconds = settings.endpoint.question_timeout_seconds * settings.run.repeats
         progress = QuestionProgress(question=prepared.question, limit_seconds=limit_seconds)
         self._under_way[id(progress)] = progress
         try:
-            with progress.limit:
-                return await check_question(
-                    prepared,
-                    asking=progress.tracked(asking, Stage.ASKED),
-                    judging=progress.tracked(judging, Stage.JUDGED),
-                    dialogues=dialogues,
-                )
+            return await check_question(
+                prepared,
+                asking=progress.tracked(asking, Stage.ASKED),
+                judging=progress.tracked(judging, Stage.JUDGED),
+                timing=progress,
+                dialogues=dialogues,
+            )
         finally:
             del self._under_way[id(progress)]
-        error = progress.timeout()
-        # The time starts with the first request, so the question was asked.
-        top_k = asked_top_k(prepared)
-        return replace(blank_record(prepared), error_kind=error.kind, reason=str(error), top_k=top_k)
 
     def line(self, question: Question, *, to_go: int) -> str:
         """

@@ -13,6 +13,7 @@ from pytest_ragcheck import EndpointError, Judgement, RagAnswer, Settings, Verdi
 from pytest_ragcheck.check import PreparedQuestion
 from pytest_ragcheck.engine.limits.request_limiter import RequestLimiter
 from pytest_ragcheck.engine.question_progress import ProgressBoard
+from pytest_ragcheck.metrics.metric_choice import choose_metrics
 from tests.making import a_question
 
 if TYPE_CHECKING:
@@ -149,3 +150,19 @@ def test_the_limit_holds_while_one_of_several_judgements_hangs() -> None:
         return await ProgressBoard().check(prepared)
 
     assert asyncio.run(scenario()).error_kind == "question_timeout"
+
+
+@pytest.mark.parametrize("repeats", [1, 2])
+def test_a_leak_is_a_fail_though_the_time_of_its_question_is_over(repeats: int) -> None:
+    system = System(hangs="judged")
+    settings = Settings.of(timeout=0.02, repeats=repeats)
+    prepared = PreparedQuestion(
+        question=a_question(must_not_mention=("30 days",)),
+        client=system,
+        judge=system,
+        metrics=choose_metrics(settings, system),
+        settings=settings,
+    )
+    record = asyncio.run(ProgressBoard().check(prepared))
+    assert (record.verdict, record.answer, record.leaks) == (Verdict.FAIL, "30 days", True)
+    assert f"no verdict within {0.2 * repeats:g} s: the judge had it for " in record.reason
