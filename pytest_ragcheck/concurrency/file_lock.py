@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 if sys.platform == "win32":
@@ -27,11 +28,12 @@ class FileLock:
     """
     A lock with one holder at a time, across processes.
 
-    The system frees the lock when its holder dies. The file stays.
+    The system frees the lock when its holder dies. The file stays; without *stays*, a `with` statement deletes it.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, stays: bool = True) -> None:
         self._path = path
+        self._stays = stays
         self._descriptor: int | None = None
 
     def take(self) -> bool:
@@ -50,6 +52,9 @@ class FileLock:
         except BaseException:
             os.close(descriptor)
             raise
+        if not self._stays and not os.fstat(descriptor).st_nlink:
+            os.close(descriptor)  # the last holder has deleted the file
+            return False
         self._descriptor = descriptor
         return True
 
@@ -67,6 +72,9 @@ class FileLock:
         self.wait()
 
     def __exit__(self, *_: object) -> None:
+        if not self._stays:
+            with suppress(OSError):  # Windows keeps an open file
+                self._path.unlink()
         self.free()
 
 

@@ -60,3 +60,13 @@ def test_who_enters_waits_for_the_holder(tmp_path: Path) -> None:
         with FileLock(path):
             assert is_held(path)
     assert not is_held(path)
+
+
+def test_a_file_that_does_not_stay_is_deleted_and_its_next_holder_has_a_new_one(tmp_path: Path) -> None:
+    path = tmp_path / "lock"
+    holder, waiting = FileLock(path, stays=False), FileLock(path, stays=False)
+    with holder:
+        assert not waiting.take()
+    assert sys.platform == "win32" or not path.exists()
+    with waiting:
+        assert is_held(path)

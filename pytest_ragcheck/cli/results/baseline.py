@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator, Sequence, Set
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 from pytest_ragcheck.cli.gate_arguments import default_baseline
 from pytest_ragcheck.cli.printing import say
 from pytest_ragcheck.cli.project.user_project import default_results, root_of
+from pytest_ragcheck.concurrency.file_lock import FileLock
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.report.counted import counted
 from pytest_ragcheck.report.files.results_reader import asked_rows, ended_of, predictions_path, questions_files
@@ -76,6 +78,18 @@ def run(chosen: argparse.Namespace) -> int:
     now = _read(chosen.results, _ADVICE)
     if is_compact(now.document):
         raise UsageError(f"{chosen.results}: it is a baseline, and not the results of a run. {_ADVICE}")
+    with ExitStack() as held:
+        # Some disks have no locks, and the writer names a folder that cannot be written.
+        with suppress(OSError):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            held.enter_context(FileLock(path.with_name(f".{path.name}.lock"), stays=False))
+        say(*_changed(chosen, now, root))
+    return 0
+
+
+def _changed(chosen: argparse.Namespace, now: BaselineFile, root: Path) -> list[str]:
+    """Read the baseline, change it and write it; return the lines about that."""
+    path: Path = chosen.output
     rows = now.runs.rows
     earlier = _read(path, _OTHER) if path.exists() else None
     recorded = earlier.runs.rows if earlier is not None else {}
@@ -91,8 +105,7 @@ def run(chosen: argparse.Namespace) -> int:
             "Fix what its messages name, and run again."
         )
     make = _saved if chosen.action == "save" else _accepted
-    say(*make(chosen, replace(now, gone=gone), earlier), *_of_datasets("kept, because not run", absent - gone))
-    return 0
+    return [*make(chosen, replace(now, gone=gone), earlier), *_of_datasets("kept, because not run", absent - gone)]
 
 
 def _read(path: Path, advice: str) -> BaselineFile:

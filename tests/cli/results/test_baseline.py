@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_ragcheck.concurrency.file_lock import FileLock
 from pytest_ragcheck.judging.judgement import JudgeIdentity
 from pytest_ragcheck.redaction import Redactor
 from pytest_ragcheck.report.files.result_files import write_results
@@ -29,6 +32,7 @@ if TYPE_CHECKING:
 
     Save = Callable[..., tuple[int, str, str]]
 
+RAGCHECK = "import sys; from pytest_ragcheck.cli import main; sys.exit(main())"
 LATER = "2126-11-09T00:00:00+00:00"
 
 
@@ -85,6 +89,22 @@ def test_a_question_that_passed_and_failed_is_named_as_flaky(
     assert (status, printed.splitlines()[1:]) == (0, ["flaky: billing::prices passed 2 of 3 times", QUARANTINE])
     rows = read_baseline(tmp_path / "ragcheck-baseline.json", name="b").rows
     assert [(row.passes, row.fails) for row in rows.values()] == [(3, 0), (2, 1), (0, 2)]
+
+
+def test_a_second_save_at_the_same_time_waits_for_the_first(save: Save, tmp_path: Path) -> None:
+    save(passed("terms"))
+    (tmp_path / "ragcheck-baseline.json").rename(tmp_path / "first.json")
+    (tmp_path / "later.json").write_text(json.dumps(predictions(passed("terms"), timestamp=LATER)), encoding="utf-8")
+    lock = tmp_path / ".ragcheck-baseline.json.lock"
+    with FileLock(lock, stays=False):
+        command = [sys.executable, "-c", RAGCHECK, "baseline", "save", "later.json"]
+        second = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        with pytest.raises(subprocess.TimeoutExpired):
+            second.wait(timeout=3)
+        (tmp_path / "first.json").rename(tmp_path / "ragcheck-baseline.json")
+    printed, _ = second.communicate()
+    assert printed.splitlines()[0].startswith("ragcheck-baseline.json: 1 question, 2 saved runs; ")
+    assert sys.platform == "win32" or not lock.exists()
 
 
 def judge(kind: str) -> dict[str, Any]:
