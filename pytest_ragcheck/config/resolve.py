@@ -62,7 +62,7 @@ def read_settings(
     }
     folders = {name: value.folder for name, value in chosen.items() if value is not None}
     absolute = {
-        each.path: _absolute(folders.get(each.name) or folder, values.get(each.path, each.default)) for each in TABLE
+        each.path: resolved(folders.get(each.name) or folder, values.get(each.path, each.default)) for each in TABLE
     }
     return Settings.from_values(
         {
@@ -112,12 +112,12 @@ def _chosen(setting: Setting, given: Mapping[str, Given], environment: Mapping[s
     return chosen
 
 
-def _absolute(folder: Path, value: Any) -> Any:
+def resolved(folder: Path, value: Any) -> Any:
     """The value with absolute paths, without `..`, because paths are compared by their text."""
     if isinstance(value, Path):
         return Path(os.path.normpath(folder / value))
     if isinstance(value, tuple):
-        return tuple(_absolute(folder, each) for each in value)
+        return tuple(resolved(folder, each) for each in value)
     return value.resolved_in(folder) if hasattr(value, "resolved_in") else value
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import re
+import shlex
 import subprocess
 import sys
 from collections.abc import Collection, Mapping
@@ -164,18 +166,29 @@ def _remote_host(root: Path) -> str | None:
 
 def default_results() -> Path:
     """Return the output folder of a run in the current folder."""
-    return from_here(ini_value("rag_output", "ragcheck-results"))
+    return Path(os.path.relpath(run_value("rag_output", "ragcheck-results")))
 
 
-def ini_value(name: str, default: str) -> Any:
-    from pytest_ragcheck.config.resolve import read_value
+def run_value(name: str, default: str) -> Any:
+    """Return the value that a run in the current folder has for a setting with a path; the path is absolute."""
+    from pytest_ragcheck.config.resolve import read_value, resolved
 
-    return read_value(name, ini_settings(Path.cwd(), (name,)).get(name, Given(default, "")))
-
-
-def from_here(path: Path) -> Path:
-    """Return a path below the rootdir as a path from the current folder."""
-    return Path(os.path.relpath(root_of(Path.cwd()) / path))
+    folder = Path.cwd()
+    in_file = ini_settings(folder, (name, "addopts"))
+    added = in_file["addopts"].value if "addopts" in in_file else ()
+    words = [*(shlex.split(added) if isinstance(added, str) else added), *shlex.split(os.getenv("PYTEST_ADDOPTS", ""))]
+    option = f"--{name.replace('_', '-')}"
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    parser.add_argument(option, dest="typed")
+    parser.add_argument("-o", "--override-ini", action="append", default=[])
+    found, _ = parser.parse_known_args(words)
+    given = in_file.get(name, Given(default, ""))
+    for key, _, value in (each.partition("=") for each in found.override_ini):
+        given = Given(value, f"-o {name}") if key == name else given
+    if found.typed is not None:
+        # pytest too takes a typed path from the current folder, and a configured one from the rootdir.
+        return resolved(folder, read_value(name, Given(found.typed, option)))
+    return resolved(root_of(folder), read_value(name, given))
 
 
 def ini_settings(folder: Path, names: Collection[str]) -> dict[str, Given]:

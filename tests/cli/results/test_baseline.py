@@ -252,6 +252,7 @@ def test_a_report_and_a_saved_run_lack_the_questions_that_are_missing_in_the_run
         ({"pytest.ini": "[pytest]\n"}, "ragcheck-baseline.json"),
         ({"pytest.ini": "[pytest]\nrag_baseline = kept/base.json\n"}, "kept/base.json"),
         ({"pytest.ini": "[pytest]\nrag_baseline = git:HEAD:base.json\n"}, "base.json"),
+        ({"pyproject.toml": "[tool.pytest]\naddopts = ['-o', 'rag_baseline=kept/b.json']"}, "kept/b.json"),
         ({"pyproject.toml": ""}, "ragcheck-baseline.json"),
         ({"setup.py": ""}, "ragcheck-baseline.json"),
     ],
@@ -277,10 +278,20 @@ def test_the_baseline_is_written_where_a_run_reads_it(
     )
 
 
-def test_the_results_are_read_where_the_ini_file_puts_them(
-    tmp_path: Path, ragcheck: Save, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("ini", "added"),
+    [
+        ("rag_output = out/results", ""),
+        ("addopts = -q --rag-output=../out/results -p no:x", ""),
+        ("addopts = -o rag_output=out/results", ""),
+        ("rag_output = other\naddopts = --rag-output other", "--rag-output=../out/results"),
+    ],
+)
+def test_the_results_are_read_where_a_run_puts_them(
+    tmp_path: Path, ragcheck: Save, monkeypatch: pytest.MonkeyPatch, ini: str, added: str
 ) -> None:
-    (tmp_path / "pytest.ini").write_text("[pytest]\nrag_output = out/results\n", encoding="utf-8")
+    monkeypatch.setenv("PYTEST_ADDOPTS", added)
+    (tmp_path / "pytest.ini").write_text(f"[pytest]\n{ini}\n", encoding="utf-8")
     for folder in ("out/results", "tests"):
         (tmp_path / folder).mkdir(parents=True)
     run = json.dumps(predictions(passed("terms")))
