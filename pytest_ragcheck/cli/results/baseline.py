@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 from collections.abc import Iterator, Sequence, Set
 from contextlib import ExitStack, suppress
 from dataclasses import replace
@@ -15,14 +16,20 @@ from pytest_ragcheck.cli.project.user_project import default_results, root_of
 from pytest_ragcheck.concurrency.file_lock import FileLock
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.report.counted import counted
-from pytest_ragcheck.report.files.results_reader import asked_rows, ended_of, predictions_path, questions_files
+from pytest_ragcheck.report.files.results_reader import (
+    RUN_AGAIN,
+    asked_rows,
+    ended_of,
+    predictions_path,
+    questions_files,
+)
 from pytest_ragcheck.report.terminal.gate_lines import flaky_lines
 from pytest_ragcheck.summary.flaky import flaky_in_history
 from pytest_ragcheck.summary.gate.baseline_file import BaselineFile, baseline_documents, differing
 from pytest_ragcheck.summary.gate.baseline_reader import Baseline, read_baseline
 from pytest_ragcheck.summary.gate.comparability import described, other_settings_of_rows
 from pytest_ragcheck.summary.gate.recorded.saved_runs import contexts_path, read_contexts
-from pytest_ragcheck.summary.predictions_reader import Key, read_document
+from pytest_ragcheck.summary.predictions_reader import Key
 from pytest_ragcheck.summary.reach import Reach
 from pytest_ragcheck.summary.result_schemas import is_compact
 from pytest_ragcheck.verdict.failure_text import some
@@ -75,7 +82,7 @@ def run(chosen: argparse.Namespace) -> int:
     chosen.results = predictions_path(chosen.results or default_results())
     if any(path.parent.glob("*_summary.json")):
         check_outside(path, path.parent, name=str(path))
-    now = _read(chosen.results, _ADVICE)
+    now = _read(chosen.results, _ADVICE, wrong_version=RUN_AGAIN)
     if is_compact(now.document):
         raise UsageError(f"{chosen.results}: it is a baseline, and not the results of a run. {_ADVICE}")
     with ExitStack() as held:
@@ -108,9 +115,9 @@ def _changed(chosen: argparse.Namespace, now: BaselineFile, root: Path) -> list[
     return [*make(chosen, replace(now, gone=gone), earlier), *_of_datasets("kept, because not run", absent - gone)]
 
 
-def _read(path: Path, advice: str) -> BaselineFile:
-    runs = read_baseline(path, name=str(path), advice=advice)
-    return BaselineFile(document=read_document(path.read_bytes, wrong_kind=advice, wrong_version=_ADVICE), runs=runs)
+def _read(path: Path, advice: str, **remedy: str) -> BaselineFile:
+    runs = read_baseline(path, name=str(path), advice=advice, **remedy)
+    return BaselineFile(document=json.loads(path.read_bytes()), runs=runs)
 
 
 def _saved(chosen: argparse.Namespace, now: BaselineFile, earlier: BaselineFile | None) -> list[str]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from pytest_ragcheck.cli.printing import json_text, write_output
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.redaction.printable import printable
-from pytest_ragcheck.report.files.results_reader import predictions_path
+from pytest_ragcheck.report.files.results_reader import RUN_AGAIN, predictions_path
 from pytest_ragcheck.summary.gate.baseline_reader import read_baseline
 from pytest_ragcheck.summary.predictions_reader import ENDING
 
@@ -58,7 +58,7 @@ def _compared(given: Sequence[Path]) -> Agents:
         raise UsageError(f"there is nothing to compare {given[0]} with. Give the results of two agents or more.")
     paths = [predictions_path(path) for path in given]
     advice = "Give ragcheck compare the {agent}_predictions.json of full runs."
-    read = [read_baseline(path, name=str(path), advice=advice) for path in paths]
+    read = [read_baseline(path, name=str(path), advice=advice, wrong_version=RUN_AGAIN) for path in paths]
     names = _names(paths)
     return compare_agents(list(zip(names, read, strict=True)))
 

@@ -27,7 +27,7 @@ from pytest_ragcheck.summary.predictions_reader import (
 Document = dict[str, Any]
 
 _GIVE = "Give the {agent}_predictions.json of a run."
-_RUN_AGAIN = "Run the questions once more to have such a file."
+RUN_AGAIN = "Run the questions once more to have such a file."
 
 
 @frozen
@@ -147,7 +147,7 @@ def all_rows(document: Mapping[str, Any]) -> Iterator[Document]:
 
 def _predictions(path: Path) -> Document:
     try:
-        document: Document = read_document(path.read_bytes, wrong_kind=_GIVE, wrong_version=_RUN_AGAIN)
+        document: Document = read_document(path.read_bytes, wrong_kind=_GIVE, wrong_version=RUN_AGAIN)
         if not all(isinstance(row["question"], str) and key_of(row) for row in all_rows(document)):
             raise TypeError  # noqa: TRY301 - the same text
     except Unusable as error:

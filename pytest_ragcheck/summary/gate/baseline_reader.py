@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
 
 GIVE = "Make a baseline with pytest -p no:ragcheck-gate, then ragcheck baseline save."
+_ANEW = "Move the file away, and make a new baseline with ragcheck baseline save."
 
 
 @frozen
@@ -123,17 +124,17 @@ class Baseline:
         return {metric: math.fsum(found) / len(found) for metric, found in values.items()}
 
 
-def read_baseline(path: Path | InGit, *, name: str, advice: str = GIVE) -> Baseline:
+def read_baseline(path: Path | InGit, *, name: str, advice: str = GIVE, wrong_version: str = _ANEW) -> Baseline:
     """
     The baseline in a file.
 
-    *name* stands for it in messages; *advice* is the remedy for a file of another kind.
+    *name* stands for it in messages. *advice* and *wrong_version* are the remedies for another kind and version.
 
     Raises:
         UsageError: The file is not a baseline or the predictions file of a full run.
     """
     try:
-        document = read_baseline_document(path, advice)
+        document = _checked_document(path, advice, wrong_version)
         found = _by_identity(document, advice, read_contexts(path))
         timestamp = document.get("timestamp", "")
         return Baseline(
@@ -150,18 +151,8 @@ def read_baseline(path: Path | InGit, *, name: str, advice: str = GIVE) -> Basel
         raise UsageError(f"{name}: {error}") from None
 
 
-def read_baseline_document(path: Path | InGit, advice: str) -> dict[str, Any]:
-    """
-    The JSON document of a baseline, checked against its schema.
-
-    Raises:
-        Unusable: The file is not a baseline or the predictions file of a full run.
-    """
-    document = read_document(
-        path.read_bytes,
-        wrong_kind=advice,
-        wrong_version="Move the file away, and make a new baseline with ragcheck baseline save.",
-    )
+def _checked_document(path: Path | InGit, advice: str, wrong_version: str) -> dict[str, Any]:
+    document = read_document(path.read_bytes, wrong_kind=advice, wrong_version=wrong_version)
     complete = document.get("complete")
     if complete is not True:
         raise Unusable(

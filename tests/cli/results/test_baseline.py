@@ -301,6 +301,13 @@ def test_the_results_are_read_where_a_run_puts_them(
     assert (tmp_path / "ragcheck-baseline.json").exists()
 
 
+def test_results_of_another_version_are_refused_with_a_remedy_for_results(save: Save) -> None:
+    assert save(passed("terms"), schema_version="2")[2] == (
+        'ragcheck baseline save: run.json: it has "schema_version" "2", and this pytest-ragcheck reads "1". '
+        "Run the questions once more to have such a file.\n"
+    )
+
+
 def test_a_run_with_errors_alone_is_refused(save: Save, accept: Save, tmp_path: Path) -> None:
     said = (
         "every question is an ERROR (endpoint_timeout), so the run has no answers to keep. "

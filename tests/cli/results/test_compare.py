@@ -161,6 +161,7 @@ def test_wrong_usage_is_reported(tmp_path: Path, ragcheck: Ragcheck) -> None:
     write(tmp_path / "a", "two", passed())
     other = write(tmp_path / "b", "other", passed(dataset_name="shop"))
     partial = write(tmp_path / "b", "part", passed(), complete=False)
+    newer = write(tmp_path / "b", "newer", passed(), schema_version="2")
     missing, folder, empty = str(tmp_path / "none.json"), str(tmp_path / "a"), str(tmp_path)
     for arguments, text in {
         (one,): f"there is nothing to compare {one} with. Give the results of two agents or more.",
@@ -168,6 +169,11 @@ def test_wrong_usage_is_reported(tmp_path: Path, ragcheck: Ragcheck) -> None:
         "runs.",
         (one, other): f"one ({one}) and other ({other}) have no question in common, by dataset name and id. Compare "
         "results over the same question files.",
+        (
+            one,
+            newer,
+        ): f'{newer}: it has "schema_version" "2", and this pytest-ragcheck reads "1". Run the '
+        "questions once more to have such a file.",
         (one, missing): f"{missing}: there is no such file. Give ragcheck compare the {{agent}}_predictions.json of "
         "full runs.",
         (
