@@ -17,7 +17,7 @@ from pytest_ragcheck.config.baseline_place import BASELINE_FILE
 from pytest_ragcheck.config.readers import read_switch
 from pytest_ragcheck.config.table import TABLE, Setting
 from pytest_ragcheck.plugin.hooks import own_metrics
-from pytest_ragcheck.questions.question_file_names import QUESTION_FILES, RESULT_QUESTIONS
+from pytest_ragcheck.questions.question_file_names import QUESTION_FILES, RESULT_QUESTIONS, resembles_question_file
 
 if TYPE_CHECKING:
     from pytest_ragcheck.config.given import Given
@@ -146,8 +146,7 @@ def is_question_file(session: pytest.Session, path: Path) -> bool:
         if isinstance(patterns, str):
             patterns = patterns.split()
         if not any(path.match(pattern) for pattern in patterns):
-            # Reading it reports its ending. Code and pages of a package `rag` have such names too.
-            return argument and ".rag." in name and not name.endswith((".py", ".rst", ".md"))
+            return argument and resembles_question_file(name)  # reading it reports its ending
     try:
         output = settings_of(session.config).run.output
     except pytest.UsageError:

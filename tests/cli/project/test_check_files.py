@@ -98,6 +98,26 @@ def test_a_folder_without_question_files_passes(ragcheck: Callable[..., tuple[in
     assert ragcheck("check") == (0, "no question files\n", "")
 
 
+@pytest.mark.parametrize("where", [(), ("tests",)])
+def test_a_file_with_a_misspelt_ending_is_named(
+    ragcheck: Callable[..., tuple[int, str, str]], project: Path, where: tuple[str, ...]
+):
+    write(project / "tests" / "a.rag.yaml", GOOD)
+    misspelt = ("Terms.RAG.yalm", "terms.rag.yml.txt")
+    for name in (*misspelt, "conf.rag.py", "notes.rag.md", ".a.rag.yaml.swp", "rag.yaml"):
+        write(project / "tests" / name, GOOD)
+    status, out, err = ragcheck("check", *where)
+    assert (status, err) == (0, "")
+    assert out.splitlines() == [
+        *(
+            f"not checked: tests/{name}, which ends with none of .rag.yaml, .rag.yml, .rag.json, .rag.jsonl, .rag.csv. "
+            "Rename it if it has questions that pytest should collect."
+            for name in misspelt
+        ),
+        "1 file: no mistakes",
+    ]
+
+
 def test_two_files_of_one_dataset_name_are_a_mistake(ragcheck: Callable[..., tuple[int, str, str]], project: Path):
     for name in ("a", "b"):
         write(project / f"{name}.rag.yaml", f"dataset_name: billing\nquestions:\n{GOOD}")
