@@ -433,6 +433,26 @@ def test_alternating_leaks_excuse_the_recorded_one_alone(project: Project) -> No
             main(["baseline", "save"])
 
 
+def test_every_accepted_leak_is_known_until_an_answer_without_a_leak_is_accepted(project: Project) -> None:
+    question = {"id": "a", "question": "When?", "must_mention": "9", "must_not_mention": ["FIRST", "SECOND"]}
+    project.write("all.rag.json", json.dumps([question]))
+
+    def outcomes(text: str) -> dict[str, int]:
+        project.write("conftest.py", LEAKS_ONCE.replace("ANSWERS", f"['It is 9. {text}'] * 9"))
+        return project.run("--rag-judge=none").outcomes
+
+    assert outcomes("") == {"passed": 1}
+    assert main(["baseline", "save"]) == 0
+    for leak in "FIRST", "SECOND":
+        assert "failed" in outcomes(leak)
+        assert main(["baseline", "accept"]) == 0
+    assert outcomes("FIRST") == outcomes("SECOND") == {"xfailed": 1}
+    assert "failed" in outcomes("FIRST and SECOND")
+    assert outcomes("now") == {"passed": 1}
+    assert main(["baseline", "accept"]) == 0
+    assert "failed" in outcomes("FIRST")
+
+
 LEAKING_ID = SYSTEM.replace('os.environ["SHOP_ID"]', 'os.environ["SHOP_ID"] if query == "When?" else "shop.md"')
 
 

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence, Set
 from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.frozen import frozen
-from pytest_ragcheck.scores.catalogue import DEMANDED, MUST_NOT_RETRIEVE
+from pytest_ragcheck.scores.catalogue import DEMANDED, MUST_NOT_RETRIEVE, PROHIBITIONS
 from pytest_ragcheck.summary.gate.comparability import other_settings_of_rows
 from pytest_ragcheck.summary.gate.recorded.saved_answer import text_digest
 from pytest_ragcheck.summary.gate.recorded.saved_runs import OF_THE_LATEST_ANSWER
@@ -43,7 +43,7 @@ def baseline_documents(
     was not run. A question that is gone is dropped.
 
     *now* is the run, *earlier* the baseline that is extended, and *contexts* has its texts by digest. With *accepted*,
-    only these questions are taken from the run, without their earlier runs.
+    only these questions are taken from the run, without their earlier runs unless both answers break a prohibition.
     """
     measured, before = _by_key(now.document), _by_key(earlier.document if earlier else {})
     recorded = earlier.runs.rows if earlier else {}
@@ -52,7 +52,12 @@ def baseline_documents(
     for key in {**before, **measured}:
         if key in measured and (accepted is None or key in accepted):
             row = now.runs.rows[key]
-            continues = accepted is None and key in before and _is_comparable(row, recorded[key])
+            continues = (
+                key in before
+                and _is_comparable(row, recorded[key])
+                # Each accepted leak is a known one, also if the system alternates between them.
+                and (accepted is None or (_leaks(row) and _leaks(recorded[key])))
+            )
             rows.append(_row(measured[key], row, before[key] if continues else {}, texts))
         elif key in before and key not in (now.gone if accepted is None else accepted):
             rows.append(before[key])
@@ -90,6 +95,10 @@ def _is_recorded(given: Mapping[str, Any], known: Mapping[str, Any]) -> bool:
 def _is_comparable(row: BaselineRow, recorded: BaselineRow) -> bool:
     """True if the gate would compare the rows; otherwise the new one replaces the recorded one."""
     return row.question == recorded.question and not other_settings_of_rows(recorded, row)
+
+
+def _leaks(row: BaselineRow) -> bool:
+    return any(row.metrics.get(metric, 1.0) < 1 for metric in PROHIBITIONS)
 
 
 def _by_key(document: Mapping[str, Any]) -> dict[Key, Mapping[str, Any]]:
