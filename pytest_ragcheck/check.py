@@ -60,7 +60,7 @@ class PreparedQuestion:
     """Adds the evidence of the gate to the record; None without a baseline."""
 
     keep_leak: Callable[[Record], Awaitable[bool]] | None = None
-    """Stores a FAIL by a prohibition, in case the run is killed; returns False if a saved run has the leak."""
+    """Returns False if a saved run has the leak of a FAIL; else stores the FAIL, in case the run is killed."""
 
     is_recorded: bool = False
     """True if the client repeats a known answer, which costs nothing and takes no slot and no delay."""

@@ -375,6 +375,22 @@ def test_a_leak_before_the_kill_counts_in_the_resumed_run(
     assert "resumed: 1 of 1 questions were asked by the earlier run" in ended.lines
 
 
+def test_a_known_leak_before_the_kill_leaves_all_repeats_to_the_resumed_run(project: Project) -> None:
+    question = {"id": "a", "question": "When?", "must_mention": "9", "must_not_mention": ["NEW", "OLD"]}
+    project.write("all.rag.json", json.dumps([question]))
+    options = ("--rag-judge=none", "-orag_repeats=2")
+    with FakeEndpoint(Scripted("It is 9. OLD", "It is 9. OLD")) as endpoint:
+        run(project, endpoint, *options)
+    assert main(["baseline", "save"]) == 0
+    with FakeEndpoint(system := Scripted("It is 9. OLD")) as endpoint:
+        killed(project, endpoint, *options, when=system.is_silent.is_set)
+        system.answers += ["It is 9. NEW"] * 3
+        system.goes_on.set()
+        ended = run(project, endpoint, *options, "--rag-resume")
+    assert ended.outcomes["failed"] == 1
+    assert "the answer mentions 'NEW'" in ended.text
+
+
 JUDGE = """
 from pathlib import Path
 

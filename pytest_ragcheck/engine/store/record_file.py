@@ -23,7 +23,7 @@ _EARLIER = "select key from questions where taken = 0 and resumed = 1"
 _WRITE = "insert or replace into questions (key, record, verdict, taken) values (?, ?, ?, ?)"
 _KEEP_LEAK = (
     "insert into questions (key, record, verdict, taken) values (?, ?, ?, 2) "
-    "on conflict (key) do update set record = excluded.record, verdict = excluded.verdict where ?"
+    "on conflict (key) do update set record = excluded.record, verdict = excluded.verdict"
 )
 """Only a resumed run sees a question with `taken = 2`."""
 
@@ -79,9 +79,9 @@ class RecordFile:
         """Write a record in place of an earlier one; return True if that worked."""
         return bool(await self.write(_WRITE, key, self._document(record), record.verdict.value, int(taken)))
 
-    async def keep_leak(self, key: Hashable, record: Record, *, is_new: bool) -> None:
-        """Write the leak of an unfinished question, for a run that resumes this one; a new one replaces another."""
-        await self.write(_KEEP_LEAK, key, self._document(record), record.verdict.value, is_new)
+    async def keep_leak(self, key: Hashable, record: Record) -> None:
+        """Write the leak of an unfinished question, for a run that resumes this one."""
+        await self.write(_KEEP_LEAK, key, self._document(record), record.verdict.value)
 
     async def untaken(self, key: Hashable) -> tuple[Record | None, int]:
         """The record that was not taken, and 1 if an earlier run made it; None and 0 without one."""

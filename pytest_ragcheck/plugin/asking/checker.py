@@ -161,15 +161,15 @@ class Checker:
         return replace(prepared, judge=judge, metrics=with_known(prepared.metrics, known))
 
     async def keep_leak(self, backends: Backends, record: Record) -> bool:
-        """Store a leak, and return False if a saved run has it, as for `PreparedQuestion.keep_leak`."""
+        """Do as `PreparedQuestion.keep_leak`."""
         question, is_new = record.question, True
         if self.baseline is not None and (row := self.baseline.row(question)) is not None:
             from pytest_ragcheck.summary.gate.gate_decision import is_newly_forbidden
 
             # A leak may be searched by a regular expression.
             is_new = await in_thread(is_newly_forbidden, record, row)
-        if self._store is not None:
-            await self._store.file.keep_leak(store_key(question, backends.digest), record, is_new=is_new)
+        if self._store is not None and is_new:
+            await self._store.file.keep_leak(store_key(question, backends.digest), record)
         return is_new
 
     async def _upload(self, client: Asks) -> AsksIngested:
