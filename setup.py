@@ -10,6 +10,7 @@ from setuptools import setup
 from setuptools.command.build_py import build_py
 
 PACKED = {
+    "cli": (".json",),
     "cli/project": (".txt",),
     "demo": (".txt",),
     "judging/offline": (".txt",),

@@ -30,15 +30,6 @@ _MOST_WRITTEN = 50
 _JUDGE_VARIABLES = ("RAGCHECK_JUDGE", "RAGCHECK_JUDGE_MODEL", "RAGCHECK_JUDGE_URL", "RAGCHECK_EMBEDDING_MODEL")
 
 
-HELP = "measure how far judges agree with people"
-DESCRIPTION = (
-    "Judges labelled answers and reports how often the judge is right: accuracy, balanced accuracy,"
-    " kappa and the ROC curve with intervals, the best threshold, and the widest disagreements. With several judges"
-    " it reports their paired differences, and the cheapest judge that is as good as the best one. "
-    "Exit status: 0 measured, 1 some answers or judges could not be measured, 2 wrong usage."
-)
-
-
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add(

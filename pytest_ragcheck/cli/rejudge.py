@@ -25,15 +25,6 @@ _LIKE_PYTEST = ("rag_judge", "rag_judge_model", "rag_judge_url", "rag_threshold"
 _BY_NAME = {option.name: option for option in TABLE}
 
 
-HELP = "judge the recorded answers of a run again, without pytest"
-DESCRIPTION = (
-    "Judges the answers in a predictions file again and writes the three result files. The "
-    "questions come from the questions files in the same folder. Recorded verdicts of the same "
-    "judge are kept, and today's thresholds apply. Exit status: 0 all PASS, 1 some FAIL or ERROR, 2"
-    " wrong usage."
-)
-
-
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("predictions", metavar="PREDICTIONS", type=Path, help="the {agent}_predictions.json of a run, or its folder")

@@ -32,14 +32,6 @@ _RESERVED_TAGS = ("filterwarnings", "parametrize", "rag_questions", "skip", "ski
 """The markers of pytest and of the plugin; only pytest can list the markers of a project."""
 
 
-HELP = "validate question files and result files without a test run"
-DESCRIPTION = (
-    "Lists all mistakes of question files with file and line, as a pytest run does, and checks "
-    "result files against their JSON Schemas. Exit status: 0 no mistakes, 1 mistakes, 2 wrong "
-    "usage."
-)
-
-
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add(

@@ -23,14 +23,6 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-HELP = "delete the documents that runs have left in a system"
-DESCRIPTION = (
-    "Deletes the documents that runs with --rag-ingest uploaded and did not delete. The ledgers in "
-    "the output folder list them; without ledgers, give the question files. Exit status: 0 no "
-    "document is left, 1 some are, 2 wrong usage."
-)
-
-
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add(

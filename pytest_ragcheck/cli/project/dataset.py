@@ -22,14 +22,6 @@ _ENDINGS = ("_questions.json", ".rag.json", ".rag.yaml", ".rag.yml")
 """Allowed endings of the written file, so that pytest finds the file."""
 
 
-HELP = "list the standard datasets, or write one as a question file"
-DESCRIPTION = (
-    "Without arguments, lists the datasets that --rag-dataset can name. With one, writes its "
-    "questions as a question file. With injection and a question file, writes its questions with planted "
-    "documents. Exit status: 0 done, 1 the dataset cannot be read or the file not be written, 2 wrong usage."
-)
-
-
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("name", nargs="?", metavar="NAME[:SUBSET][@SPLIT]", help="which dataset, or injection")

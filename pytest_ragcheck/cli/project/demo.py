@@ -29,13 +29,6 @@ rag_report = report.html
 """
 
 
-HELP = "see a whole run without a key, a model or a server"
-DESCRIPTION = (
-    "Asks a small RAG system over this project's documentation some questions, judges the answers "
-    "offline, and writes the HTML report. The exit status is that of pytest."
-)
-
-
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     known = "; ".join(f"{name}: {text}" for name, text in FAULTS.items())

@@ -14,10 +14,6 @@ _LINK = re.compile(r"(\]\()([\w./-]+)\.md(?:#[\w-]*)?\)")
 _TITLE = re.compile(r"(?m)^# (.+)$")
 
 
-HELP = "print a page of the documentation, such as one that an error text names"
-DESCRIPTION = "Prints a page of the documentation of this version, or without NAME the names of all pages."
-
-
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("name", nargs="?", metavar="NAME", help="the end of the page's name, such as errors/endpoint")
 

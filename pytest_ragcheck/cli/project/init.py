@@ -13,12 +13,6 @@ from pytest_ragcheck.cli.project.user_project import Project, read_project
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.package_text import package_text
 
-HELP = "write a first question file, settings and a CI workflow"
-DESCRIPTION = (
-    "Writes a first question file with its schema for editors, the settings, and a CI workflow. "
-    "Asks nothing, and changes no existing file."
-)
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument

@@ -40,14 +40,6 @@ _CONTEXTS_ALONE = "For contexts alone, pytest --rag-tier=retrieval names the set
 _LEFT = "To leave the endpoint as it is,"
 
 
-HELP = "check a live endpoint against the contract, point by point"
-DESCRIPTION = (
-    "Sends about a dozen requests to a RAG endpoint and checks the contract point by point, with "
-    "the remedy for each failure. For an endpoint of another shape it searches for settings that "
-    "fit. Exit status: 0 no required point fails, 1 one does, 2 wrong usage."
-)
-
-
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("url", nargs="?", metavar="URL", help="the endpoint (default: $RAGCHECK_URL, or rag_url in pytest's ini file)")

@@ -10,13 +10,6 @@ from pytest_ragcheck.summary.result_schemas import RESULT_KINDS, result_schema_t
 SCHEMAS = ("questions", *RESULT_KINDS)
 
 
-HELP = "print the JSON Schema of question files, or of a result file"
-DESCRIPTION = (
-    "Prints a JSON Schema (draft 2020-12): of question files, for completion and checks in an editor, "
-    "or of one of the result files."
-)
-
-
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "name",

@@ -39,10 +39,6 @@ _ADVICE = "Give the {agent}_predictions.json of a full run."
 _OTHER = "Give -o another file, or move that one away."
 
 
-HELP = "save runs as a baseline, or accept a run's answers"
-DESCRIPTION = "Writes the file that pytest --rag-baseline compares with."
-
-
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True, dest="action")
     save = actions.add_parser(

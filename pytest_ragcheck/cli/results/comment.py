@@ -10,13 +10,6 @@ from pytest_ragcheck.cli.printing import complain, say
 from pytest_ragcheck.cli.project.user_project import default_results
 from pytest_ragcheck.report.files.results_reader import predictions_path, read_results
 
-HELP = "show the results as a comment of the pull request"
-DESCRIPTION = (
-    "Writes one comment on the pull request of a job of GitHub Actions or GitLab CI, and updates it in "
-    "later runs. The token comes from GITHUB_TOKEN or GITLAB_TOKEN. Exit status: 0 also if the comment cannot be "
-    "written, such as for a pull request from a fork; a line then gives the reason. 2 wrong usage."
-)
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(

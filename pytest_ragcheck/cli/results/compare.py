@@ -19,14 +19,6 @@ if TYPE_CHECKING:
     from pytest_ragcheck.summary.agent_comparison import Agents
 
 
-HELP = "compare the results of several agents"
-DESCRIPTION = (
-    "Compares agents question by question: their means, the difference of each from the first with its "
-    "95 % interval, and the questions with different verdicts. "
-    "Exit status: 0 compared, 2 wrong usage."
-)
-
-
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add(

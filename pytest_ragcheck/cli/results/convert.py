@@ -22,15 +22,6 @@ _ENDING = "_results.json"
 _SHOWN_KEYS = 12
 
 
-HELP = "turn exports of other tools into question files, and results of the old layout into the three files"
-DESCRIPTION = (
-    "Turns exports of ragas, deepeval, promptfoo, giskard, LlamaIndex, LangSmith, Langfuse, OpenAI "
-    "evals, BEIR, TREC and MT-RAG into question files, and results of the old five-file layout into questions, "
-    "predictions and summary. Files are recognised by their content. Reports what could not be converted. "
-    "Exit status: 0 done; 2 wrong usage, or a file cannot be read or written."
-)
-
-
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add(

@@ -17,14 +17,6 @@ from pytest_ragcheck.verdict.failure_text import some
 _SHOWN = 10
 _OF_EARLIER = "If it is of an earlier run, run it again, and merge."
 
-HELP = "merge the shards of a run"
-DESCRIPTION = (
-    "Merges the results of all shards (pytest --rag-shard=I/N, or the groups of pytest-split) into the "
-    "files of one run, and applies the gate of the shards to them, or the one given here. Exit status: 0 green; "
-    "1 red: an ERROR, a FAIL that the gate does not tolerate, the gate itself, another failed test, or a shard "
-    "that was stopped before its end; 2 wrong usage, or a shard cannot be read."
-)
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("folders", metavar="FOLDER", nargs="+", type=Path, help="a folder with the results of a shard")

@@ -22,14 +22,6 @@ if TYPE_CHECKING:
 FORMATS = {".html": "html", ".htm": "html", ".md": "markdown", ".csv": "csv", ".jsonl": "jsonl"}
 
 
-HELP = "turn the results of a run into a page, Markdown or a table, and of several into a trend"
-DESCRIPTION = (
-    "Turns the result files of a run into one self-contained HTML file, Markdown for a pull request, "
-    "or a flat table, with the decision of the run's gate, or of the one given here. "
-    "Several runs become a page of their trend. Exit status: 0 written, whatever was decided; 2 wrong usage."
-)
-
-
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "results",
