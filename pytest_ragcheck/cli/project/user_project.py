@@ -175,13 +175,13 @@ def run_value(name: str, default: str) -> Any:
 
     folder = Path.cwd()
     in_file = ini_settings(folder, (name, "addopts"))
-    added = in_file["addopts"].value if "addopts" in in_file else ()
-    words = [*(shlex.split(added) if isinstance(added, str) else added), *shlex.split(os.getenv("PYTEST_ADDOPTS", ""))]
+    added = in_file.pop("addopts", Given("", "")).value
+    words = shlex.split(added) if isinstance(added, str) else added
     option = f"--{name.replace('_', '-')}"
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
     parser.add_argument(option, dest="typed")
     parser.add_argument("-o", "--override-ini", action="append", default=[])
-    found, _ = parser.parse_known_args(words)
+    found, _ = parser.parse_known_args([*words, *shlex.split(os.getenv("PYTEST_ADDOPTS", ""))])
     given = in_file.get(name, Given(default, ""))
     for key, _, value in (each.partition("=") for each in found.override_ini):
         given = Given(value, f"-o {name}") if key == name else given
