@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from pytest_ragcheck.frozen import frozen
+from pytest_ragcheck.questions.datasets.registry import is_standard
 
 _IN_FILES = ("searched", "left_out", "test_files")
 
@@ -34,8 +35,6 @@ class Reach:
 
     def expects(self, dataset_name: str, id: str = "") -> bool:  # noqa: A002 - as in `Question`
         """Return True if the run would have the question, or without an id the dataset, if it existed."""
-        from pytest_ragcheck.questions.datasets.registry import is_standard
-
         name = f"{dataset_name}::"
         if any(_fits(each, name + id) or (not id and each.startswith(name)) for each in self.left_out):
             return False
