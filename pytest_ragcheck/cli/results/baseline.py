@@ -53,8 +53,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "accept",
         help="accept a run's answers as the recorded ones",
         description="Replaces the recorded answers of questions with those of a full run, drops the earlier runs of "
-        "these questions, and lists each with its recorded verdict and its new one. Exit status: 0 written or nothing "
-        "differs, 2 wrong usage.",
+        "these questions (unless both answers leak), and lists each with its recorded verdict and its new one. Exit "
+        "status: 0 written or nothing differs, 2 wrong usage.",
     )
     for action in (save, accept):
         action.add_argument("-o", "--output", metavar="FILE", type=Path, help="the baseline (default: that of a run)")
