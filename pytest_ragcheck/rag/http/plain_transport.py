@@ -53,7 +53,7 @@ class PlainTransport:
             target=request.url.raw_path,
         )
         trace = request.extensions.get("trace")
-        # httpcore would report twenty events, of which `Progress` needs one.
+        # httpcore reports twenty events, and `Progress` needs two, which are reported here.
         extensions = {**request.extensions, "trace": None}
         sent = self._core.Request(
             request.method, url, headers=request.headers.raw, content=request.stream, extensions=extensions
