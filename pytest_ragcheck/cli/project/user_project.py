@@ -176,12 +176,15 @@ def run_value(name: str, default: str) -> Any:
     folder = Path.cwd()
     in_file = ini_settings(folder, (name, "addopts"))
     added = in_file.pop("addopts", Given("", "")).value
-    words = shlex.split(added) if isinstance(added, str) else added
     option = f"--{name.replace('_', '-')}"
-    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
     parser.add_argument(option, dest="typed")
     parser.add_argument("-o", "--override-ini", action="append", default=[])
-    found, _ = parser.parse_known_args([*words, *shlex.split(os.getenv("PYTEST_ADDOPTS", ""))])
+    try:
+        words = shlex.split(added) if isinstance(added, str) else added
+        found, _ = parser.parse_known_args([*words, *shlex.split(os.getenv("PYTEST_ADDOPTS", ""))])
+    except (ValueError, argparse.ArgumentError) as error:
+        raise UsageError(f"addopts or PYTEST_ADDOPTS cannot be read: {error}. Correct it.") from None
     given = in_file.get(name, Given(default, ""))
     for key, _, value in (each.partition("=") for each in found.override_ini):
         given = Given(value, f"-o {name}") if key == name else given

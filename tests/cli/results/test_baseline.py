@@ -301,6 +301,19 @@ def test_the_results_are_read_where_a_run_puts_them(
     assert (tmp_path / "ragcheck-baseline.json").exists()
 
 
+@pytest.mark.parametrize(
+    ("added", "why"),
+    [("--rag-output 'x", "No closing quotation"), ("--rag-output", "argument --rag-output: expected one argument")],
+)
+def test_options_that_cannot_be_read_are_named(
+    ragcheck: Save, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, added: str, why: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PYTEST_ADDOPTS", added)
+    said = f"ragcheck baseline save: addopts or PYTEST_ADDOPTS cannot be read: {why}. Correct it.\n"
+    assert ragcheck("baseline", "save") == (2, "", said)
+
+
 def test_results_of_another_version_are_refused_with_a_remedy_for_results(save: Save) -> None:
     assert save(passed("terms"), schema_version="2")[2] == (
         'ragcheck baseline save: run.json: it has "schema_version" "2", and this pytest-ragcheck reads "1". '
