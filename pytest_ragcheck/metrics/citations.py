@@ -110,7 +110,7 @@ def cited_sentences(answer: RagAnswer, cited: CitedAnswer) -> tuple[CitedSentenc
     A marker belongs to the sentence that contains it or precedes it. At the beginning of a line, and before a word in
     lower case, it belongs to the sentence that follows. Sentences with citations are never left out.
     """
-    from pytest_ragcheck.judging.offline.words.normalized_text import places_of_sentences
+    from pytest_ragcheck.judging.offline.words.sentences import places_of_sentences
 
     text = cited.marked.blanked(answer.text)
     found = list(places_of_sentences(text))

@@ -22,7 +22,7 @@ from pytest_ragcheck.judging.local_judge import (
     unsupported_spans,
     weakness,
 )
-from pytest_ragcheck.judging.offline.words.normalized_text import sentences
+from pytest_ragcheck.judging.offline.words.sentences import sentences
 from pytest_ragcheck.judging.token_classifier import LONGEST, TOKENS_AT_ONCE, AnswerToken
 from tests.docs.pages import DOCS
 

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from itertools import filterfalse, groupby
 
-from pytest_ragcheck.judging.offline.words.normalized_text import clause_words, listed, normalised, sentences
+from pytest_ragcheck.judging.offline.words.normalized_text import clause_words, listed, normalised
+from pytest_ragcheck.judging.offline.words.sentences import sentences
 from pytest_ragcheck.package_text import package_text
 
 _AT_WORD = r"\b"

@@ -16,7 +16,8 @@ from pytest_ragcheck.judging.offline.grounding.groundedness import PASS_LINE, gr
 from pytest_ragcheck.judging.offline.grounding.read_context import ContextCache
 from pytest_ragcheck.judging.offline.offline_judge import ANSWER_READ, beginnings
 from pytest_ragcheck.judging.offline.refusals import is_refusal
-from pytest_ragcheck.judging.offline.words.normalized_text import beginning, sentences
+from pytest_ragcheck.judging.offline.words.normalized_text import beginning
+from pytest_ragcheck.judging.offline.words.sentences import sentences
 from pytest_ragcheck.judging.offline.words.terms import TermDictionary, content_of
 from pytest_ragcheck.metrics.ragas.formulas import answer_correctness, cosine_similarity, factuality, faithfulness
 from pytest_ragcheck.questions.question import Question

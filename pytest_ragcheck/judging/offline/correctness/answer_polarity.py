@@ -14,8 +14,8 @@ from pytest_ragcheck.judging.offline.negation import (
     says_yes,
     without_yes_or_no,
 )
-from pytest_ragcheck.judging.offline.words.normalized_text import sentences
 from pytest_ragcheck.judging.offline.words.polarity_words import NEGATIVE, NOT, SIGNED, WITHOUT
+from pytest_ragcheck.judging.offline.words.sentences import sentences
 from pytest_ragcheck.judging.offline.words.terms import WITHOUT_POLARITY, TermDictionary
 
 _INFERRED_AGREEMENT = 0.8

@@ -10,8 +10,8 @@ from pytest_ragcheck.judging.offline.negation import polarity
 from pytest_ragcheck.judging.offline.quantities.dates import DAY_NUMBERS
 from pytest_ragcheck.judging.offline.quantities.quantity import Quantity
 from pytest_ragcheck.judging.offline.quantities.quantity_reader import read_quantities
-from pytest_ragcheck.judging.offline.words.normalized_text import sentences
 from pytest_ragcheck.judging.offline.words.polarity_words import SIGNED
+from pytest_ragcheck.judging.offline.words.sentences import sentences
 from pytest_ragcheck.judging.offline.words.terms import END, WITHOUT_POLARITY, TermDictionary, numbers_in
 
 _LONGEST_SENTENCE = 200  # terms that are compared with a claim: a bound for texts without sentences
