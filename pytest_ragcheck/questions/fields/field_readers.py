@@ -37,6 +37,8 @@ MARKER_OPERATORS = frozenset({"and", "or", "not"})
 
 _TAG = re.compile(TAG)
 
+_NO_METADATA: Mapping[str, Any] = {}  # one for all questions: an empty dict takes 64 bytes
+
 _GENERAL_REASONS = {
     "skip": "skipped by its question file",
     "xfail": "expected to fail by its question file",
@@ -144,7 +146,7 @@ class SettingsReader:
 
     def _thresholds(self, site: Site, entry: Entry | None, inherited: Mapping[str, float]) -> Mapping[str, float]:
         if entry is None:
-            return dict(inherited)
+            return inherited
         own: dict[str, float] = {}
         if isinstance(entry.value, MappingNode):
             for part in without_repeats(site, entry.value).values():
@@ -202,8 +204,8 @@ def _read_reason(site: Site, entries: Mapping[str, Entry], key: str, inherited: 
 
 def read_metadata(site: Site, entry: Entry | None) -> Mapping[str, Any]:
     if entry is None:
-        return {}
+        return _NO_METADATA
     if not isinstance(entry.value, MappingNode):
         wrong_value(site, entry, 'a mapping, such as {"team": "billing"}')
-        return {}
+        return _NO_METADATA
     return json_mapping(site, entry.value)
