@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import gc
+import importlib.metadata
 import os
 import sys
+from functools import cache
 from typing import TYPE_CHECKING
 
 import hypothesis
@@ -57,8 +59,25 @@ def way(request: pytest.FixtureRequest) -> str:
     return str(getattr(request, "param", "plain"))
 
 
+@pytest.fixture(scope="session")
+def packages_read_once() -> Iterator[None]:
+    """Keeps the metadata of installed packages: reading it in each run of pytest takes a quarter of the run."""
+    read, found = importlib.metadata.distributions, importlib.metadata.Distribution
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(importlib.metadata, "distributions", cache(lambda: list(read())))
+        for name in ("entry_points", "files", "metadata"):
+            patch.setattr(found, name, property(cache(getattr(found, name).fget)))
+        yield
+
+
 @pytest.fixture
-def project(pytester: pytest.Pytester, rag_project: RagProject, way: str, monkeypatch: pytest.MonkeyPatch) -> Project:
+def project(
+    pytester: pytest.Pytester,
+    rag_project: RagProject,
+    way: str,
+    monkeypatch: pytest.MonkeyPatch,
+    packages_read_once: None,
+) -> Project:
     """An empty project in the environment of `rag_project`."""
     monkeypatch.setenv("COLUMNS", "160")
     return Project(pytester, *WAYS[way])
