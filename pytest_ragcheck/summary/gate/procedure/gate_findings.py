@@ -19,7 +19,7 @@ class Outcome(Enum):
     CONFIRMED = "confirmed as failing"
     NOT_MEASURED = "not fully examined"
     JUDGE_STRICTER = "judged stricter today"
-    NOT_WORSE = "not worse than the recorded answer"
+    NOT_WORSE = "passed or not worse side by side"
     PASSED_AGAIN = "passed when asked again"
 
 
@@ -35,6 +35,7 @@ class SideBySide:
     """Chance of a difference this large if the new answers are no worse, 0..1; 0.0 for a deterministic judge."""
 
     worse: bool
+    """True if the new answers are worse, and most of their judgements are a FAIL."""
 
 
 @frozen

@@ -27,30 +27,33 @@ def judge_side_by_side(
     The judgements of both sides and their test; None if the answers could not be judged.
 
     After 5 judgements of each side p must be 1/252, the least value; after 8 it must be at most the rest of `LEVEL`. A
-    deterministic judge judges each answer once, and every new answer must score below every recorded one.
+    deterministic judge judges each answer once, and every new answer must score below every recorded one. Most of
+    the new ones must also be a FAIL.
 
     *question* names the asserted metrics. *recorded* has the digests of the answers that passed when saved, and *new*
     those of the answers that failed, each at least one.
     """
+    distinct = [tuple(dict.fromkeys(answers)) for answers in (recorded, new)]
     if deterministic:
-        margins = yield from _margins(question, tuple(dict.fromkeys(recorded)), tuple(dict.fromkeys(new)))
-        if margins is None:
-            return None
-        worse = max(margins[1]) < min(margins[0])
-        return SideBySide(recorded=margins[0], new=margins[1], p=0.0 if worse else 1.0, worse=worse)
-    first, second = _cycled(recorded, MOST), _cycled(new, MOST)
+        margins = yield from _margins(question, *distinct)
+        return margins and _found(*margins, float(max(margins[1]) >= min(margins[0])), 0)
+    first, second = ((answers * MOST)[:MOST] for answers in distinct)
     margins = yield from _margins(question, first[:_FIRST], second[:_FIRST])
     if margins is None:
         return None
     p, least = worse_p(*margins), 1 / math.comb(2 * _FIRST, _FIRST)
     if p <= least or p > _SECOND_ROUND_P:
-        return SideBySide(recorded=margins[0], new=margins[1], p=p, worse=p <= least)
+        return _found(*margins, p, least)
     more = yield from _margins(question, first[_FIRST:], second[_FIRST:])
     if more is None:
         return None
-    recorded_margins, new_margins = margins[0] + more[0], margins[1] + more[1]
-    p = worse_p(recorded_margins, new_margins)
-    return SideBySide(recorded=recorded_margins, new=new_margins, p=p, worse=p <= LEVEL - least)
+    old, late = margins[0] + more[0], margins[1] + more[1]
+    return _found(old, late, worse_p(old, late), LEVEL - least)
+
+
+def _found(recorded: tuple[float, ...], new: tuple[float, ...], p: float, level: float) -> SideBySide:
+    # A new answer that the judge usually passes is no failure, whatever its first verdict.
+    return SideBySide(recorded=recorded, new=new, p=p, worse=p <= level and sorted(new)[len(new) // 2] < 0)
 
 
 def worse_p(recorded: Sequence[float], new: Sequence[float]) -> float:
@@ -93,8 +96,3 @@ def alternating(first: int, second: int) -> list[tuple[int, int]]:
         pair = [(side, place) for side, size in enumerate((first, second)) if place < size]
         order += pair if place % 2 == 0 else reversed(pair)
     return order
-
-
-def _cycled(answers: Sequence[str], n: int) -> tuple[str, ...]:
-    distinct = tuple(dict.fromkeys(answers))
-    return tuple(distinct[place % len(distinct)] for place in range(n))

@@ -76,6 +76,26 @@ def test_a_stricter_judge_of_new_words_is_named_and_confirms_nothing() -> None:
     assert not findings.red
 
 
+def test_a_recorded_failure_that_the_judge_passes_today_is_not_confirmed() -> None:
+    # The system alternates between two answers. One was judged 0.69 when it was saved, and keeps that verdict today.
+    good, other = look("good", 0.9), look("other", 0.69)
+    alternating = ComparedQuestion(
+        key=("set", "0"),
+        thresholds={METRIC: THRESHOLD},
+        known=(KnownRun(looks=(other,)), KnownRun(looks=(good,))),
+        now=other,
+    )
+
+    def lenient(request: Request) -> Reply:
+        if isinstance(request, AskAgain):
+            return other
+        return tuple({METRIC: 0.9 if answer == "good" else 0.75} for answer in request.answers)
+
+    findings = gate([alternating, *(steady(n) for n in range(1, 20))], lenient, name="confirmed")
+    assert [each.outcome for each in findings.candidates] == [Outcome.NOT_WORSE]
+    assert not findings.red
+
+
 def test_only_asserted_metrics_can_be_red() -> None:
     questions = [
         question(n, before=look(f"{n} a", 0.9, token_f1=0.9), now=look(f"{n} b", 0.9, token_f1=0.1)) for n in range(100)

@@ -52,6 +52,21 @@ def test_three_more_of_each_decide_a_close_case() -> None:
     assert len(judge.order) == 16
 
 
+@pytest.mark.parametrize(
+    ("new", "worse"),
+    [
+        ([0.71, 0.72, 0.69, 0.73, 0.72], False),
+        ([0.69, 0.72, 0.68, 0.69, 0.72], True),
+    ],
+)
+def test_new_answers_that_the_judge_mostly_passes_are_no_failure(new: list[float], *, worse: bool) -> None:
+    # A failure that an earlier run recorded keeps its verdict of then, however often the answer is given again.
+    found = judged(Judge(old=[0.9, 0.91, 0.92, 0.9, 0.9], new=new))
+    assert found is not None
+    assert found.p == pytest.approx(1 / 252)
+    assert found.worse is worse
+
+
 def test_alike_answers_take_one_round_and_are_not_worse() -> None:
     judge = Judge(old=[0.6, 0.7, 0.8, 0.7, 0.6], new=[0.7, 0.6, 0.7, 0.7, 0.8])
     found = judged(judge)
