@@ -63,7 +63,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
-    if not configuration.is_question_file(parent.session, file_path):
+    if not configuration.is_question_file(parent, file_path):
         return None
     from pytest_ragcheck.plugin.collecting.question_items import question_file
 

@@ -17,7 +17,7 @@ from pytest_ragcheck.config.baseline_place import BASELINE_FILE
 from pytest_ragcheck.config.readers import read_switch
 from pytest_ragcheck.config.table import TABLE, Setting
 from pytest_ragcheck.plugin.hooks import own_metrics
-from pytest_ragcheck.questions.question_file_names import QUESTION_FILES, RESULT_QUESTIONS, resembles_question_file
+from pytest_ragcheck.questions.question_file_names import QUESTION_FILES, RESULT_QUESTIONS, misspelt
 
 if TYPE_CHECKING:
     from pytest_ragcheck.config.given import Given
@@ -136,9 +136,10 @@ def is_dry_run(config: pytest.Config) -> bool:
     return False
 
 
-def is_question_file(session: pytest.Session, path: Path) -> bool:
-    """True if pytest should collect the file as questions."""
-    argument, name = session.isinitpath(path), path.name.lower()
+def is_question_file(parent: pytest.Collector, path: Path) -> bool:
+    """True if pytest should collect the file as questions; warn of a misspelt name."""
+    session, name = parent.session, path.name.lower()
+    argument = session.isinitpath(path)
     if argument and name.endswith(RESULT_QUESTIONS):
         return True
     if not name.endswith(QUESTION_FILES):
@@ -146,7 +147,10 @@ def is_question_file(session: pytest.Session, path: Path) -> bool:
         if isinstance(patterns, str):
             patterns = patterns.split()
         if not any(path.match(pattern) for pattern in patterns):
-            return argument and resembles_question_file(name)  # reading it reports its ending
+            remark = misspelt(Path(path.name))
+            if remark and not argument and not (path.parent / ".ragcheck").is_dir():
+                parent.warn(pytest.PytestCollectionWarning(f"not collected: {remark}"))
+            return argument and bool(remark)  # reading it reports its ending
     try:
         output = settings_of(session.config).run.output
     except pytest.UsageError:

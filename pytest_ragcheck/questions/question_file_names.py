@@ -1,5 +1,7 @@
 """Lists the endings by which question files are found."""
 
+from pathlib import Path
+
 QUESTION_FILES = (".rag.yaml", ".rag.yml", ".rag.json", ".rag.jsonl", ".rag.csv")
 """Endings, in lower case, of the question files that are collected in any folder."""
 
@@ -7,7 +9,11 @@ RESULT_QUESTIONS = "_questions.json"
 """Ending of a questions file that a run wrote; pytest collects such a file only if it is an argument."""
 
 
-def resembles_question_file(name: str) -> bool:
-    """True for a name in lower case that may be a misspelt one of a question file."""
-    # Code and pages of a package `rag` have such names too.
-    return ".rag." in name and not name.endswith((".py", ".rst", ".md"))
+def misspelt(path: Path) -> str:
+    """What to do with a file whose name may be a misspelt one of a question file; empty for another name."""
+    name = path.name.lower()
+    # Code and pages of a package `rag` have such names too, and so have backups.
+    if name[0] == "." or ".rag." not in name or name.endswith((".py", ".rst", ".md", ".bak", ".orig", "~")):
+        return ""
+    endings = ", ".join(QUESTION_FILES)
+    return f"{path}, which ends with none of {endings}. Rename it if it has questions that pytest should collect."

@@ -54,6 +54,23 @@ def test_an_argument_with_a_misspelt_ending_is_an_error(project: Project, name: 
     assert (run.exit_status, run.outcomes) == (pytest.ExitCode.INTERRUPTED, {"error": 1})
 
 
+@two_ways
+def test_a_misspelt_ending_in_a_folder_is_a_warning(project: Project) -> None:
+    project.ask(good("terms"))
+    project.write("eval/billing.rag.yalm", "questions: [{id: terms, question: How long?}]")
+    for name in ("eval/billing.rag.py", "billing.rag.yaml.orig", ".billing.rag.yaml.swp"):
+        project.write(name, "")
+    project.write("pytest.ini", "[pytest]\nrag_agent = my.rag.agent\n")
+    for _ in range(2):
+        run = project.run("-Wdefault")
+        assert (run.exit_status, run.outcomes["passed"]) == (0, 1)
+        (warned,) = [line for line in run.lines if "not collected" in line]
+        assert warned.partition("Warning: ")[2] == (
+            "not collected: billing.rag.yalm, which ends with none of .rag.yaml, .rag.yml, .rag.json, .rag.jsonl, "
+            ".rag.csv. Rename it if it has questions that pytest should collect."
+        )
+
+
 def test_code_and_pages_of_a_package_called_rag_are_not_question_files(project: Project) -> None:
     project.write("shop.rag.rst", ">>> 1 + 1\n2\n")
     project.write("shop.rag.py", "def test_shop():\n    pass\n")

@@ -13,7 +13,7 @@ from pytest_ragcheck.cli.printing import say
 from pytest_ragcheck.errors import QuestionFileError, UsageError
 from pytest_ragcheck.questions.collected_questions import CollectedQuestions
 from pytest_ragcheck.questions.question import END_TO_END
-from pytest_ragcheck.questions.question_file_names import QUESTION_FILES, RESULT_QUESTIONS, resembles_question_file
+from pytest_ragcheck.questions.question_file_names import QUESTION_FILES, RESULT_QUESTIONS, misspelt
 from pytest_ragcheck.redaction.printable import printable
 from pytest_ragcheck.report.counted import counted
 from pytest_ragcheck.scores.catalogue import ASSERTABLE
@@ -85,12 +85,8 @@ def _question_files(folder: Path) -> Iterator[Path]:
         for name in sorted(names):
             if name.lower().endswith(QUESTION_FILES):
                 yield Path(root, name)
-            elif resembles_question_file(name.lower()) and name[0] != ".":
-                endings = ", ".join(QUESTION_FILES)
-                say(
-                    f"not checked: {Path(root, name)}, which ends with none of {endings}. "
-                    "Rename it if it has questions that pytest should collect."
-                )
+            elif remark := misspelt(Path(root, name)):
+                say(f"not checked: {remark}")
 
 
 def _is_entered(folder: Path) -> bool:
