@@ -420,6 +420,13 @@ def test_a_threshold_above_the_recorded_scores_is_no_regression(project: Project
 
 
 @both_gates
+def test_lowered_thresholds_are_named(project: Project, gate: str) -> None:
+    saved(project, World(n=12))
+    run = today(project, replace(World(n=12).wrong([4]), thresholds={"groundedness": 0.1}), f"--rag-gate={gate}")
+    assert "12 questions had other thresholds in the baseline: verdicts may differ for that alone" in run.lines
+
+
+@both_gates
 def test_a_raised_threshold_hides_no_collapse_below_the_former_one(project: Project, gate: str) -> None:
     before = World(n=12)
     saved(project, before)

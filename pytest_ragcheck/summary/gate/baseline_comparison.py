@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -111,11 +111,8 @@ class Comparison:
 
     @property
     def with_other_thresholds(self) -> list[Change]:
-        return [
-            change
-            for change in self.measured
-            if _as_written(change.before.thresholds) != _as_written(change.now.thresholds)
-        ]
+        rows = self.baseline.rows
+        return [change for change in self.measured if _differ(rows[change.before.key], change.now)]
 
 
 def compare(
@@ -212,5 +209,7 @@ def is_above_maximum_alone(record: Record) -> bool:
     return bool(record.exceeded) and (not record.shortfalls if evidence is None else evidence.now.passed)
 
 
-def _as_written(thresholds: Mapping[str, float]) -> dict[str, float]:
-    return {metric: round(threshold, 6) for metric, threshold in thresholds.items()}
+def _differ(row: BaselineRow, now: Record) -> bool:
+    """True if the thresholds differ, other than by a metric that does not apply to the answer of today."""
+    then = {m: round(t, 6) for m, t in row.thresholds.items() if m in now.thresholds or m not in now.dropped}
+    return then != {m: round(t, 6) for m, t in now.thresholds.items()}

@@ -134,6 +134,8 @@ def test_other_thresholds_are_noticed_as_the_file_has_them() -> None:
     rows = [before("a", thresholds={"f1": 0.333333}), before("b", thresholds={"f1": 0.3}), before("c")]
     records = [now(name, thresholds={"f1": 1 / 3}) for name in "abc"]
     assert [change.before.id for change in compared(rows, records).with_other_thresholds] == ["b", "c"]
+    refuses = now("a", dropped={"f1": "it does not apply to the question"})
+    assert compared(rows, [refuses]).with_other_thresholds == []
 
 
 VERDICTS = st.dictionaries(st.sampled_from("abcdef"), st.sampled_from(list(Verdict)))
