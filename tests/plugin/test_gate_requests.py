@@ -346,6 +346,21 @@ def test_an_answer_that_leaks_only_once_is_red_until_it_is_recorded(
     assert project.run(*options).outcomes == {"xfailed": 1, "passed": 10}
 
 
+def test_a_resumed_run_examines_a_question_to_the_end_that_an_outage_left_unexamined(project: Project) -> None:
+    project.write("all.rag.json", json.dumps([{"id": "a", "question": "When?", "must_mention": "9"}]))
+    project.write("conftest.py", LEAKS_ONCE.replace("ANSWERS", "[]"))
+    project.run("--rag-judge=none")
+    assert main(["baseline", "save"]) == 0
+    project.write("conftest.py", LEAKS_ONCE.replace("ANSWERS", "['It is 8.', None]"))
+    failed = project.run("--rag-judge=none")
+    assert failed.junit["gate"] == ("failure", "1 not fully examined against ragcheck-baseline.json")
+    project.write("conftest.py", LEAKS_ONCE.replace("ANSWERS", "[]"))
+    run = project.run("--rag-judge=none", "--rag-resume")
+    assert (run.exit_status, run.outcomes) == (0, {"xfailed": 1})
+    assert "resumed: 1 of 1 questions were asked by the earlier run" in run.lines
+    assert "baseline ragcheck-baseline.json: 1 passed when asked again" in run.lines
+
+
 @pytest.mark.parametrize("baseline", ["ragcheck-baseline.json", "first.json"])
 def test_a_question_whose_repeats_differed_is_asked_four_times_again(project: Project, baseline: str) -> None:
     questions = [{"id": f"q{n}", "question": f"When, {n}?", "must_mention": "9"} for n in range(10)]

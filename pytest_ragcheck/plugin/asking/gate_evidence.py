@@ -41,14 +41,14 @@ async def with_evidence(record: Record, backends: Backends, checker: Checker, ru
     """
     The record with the evidence that the gate needs, asking the system and the judge again if necessary.
 
-    A resumed record may have its evidence already; it is kept if the saved runs and the procedure are the same.
+    A resumed record may have its evidence already; it is kept if it is whole, with the same saved runs and procedure.
     """
-    question = record.question
+    question, evidence = record.question, record.evidence
     row = run.row(question)
     excused = question.quarantine is not None or question.xfail
-    kept = (tuple(record.evidence.get("saved_runs", ())), record.evidence.get("gate")) == (run.baseline.runs, run.gate)
-    known = kept and not record.evidence.get("over_budget")
-    if row is None or record.verdict is Verdict.ERROR or excused or known:
+    kept = (tuple(evidence.get("saved_runs", ())), evidence.get("gate")) == (run.baseline.runs, run.gate)
+    lacks = evidence.get("over_budget") or evidence.get("not_judged") or None in evidence.get("replies", ())
+    if row is None or record.verdict is Verdict.ERROR or excused or (kept and not lacks):
         return record
     if run.rules.other_baseline == "refuse" and other_settings(row, record):
         # The gate refuses the baseline without further requests.
