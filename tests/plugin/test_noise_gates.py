@@ -172,6 +172,15 @@ def test_last_failed_runs_the_questions_that_turn_the_gate_red(project: Project)
     assert json.loads(cache.read_text(encoding="utf-8")) == {}
 
 
+@two_ways
+def test_a_run_that_collects_no_question_of_its_baseline_is_named(project: Project) -> None:
+    write_baseline(project, passed("terms"))
+    project.write("test_unit.py", "def test_unit(): pass\n")
+    line = "baseline baseline.json: not compared: no question was collected"
+    assert line in project.run("--rag-baseline=baseline.json").lines
+    assert "not compared" not in project.run("--rag-baseline=baseline.json", "test_unit.py").text
+
+
 @three_ways
 def test_many_flips_turn_the_gate_red_and_are_named(project: Project) -> None:
     names = [f"q{i}" for i in range(12)]
