@@ -55,12 +55,12 @@ def _no_answer(found: str, reply: Mapping[str, Any]) -> ReplyMismatch:
             f"the reply is an OpenAI chat completion (found {keys_of(reply)})",
             f"Return {REPLY}: the text of the message, and the passages that it was made from.",
         )
-    for other in keys_among(reply, ANSWER_NAMES):
-        if isinstance(reply[other], str):
-            return ReplyMismatch(found, f'Rename "{other}" to "answer".')
     for key, inner in reply.items():
         if isinstance(inner, Mapping) and "answer" in inner:
             return ReplyMismatch(found, f'Return what "{key}" holds, without the object around it.')
+    for other in keys_among(reply, ANSWER_NAMES):
+        if isinstance(reply[other], str):
+            return ReplyMismatch(found, f'Rename "{other}" to "answer".')
     return ReplyMismatch(found, f"Return {REPLY}.")
 
 

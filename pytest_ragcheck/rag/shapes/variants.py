@@ -47,6 +47,9 @@ _ENDS = {"choices": 0, "candidates": 0, "answers": 0, "messages": -1, "2": 0, "8
 _ASIDE = re.compile(r'^"[28]"|reason|think|tool|status|source|\bdata-')
 """The path or the type of a text in an event beside the answer."""
 
+_STATUS = re.compile(r"(?i)(?:ok|done|.{0,60}(?:success\w*|成功))\W*$")
+"""A text that may be the message of an envelope, such as `{"message": "success", "data": {"answer": "..."}}`."""
+
 
 def with_fitting_setting(mismatch: ReplyMismatch, reply: object, shape: Shape) -> ReplyMismatch:
     if isinstance(mismatch, SessionMismatch):
@@ -71,24 +74,17 @@ def with_fitting_setting(mismatch: ReplyMismatch, reply: object, shape: Shape) -
 def _with_both_remedies(mismatch: ReplyMismatch, reply: object, setting: str | None) -> ReplyMismatch:
     missing = isinstance(mismatch, NotFound)
     mismatch = with_contract_remedy(mismatch, reply)
-    if _is_of_a_server(reply):
+    keys = reply if isinstance(reply, Mapping) else {}
+    is_of_a_server = isinstance(keys.get("answer"), str) and isinstance(keys.get("sources"), list)
+    if is_of_a_server and not {"session_id", "citations"}.isdisjoint(keys):
         to_do = "set rag_shape = server"
     elif setting:
         to_do = f"set rag_response = {setting}"
-    elif missing and reply and isinstance(reply, Mapping):
+    elif missing and keys:
         to_do = "say by rag_response where answer and contexts are."
     else:
         return mismatch
     return ReplyMismatch(mismatch.found, f"{mismatch.to_do} Or leave the endpoint as it is, and {to_do}")
-
-
-def _is_of_a_server(reply: object) -> bool:
-    return (
-        isinstance(reply, Mapping)
-        and isinstance(reply.get("answer"), str)
-        and isinstance(reply.get("sources"), list)
-        and not {"session_id", "citations"}.isdisjoint(reply)
-    )
 
 
 def fitting_response(reply: object, *, answers: bool = True) -> str | None:
@@ -187,24 +183,25 @@ class _Texts:
 
 
 def _answer(reply: object, names: Sequence[str] = ANSWER_NAMES, top: str = "") -> _Answer | None:
-    in_parts = None
+    last_choice = None
     for place in islice(_places(reply, top), _MOST_PLACES):
         for key in keys_among(place.keys, names):
-            value = place.keys[key]
-            if isinstance(value, str):
-                found = _Answer(place.to(key), place)
-                inner = _json_in(value) and _answer(value, names, found.expression)
-                if inner or _json_in(value) is None:
-                    return inner or found
-                in_parts = in_parts or found
-            if not isinstance(value, list) or len(value) != 1:
+            path, value = place.to(key), place.keys[key]
+            if isinstance(value, list) and len(value) == 1:
+                path, value = f"{path}[0]", value[0]
+            # A part of a message, such as Gemini's; a plain text elsewhere has priority.
+            is_part = isinstance(value, Mapping)
+            if is_part:
+                path, value = f"{path}.text", value.get("text")
+            if not isinstance(value, str):
                 continue
-            if isinstance(value[0], str):
-                return _Answer(f"{place.to(key)}[0]", place)
-            # One part of a message, such as Gemini's; a plain text elsewhere has priority.
-            if isinstance(value[0], Mapping) and isinstance(value[0].get("text"), str):
-                in_parts = in_parts or _Answer(f"{place.to(key)}[0].text", place)
-    return in_parts
+            found, is_json = _Answer(path, place), _json_in(value) is not None
+            if is_json and (inner := _answer(value, names, path)):
+                return inner
+            if not (is_part or is_json or _STATUS.match(value)):
+                return found
+            last_choice = last_choice or found
+    return last_choice
 
 
 def _contexts(reply: object, beside: _Place, names: Sequence[str] = CONTEXTS_NAMES) -> _Texts | None:

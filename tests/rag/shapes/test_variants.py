@@ -282,6 +282,22 @@ VARIANTS: dict[str, Any] = {
         {"0": "30 "},
         {"0": "days"},
     ],
+    "answer=data.answer contexts=data.contexts": {
+        "code": 200,
+        "message": "success",
+        "data": {"answer": ANSWER, "contexts": TEXTS},
+    },
+    "answer=result.content contexts=result.chunks": {
+        "success": True,
+        "message": "Query processed successfully.",
+        "result": {"content": ANSWER, "chunks": TEXTS},
+    },
+    "answer=data.reply contexts=data.docs": {"message": "操作成功", "data": {"reply": ANSWER, "docs": TEXTS}},
+    # a tool of an MCP server
+    "answer=from_json(result.content[0].text).answer contexts=from_json(result.content[0].text).chunks": {
+        "id": 1,
+        "result": {"content": [{"type": "text", "text": json.dumps({"answer": ANSWER, "chunks": TEXTS})}]},
+    },
     "answer=choices[0].text contexts=documents": {"choices": [{"text": ANSWER}], "documents": TEXTS},
     # Cohere: the text of a citation is a part of the answer
     "answer=response.text contexts=documents[].snippet source_ids=documents[].id": {
@@ -349,6 +365,20 @@ def test_the_setting_that_the_error_names_takes_the_reply(setting, shape):
 )
 def test_no_setting_is_named_where_no_known_one_fits(reply):
     assert fitting_response(reply) is None
+
+
+def test_a_text_that_may_be_a_status_is_the_answer_without_another_text():
+    assert fitting_response({"message": "It was a success.", "docs": TEXTS}) == "answer=message contexts=docs"
+
+
+def test_an_envelope_around_the_contract_is_named_before_its_message():
+    with (
+        FakeEndpoint(json_reply({"message": "success", "data": {"answer": ANSWER}})) as endpoint,
+        RagClient(endpoint.url).blocking as client,
+        pytest.raises(EndpointReplyError) as caught,
+    ):
+        client.query("?")
+    assert 'Return what "data" holds, without the object around it.' in str(caught.value)
 
 
 HITS = [{"_id": "a", "_score": 1.5, "_source": {"text": TEXTS[0]}}]
