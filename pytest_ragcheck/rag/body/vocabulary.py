@@ -15,7 +15,7 @@ ANSWER_NAMES = (
     *("generation", "text", "content", "message", "completion", "reply", "replies", "answers", "generatedanswer"),
     *("summary", "textresponse", "parts", "data"),
 )
-PIECE_NAMES = ("token", "delta", "piece", *ANSWER_NAMES, "chunk", "0")
+PIECE_NAMES = ("token", "delta", "piece", *ANSWER_NAMES, "chunk", "generationchunk", "0")
 """Keys of a piece of the answer in an event of a stream, where a `message` beside it is the status."""
 
 CONTEXTS_NAMES = (

@@ -128,6 +128,6 @@ def _response_for(exchange: Exchange) -> str | None:
             return fitting_response(parse_json(exchange.body, exchange.content_type)) or ""
         events = [parse_json(event.data) for event in parser.feed(exchange.body) if event.data.lstrip()[:1] == b"{"]
         # The body has only the start of a stream.
-        return fitting_events([*events, exchange.stream.values]) or ""
+        return fitting_events(events, exchange.stream.values) or ""
     except ReplyMismatch:
         return None

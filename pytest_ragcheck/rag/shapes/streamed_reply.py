@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 _DONE = b"[DONE]"
 """The payload of the last event, by the convention of OpenAI's API."""
 
+_SEARCHED = 100
+"""Most events that are searched for a setting."""
+
 _SEE_THE_LOG = "See the endpoint's log."
 _FIX_THE_CAUSE = "Fix its cause in the RAG system."
 _UNFINISHED = re.compile(rb'"(?:length|content_filter|incomplete_details|success|ok|status)"')
@@ -39,7 +42,7 @@ class StreamedReply:
         self._reading = reading
         self._started = started
         self._events = 0
-        self._first: Any = None
+        self._firsts: list[Any] = []
         self._pieces: list[str] = []
         self._found: dict[str, Any] = {}
         self._gap = ""
@@ -120,9 +123,9 @@ class StreamedReply:
         if missing := [field for field in wanted if field not in self._found]:
             from pytest_ragcheck.rag.shapes.variants import fitting_events
 
-            setting = fitting_events([self.values])
+            setting = fitting_events(self._firsts, self.values)
             fitting = f"= {setting}" if setting else f"so that {missing[0]}=EXPRESSION finds it in an event."
-            found = f"no event of the stream has the {missing[0]}; the first is {named(self._first)}"
+            found = f"no event of the stream has the {missing[0]}; the first is {named(self._firsts[0])}"
             raise ReplyMismatch(found, f"Set rag_response {fitting}")
         if self._gap:
             raise ReplyMismatch(self._gap, f"Correct contexts={parts.contexts.text}, or fix the event.")
@@ -149,8 +152,8 @@ class StreamedReply:
             return
         self._events += 1
         value = self._value(event)
-        if self._events == 1:
-            self._first = value
+        if self._events <= _SEARCHED:
+            self._firsts.append(value)
         self._refuse_error(event, value)
         for field in FIELDS:
             found = self._reading.parts.part(field, value)

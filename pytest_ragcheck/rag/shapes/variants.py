@@ -25,7 +25,7 @@ from pytest_ragcheck.rag.body.vocabulary import (
     keys_among,
 )
 from pytest_ragcheck.rag.shapes.contract_reply import with_contract_remedy
-from pytest_ragcheck.rag.shapes.expression import written
+from pytest_ragcheck.rag.shapes.expression import Expression, written
 from pytest_ragcheck.rag.shapes.reading import IdsMismatch, NotFound, Reading, SessionMismatch
 from pytest_ragcheck.rag.shapes.shape import Shape
 
@@ -44,7 +44,7 @@ _DEEPEST = 4
 _ENDS = {"choices": 0, "candidates": 0, "answers": 0, "messages": -1, "2": 0, "8": 0}
 """Arrays with the answer at one end, of OpenAI, Gemini, Haystack, LangGraph; data of AI SDK 4."""
 
-_ASIDE = re.compile(r'^"[28]"|reason|think|tool|status|source|\bdata-')
+_ASIDE = re.compile(r'^"[28]"|reason|think|tool|status|source|retriev|document|context|\bdata-')
 """The path or the type of a text in an event beside the answer."""
 
 _STATUS = re.compile(r"(?i)(?:ok|done|.{0,60}(?:success\w*|成功))\W*$")
@@ -112,32 +112,34 @@ def fitting_response(reply: object, *, answers: bool = True) -> str | None:
 
 
 def _in_array(reply: object, path: str, parts: list[Any]) -> str | None:
-    setting = fitting_events([*parts[:_MANY], *parts[-_MANY:]], path)
+    setting = fitting_events([*parts[:_MANY], *parts[-_MANY:]], {}, path)
     return setting if setting and _reads(setting, reply) else None
 
 
-def fitting_events(events: Iterable[object], array: str | None = None) -> str | None:
+def fitting_events(events: Iterable[object], merged: Mapping[str, Any], array: str | None = None) -> str | None:
     """
     A `rag_response` for the events of a stream; None if none has an answer, or none has contexts.
 
-    With the path of an *array* the events are its elements.
+    *merged* has the last value of each key. With the path of an *array* the events are its elements.
     """
     answer = contexts = None
-    for event in events:
-        kind = event.get("type") if isinstance(event, Mapping) else None
-        if (
-            answer is None
-            and (found := _answer(event, PIECE_NAMES))
-            and not _ASIDE.search(f"{found.expression} {kind}")
-        ):
-            of_kind = f"[?type=='{kind}']" if isinstance(kind, str) and re.fullmatch(r"[\w.-]+", kind) else ""
+    # The type of the last event says nothing about the texts of others.
+    for event in [merged, *events] if {"type", "event"}.isdisjoint(merged) else [*events, merged]:
+        keys: Mapping[str, Any] = event if isinstance(event, Mapping) else {}
+        name = "type" if "type" in keys else "event"
+        kind = keys.get(name)
+        found = _answer(event, PIECE_NAMES)
+        if answer is None and found and not _ASIDE.search(f"{found.expression} {kind}"):
+            of_kind = f"[?{name}=='{kind}']" if isinstance(kind, str) and re.fullmatch(r"[\w.-]+", kind) else ""
             answer = found.expression
             if array is not None:
                 answer = f"join('', {array}{of_kind or '[]'}.{answer})"
             elif of_kind:
                 answer = f"[@]{of_kind}.{answer} | [0]"
-        if isinstance(event, Mapping):
-            contexts = contexts or _contexts(event, _Place("", event), CONTEXT_PART_NAMES)
+        if contexts is None and keys:
+            texts = _contexts(keys, found.place if found else _Place("", keys), CONTEXT_PART_NAMES)
+            # Events before that of the sources may have an empty array for them.
+            contexts = texts if texts and Expression(texts.expression).find(keys) else None
     if answer is None or contexts is None:
         return None
     paths = [each for each in (contexts.expression, contexts.ids) if each]
@@ -193,7 +195,7 @@ def _answer(reply: object, names: Sequence[str] = ANSWER_NAMES, top: str = "") -
             is_part = isinstance(value, Mapping)
             if is_part:
                 path, value = f"{path}.text", value.get("text")
-            if not isinstance(value, str):
+            if not isinstance(value, str) or not (value or names is ANSWER_NAMES):
                 continue
             found, is_json = _Answer(path, place), _json_in(value) is not None
             if is_json and (inner := _answer(value, names, path)):
@@ -212,10 +214,11 @@ def _contexts(reply: object, beside: _Place, names: Sequence[str] = CONTEXTS_NAM
     for place in places:
         for key in keys_among(place.keys, names):
             path, value = place.at(key)
-            if isinstance(value, str) and key in keys_among(place.keys, CONTEXTS_NAMES):
-                return _Texts(f"[{path}]")
-            if isinstance(value, Mapping) and (by_id := _by_id(path, value)):
-                return by_id
+            if key in keys_among(place.keys, CONTEXTS_NAMES):
+                if isinstance(value, str):
+                    return _Texts(f"[{path}]")
+                if isinstance(value, Mapping) and (by_id := _by_id(path, value)):
+                    return by_id
             plain = are_texts(value)
             if plain and all(each.startswith(("http://", "https://")) for each in value):  # an empty one, too
                 last_choice = last_choice or _Texts(path)

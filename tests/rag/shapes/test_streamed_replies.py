@@ -559,7 +559,97 @@ def test_a_source_part_that_is_no_array_is_named() -> None:
 def test_a_stream_of_another_shape_names_the_setting_that_reads_it() -> None:
     hits = {"event": "docs", "hits": [{"path": "kb/a.md", "body": "Refunds: 30 days."}]}
     error = fail(streamed([sse(hits), *(sse({"event": "token", "delta": word}) for word in ("30 ", "days"))]))
-    assert str(error).splitlines()[1] == "Set rag_response = answer=delta contexts=hits[].body source_ids=hits[].path"
+    response = "answer=[@][?event=='token'].delta | [0] contexts=hits[].body source_ids=hits[].path"
+    assert str(error).splitlines()[1] == f"Set rag_response = {response}"
+
+
+HITS = [{"text": "Refunds: 30 days.", "source": "terms.md"}]
+OF_HITS = "sources[].text source_ids=sources[].source"
+
+
+@pytest.mark.parametrize(
+    ("events", "setting"),
+    [
+        pytest.param(
+            [
+                {"type": "sources", "sources": HITS},
+                {"type": "token", "content": "30 "},
+                {"type": "token", "content": "days"},
+                {"type": "done"},
+            ],
+            f"answer=[@][?type=='token'].content | [0] contexts={OF_HITS}",
+            id="types",
+        ),
+        pytest.param(
+            [{"token": "30 ", "sources": []}, {"token": "days", "sources": []}, {"token": "", "sources": HITS}],
+            f"answer=token contexts={OF_HITS}",
+            id="empty arrays before the sources",
+        ),
+        pytest.param(
+            [
+                {"type": "textResponseChunk", "textResponse": "30 days", "sources": [], "error": False},
+                {"type": "textResponseChunk", "textResponse": "", "sources": HITS, "error": False},
+                {"type": "finalizeResponseStream", "close": True},
+            ],
+            f"answer=[@][?type=='textResponseChunk'].textResponse | [0] contexts={OF_HITS}",
+            id="AnythingLLM",
+        ),
+        pytest.param(
+            [
+                {"event": "start", "data": ""},
+                {"event": "token", "data": "30 "},
+                {"event": "token", "data": "days"},
+                {"event": "sourceDocuments", "data": HITS},
+                {"event": "metadata", "data": {"chatId": "1"}},
+            ],
+            "answer=[@][?event=='token'].data | [0] contexts=data[].text source_ids=data[].source",
+            id="Flowise",
+        ),
+        pytest.param(
+            [
+                {"event": "on_chain_start", "data": {"input": "How long?"}},
+                {"event": "on_retriever_end", "data": {"output": HITS}},
+                {"event": "on_chat_model_stream", "data": {"chunk": {"content": "30 days"}}},
+            ],
+            "answer=[@][?event=='on_chat_model_stream'].data.chunk.content | [0] contexts=data.output[].text "
+            "source_ids=data.output[].source",
+            id="LangChain's events",
+        ),
+        pytest.param(
+            [
+                {"type": "response.created", "response": {"status": "in_progress", "error": None, "output": []}},
+                {"type": "response.output_item.done", "item": {"type": "file_search_call", "results": HITS}},
+                {"type": "response.output_text.delta", "delta": "30 "},
+                {"type": "response.output_text.delta", "delta": "days"},
+                {"type": "response.output_text.done", "text": "30 days"},
+            ],
+            "answer=[@][?type=='response.output_text.delta'].delta | [0] contexts=item.results[].text "
+            "source_ids=item.results[].source",
+            id="the Responses API",
+        ),
+        pytest.param(
+            [
+                {"type": "search_results", "search_results": HITS},
+                {"type": "generation_chunk", "generation_chunk": "30 days"},
+                {"type": "end"},
+            ],
+            "answer=[@][?type=='generation_chunk'].generation_chunk | [0] contexts=search_results[].text "
+            "source_ids=search_results[].source",
+            id="Vectara",
+        ),
+        pytest.param(
+            [{"result": {"content": [{"type": "text", "text": json.dumps({"answer": "30 days", "sources": HITS})}]}}],
+            "answer=from_json(result.content[0].text).answer contexts=from_json(result.content[0].text)."
+            "sources[].text source_ids=from_json(result.content[0].text).sources[].source",
+            id="a tool of an MCP server",
+        ),
+    ],
+)
+def test_the_setting_that_the_error_of_a_stream_names_reads_it(events: list[dict[str, Any]], setting: str) -> None:
+    stream = streamed([sse(*events)])
+    assert str(fail(stream)).splitlines()[1] == f"Set rag_response = {setting}"
+    answer = ask(stream, response=setting)
+    assert (answer.text, answer.contexts, answer.source_ids) == ("30 days", ("Refunds: 30 days.",), ("terms.md",))
 
 
 def test_the_only_context_of_a_stream_may_be_a_text() -> None:
