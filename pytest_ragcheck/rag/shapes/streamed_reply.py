@@ -175,10 +175,10 @@ class StreamedReply:
         # `sources[].text` gives an empty array for sources without texts.
         if found == [] and self._found.get(field):
             return
-        if isinstance(value, dict) and str(value.get("type")).startswith("source-"):
+        if isinstance(value, dict) and str(value.get("type")).startswith(("source-", "citation-")):
             kept = self._found.setdefault(field, [])
             if isinstance(kept, list) and isinstance(found, list):
-                kept += found  # an event of AI SDK 5 has one source
+                kept += found  # an event of AI SDK 5 or Cohere has one source
                 return
         if field == "contexts" and found != self._found.get(field, found):
             # The ids so far belong to the replaced contexts.

@@ -652,6 +652,36 @@ def test_the_setting_that_the_error_of_a_stream_names_reads_it(events: list[dict
     assert (answer.text, answer.contexts, answer.source_ids) == ("30 days", ("Refunds: 30 days.",), ("terms.md",))
 
 
+def test_the_documents_of_each_citation_in_a_stream_of_cohere_are_collected() -> None:
+    def part(kind: str, **parts: Any) -> dict[str, Any]:
+        return {"type": kind, "index": 0, "delta": {"message": parts}}
+
+    def citation(name: str, text: str) -> dict[str, Any]:
+        document = {"id": name, "snippet": text, "title": f"{name}.md"}
+        sources = [{"type": "document", "id": name, "document": document}]
+        return part("citation-start", citations={"start": 0, "end": 2, "text": "30", "sources": sources})
+
+    events = [
+        part("message-start", role="assistant", content=[], tool_plan="", citations=[]),
+        part("content-start", content={"type": "text", "text": ""}),
+        part("content-delta", content={"text": "30 "}),
+        part("content-delta", content={"text": "days"}),
+        citation("a", "A."),
+        {"type": "citation-end", "index": 0},
+        citation("b", "B."),
+        {"type": "message-end", "delta": {"finish_reason": "COMPLETE"}},
+    ]
+    stream = streamed([sse(*events, "[DONE]")])
+    setting = str(fail(stream)).splitlines()[1].removeprefix("Set rag_response = ")
+    assert setting == (
+        "answer=[@][?type=='content-delta'].delta.message.content.text | [0] "
+        "contexts=delta.message.citations.sources[].document.snippet "
+        "source_ids=delta.message.citations.sources[].document.title"
+    )
+    answer = ask(stream, response=setting, **OPENAI)
+    assert (answer.text, answer.contexts, answer.source_ids) == ("30 days", ("A.", "B."), ("a.md", "b.md"))
+
+
 def test_the_only_context_of_a_stream_may_be_a_text() -> None:
     error = fail(streamed([sse({"token": "30 "}, {"token": "days"}, {"context": "Refunds: 30 days."})]))
     assert str(error).splitlines()[1] == "Set rag_response = answer=token contexts=[context]"
