@@ -20,11 +20,11 @@ PIECE_NAMES = ("token", "delta", "piece", *ANSWER_NAMES, "chunk", "generationchu
 
 CONTEXTS_NAMES = (
     *("contexts", "context", "chunks", "documents", "docs", "sources", "passages", "references", "snippets"),
-    *("citations", "contexttexts", "retrievedcontexts", "retrieveddocuments", "retrievedchunks", "sourcedocuments"),
-    *("sourcenodes", "retrievalresults", "retrievedreferences", "searchresults", "chunksearchresults", "results"),
-    *("hits", "evidence", "topdocuments", "groundingchunks", "retrieveddocs", "retrievedpassages", "retrieved"),
-    *("relevantdocuments", "relevantdocs", "relevantchunks", "sourcechunks", "contextchunks", "nodes", "matches"),
-    "retrieverresources",
+    *("topdocuments", "datapoints", "citations", "contexttexts", "retrievedcontexts", "retrieveddocuments"),
+    *("retrievedchunks", "sourcedocuments", "sourcenodes", "retrievalresults", "retrievedreferences"),
+    *("searchresults", "chunksearchresults", "results", "hits", "evidence", "groundingchunks"),
+    *("retrieveddocs", "retrievedpassages", "retrieved", "relevantdocuments", "relevantdocs", "relevantchunks"),
+    *("sourcechunks", "contextchunks", "nodes", "matches", "retrieverresources"),
 )
 CONTEXT_PART_NAMES = (*CONTEXTS_NAMES, "data", "output", "result", "points", "value", "children", "2", "8")
 """Keys of the contexts, in an event of a stream or in a reply without an answer."""

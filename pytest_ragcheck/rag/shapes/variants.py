@@ -217,8 +217,8 @@ def _contexts(reply: object, beside: _Place, names: Sequence[str] = CONTEXTS_NAM
             if key in keys_among(place.keys, CONTEXTS_NAMES):
                 if isinstance(value, str):
                     return _Texts(f"[{path}]")
-                if isinstance(value, Mapping) and (by_id := _by_id(path, value)):
-                    return by_id
+                if isinstance(value, Mapping) and (in_object := _in_object(path, value)):
+                    return in_object
             plain = are_texts(value)
             if plain and all(each.startswith(("http://", "https://")) for each in value):  # an empty one, too
                 last_choice = last_choice or _Texts(path)
@@ -231,7 +231,10 @@ def _contexts(reply: object, beside: _Place, names: Sequence[str] = CONTEXTS_NAM
     return last_choice
 
 
-def _by_id(path: str, texts: Mapping[str, Any]) -> _Texts | None:
+def _in_object(path: str, texts: Mapping[str, Any]) -> _Texts | None:
+    """The array of texts under a key, or the texts by id."""
+    if (found := _texts(path, [texts], 2)) and "[]" in found.expression:
+        return found
     values = list(texts.values())
     is_other = any(keys_among(texts, (*TEXT_NAMES, *ANSWER_NAMES, *CONTEXTS_NAMES)))
     if is_other or not values or any(isinstance(each, list) for each in values):

@@ -293,6 +293,16 @@ VARIANTS: dict[str, Any] = {
         "result": {"content": ANSWER, "chunks": TEXTS},
     },
     "answer=data.reply contexts=data.docs": {"message": "操作成功", "data": {"reply": ANSWER, "docs": TEXTS}},
+    # Microsoft's demo of Azure AI Search, and Onyx
+    "answer=message.content contexts=context.data_points.text[]": {
+        "message": {"role": "assistant", "content": ANSWER},
+        "context": {"data_points": {"text": TEXTS, "citations": ["a.pdf#page=1", "b.pdf#page=2"]}, "thoughts": []},
+    },
+    "answer=answer contexts=top_documents[].content source_ids=top_documents[].document_id": {
+        "answer": ANSWER,
+        "top_documents": [{"document_id": str(number), "content": text} for number, text in enumerate(TEXTS)],
+        "citations": {"1": "0", "2": "1"},
+    },
     # a tool of an MCP server
     "answer=from_json(result.content[0].text).answer contexts=from_json(result.content[0].text).chunks": {
         "id": 1,
