@@ -20,6 +20,8 @@ _FURTHER_REQUESTS = (
     '{"input": {"question": "{query}"}}',
     # LightRAG leaves the texts out by default.
     '{"query": "{query}", "include_references": true, "include_chunk_content": true}',
+    # OpenAI's messages, without the end of its streams
+    NAMED_SHAPES["openai-chat"].request,
     # AI SDK 5, and Gemini
     (
         '{"id": "1", "messages": ["{history}", '

@@ -626,6 +626,16 @@ def of_events(*values: object) -> Behaviour:
             id="LightRAG",
         ),
         pytest.param(
+            lambda body: "content" in (body.get("messages") or [{}])[0],
+            of_events({"context": {"chunks": SOURCES}}, {"delta": {"content": "30 "}}, {"delta": {"content": "days"}}),
+            {
+                "rag_request": '{"messages": ["{history}", {"role": "user", "content": "{query}"}]}',
+                "rag_response": "answer=delta.content contexts=context.chunks[].text "
+                "source_ids=context.chunks[].document_id",
+            },
+            id="OpenAI's messages, and a stream of another form",
+        ),
+        pytest.param(
             lambda body: "parts" in (body.get("messages") or [{}])[0],
             of_events(
                 {"type": "start"},
