@@ -48,6 +48,9 @@ METADATA_NAMES = (
 )
 """Keys of objects beside a text that name its document."""
 
+MESSAGE_NAMES = ("message", "msg", "detail", "errormessage", "errormsg", "retmsg")
+"""Keys of words about a failure."""
+
 _MOST_KEYS = 6
 """Most keys of an object in a text."""
 
@@ -82,7 +85,9 @@ def instance(value: object) -> str:
 
 
 def named_error(error: object) -> str:
-    """The message of an error that a reply reports, in quotes; the kind of the error without a message."""
+    """The message of an error, or the first of an array; the kind of the error without a message."""
+    if isinstance(error, list) and error:
+        error = error[0]
     if isinstance(error, Mapping):
         error = error.get("message") or error.get("detail") or error.get("reason") or error
     return f'"{excerpt(error)}"' if isinstance(error, str) else named(error)

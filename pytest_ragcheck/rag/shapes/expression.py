@@ -56,7 +56,9 @@ class Expression:
         for place in (reply, *path):
             if not isinstance(place, Mapping):
                 continue
-            if (not beside_text or place.get("status") == "failed") and (error := place.get("error")):
+            if (not beside_text or place.get("status") == "failed") and (
+                error := place.get("error") or place.get("errors")
+            ):
                 return named_error(error)
             # Not by truth: a status of 0 is a success.
             flags = {key: str(place.get(key)).lower() for key in ("success", "ok", "status") if unfinished}

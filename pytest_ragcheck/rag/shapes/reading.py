@@ -11,7 +11,7 @@ from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.rag.answer import RagAnswer
 from pytest_ragcheck.rag.body.excerpt import excerpt
 from pytest_ragcheck.rag.body.json_body import ReplyMismatch
-from pytest_ragcheck.rag.body.vocabulary import TEXT_NAMES, keys_among, named
+from pytest_ragcheck.rag.body.vocabulary import MESSAGE_NAMES, TEXT_NAMES, keys_among, named, named_error
 from pytest_ragcheck.rag.shapes.expression import Expression
 from pytest_ragcheck.rag.shapes.object_fields import ObjectFields
 
@@ -164,7 +164,12 @@ def _find(field: str, expression: Expression, reply: object) -> Any:
             raise ReplyMismatch(f"{lacks} an error: {error}", _FIX_THE_CAUSE)
         if value is not None:
             to_do += " To skip elements without it, use a filter, as in items[?text].text."
-        raise NotFound(field, found if expression.is_key else f"{part} finds nothing: {found}", to_do)
+        if not expression.is_key:
+            keys = reply if isinstance(reply, Mapping) else {}
+            said = {key: keys[key] for key in keys_among(keys, MESSAGE_NAMES)}
+            words = (f'; "{key}" is {named_error(each)}' for key, each in said.items() if isinstance(each, str))
+            found = f"{part} finds nothing: {found}{''.join(words)}"
+        raise NotFound(field, found, to_do)
     if value is None:
         raise NotFound(field, f"{part} finds nothing in the reply, which is {named(reply)}", f"Correct {part}.")
     return value

@@ -183,6 +183,19 @@ def test_an_error_in_place_of_an_answer_is_reported(answer, found):
     assert error.to_do == "Fix its cause in the RAG system, and report such failures with status 500."
 
 
+def test_the_errors_of_graphql_are_reported():
+    reply = {"data": {"ask": None}, "errors": [{"message": "no index", "path": ["ask"]}, {"message": "slow"}]}
+    error = mismatch(reply, "data.ask.hits[].text", "data.ask.answer")
+    assert error.found == 'answer=data.ask.answer finds nothing: the reply is an error: "no index"'
+    assert mismatch({**reply, "errors": ["no index"]}, "`[]`", "data.ask.answer").found == error.found
+
+
+@pytest.mark.parametrize("key", ["message", "msg", "retmsg", "detail", "errorMessage"])
+def test_the_message_beside_a_missing_answer_is_named(key):
+    error = mismatch({"code": 102, "data": None, key: "no such chat"}, "`[]`", "data.answer")
+    assert error.found == f'answer=data.answer finds nothing: data is null; "{key}" is "no such chat"'
+
+
 OUTPUT_TEXT = "join('',output[].content[?type=='output_text'].text[])"
 CUT = [{"type": "message", "content": [{"type": "output_text", "text": "Within 3"}]}]
 """The output of a reply of OpenAI's Responses API."""
