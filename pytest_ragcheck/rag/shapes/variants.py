@@ -192,15 +192,15 @@ def _answer(reply: object, names: Sequence[str] = ANSWER_NAMES, top: str = "") -
             if isinstance(value, list) and len(value) == 1:
                 path, value = f"{path}[0]", value[0]
             # A part of a message, such as Gemini's; a plain text elsewhere has priority.
-            is_part = isinstance(value, Mapping)
-            if is_part:
-                path, value = f"{path}.text", value.get("text")
+            part = value if isinstance(value, Mapping) else None
+            if part:
+                path, value = f"{path}.text", part.get("text")
             if not isinstance(value, str) or not (value or names is ANSWER_NAMES):
                 continue
             found, is_json = _Answer(path, place), _json_in(value) is not None
             if is_json and (inner := _answer(value, names, path)):
                 return inner
-            if not (is_part or is_json or _STATUS.match(value)):
+            if not (part or is_json or _STATUS.match(value)):
                 return found
             last_choice = last_choice or found
     return last_choice
