@@ -17,6 +17,7 @@ PACKED = {
     "judging/offline/words": (".txt",),
     "judging/prompts": (".json", ".txt"),
     "questions/fields": (".json",),
+    "rag/body": (".txt",),
     "report/html": (".css", ".html", ".js", ".svg"),
     "summary/schemas": (".json",),
     "testing": (".txt",),

@@ -8,7 +8,7 @@ from typing import Any
 
 from pytest_ragcheck.rag.answer import RagAnswer
 from pytest_ragcheck.rag.body.json_body import ReplyMismatch
-from pytest_ragcheck.rag.body.vocabulary import ANSWER_NAMES, CONTEXTS_NAMES, keys_among, keys_of
+from pytest_ragcheck.rag.body.vocabulary import keys_of
 from pytest_ragcheck.rag.shapes.expression import Expression
 from pytest_ragcheck.rag.shapes.named_shapes import CONTRACT, NAMED_SHAPES
 from pytest_ragcheck.rag.shapes.reading import IdsMismatch, NotFound, Reading
@@ -50,6 +50,8 @@ def with_contract_remedy(mismatch: ReplyMismatch, reply: object) -> ReplyMismatc
 
 
 def _no_answer(found: str, reply: Mapping[str, Any]) -> ReplyMismatch:
+    from pytest_ragcheck.rag.body.reply_keys import ANSWER_NAMES, keys_among
+
     if isinstance(reply.get("choices"), list):
         return ReplyMismatch(
             f"the reply is an OpenAI chat completion (found {keys_of(reply)})",
@@ -65,6 +67,8 @@ def _no_answer(found: str, reply: Mapping[str, Any]) -> ReplyMismatch:
 
 
 def _no_contexts(found: str, reply: Mapping[str, Any]) -> ReplyMismatch:
+    from pytest_ragcheck.rag.body.reply_keys import CONTEXTS_NAMES, keys_among
+
     if other := next(keys_among(reply, CONTEXTS_NAMES), None):
         return ReplyMismatch(found, f'Return the texts of "{other}" as "contexts", an array of strings.')
     to_do = 'Return the retrieved texts as "contexts", an array of strings, [] where nothing was retrieved.'

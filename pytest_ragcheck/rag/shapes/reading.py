@@ -11,7 +11,7 @@ from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.rag.answer import RagAnswer
 from pytest_ragcheck.rag.body.excerpt import excerpt
 from pytest_ragcheck.rag.body.json_body import ReplyMismatch
-from pytest_ragcheck.rag.body.vocabulary import MESSAGE_NAMES, TEXT_NAMES, keys_among, named, named_error
+from pytest_ragcheck.rag.body.vocabulary import named, named_error
 from pytest_ragcheck.rag.shapes.expression import Expression
 from pytest_ragcheck.rag.shapes.object_fields import ObjectFields
 
@@ -165,6 +165,8 @@ def _find(field: str, expression: Expression, reply: object) -> Any:
         if value is not None:
             to_do += " To skip elements without it, use a filter, as in items[?text].text."
         if not expression.is_key:
+            from pytest_ragcheck.rag.body.reply_keys import MESSAGE_NAMES, keys_among
+
             keys = reply if isinstance(reply, Mapping) else {}
             said = {key: keys[key] for key in keys_among(keys, MESSAGE_NAMES)}
             words = (f'; "{key}" is {named_error(each)}' for key, each in said.items() if isinstance(each, str))
@@ -240,6 +242,8 @@ def _session(value: object, label: str) -> str | float | None:
 def _key_of_text(value: object) -> str | None:
     if not isinstance(value, Mapping):
         return None
+    from pytest_ragcheck.rag.body.reply_keys import TEXT_NAMES, keys_among
+
     return next((key for key in keys_among(value, TEXT_NAMES) if isinstance(value[key], str)), None)
 
 

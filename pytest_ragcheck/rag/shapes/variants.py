@@ -11,7 +11,7 @@ from typing import Any
 
 from pytest_ragcheck.rag.ask import are_texts
 from pytest_ragcheck.rag.body.json_body import ReplyMismatch, parse_json
-from pytest_ragcheck.rag.body.vocabulary import (
+from pytest_ragcheck.rag.body.reply_keys import (
     ANSWER_NAMES,
     CONTEXT_PART_NAMES,
     CONTEXTS_NAMES,
