@@ -190,6 +190,7 @@ MISBEHAVIOURS = {
     "403 Forbidden": _status(403, "forbidden"),
     "404 Not Found": _status(404, '{"detail":"Not Found"}'),
     "405 Method Not Allowed": _status(405, '{"detail":"Method Not Allowed"}'),
+    "406 Not Acceptable": _status(406, '{"error": "Client must accept text/event-stream"}'),
     # The words of 413 and 422 differ between versions of Python.
     "413 Content Too Large": _status(413, reason="Content Too Large"),
     "415 Unsupported Media Type": _status(415),

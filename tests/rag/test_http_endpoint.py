@@ -388,6 +388,13 @@ def test_what_a_refusing_endpoint_has_to_take_is_the_shapes_own_request(library)
     assert text.endswith("\nThe route has to take GET: check the path in the URL, and the methods of the route.")
 
 
+def test_an_endpoint_that_does_not_offer_json_wants_another_accept_header(library):
+    with FakeEndpoint(reply("", 406)) as endpoint:
+        text = str(fail(endpoint.url, library))
+    to_do = "Set the media types that the endpoint offers in rag_headers, such as Accept: text/event-stream."
+    assert text.endswith(f"\n{to_do}")
+
+
 def test_a_question_too_long_for_a_url_is_an_error_that_says_to_post(library):
     async def run(url: str) -> None:
         async with library.AsyncClient() as http:

@@ -224,6 +224,7 @@ _TO_DO = {
     403: "Check the credentials in rag_headers or rag_identities, and what they allow.",
     404: "There is no such route: check the path in the URL.",
     405: "The route has to take {method}: check the path in the URL, and the methods of the route.",
+    406: "Set the media types that the endpoint offers in rag_headers, such as Accept: text/event-stream.",
     407: "Check the credentials in HTTP_PROXY and HTTPS_PROXY.",
     413: "The request is too large for the endpoint: raise its limit.",
     415: _REFUSED,
