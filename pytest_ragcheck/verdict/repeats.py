@@ -44,7 +44,7 @@ def combined_record(records: Sequence[Record], thresholds: Thresholds, new_leaks
     counts = {metric: sum(metric in record.shortfalls for record in records) for metric in PROHIBITIONS}
     if error is not None and not any(counts.values()):
         return error
-    broken = "".join(f"{metric} is broken in {n} of {asked} replies; " for metric, n in counts.items() if n)
+    broken = "".join(f"{metric} is broken in {n} of {asked} attempts; " for metric, n in counts.items() if n)
     scores = {metric: _combined(records, metric) for record in records for metric in record.scores}
     decision = decide(records[0].question, scores, thresholds)
     nearest = sorted(new_leaks or records, key=lambda record: _distance(record, scores))

@@ -433,7 +433,7 @@ def test_a_recorded_leak_of_one_repeat_hides_no_new_leak_of_another(project: Pro
         run = project.run("--rag-judge=none", "-orag_repeats=3")
         assert run.outcomes == {outcome: 1}
         main(["baseline", "save"])
-    assert "must_not_mention is broken in 2 of 3 replies; the answer mentions 'SECOND'" in run.text
+    assert "must_not_mention is broken in 2 of 3 attempts; the answer mentions 'SECOND'" in run.text
 
 
 def test_alternating_leaks_excuse_the_recorded_one_alone(project: Project) -> None:

@@ -100,7 +100,7 @@ def test_a_prohibition_that_one_of_the_answers_breaks_is_a_fail():
     record = checked(InTurn("a", "leak", "a"), judge, GUARDED, repeats=3)
     assert (record.verdict, record.answer) == (Verdict.FAIL, "leak")
     assert record.text().splitlines()[0] == (
-        "must_not_retrieve 0.00 < 1.00: must_not_retrieve is broken in 1 of 3 replies; "
+        "must_not_retrieve 0.00 < 1.00: must_not_retrieve is broken in 1 of 3 attempts; "
         "the answer leaks 'pay.md' (the id pay.md#1 is at rank 1)"
     )
     assert record.repeated["must_not_retrieve"] == ((1.0,), (0.0,), (1.0,))
@@ -112,7 +112,7 @@ def test_in_the_tier_retrieval_the_contexts_leak():
     )
     record = checked(InTurn("a", "leak"), None, question, repeats=2)
     assert record.reason.startswith(
-        "must_not_retrieve is broken in 1 of 2 replies; the contexts leak 'pay.md' (the id pay.md#1 is at rank 1)"
+        "must_not_retrieve is broken in 1 of 2 attempts; the contexts leak 'pay.md' (the id pay.md#1 is at rank 1)"
     )
 
 
@@ -121,7 +121,7 @@ def test_the_answer_that_breaks_a_prohibition_is_shown_whatever_its_other_scores
     record = checked(InTurn("a", "b", "secret leak"), judge, GUARDED, repeats=3)
     assert record.answer == "secret leak"
     assert record.reason.startswith(
-        "must_not_mention is broken in 1 of 3 replies; must_not_retrieve is broken in 1 of 3 replies; "
+        "must_not_mention is broken in 1 of 3 attempts; must_not_retrieve is broken in 1 of 3 attempts; "
     )
 
 
@@ -129,7 +129,7 @@ def test_an_error_hides_no_broken_prohibition():
     down = EndpointTimeout("no reply within 60 s", url="canned")
     record = checked(InTurn("leak", down), ByAnswer(leak=[0.9]), GUARDED, repeats=3)
     assert record.verdict is Verdict.FAIL
-    assert "broken in 1 of 2 replies" in record.reason
+    assert "broken in 1 of 2 attempts" in record.reason
     assert checked(InTurn("a", down), ByAnswer(a=[0.9]), GUARDED, repeats=3).verdict is Verdict.ERROR
 
 
@@ -143,7 +143,7 @@ def test_a_leak_beside_a_failed_judge_is_a_fail_of_all_answers():
     record = checked(InTurn("leak", "a"), Failing(a=[0.9]), GUARDED, repeats=2)
     assert (record.verdict, record.answer, record.error_kind) == (Verdict.FAIL, "leak", "")
     assert record.reason == (
-        "must_not_retrieve is broken in 1 of 2 replies; the answer leaks 'pay.md' (the id pay.md#1 is at rank 1); "
+        "must_not_retrieve is broken in 1 of 2 attempts; the answer leaks 'pay.md' (the id pay.md#1 is at rank 1); "
         "answer_correctness and groundedness could not be measured: no quota"
     )
     every = checked(InTurn("leak", "leak"), Failing(), GUARDED, repeats=2)
