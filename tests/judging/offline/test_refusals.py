@@ -23,6 +23,23 @@ I cannot say whether the delay was due to a technical failure.
 The documents do not say whether refunds stop because the service is down.
 Ich kann das nicht sagen, da das System in den Dokumenten nicht beschrieben wird.
 Ik kan dit niet in de documenten terugvinden.
+Je ne sais pas si le retard est dû à une panne technique.
+Le document ne précise pas si le service est indisponible.
+Je ne peux pas répondre car les documents ne disent pas si le serveur est en panne.
+No puedo responder porque el documento no dice cuándo el sistema no está disponible.
+No puedo decir si el retraso se debe a un problema técnico.
+No sé si abre más tarde.
+Non posso dire se il ritardo sia dovuto a un errore tecnico.
+Non posso rispondere a causa della mancanza di informazioni.
+Ich weiß nicht, ob das wegen einer technischen Störung ausfällt.
+Ik weet niet of het door een storing komt.
+Я не знаю, произошла ли задержка из-за технической ошибки.
+Не могу ответить: в документах не сказано, когда сервис недоступен.
+Не могу ответить из-за недостатка информации.
+由于文档中没有系统故障的信息，我无法回答。
+文档中没有提到由于系统故障造成的延误。
+サービスが停止した理由は文書に記載されていません。
+데이터베이스 오류에 대한 정보가 없습니다.
 I don't know what 'SSO' means.
 I don't know.
 I do not know the answer to that.
@@ -252,6 +269,31 @@ The clerk answered “I don’t know.”
 I am not able to answer because the search service is down.
 I'm sorry, I cannot answer due to an internal error.
 Ich kann nicht antworten, weil der Suchdienst nicht erreichbar ist.
+I'm sorry, I cannot help right now, please try again later.
+I can't answer at the moment, as we are experiencing technical difficulties.
+Die Frage kann wegen eines technischen Fehlers nicht beantwortet werden.
+Aufgrund einer Störung kann ich derzeit nicht antworten.
+Es ist ein Fehler aufgetreten, ich kann Ihre Frage nicht beantworten.
+Je ne peux pas répondre car le service de recherche est en panne.
+Je ne peux pas répondre à cause d’un problème technique.
+Impossible de répondre : la base de données est indisponible.
+No puedo responder porque el servicio de búsqueda no está disponible.
+No puedo responder debido a un error técnico.
+Non posso rispondere perché il servizio di ricerca non è disponibile.
+Non è possibile rispondere a causa di un errore tecnico.
+Não posso responder porque o serviço de pesquisa está fora do ar.
+Não consigo responder devido a um erro técnico.
+Ik kan de vraag niet beantwoorden omdat de zoekdienst niet beschikbaar is.
+Я не могу ответить, потому что поисковый сервис недоступен.
+Не могу ответить из-за технической ошибки.
+Не удалось найти ответ: база данных недоступна.
+Nie mogę odpowiedzieć, ponieważ usługa wyszukiwania jest niedostępna.
+抱歉，由于搜索服务不可用，我无法回答。
+因系统错误，无法回答该问题。
+服务暂时不可用，无法回答您的问题。
+検索サービスが停止しているため、回答できません。
+システムエラーのため回答できません。
+검색 서비스 오류로 인해 답변할 수 없습니다.
 La aplicación muestra un aviso si no hay información disponible.
 La demande est close s'il n'y a pas de réponse.
 O sistema usa zero se não houver informação.
