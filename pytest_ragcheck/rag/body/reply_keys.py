@@ -8,21 +8,15 @@ from typing import Any
 
 from pytest_ragcheck.package_text import package_text
 
-_LISTS = {
-    title: words.split()
-    for title, words in re.findall("^([a-z ]+) = (.*(?:\n .*)*)", package_text("rag/body/reply_keys.txt"), re.MULTILINE)
-}
-ANSWER_NAMES = _LISTS["answers"]
-PIECE_NAMES = [*_LISTS["pieces before answers"], *ANSWER_NAMES, *_LISTS["pieces after answers"]]
-CONTEXTS_NAMES = _LISTS["contexts"]
-CONTEXT_PART_NAMES = [*CONTEXTS_NAMES, *_LISTS["further contexts"]]
-TEXT_NAMES = _LISTS["texts"]
-TEXT_OBJECT_NAMES = _LISTS["objects with a text"]
-DOCUMENT_NAMES = _LISTS["documents"]
-ID_NAMES = _LISTS["ids"]
-ID_LIST_NAMES = _LISTS["arrays of ids"]
-METADATA_NAMES = _LISTS["objects with a document"]
-MESSAGE_NAMES = _LISTS["messages"]
+_LISTS = re.findall("(?m)^[a-z ]+ = (.*(?:\\n .*)*)", package_text("rag/body/reply_keys.txt"))
+
+# In the order of the file, whose titles explain them.
+(
+    ANSWER_NAMES, _BEFORE, _AFTER, CONTEXTS_NAMES, _FURTHER, TEXT_NAMES, TEXT_OBJECT_NAMES, DOCUMENT_NAMES, ID_NAMES,
+    ID_LIST_NAMES, METADATA_NAMES, MESSAGE_NAMES,
+) = map(str.split, _LISTS)  # fmt: skip
+PIECE_NAMES = [*_BEFORE, *ANSWER_NAMES, *_AFTER]
+CONTEXT_PART_NAMES = [*CONTEXTS_NAMES, *_FURTHER]
 
 _LONGEST_KEY = 60
 """Most characters of a key that is compared."""
