@@ -3,41 +3,20 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 
+from pytest_ragcheck.package_text import package_text
 from pytest_ragcheck.questions.nodes.mistakes import Site
 from pytest_ragcheck.questions.nodes.node import Entry, ListNode, MappingNode, Scalar
 from pytest_ragcheck.questions.nodes.node_values import shortened, without_repeats
 
-_EXPECTED_OR_OUTPUT = (
-    "may be the expected answer or the answer of a system. Rename it to 'expected_answer', or put it under 'metadata'."
-)
-_ACCEPTED_OR_OUTPUT = (
-    "may be the accepted answers or the answers of a system. "
-    "Rename it to 'all_acceptable_answers', or put it under 'metadata'."
-)
-_GOLD_OR_RETRIEVED = (
-    "may be the passages that answer the question or those that a system found. "
-    "Rename it to 'gold_passages', or put it under 'metadata'."
-)
-_OUTPUT = "is the answer of a system, and every run asks again. Put it under 'metadata', or delete it."
-_RETRIEVED = "is a context that a system retrieved, and every run asks again. Put it under 'metadata', or delete it."
-_ASSERTION = (
-    "is an assertion of another tool. Write its texts under 'must_mention' or 'must_not_mention', or convert the "
-    "tool's file: ragcheck convert FILE."
-)
+_NAMES: Mapping[str, Mapping[str, Sequence[str]]] = json.loads(package_text("questions/fields/key_names.json"))
+"""The other names of the keys, and the refused names by the end of their error text."""
 
-_REFUSED: dict[str, str] = {
-    **dict.fromkeys(("answer", "output", "response"), _EXPECTED_OR_OUTPUT),
-    **dict.fromkeys(("answers", "outputs", "responses"), _ACCEPTED_OR_OUTPUT),
-    **dict.fromkeys(("context", "contexts", "passage", "passages"), _GOLD_OR_RETRIEVED),
-    **dict.fromkeys(("document", "documents", "docs", "chunks"), _GOLD_OR_RETRIEVED),
-    **dict.fromkeys(("assert", "asserts", "assertions", "expect", "expects", "expectations"), _ASSERTION),
-    **dict.fromkeys(("actual_output", "actual_answer", "prediction", "predicted_answer"), _OUTPUT),
-    **dict.fromkeys(("retrieved_contexts", "retrieval_context", "retrieved_documents"), _RETRIEVED),
-}
+_REFUSED = {name: why for why, names in _NAMES["refused"].items() for name in names}
 
 _NEGATIONS = ("in", "un", "non")
 
@@ -78,39 +57,10 @@ class Vocabulary:
 
 
 QUESTION = Vocabulary(
-    aliases={
-        "id": ("question_id", "query_id", "example_id", "qid", "_id"),
-        "question": ("query", "input", "user_input", "user_query", "question_text"),
-        "expected_answer": (
-            "expected", "expected_output", "expected_response", "reference", "reference_answer", "ground_truth",
-            "ground_truth_answer", "gold_answer", "correct_answer", "ideal_answer",
-        ),
-        "all_acceptable_answers": (
-            "acceptable_answers", "accepted_answers", "expected_answers", "reference_answers", "ground_truths",
-            "gold_answers", "correct_answers",
-        ),
-        "must_mention": ("must_contain", "must_include"),
-        "must_not_mention": ("must_not_contain", "must_not_include"),
-        "must_cite": ("expected_citations",),
-        "must_not_retrieve": (),
-        "gold_passages": (
-            "reference_contexts", "gold_contexts", "ground_truth_contexts", "relevant_passages",
-            "supporting_passages", "gold_documents",
-        ),
-        "distractors": ("distractor_passages", "negative_passages", "negative_contexts", "hard_negatives"),
-        "as": (),
-        "answerable": ("is_answerable", *sorted(INVERTED)),
-        "thresholds": ("threshold",),
-        "top_k": ("topk", "topK"),
-        "tags": ("markers",),
-        "skip": (),
-        "xfail": (),
-        "quarantine": (),
-        "metadata": ("meta", "additional_metadata"),
-    },
+    aliases={key: tuple(names) for key, names in _NAMES["question"].items()},
     refused={**_REFUSED, **_NO_CONVERSATION},
     advice="Put your own data under 'metadata'.",
-)  # fmt: skip
+)
 
 _CONVERSATION_KEYS = ("id", "thresholds", "top_k", "tags", "skip", "xfail", "quarantine")
 _BELONGS_TO_TURN = "is a key of a turn. Write it into an entry under 'turns'."
@@ -133,7 +83,7 @@ TURN = Vocabulary(
 )
 
 PASSAGE = Vocabulary(
-    aliases={"doc_id": ("document_id", "id", "_id"), "text": ("content", "page_content", "passage"), "as": ()},
+    aliases={key: tuple(names) for key, names in _NAMES["passage"].items()},
     advice="Put it under the question's 'metadata'.",
 )
 
