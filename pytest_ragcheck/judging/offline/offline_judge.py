@@ -12,7 +12,8 @@ from typing import ClassVar
 
 from pytest_ragcheck.judging.judged_material import grounding_contexts
 from pytest_ragcheck.judging.judgement import JudgeIdentity, Judgement
-from pytest_ragcheck.judging.offline.correctness.answer_recall import AnswerText
+from pytest_ragcheck.judging.offline.correctness.answer_recall import AnswerRecall
+from pytest_ragcheck.judging.offline.correctness.answer_text import AnswerText
 from pytest_ragcheck.judging.offline.correctness.expected_answer import ExpectedAnswers, Recall
 from pytest_ragcheck.judging.offline.grounding.groundedness import PASS_LINE, Groundedness, groundedness
 from pytest_ragcheck.judging.offline.grounding.read_context import ContextCache
@@ -195,13 +196,8 @@ class OfflineJudge:
         claims = _without_refusals(cache.sentences) if abstained else text
         if not claims.strip():
             return 0.0, DECLINED, None
-        recall = AnswerText(
-            claims,
-            found=cache[claims].words,
-            question=question.question,
-            terms=self._terms,
-            parsed=self._expected,
-        ).best_recall(acceptable)
+        answer = AnswerText(claims, found=cache[claims].words, question=question.question, terms=self._terms)
+        recall = AnswerRecall(answer, parsed=self._expected).best_recall(acceptable)
         if abstained and recall.score < PASS_LINE:
             return recall.score, DECLINED, None
         return recall.score, "", recall

@@ -8,7 +8,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from pytest_ragcheck.judging.judgement import JudgeIdentity, Judgement
-from pytest_ragcheck.judging.offline.correctness.answer_recall import AnswerText
+from pytest_ragcheck.judging.offline.correctness.answer_recall import AnswerRecall
+from pytest_ragcheck.judging.offline.correctness.answer_text import AnswerText
 from pytest_ragcheck.judging.offline.correctness.expected_answer import ExpectedAnswers
 from pytest_ragcheck.judging.offline.offline_judge import OfflineJudge
 from pytest_ragcheck.judging.offline.words.terms import TermDictionary
@@ -103,9 +104,9 @@ class TestCorrectness:
 
     def test_needs_an_acceptable_answer(self):
         terms = TermDictionary()
-        text = AnswerText("30 days", found=["30", "days"], question="", terms=terms, parsed=ExpectedAnswers(terms))
+        text = AnswerText("30 days", found=["30", "days"], question="", terms=terms)
         with pytest.raises(ValueError, match=r"^there is no acceptable answer$"):
-            text.best_recall(())
+            AnswerRecall(text, parsed=ExpectedAnswers(terms)).best_recall(())
 
     def test_finds_the_expected_answer_inside_a_longer_text(self):
         text = "Thank you for asking! As a rule it is 30 days, though of course you may call us before."

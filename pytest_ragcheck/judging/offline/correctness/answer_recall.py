@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 
-from pytest_ragcheck.judging.offline.correctness.answer_polarity import AnswerPolarity
+from pytest_ragcheck.judging.offline.correctness.answer_changes import changes_detail, leaves_out_item, replaces_words
+from pytest_ragcheck.judging.offline.correctness.answer_text import AnswerText
 from pytest_ragcheck.judging.offline.correctness.expected_answer import (
     ExpectedAnswer,
     ExpectedAnswers,
     Recall,
     TermWeights,
     are_compatible,
-    decades_and_centuries,
     is_coarser_date,
     is_figure,
     lacks_figure,
@@ -20,24 +20,16 @@ from pytest_ragcheck.judging.offline.correctness.expected_answer import (
     rounded_numbers,
 )
 from pytest_ragcheck.judging.offline.correctness.list_items import adds_to, entries_of, expected_items
-from pytest_ragcheck.judging.offline.details.changed_details import changed_detail, swapped_numbers
-from pytest_ragcheck.judging.offline.details.changed_lists import is_shortened
-from pytest_ragcheck.judging.offline.details.roles import may_swap_nouns, read_clauses, swapped_noun, swapped_role
 from pytest_ragcheck.judging.offline.grounding.groundedness import PASS_LINE, scaled
 from pytest_ragcheck.judging.offline.lazy import lazy
 from pytest_ragcheck.judging.offline.negation import says_yes
-from pytest_ragcheck.judging.offline.quantities.clock_times import PARTS_OF_A_DAY
-from pytest_ragcheck.judging.offline.quantities.known_quantities import KnownQuantities
 from pytest_ragcheck.judging.offline.quantities.quantity import DATED_OR_MEASURED
-from pytest_ragcheck.judging.offline.quantities.quantity_reader import read_quantities
 from pytest_ragcheck.judging.offline.quantities.rates import BOUNDS
 from pytest_ragcheck.judging.offline.words.measure_words import PERIODS_BY_WORD
 from pytest_ragcheck.judging.offline.words.polarity_words import EXCEPT, NEGATIVE, NOT
 from pytest_ragcheck.judging.offline.words.terms import (
     STOP_WORDS,
     WITHOUT_POLARITY,
-    TermDictionary,
-    content_of,
     is_number,
     numbers_in,
     term_of,
@@ -51,14 +43,14 @@ _FORM = 0.1
 # Without it: -0.002, +0.003, -0.012 of balanced accuracy.
 _PART = 0.8
 _MOST_TERMS_OF_A_PART, _MOST_TERMS_OF_A_WHOLE, _LEAST_OF_A_PART = 3, 4, 0.3
-# After this many content words a mention is more often incidental: "LadBaby has had five, more than the Beatles".
-# Without it: -0.005, -0.004, 0.000 of the area under the curve.
-_WORDS_OF_OPENING, _LATE = 12, 0.03
+# Taken from the score if the answer's opening lacks all expected terms. Without it: -0.005, -0.004, 0.000 of the area
+# under the curve.
+_LATE = 0.03
 # A different number is wrong, but half right if it is compatible with the expected one ("89" for "more than 80").
 # Without the second rule: -0.000, 0.000, -0.003 of the area under the curve.
 _HIGHEST_WITHOUT_NUMBER = _COMPATIBLE = 0.5
 _OPPOSED = 0.2
-_CHANGED, _LEAST_OF_A_COPY = 0.5, 3
+_CHANGED = 0.5
 _DIGITS_OF_A_YEAR = 4
 # The score of an answer with the expected quantity and without one or two of the words beside it, which are mostly a
 # paraphrase: "30 days after you leave" for "30 days after departure".
@@ -68,28 +60,17 @@ _LINE = 0.67
 # The same for expected answers of three, and of four or more content terms, fitted to rewordings in eight languages.
 _LONG, _LINE_OF_LONG, _LINE_OF_LONGER = 3, 0.55, 0.5
 
-_LEAST_OF_A_CLAUSE, _NEAR_COPY = 5, 0.75
-_MOST_TERMS_OF_A_PHRASE = 3
-_LEAST_OF_A_WORD = 4  # letters of a part of a compound
-_MEASURED = DATED_OR_MEASURED | PARTS_OF_A_DAY
 _TIMED = DATED_OR_MEASURED.union(map(term_of, PERIODS_BY_WORD))
 _WITHOUT_PLACE = WITHOUT_POLARITY | NEGATIVE
 _DENYING = NEGATIVE - {EXCEPT}
 
 
-class AnswerText:
-    """An answer, parsed once, in which expected answers are searched."""
+class AnswerRecall:
+    """Searches an answer for expected answers; *parsed* keeps those that were sought before."""
 
-    def __init__(
-        self, text: str, *, found: list[str], question: str, terms: TermDictionary, parsed: ExpectedAnswers
-    ) -> None:
-        self._text = text
-        self._terms = terms
+    def __init__(self, answer: AnswerText, *, parsed: ExpectedAnswers) -> None:
+        self._answer = answer
         self._parsed = parsed
-        self._question = question
-        self._spelt = f" {' '.join(found)} "
-        self._in_order = terms.of_words(found)
-        self._all = frozenset(self._in_order)
 
     def best_recall(self, acceptable: Sequence[str]) -> Recall:
         """
@@ -99,7 +80,7 @@ class AnswerText:
             ValueError: The list of accepted answers is empty.
         """
         # A right answer mostly contains an accepted one verbatim; the others then need no parsing.
-        written = self._text.lower()
+        written = self._answer.text.lower()
         for expected in acceptable:
             if expected.lower() in written and (whole := self._recall(expected, above=-1.0)) and whole.score == 1.0:
                 return whole
@@ -116,35 +97,36 @@ class AnswerText:
 
     def _recall(self, expected: str, *, above: float) -> Recall | None:
         """The recall of *expected*; None if its score is at most *above*."""
+        answer = self._answer
         wanted, sought = says_yes(expected), self._parsed[expected]
         is_bare = wanted is not None and len(expected.split()) == 1
-        is_none = NOT in sought.distinct and sought.content <= {NOT} and not sought.distinct <= self._all
+        is_none = NOT in sought.distinct and sought.content <= {NOT} and not sought.distinct <= answer.all
         if is_bare or is_none:  # "Yes", "There is none"
-            agreement = self._polarity.agreement(expected, yes=is_bare and wanted is True)
+            agreement = answer.polarity.agreement(expected, yes=is_bare and wanted is True)
             return agreement if agreement.score > above else None
         if not sought.terms:
             return Recall(score=0.0, expected=expected) if above < 0 else None
         sought, other_quantities, has_quantity = self._with_own_quantities(sought)
-        lacking = (sought.distinct - self._all) | other_quantities
-        if not _DENYING.isdisjoint(self._all):
+        lacking = (sought.distinct - answer.all) | other_quantities
+        if not _DENYING.isdisjoint(answer.all):
             lacking -= _DENYING  # "without a visa" for "no visa is required"
         missing = lacking - self._rounded(sought, lacking) if sought.has_number else lacking
-        is_late = not missing and self._is_late(sought)
+        is_late = not missing and answer.mentions_late(sought)
         raw: float | None
         if missing:
             raw = self._raw_without(missing, sought, has_quantity=has_quantity, above=above)
         else:
-            order = 1.0 if sought.is_contained_in(self._spelt) else sought.order_in(self._content)
+            order = 1.0 if sought.is_contained_in(answer.spelt) else sought.order_in(answer.content)
             raw = (1 - _FORM) + _FORM * order - _LATE * is_late
         # From here, only a yes or no can raise the score.
         if raw is None or (wanted is None and scaled(raw, line=_line_of(sought)) <= above):
             return None
         has_other_figure = bool(missing) and raw <= _HIGHEST_WITHOUT_NUMBER and self._has_other_figure(sought, missing)
         raw, opposed = self._with_yes_or_no(raw, wanted, expected, sought)
-        items = expected_items(expected, self._question, self._terms) if raw > _CHANGED else []
-        lacks_item = self._lacks_item(items, lacking)
-        adds_item = len(items) > 1 and adds_to(items, self._text, self._asked, self._terms)
-        is_changed = lacks_item or adds_item or (raw > _CHANGED and self._changes_detail(sought, expected))
+        items = expected_items(expected, answer.question, answer.terms) if raw > _CHANGED else []
+        lacks_item = leaves_out_item(answer, items, lacking)
+        adds_item = len(items) > 1 and adds_to(items, answer.text, answer.asked, answer.terms)
+        is_changed = lacks_item or adds_item or (raw > _CHANGED and changes_detail(answer, sought, expected))
         if is_changed:
             raw = _CHANGED
         is_plain = not (opposed or is_changed or numbers_in(lacking))
@@ -157,29 +139,31 @@ class AnswerText:
             missing=lacking,
             is_opposed=opposed,
             has_other_figure=has_other_figure,
-            replaces_item=adds_item or (lacks_item and len(entries_of(self._text)) >= len(items)),
-            is_absent=score < PASS_LINE and self._replaces_words(sought, expected),
+            replaces_item=adds_item or (lacks_item and len(entries_of(answer.text)) >= len(items)),
+            is_absent=score < PASS_LINE and replaces_words(answer, sought, expected),
             is_late=is_late,
         )
 
     def _has_other_figure(self, sought: ExpectedAnswer, missing: AbstractSet[str]) -> bool:
+        answer = self._answer
         return (
             sought.has_number
-            and lacks_figure(sought.distinct, missing - self._asked, self._own)
-            and any(is_figure(term) and (term not in sought.distinct or term in missing) for term in self._own)
+            and lacks_figure(sought.distinct, missing - answer.asked, answer.own)
+            and any(is_figure(term) and (term not in sought.distinct or term in missing) for term in answer.own)
         )
 
     def _raw_without(
         self, missing: AbstractSet[str], sought: ExpectedAnswer, *, has_quantity: bool, above: float
     ) -> float | None:
         """The raw recall of *sought* without the *missing* terms; None if its score is at most *above*."""
+        answer = self._answer
         share = sought.share_without(missing, self._weights)
-        is_coarser = sought.has_number and is_coarser_date(sought.distinct, self._all - self._asked)
+        is_coarser = sought.has_number and is_coarser_date(sought.distinct, answer.all - answer.asked)
         least = self._least(sought, share, is_coarser=is_coarser)
         most = scaled(max(least, (1 - _FORM) * share + _FORM), line=_line_of(sought))
         if not has_quantity and most <= above:
             return None
-        raw = max(least, (1 - _FORM) * share + _FORM * sought.spelling_in(self._spelt, default=share))
+        raw = max(least, (1 - _FORM) * share + _FORM * sought.spelling_in(answer.spelt, default=share))
         if sought.has_number and not is_coarser and self._lacks_figure(sought, missing):
             return min(raw, _HIGHEST_WITHOUT_NUMBER)
         if has_quantity and len(missing - STOP_WORDS) <= _MOST_WORDS_BESIDE_QUANTITY:
@@ -188,26 +172,28 @@ class AnswerText:
 
     def _lacks_figure(self, sought: ExpectedAnswer, missing: AbstractSet[str]) -> bool:
         """True if the answer lacks an expected figure; one of the question counts if the answer has others only."""
-        if lacks_figure(sought.distinct, missing - self._asked, self._own):
+        answer = self._answer
+        if lacks_figure(sought.distinct, missing - answer.asked, answer.own):
             return True
         has_none = missing >= set(numbers_in(sought.distinct))
-        return has_none and any(number not in sought.distinct for number in numbers_in(self._all))
+        return has_none and any(number not in sought.distinct for number in numbers_in(answer.all))
 
     def _with_yes_or_no(
         self, raw: float, wanted: bool | None, expected: str, sought: ExpectedAnswer
     ) -> tuple[float, bool]:
         """*raw*, lowered for the opposite answer and raised for the same yes or no; and True for the opposite."""
-        if wanted is not None and self._polarity.says_yes is None and sought.distinct <= _WITHOUT_PLACE | self._asked:
-            agreement = self._polarity.agreement(expected, yes=wanted)  # "No, it is forbidden" adds nothing to "No"
+        answer = self._answer
+        if wanted is not None and answer.polarity.says_yes is None and sought.distinct <= _WITHOUT_PLACE | answer.asked:
+            agreement = answer.polarity.agreement(expected, yes=wanted)  # "No, it is forbidden" adds nothing to "No"
             return (_OPPOSED if agreement.is_opposed else max(raw, _QUANTITY)), agreement.is_opposed
-        if wanted is not None and self._polarity.says_yes is not None:
-            agrees = self._polarity.says_yes is wanted
+        if wanted is not None and answer.polarity.says_yes is not None:
+            agrees = answer.polarity.says_yes is wanted
             opposed = not agrees
         else:
-            agrees = wanted is False and not self._polarity.agreement(expected, yes=wanted).is_opposed
-            negates = not (NEGATIVE.isdisjoint(self._all) and NEGATIVE.isdisjoint(sought.distinct))
-            opposed = negates and not agrees and self._polarity.opposes(expected, sought)
-        if agrees and self._all.issuperset(numbers_in(sought.terms)):
+            agrees = wanted is False and not answer.polarity.agreement(expected, yes=wanted).is_opposed
+            negates = not (NEGATIVE.isdisjoint(answer.all) and NEGATIVE.isdisjoint(sought.distinct))
+            opposed = negates and not agrees and answer.polarity.opposes(expected, sought)
+        if agrees and answer.all.issuperset(numbers_in(sought.terms)):
             raw = max(raw, _QUANTITY)  # the rest of "No, dogs may not enter" explains it
         return (min(raw, _OPPOSED) if opposed else raw), opposed
 
@@ -219,7 +205,7 @@ class AnswerText:
         """
         if not self._may_have_other_quantities(sought):
             return sought, frozenset(), False
-        compared = self._quantities.compare(sought.terms)
+        compared = self._answer.quantities.compare(sought.terms)
         return (
             ExpectedAnswer(spelt=sought.spelt, terms=compared.terms),
             frozenset(term for each in compared.unknown for term in numbers_in(each.terms) or each.terms),
@@ -227,137 +213,43 @@ class AnswerText:
         )
 
     @lazy
-    def _asked(self) -> frozenset[str]:
-        return frozenset(self._terms.of(self._question))
-
-    @lazy
-    def _polarity(self) -> AnswerPolarity:
-        return AnswerPolarity(self._text, self._in_order, question=self._question, asked=self._asked, terms=self._terms)
-
-    @lazy
     def _weights(self) -> TermWeights:
-        return TermWeights(self._asked)
-
-    @lazy
-    def _own(self) -> frozenset[str]:
-        return self._all - self._asked - STOP_WORDS
-
-    @lazy
-    def _opening(self) -> frozenset[str]:
-        return frozenset(content_of(self._in_order)[:_WORDS_OF_OPENING])
-
-    @lazy
-    def _own_numbers(self) -> list[str]:
-        return numbers_in(self._own)
-
-    @lazy
-    def _eras(self) -> Sequence[tuple[int, int]]:
-        return tuple(decades_and_centuries(self._in_order))
-
-    @lazy
-    def _about(self) -> AbstractSet[str]:
-        return numbers_about(self._in_order)
-
-    @lazy
-    def _content(self) -> str:
-        return f" {' '.join(content_of(self._in_order))} "
-
-    @lazy
-    def _quantities(self) -> KnownQuantities:
-        return KnownQuantities([(self._in_order, read_quantities(self._in_order))])
-
-    def _replaces_words(self, sought: ExpectedAnswer, expected: str) -> bool:
-        """True if the answer lacks all expected content terms, or one of a name or another short phrase."""
-        content = sought.content - self._asked
-        missing = content - self._all
-        if not missing or self._polarity.says_yes is not None:
-            return False
-        is_phrase = len(content) <= _MOST_TERMS_OF_A_PHRASE
-        return missing == content or (is_phrase and not expected_items(expected, self._question, self._terms))
-
-    def _changes_detail(self, sought: ExpectedAnswer, expected: str) -> bool:
-        """True if the answer ends the expected list too early, or has another word in the same place."""
-        if is_shortened(self._in_order, sought.terms):
-            return True
-        is_near_copy = _NEAR_COPY * len(sought.distinct) <= len(sought.distinct & self._all)
-        if is_near_copy and (
-            swapped_role(self._in_order, sought.terms)
-            or swapped_numbers(self._in_order, sought.terms)
-            or self._swaps_nouns(sought, expected)
-        ):
-            return True
-        content = sought.content - DATED_OR_MEASURED - BOUNDS
-        plain = content.difference(numbers_in(content))
-        n_common = len(plain & self._all)
-        if len(content) < _LEAST_OF_A_COPY or sought.distinct <= self._all or not 2 * n_common >= len(plain) > 0:
-            return False
-        change = changed_detail(self._in_order, sought.terms, lambda _: False)
-        return change is not None and not any(map(is_number, change.terms))
-
-    def _swaps_nouns(self, sought: ExpectedAnswer, expected: str) -> bool:
-        if len(sought.terms) < _LEAST_OF_A_CLAUSE or sought.is_contained_in(self._spelt):
-            return False
-        clauses = read_clauses(expected)
-        return may_swap_nouns(clauses) and swapped_noun(read_clauses(self._text), clauses) is not None
-
-    def _lacks_item(self, items: Sequence[frozenset[str]], lacking: AbstractSet[str]) -> bool:
-        return any(terms <= self._all for terms in items) and any(
-            set(numbers_in(terms)) == terms <= lacking
-            or (
-                self._all.isdisjoint(terms)
-                and not numbers_in(terms)
-                and DATED_OR_MEASURED.isdisjoint(terms)
-                and not any(
-                    part in term
-                    for term in terms
-                    for part in self._own
-                    if len(part) >= _LEAST_OF_A_WORD and part.isascii()
-                )
-            )
-            for terms in items
-        )
+        return TermWeights(self._answer.asked)
 
     def _may_have_other_quantities(self, sought: ExpectedAnswer) -> bool:
+        answer = self._answer
         is_dated = not _TIMED.isdisjoint(sought.distinct)
         if not is_dated and not sought.has_number:
             return False
         if not is_dated and not any(":" in term for term in sought.distinct):
             has_bound = not BOUNDS.isdisjoint(sought.distinct)
-            may_be_otherwise = self._is_measured and any(map(_may_be_measured, sought.distinct - self._all))
+            may_be_otherwise = answer.is_measured and any(map(_may_be_measured, sought.distinct - answer.all))
             if not has_bound and not may_be_otherwise:
                 return False
-        return f" {' '.join(sought.terms)} " not in self._line
-
-    @lazy
-    def _is_measured(self) -> bool:
-        return not _MEASURED.isdisjoint(self._all) or any(":" in number for number in self._own_numbers)
-
-    @lazy
-    def _line(self) -> str:
-        return f" {' '.join(self._in_order)} "
-
-    def _is_late(self, sought: ExpectedAnswer) -> bool:
-        is_long = len(self._in_order) > _WORDS_OF_OPENING
-        return is_long and sought.distinct.isdisjoint(self._opening) and bool(sought.content)
+        return f" {' '.join(sought.terms)} " not in answer.line
 
     def _least(self, sought: ExpectedAnswer, share: float, *, is_coarser: bool) -> float:
         if is_coarser or self._is_part(sought, share):
             return _PART
-        if sought.has_number and share < _COMPATIBLE and are_compatible(sought.terms, self._own_numbers, self._eras):
+        if (
+            sought.has_number
+            and share < _COMPATIBLE
+            and are_compatible(sought.terms, self._answer.own_numbers, self._answer.eras)
+        ):
             return _COMPATIBLE
         return 0.0
 
     def _is_part(self, sought: ExpectedAnswer, share: float) -> bool:
         return (
             _LEAST_OF_A_PART <= share < 1
-            and 0 < len(self._own) <= _MOST_TERMS_OF_A_PART
+            and 0 < len(self._answer.own) <= _MOST_TERMS_OF_A_PART
             and len(sought.content) <= _MOST_TERMS_OF_A_WHOLE
-            and self._own <= sought.distinct
+            and self._answer.own <= sought.distinct
         )
 
     def _rounded(self, sought: ExpectedAnswer, missing: AbstractSet[str]) -> set[str]:
-        about = self._about | numbers_about(sought.terms) if missing else frozenset[str]()
-        return rounded_numbers(missing, self._own_numbers, about=about) if about else set()
+        about = self._answer.about | numbers_about(sought.terms) if missing else frozenset[str]()
+        return rounded_numbers(missing, self._answer.own_numbers, about=about) if about else set()
 
 
 def _line_of(sought: ExpectedAnswer) -> float:
