@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from pytest_ragcheck.scores.catalogue import DEMANDED
 from pytest_ragcheck.summary.gate.lost_scores import needs_more_than_labels
+from pytest_ragcheck.summary.gate.procedure.count_test import floor_value
 from pytest_ragcheck.summary.predictions_reader import judge_name
 from pytest_ragcheck.verdict.failure_text import some
 
@@ -74,13 +75,19 @@ def _dataset(comparison: Comparison) -> str:
 
 
 def _metrics(measured: Iterable[Change]) -> str:
-    same = [change for change in measured if not change.reworded]
+    # A refusal of an unanswerable question is right, and lacks scores that a wrong answer has.
+    same = [change for change in measured if change.now.question.answerable and not change.reworded]
     before = Counter(metric for change in same for metric in change.before.metrics)
     now = {metric for change in same for metric in change.now.scores}
+    asserted = {metric for change in same for metric in change.now.dropped}
+    # A few answers may lack citation markers by chance.
     lost = [
         metric
         for metric, n in before.items()
-        if metric not in {*now, *DEMANDED} and (2 * n >= len(same) or not needs_more_than_labels(metric))
+        if metric not in {*now, *DEMANDED}
+        and not (
+            needs_more_than_labels(metric) and n < max(len(same) / 2, 0 if metric in asserted else floor_value(0, n))
+        )
     ]
     return f"metrics: {_some(lost)} then, no score on any answer now" if lost else ""
 

@@ -37,6 +37,19 @@ OPENAI = JudgeIdentity(kind="openai", model="m-2", prompt_version="offline-1")
         ({"tier": "generation"}, {}, ("tier: generation then, end_to_end now",)),
         ({"top_k": 3}, {}, ("top_k: 3 then, 5 now",)),
         ({"metrics": {"f1": 1.0, "mrr": 1.0}}, {}, ("metrics: mrr then, no score on any answer now",)),
+        # One answer may lack citation markers by chance.
+        ({"metrics": {"f1": 1.0, "citation_validity": 1.0}}, {}, ()),
+        (
+            {"metrics": {"f1": 1.0, "citation_validity": 1.0}},
+            {"dropped": {"citation_validity": "the answer has no citation markers"}},
+            ("metrics: citation_validity then, no score on any answer now",),
+        ),
+        # The system declines now, and a refusal of an unanswerable question has no groundedness.
+        (
+            {"metrics": {"abstained": 0.0, "groundedness": 1.0}},
+            {"question": a_question("a", answerable=False), "scores": {"abstained": 1.0}},
+            (),
+        ),
         ({"dataset_name": "other"}, {}, ("dataset: other then, billing now",)),
         ({"top_k": None, "tier": None, "judge": None}, {}, ()),
         ({"verdict": Verdict.ERROR, "top_k": 3}, {}, ()),
@@ -49,10 +62,21 @@ OPENAI = JudgeIdentity(kind="openai", model="m-2", prompt_version="offline-1")
 )
 def test_what_differs_is_named(row: dict[str, Any], now: dict[str, Any], words: tuple[str, ...]) -> None:
     old = BaselineRow(**{**ROW, **row})
-    outcomes = some_outcomes(a_record(question=a_question("a"), **{**NOW, **now}))
+    outcomes = some_outcomes(a_record(**{"question": a_question("a"), **NOW, **now}))
     baseline = Baseline(name="main.json", rows={old.key: old})
     found = differences(compare(baseline, outcomes, outcomes.rules, clean=str, expects=lambda dataset, name: True))
     assert found == words
+
+
+@pytest.mark.parametrize(("n", "refused"), [(8, False), (9, True)])
+def test_nine_answers_lack_citation_markers_not_by_chance(n: int, *, refused: bool) -> None:
+    metrics = {"f1": 1.0, "citation_validity": 1.0}
+    names = [f"q{i}" for i in range(n)]
+    rows = [BaselineRow(**{**ROW, "id": name, "question": f"What about {name}?", "metrics": metrics}) for name in names]
+    outcomes = some_outcomes(*(a_record(name, **NOW) for name in names))
+    baseline = Baseline(name="main.json", rows={row.key: row for row in rows})
+    found = differences(compare(baseline, outcomes, outcomes.rules, clean=str, expects=lambda dataset, name: True))
+    assert bool(found) is refused
 
 
 def test_of_many_values_the_first_are_named() -> None:
