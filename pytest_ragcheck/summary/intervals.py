@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from statistics import NormalDist
+from statistics import NormalDist, stdev
 
 _Z = NormalDist().inv_cdf(0.975)
 
@@ -19,8 +19,7 @@ def mean_interval(values: Sequence[float]) -> tuple[float, float]:
     mean = math.fsum(values) / n
     if n == 1:
         return mean, mean
-    deviation = math.sqrt(math.fsum((each - mean) ** 2 for each in values) / (n - 1))
-    reach = student_quantile(0.975, n - 1) * deviation / math.sqrt(n)
+    reach = student_quantile(0.975, n - 1) * stdev(values) / math.sqrt(n)
     return mean - reach, mean + reach
 
 

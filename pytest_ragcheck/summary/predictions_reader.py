@@ -6,12 +6,14 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from pytest_ragcheck.engine.store.run_folder import unwritten
 from pytest_ragcheck.judging.judgement import JudgeIdentity
 from pytest_ragcheck.scores.score import LARGEST
 from pytest_ragcheck.verdict.verdict import Verdict
+
+T = TypeVar("T")
 
 SCHEMA_VERSION = "1"
 
@@ -94,13 +96,10 @@ class Fields:
         self.place = place
 
     def text(self, key: str) -> str:
-        value = self.row.get(key)
-        if not isinstance(value, str):
-            raise self.mistake(key)
-        return value
+        return self._checked(key, str)
 
     def text_or_null(self, key: str) -> str | None:
-        return None if self.row.get(key) is None else self.text(key)
+        return self._or_null(key, str)
 
     def verdict(self) -> Verdict:
         """Return PASS or FAIL; a row with another verdict was not measured."""
@@ -110,8 +109,8 @@ class Fields:
         return Verdict(value)
 
     def texts(self, key: str) -> tuple[str, ...]:
-        value = self.row.get(key)
-        if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
+        value = self._checked(key, list)
+        if not all(isinstance(each, str) for each in value):
             raise self.mistake(key)
         return tuple(value)
 
@@ -122,36 +121,36 @@ class Fields:
         return value
 
     def whole_or_null(self, key: str) -> int | None:
-        value = self.number_or_null(key)
-        if value is not None and not isinstance(value, int):
-            raise self.mistake(key)
-        return value
+        self.number_or_null(key)
+        return self._or_null(key, int)
 
     def boolean_or_null(self, key: str) -> bool | None:
-        value = self.row.get(key)
-        if value is not None and not isinstance(value, bool):
-            raise self.mistake(key)
-        return value
+        return self._or_null(key, bool)
 
     def numbers(self, key: str) -> dict[str, float]:
-        value = self.row.get(key)
-        if not isinstance(value, dict) or not all(map(_is_number, value.values())):
+        value = self._checked(key, dict)
+        if not all(map(_is_number, value.values())):
             raise self.mistake(key)
         return value
 
     def list_of_numbers(self, key: str) -> list[float]:
-        value = self.row.get(key)
-        if not isinstance(value, list) or not all(map(_is_number, value)):
+        value = self._checked(key, list)
+        if not all(map(_is_number, value)):
             raise self.mistake(key)
         return value
 
     def object_or_null(self, key: str) -> Fields | None:
+        value = self._or_null(key, dict)
+        return None if value is None else Fields(value, f'{self.place.removesuffix(",")}, under "{key}",')
+
+    def _checked(self, key: str, kind: type[T]) -> T:
         value = self.row.get(key)
-        if value is None:
-            return None
-        if not isinstance(value, dict):
+        if not isinstance(value, kind):
             raise self.mistake(key)
-        return Fields(value, f'{self.place.removesuffix(",")}, under "{key}",')
+        return value
+
+    def _or_null(self, key: str, kind: type[T]) -> T | None:
+        return None if self.row.get(key) is None else self._checked(key, kind)
 
     def mistake(self, key: str) -> Unusable:
         found = shown(self.row[key]) if key in self.row else "nothing"

@@ -176,7 +176,7 @@ def test_last_failed_runs_the_questions_that_turn_the_gate_red(project: Project)
 def test_a_run_that_collects_no_question_of_its_baseline_is_named(project: Project) -> None:
     write_baseline(project, passed("terms"))
     project.write("test_unit.py", "def test_unit(): pass\n")
-    line = "baseline baseline.json: not compared: no question was collected"
+    line = "gate: not compared: no question was collected"
     assert line in project.run("--rag-baseline=baseline.json").lines
     assert "not compared" not in project.run("--rag-baseline=baseline.json", "test_unit.py").text
 

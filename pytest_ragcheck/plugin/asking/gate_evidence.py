@@ -248,14 +248,11 @@ class _Examination:
         if not can_be_judged([compared]):
             return evidence
         times = 1 if deterministic or len(compared.thresholds) > 1 else 2
-        wanted: list[str] = []
-        for digest in dict.fromkeys(look.answer for look in reversed(compared.looks_by_run) if look.answer):
-            first = 1 if digest == compared.now.answer and compared.now.fresh else 0
-            wanted += [digest] * (times - first)
+        fresh = compared.now.answer if compared.now.fresh else None
+        answers = dict.fromkeys(look.answer or "" for look in reversed(compared.looks_by_run))
+        wanted = [each for each in answers for _ in range(times - (each == fresh))]
         scores = await self._judge(wanted)
         if scores is None:
             return replace(evidence, not_judged=True)
-        judged: dict[str, tuple[Scores, ...]] = dict.fromkeys((look.answer or "" for look in compared.looks_by_run), ())
-        for digest, of_answer in zip(wanted, scores, strict=True):
-            judged[digest] += (of_answer,)
-        return replace(evidence, judged=judged)
+        found = list(zip(wanted, scores, strict=True))
+        return replace(evidence, judged={each: tuple(s for of, s in found if of == each) for each in answers})

@@ -212,9 +212,7 @@ class Recorder:
         run = self._run
         if run is None:
             if self._gate is not None and self._config.args_source is not pytest.Config.ArgsSource.ARGS:
-                from pytest_ragcheck.plugin.ending.gating import gate_name
-
-                self._lines = [f"{gate_name(self._config)}: not compared: no question was collected"]
+                self._lines = ["gate: not compared: no question was collected"]
             return
         if has_workers(self._config):
             from pytest_ragcheck.plugin.asking.document_deletion import delete_for_all

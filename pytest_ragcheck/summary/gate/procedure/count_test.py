@@ -52,7 +52,6 @@ def critical_value(known_runs: int, improved: int, level: float) -> int:
 
     Source: an unconditional exact test in the sense of Barnard (1945).
     """
-    # If nothing changed, a unit that breaks in exactly one of the `known_runs + 1` runs is as likely to break in each.
     # From the critical value on, `binomial_p` is at most *level*. For few improved units the value is lower, as long as
     # the whole test is red with at most that chance for any rates at which units break.
     lowered = _lowered(known_runs, level)

@@ -1,11 +1,6 @@
 """Decides whether a run is worse than its saved runs."""
 
-# 1. A question that passed and fails now is asked again until it passes: 2 times, 4 under `confirmed` or if flaky.
-# 2. If all looks fail, the recorded and the new answers are judged side by side; if worse (p <= 0.01), it is confirmed.
-# 3. Counts (0.6 of the false alarms): confirmed questions are compared with those that broke in one saved run only.
-#    Above a floor, confirmed questions are red without a test.
-# 4. Means (0.4 of the false alarms): all versions of the changed answers are judged today, and the runs are permuted.
-# 5. Under `confirmed`, and below 10 comparable questions, one confirmed question is red and nothing else is tested.
+# docs/explanation/statistics.md lists the steps of the procedure.
 
 from __future__ import annotations
 
