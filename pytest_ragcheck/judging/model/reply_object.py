@@ -56,8 +56,8 @@ class _Found(NamedTuple):
     pairs: _Pairs
 
 
-# Integers as floats: int() raises on thousands of digits, float() returns infinity.
-_DECODER = json.JSONDecoder(object_pairs_hook=_Pairs, parse_int=float)
+# Integers as floats: int() raises on thousands of digits, float() returns infinity. Models break lines within texts.
+_DECODER = json.JSONDecoder(object_pairs_hook=_Pairs, parse_int=float, strict=False)
 
 
 class _Unreadable(Exception):

@@ -91,6 +91,11 @@ def test_the_verdict_is_found_whatever_stands_around_it(text):
     assert read_reply(text, nonce=NONCE) == GOOD
 
 
+def test_line_breaks_and_tabs_within_a_text_need_no_escape():
+    text = reply(error_message="The limit is missing.\n\tSo is the fee.").replace("\\n", "\n").replace("\\t", "\t")
+    assert read_reply(text, nonce=NONCE).error_message == "The limit is missing.\n\tSo is the fee."
+
+
 @pytest.mark.parametrize("message", [None, "", ...])
 def test_a_message_that_is_null_empty_or_missing_is_an_empty_one(message):
     text = reply(answer_correctness=1, error_message=message)
