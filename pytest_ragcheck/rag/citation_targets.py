@@ -8,9 +8,14 @@ from collections.abc import Callable
 _WIDEST_RANGE = 20
 """A wider range, such as `[1-100]`, is an interval."""
 
+_OTHER_WORDS = (
+    r"cited?|contexts?|files?|datei|dok|dokumente?|documentos?|documenti|kontexte?|contextos?|документы?|контекст|文書|資料|문서"
+    r"|see|siehe|voir|véase|参见"
+)
+"""Words that begin other remarks too, such as `(see: below)`."""
 SOURCE_WORDS = (
-    r"sources?|references?|refs?|citations?|cited?|docs?|documents?|passages?|contexts?|chunks?|quellen?|fuentes?"
-    r"|see|siehe|voir|véase|font[ei]s?|bron(?:nen)?|źródł[oa]|kaynak|источники?|источника|المصدر|来源|文档|参见|出典|출처"
+    r"sources?|references?|refs?|citations?|docs?|documents?|passages?|chunks?|quellen?|fuentes?|font[ei]s?"
+    rf"|bron(?:nen)?|źródł[oa]|kaynak|источники?|источника|المصدر|来源|文档|出典|출처|{_OTHER_WORDS}"
 )
 _AND = "and|und|et|y|e|и"
 _NUMBERS = re.compile(
@@ -26,8 +31,6 @@ _PREFIX = re.compile(
     rf"(?P<word>{SOURCE_WORDS})(?:\s*(?P<colon>[:：=])\s*|[\s#_]+(?=\d)|\s+(?=\S+[./]\w)|(?=\d{{1,3}}\b(?!\.\w)))",
     re.IGNORECASE,
 )
-_OTHER_WORDS = frozenset({"see", "siehe", "voir", "véase", "参见", "cite", "cited", "context", "contexts"})
-"""Words that begin other remarks too, such as `(see: below)`."""
 _NO_NAMES = frozenset({"none", "n/a", "unknown", "above", "below"})
 _PLACE = (
     r"(?:pp?|pages?|pg|sec|sections?|chapters?|ch|lines?|paragraphs?|para|§+|seiten?|s|стр)[.:]?\s*\d+(?:[.–—-]\d+)*"
@@ -45,6 +48,7 @@ _PLACE_AT_END = re.compile(
 )
 _ADDRESS = re.compile(r"https?://\S+", re.IGNORECASE)
 _MESSAGE_AND_RESULT = re.compile(r"\d{1,3}:(\d{1,3})")
+_INDEX = re.compile(r"(?:ref_)?id:\s?(\d{1,3})", re.IGNORECASE)
 _NUMBERED_NAME = re.compile(r"(\d{1,3})\s*[:：]\s*(.+)")
 
 
@@ -64,13 +68,14 @@ def bracket_targets(inside: str, is_document: Callable[[str], bool]) -> tuple[st
     """
     The targets in brackets of any kind; empty if the text is no citation.
 
-    In `【4:0†terms.md】` the numbers are those of the message and of the result, from 0.
+    In `【4:0†terms.md】` the numbers are those of the message and of the result, from 0. In `[ID:0]` of RAGFlow and
+    `[ref_id:0]` of Azure it is that of the result, unless it is an id.
     """
     inside, dagger, name = (part.strip() for part in inside.partition("†"))
     if dagger and is_source(name, is_document):
         return (name,)
-    if dagger and (place := _MESSAGE_AND_RESULT.fullmatch(inside)):
-        return (str(int(place[1]) + 1),)
+    if place := (_MESSAGE_AND_RESULT if dagger else _INDEX).fullmatch(inside):
+        return (place[1] if not dagger and is_document(place[1]) else str(int(place[1]) + 1),)
     if numbers := expanded(inside):
         return numbers
     if _PREFIX.match(inside) and not is_document(_SEPARATOR.split(inside)[0].strip()):
@@ -95,7 +100,7 @@ def named_targets(inside: str, is_document: Callable[[str], bool]) -> tuple[str,
     parts = (part for part in _parts(rest, is_document) if part.casefold() not in _NO_NAMES)
     if prefix and not prefix["colon"]:
         return tuple(part for part in parts if expanded(part) or is_document(part))
-    if prefix and prefix["word"].casefold() in _OTHER_WORDS:
+    if prefix and re.fullmatch(_OTHER_WORDS, prefix["word"], re.IGNORECASE):
         return tuple(part for part in parts if expanded(part) or is_source(part, is_document))
     return tuple(parts)
 

@@ -75,6 +75,12 @@ _THREE = "terms.md fees.md terms.md"
         ("So (see: below), so (context: a customer), so (see 3 below), so (source: none) [²].", ""),
         ("So (see: terms.md, below) and so (see: 2).", "terms.md 2"),
         ("So [doc1][doc2], [^1^][^2^], [cite: 1, 2] and [doc1, doc2].", " ".join(["1 2"] * 4)),
+        ("So [Dokument 1], [Documento 2], [документ 3], [文書1] and [문서 2], so (Dokument 1).", "1 2 3 1 2 1"),
+        (
+            "So [file: terms.md], so (Datei: fees.md), so (Dokument: ein Ausweis) and (file: a deed).",
+            "terms.md fees.md",
+        ),
+        ("So [ID:0] and [ID: 2], so [ref_id:1] and 【4:0†x】.", "1 3 2 1"),
         ("So [doc1.pdf], x[doc1], [ref2020] and (cite: a study).", "doc1.pdf"),
         ("So [^1^].\n\n[^1^]: fees.md", "fees.md"),
         ("So [1 e 2], [1 y 2], [1 und 2], [1 et 2], [1 и 2] and [1、2].", " ".join(["1 2"] * 6)),
@@ -118,6 +124,11 @@ def test_markers_are_distinguished_from_what_only_looks_like_one(text: str, targ
 def test_a_word_with_a_number_is_the_document_of_that_id_before_it_is_a_rank(text: str, cites: str) -> None:
     found = cited_answer(answered(text, "doc_2", "doc_1")).citations
     assert " ".join(str(citation.contexts[0]) if citation.contexts else "-" for citation in found) == cites
+
+
+def test_an_index_of_ragflow_may_be_an_id() -> None:
+    found = cited_answer(answered("So [ID:7] and [ID:0].", "9", "7")).citations
+    assert [citation.contexts for citation in found] == [(1,), (0,)]
 
 
 @pytest.mark.parametrize(
