@@ -33,6 +33,10 @@ _BODY_KEPT = 2_000
 """Most characters of the body in an error."""
 
 
+_LONG_WAIT = 60
+"""Shortest wait in seconds that an error text names."""
+
+
 class AppFailure(Exception):
     """An ASGI app raised the cause, or did not reply, as the text says."""
 
@@ -83,6 +87,9 @@ def wrong_status(
         advice += " If it takes GET with ?questions=TEXT, set rag_shape = search-rag."
     if status == HTTPStatus.NOT_FOUND and "{session}" in exchange.shown and status not in to_do:
         advice += " If earlier turns were answered, the server no longer knows the session."
+    seconds = retry_after_seconds(headers)
+    if seconds is not None and seconds >= _LONG_WAIT:
+        found += f", to be repeated after {seconds / 60:.0f} min"
     if 300 <= status < 400 and headers.get("location"):
         found += f", which leads to {_redirect_target(address, headers['location'])}"
         advice = (
@@ -94,7 +101,7 @@ def wrong_status(
         url=address.shown,
         status=status,
         body=body[:_BODY_KEPT],
-        retry_after_seconds=retry_after_seconds(headers),
+        retry_after_seconds=seconds,
     )
 
 
