@@ -7,13 +7,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from pytest_ragcheck.package_text import package_text
+from pytest_ragcheck.rag.body.vocabulary import named_error
 
 _LISTS = re.findall("(?m)^[a-z ]+ = (.*(?:\\n .*)*)", package_text("rag/body/reply_keys.txt"))
 
 # In the order of the file, whose titles explain them.
 (
     ANSWER_NAMES, _BEFORE, _AFTER, CONTEXTS_NAMES, _FURTHER, TEXT_NAMES, TEXT_OBJECT_NAMES, DOCUMENT_NAMES, ID_NAMES,
-    ID_LIST_NAMES, METADATA_NAMES, MESSAGE_NAMES,
+    ID_LIST_NAMES, METADATA_NAMES, _MESSAGES,
 ) = map(str.split, _LISTS)  # fmt: skip
 PIECE_NAMES = [*_BEFORE, *ANSWER_NAMES, *_AFTER]
 CONTEXT_PART_NAMES = [*CONTEXTS_NAMES, *_FURTHER]
@@ -26,3 +27,10 @@ def keys_among(value: Mapping[Any, Any], names: Sequence[str]) -> Iterator[str]:
     short = (key for key in value if isinstance(key, str) and len(key) <= _LONGEST_KEY)
     spelled = {re.sub(r"[\W_]", "", key).lower(): key for key in short}
     return (spelled[name] for name in names if name in spelled)
+
+
+def with_messages(found: str, reply: object) -> str:
+    """The text with the words beside the missing part, which may tell of a failure."""
+    keys = reply if isinstance(reply, Mapping) else {}
+    said = {key: keys[key] for key in keys_among(keys, _MESSAGES)}
+    return found + "".join(f'; "{key}" is {named_error(each)}' for key, each in said.items() if isinstance(each, str))

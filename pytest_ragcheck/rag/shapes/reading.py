@@ -11,7 +11,7 @@ from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.rag.answer import RagAnswer
 from pytest_ragcheck.rag.body.excerpt import excerpt
 from pytest_ragcheck.rag.body.json_body import ReplyMismatch
-from pytest_ragcheck.rag.body.vocabulary import named, named_error
+from pytest_ragcheck.rag.body.vocabulary import named
 from pytest_ragcheck.rag.shapes.expression import Expression
 from pytest_ragcheck.rag.shapes.object_fields import ObjectFields
 
@@ -165,12 +165,9 @@ def _find(field: str, expression: Expression, reply: object) -> Any:
         if value is not None:
             to_do += " To skip elements without it, use a filter, as in items[?text].text."
         if not expression.is_key:
-            from pytest_ragcheck.rag.body.reply_keys import MESSAGE_NAMES, keys_among
+            from pytest_ragcheck.rag.body.reply_keys import with_messages
 
-            keys = reply if isinstance(reply, Mapping) else {}
-            said = {key: keys[key] for key in keys_among(keys, MESSAGE_NAMES)}
-            words = (f'; "{key}" is {named_error(each)}' for key, each in said.items() if isinstance(each, str))
-            found = f"{part} finds nothing: {found}{''.join(words)}"
+            found = with_messages(f"{part} finds nothing: {found}", reply)
         raise NotFound(field, found, to_do)
     if value is None:
         raise NotFound(field, f"{part} finds nothing in the reply, which is {named(reply)}", f"Correct {part}.")

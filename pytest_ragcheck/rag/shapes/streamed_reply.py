@@ -121,12 +121,13 @@ class StreamedReply:
         text = self._text()
         wanted = ("contexts",) if parts.answer is None else ("answer", "contexts")
         if missing := [field for field in wanted if field not in self._found]:
+            from pytest_ragcheck.rag.body.reply_keys import with_messages
             from pytest_ragcheck.rag.shapes.variants import fitting_events
 
             setting = fitting_events(self._firsts, self.values)
             fitting = f"= {setting}" if setting else f"so that {missing[0]}=EXPRESSION finds it in an event."
             found = f"no event of the stream has the {missing[0]}; the first is {named(self._firsts[0])}"
-            raise ReplyMismatch(found, f"Set rag_response {fitting}")
+            raise ReplyMismatch(with_messages(found, self.values), f"Set rag_response {fitting}")
         if self._gap:
             raise ReplyMismatch(self._gap, f"Correct contexts={parts.contexts.text}, or fix the event.")
         return parts.assemble(self._found | {"answer": text}, self.values)

@@ -682,6 +682,17 @@ def test_the_documents_of_each_citation_in_a_stream_of_cohere_are_collected() ->
     assert (answer.text, answer.contexts, answer.source_ids) == ("30 days", ("A.", "B."), ("a.md", "b.md"))
 
 
+def test_the_message_of_a_stream_without_contexts_is_named() -> None:
+    error = fail(streamed([sse({"answer": "30"}, {"detail": "no index"})]))
+    assert (
+        str(error)
+        .splitlines()[0]
+        .endswith(
+            'no event of the stream has the contexts; the first is an object with "answer"; "detail" is "no index"'
+        )
+    )
+
+
 def test_the_only_context_of_a_stream_may_be_a_text() -> None:
     error = fail(streamed([sse({"token": "30 "}, {"token": "days"}, {"context": "Refunds: 30 days."})]))
     assert str(error).splitlines()[1] == "Set rag_response = answer=token contexts=[context]"
