@@ -27,10 +27,11 @@ _REGEX = re.compile(rf"/(?P<pattern>.+)/(?P<flags>[{FLAGS}]*)", re.DOTALL)
 # Two case-sensitive ranges compile in 0.3 ms, a negated class of the other scripts in 9 ms.
 _WORD = r"(?=[^\W_])[\x00-\u0dff\u1e00-\u1fff]"
 _AT_WORD = re.compile(rf"_|{_WORD}")
-_HYPHEN = re.compile(r"\\-|[\u2010\u2011]")
-"""The hyphen of the keyboard as `re.escape` writes it, and the two that models write in its place."""
-
-_INVISIBLE = dict.fromkeys(map(ord, "\u00ad\u200b\u200c\u200d\u2060\ufeff"))
+_ALIKE: dict[int, int | None] = {
+    **dict.fromkeys(map(ord, "\u00ad\u200b\u200c\u200d\u2060\ufeff")),
+    **str.maketrans("\u2010\u2011\u2012\u2013\u2212\u2018\u2019\u02bc\u201c\u201d\u201e", "-----'''\"\"\""),
+}
+"""Nothing for invisible characters; the hyphens and quotation marks of the keyboard for those that models write."""
 
 
 def is_regex(mention: str) -> bool:
@@ -63,15 +64,15 @@ def is_mentioned(mention: str, answer: str, search: SearchProcess, *, within_sec
 
 
 def searched(text: str) -> str:
-    """The text in which plain texts are searched, without soft hyphens and zero-width characters."""
-    return unicodedata.normalize("NFC", text.translate(_INVISIBLE))
+    """The text in which plain texts are searched, with the hyphens and quotation marks of the keyboard."""
+    return unicodedata.normalize("NFC", text.translate(_ALIKE))
 
 
 def compile_mention(mention: str) -> re.Pattern[str]:
     """
     The pattern that finds *mention* by `search` in an answer, or for a plain text in the `searched` answer.
 
-    A plain text matches in any case, with any kind of white space and hyphen, and only as whole words:
+    A plain text matches in any case, with any kind of white space, hyphen and quotation mark, and only as whole words:
     `30 days` is in `_30 days_` and `**30** days`, which Markdown emphasises, and not in `130 days`.
 
     `/.../` is a regular expression of Python's `re`; `/.../i` ignores case.
@@ -83,7 +84,7 @@ def compile_mention(mention: str) -> re.Pattern[str]:
     if regex is not None:
         return _compile_regex(mention, regex["pattern"], regex["flags"])
     words = searched(mention).split()
-    body = r"[*_`]*\s+[*_`]*".join(_HYPHEN.sub("[-\u2010\u2011]", re.escape(word)) for word in words)
+    body = r"[*_`]*\s+[*_`]*".join(map(re.escape, words))
     before = rf"(?-i:(?<!{_WORD})(?<!{_WORD}_))" if words and _AT_WORD.match(words[0]) else ""
     after = rf"(?-i:(?!{_WORD})(?!_{_WORD}))" if words and _AT_WORD.match(words[-1][-1]) else ""
     return re.compile(before + body + after, re.IGNORECASE)

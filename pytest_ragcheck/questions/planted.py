@@ -52,8 +52,7 @@ def plants_of(question: Question) -> tuple[Plant, ...]:
 
 def canaries_in(answer: str, question: Question) -> list[str]:
     """The canaries in the answer to a question with planted documents, also those of other questions' documents."""
-    text = searched(answer).lower().translate(str.maketrans("\u2010\u2011", "--"))
-    return [match[0] for match in _CANARY.finditer(text)] if TAG in question.tags else []
+    return [match[0] for match in _CANARY.finditer(searched(answer).lower())] if TAG in question.tags else []
 
 
 def with_plants(question: Question, token: Callable[[], str]) -> Question:
