@@ -15,6 +15,7 @@ from pytest_ragcheck.cli.printing import say
 from pytest_ragcheck.cli.project.user_project import default_results, root_of
 from pytest_ragcheck.concurrency.file_lock import FileLock
 from pytest_ragcheck.errors import UsageError
+from pytest_ragcheck.package_text import package_text
 from pytest_ragcheck.report.counted import counted
 from pytest_ragcheck.report.files.results_reader import (
     RUN_AGAIN,
@@ -41,21 +42,8 @@ _OTHER = "Give -o another file, or move that one away."
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True, dest="action")
-    save = actions.add_parser(
-        "save",
-        help="add a run to a compact baseline",
-        description="Writes the answers, the verdicts and the digests of a full run, and a second file with the "
-        "texts of its contexts. If the baseline exists, the run is added to it. A committed baseline "
-        "shows answers and contexts to every reader of the repository. Exit status: 0 written, 2 wrong "
-        "usage.",
-    )
-    accept = actions.add_parser(
-        "accept",
-        help="accept a run's answers as the recorded ones",
-        description="Replaces the recorded answers of questions with those of a full run, drops the earlier runs of "
-        "these questions (unless both answers leak), and lists each with its recorded verdict and its new one. Exit "
-        "status: 0 written or nothing differs, 2 wrong usage.",
-    )
+    texts = json.loads(package_text("cli/commands.json"))
+    save, accept = (actions.add_parser(name, **texts[f"baseline {name}"]) for name in ("save", "accept"))
     for action in (save, accept):
         action.add_argument("-o", "--output", metavar="FILE", type=Path, help="the baseline (default: that of a run)")
     which = "the last full run: its predictions file, or its output folder (default: that of a run)"
