@@ -19,12 +19,9 @@ _LISTS = re.findall("(?m)^[a-z ]+ = (.*(?:\\n .*)*)", package_text("rag/body/rep
 PIECE_NAMES = [*_BEFORE, *ANSWER_NAMES, *_AFTER]
 CONTEXT_PART_NAMES = [*CONTEXTS_NAMES, *_FURTHER]
 
-_LONGEST_KEY = 60
-"""Most characters of a key that is compared."""
-
 
 def keys_among(value: Mapping[Any, Any], names: Sequence[str]) -> Iterator[str]:
-    short = (key for key in value if isinstance(key, str) and len(key) <= _LONGEST_KEY)
+    short = (key for key in value if isinstance(key, str) and len(key) <= 60)
     spelled = {re.sub(r"[\W_]", "", key).lower(): key for key in short}
     return (spelled[name] for name in names if name in spelled)
 

@@ -33,10 +33,6 @@ _BODY_KEPT = 2_000
 """Most characters of the body in an error."""
 
 
-_LONG_WAIT = 60
-"""Shortest wait in seconds that an error text names."""
-
-
 class AppFailure(Exception):
     """An ASGI app raised the cause, or did not reply, as the text says."""
 
@@ -88,8 +84,8 @@ def wrong_status(
     if status == HTTPStatus.NOT_FOUND and "{session}" in exchange.shown and status not in to_do:
         advice += " If earlier turns were answered, the server no longer knows the session."
     seconds = retry_after_seconds(headers)
-    if seconds is not None and seconds >= _LONG_WAIT:
-        found += f", to be repeated after {seconds / 60:.0f} min"
+    if minutes := int((seconds or 0) / 60):
+        found += f", to be repeated after {minutes} min"
     if 300 <= status < 400 and headers.get("location"):
         found += f", which leads to {_redirect_target(address, headers['location'])}"
         advice = (

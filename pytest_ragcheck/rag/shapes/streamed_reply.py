@@ -20,9 +20,6 @@ if TYPE_CHECKING:
 _DONE = b"[DONE]"
 """The payload of the last event, by the convention of OpenAI's API."""
 
-_SEARCHED = 100
-"""Most events that are searched for a setting."""
-
 _SEE_THE_LOG = "See the endpoint's log."
 _FIX_THE_CAUSE = "Fix its cause in the RAG system."
 _UNFINISHED = re.compile(rb'"(?:length|content_filter|incomplete_details|success|ok|status)"')
@@ -153,7 +150,7 @@ class StreamedReply:
             return
         self._events += 1
         value = self._value(event)
-        if self._events <= _SEARCHED:
+        if self._events <= 100:  # are searched for a setting
             self._firsts.append(value)
         self._refuse_error(event, value)
         for field in FIELDS:
