@@ -14,18 +14,7 @@ from pathlib import Path
 from pytest_ragcheck.demo.chunks import Chunk, Passage, chunks_of
 from pytest_ragcheck.demo.words import words_of
 from pytest_ragcheck.frozen import frozen
-
-# `words_of` splits the text into words, so SQLite must split at blanks only.
-_SCHEMA = """
-CREATE TABLE IF NOT EXISTS documents (
-    id TEXT PRIMARY KEY, file_name TEXT NOT NULL, uploaded INTEGER NOT NULL, added_at TEXT NOT NULL
-);
-CREATE VIRTUAL TABLE IF NOT EXISTS passages USING fts5(
-    heading_words, words, document_id UNINDEXED, heading UNINDEXED, statements UNINDEXED,
-    tokenize = "unicode61 remove_diacritics 0 tokenchars '_'"
-);
-CREATE VIRTUAL TABLE IF NOT EXISTS vocabulary USING fts5vocab(passages, row);
-"""
+from pytest_ragcheck.package_text import package_text
 
 HEADING_WEIGHT = 2.0
 """A word of the heading counts double, because a heading names the topic."""
@@ -55,7 +44,7 @@ class Index:
         # One connection under one lock: a search takes less than a millisecond, and memory has no second connection.
         self._lock = threading.Lock()
         self._database = sqlite3.connect(path or ":memory:", check_same_thread=False)
-        self._database.executescript(_SCHEMA)
+        self._database.executescript(package_text("demo/tables.txt"))
 
     def close(self) -> None:
         self._database.close()
