@@ -2,33 +2,41 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.docs import forked_programs
 from tests.docs.pages import Reader
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from pathlib import Path
-
-PROGRAMS = {"pytest": "from pytest import main", "ragcheck": "from pytest_ragcheck.cli import main"}
 
 
 @pytest.fixture(scope="session")
-def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def programs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """A folder with the programs that pages run, each run by this Python, however it was installed."""
     folder = tmp_path_factory.mktemp("programs")
-    for name, imported in PROGRAMS.items():
-        script = folder / f"run_{name}.py"
-        script.write_text(f"import sys\n{imported}\nsys.exit(main())\n")
-        (folder / name).write_text(f'#!/bin/sh\nexec "{sys.executable}" "{script}" "$@"\n')
-        (folder / name).chmod(0o755)
+    forks = f'"{sys.executable}" -I -S "{forked_programs.__file__}" "{folder}"'
     # Pages type `python`, which is that of the project's environment.
-    (folder / "python").write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
-    (folder / "python").chmod(0o755)
-    return folder
+    run_by = {"pytest": f"{forks} pytest", "ragcheck": f"{forks} ragcheck", "python": f'"{sys.executable}"'}
+    for name, command in run_by.items():
+        (folder / name).write_text(f'#!/bin/sh\nexec {command} "$@"\n')
+        (folder / name).chmod(0o755)
+    with subprocess.Popen(
+        [sys.executable, forked_programs.__file__, folder],
+        env={name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as server:
+        assert server.stdout is not None
+        assert f"{forked_programs.READY}\n" in server.stdout
+        yield folder
 
 
 @pytest.fixture
