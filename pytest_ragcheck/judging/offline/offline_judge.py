@@ -123,11 +123,8 @@ class OfflineJudge:
     def _with_expected(
         self, grounded: Groundedness, recall: Recall, question: Question, contexts: Sequence[str]
     ) -> Groundedness:
-        """
-        *grounded*, corrected by an expected answer that *contexts* support.
-
-        They contradict a short answer that denies it or says something else, and support sentences that say the same.
-        """
+        """*grounded*, corrected by an expected answer that *contexts* support."""
+        # They contradict a short answer that denies it or says something else, and support sentences that say the same.
         is_grounded = grounded.score >= PASS_LINE
         denies = is_grounded and (
             recall.is_opposed

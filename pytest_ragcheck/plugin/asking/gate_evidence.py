@@ -199,11 +199,8 @@ class _Examination:
         return None if record.verdict is Verdict.ERROR else await self._look(record, thresholds)
 
     async def _looks_to_save(self, compared: ComparedQuestion, thresholds: Mapping[str, float]) -> tuple[Look, ...]:
-        """
-        Ask a known failure again until it passes, for the baseline that this run may be saved into.
-
-        A later run counts a question as improved only if it failed every look of a saved run.
-        """
+        """Ask a known failure again until it passes, for the baseline that this run may be saved into."""
+        # A later run counts a question as improved only if it failed every look of a saved run.
         looks: list[Look] = []
         for _ in range(asks_again(compared, "regression")):
             look = await self._ask_again(thresholds)

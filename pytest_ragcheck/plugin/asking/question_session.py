@@ -198,11 +198,8 @@ class QuestionSession:
         return self._with_evidence(asked, backends)
 
     def _after_reruns(self, question: Question, backends: Backends) -> Evaluated | None:
-        """
-        The record of a turn that an ERROR left out; None if the turns before it still have no answer.
-
-        A rerun may have answered them. Reruns in another process are unknown here, so the turns are asked again.
-        """
+        """The record of a turn that an ERROR left out; None if the turns before it still have no answer."""
+        # A rerun may have answered them. Reruns in another process are unknown here, so the turns are asked again.
         client, name, conversation = self._on_demand
         if client is not backends.client or name != conversation_of(question):
             if not (self._worker.is_worker and self._config.getoption("reruns", 0)):
@@ -246,11 +243,8 @@ class QuestionSession:
         return replace(evaluated, record=complete)
 
     def _finish(self) -> None:
-        """
-        Wait for the questions that this worker asks for the items of others, and begin no further ones.
-
-        The wait has a limit of its own, because no item's limit applies, and a user's client may hang.
-        """
+        """Wait for the questions that this worker asks for the items of others, and begin no further ones."""
+        # The wait has a limit of its own, because no item's limit applies, and a user's client may hang.
         self._loop.run(self._asker.prefetcher.finish, self._patience_seconds)
 
     @property

@@ -53,11 +53,8 @@ def outcomes_of(run: Run, settings: Settings) -> Outcomes:
 
 
 def _lost(run: Run) -> dict[tuple[str, str], Record]:
-    """
-    An ERROR for each question without a record, because a fixture failed or its worker died.
-
-    A question on which this package failed has no verdict at all. It counts as not run.
-    """
+    """An ERROR for each question without a record, because a fixture failed or its worker died."""
+    # A question on which this package failed has no verdict at all. It counts as not run.
     return {
         question.key: Record(question=question, verdict=Verdict.ERROR, error_kind="not_evaluated", reason=text)
         for node, text in run.results.failed.items()

@@ -130,11 +130,9 @@ async def has(routes: DocumentRoutes, ids: Collection[str], limiter: Limiter) ->
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class _ProgressWatch:
-    """
-    Finds out whether the server still reads documents, from all their statuses and from its list.
+    """Finds out whether the server still reads documents, from all their statuses and from its list."""
 
-    The workers of a server can be dead while its routes work, and slow workers can be busy with other documents.
-    """
+    # The workers of a server can be dead while its routes work, and slow workers can be busy with other documents.
 
     routes: DocumentRoutes
     limiter: Limiter
@@ -236,11 +234,8 @@ class _Uploader:
                 return status
 
     async def _send(self, upload: Upload, before: list[str]) -> str | None:
-        """
-        The batch's id; None if no document is sent any more.
-
-        A cancelled run waits for it, because the server may still create the document.
-        """
+        """The batch's id; None if no document is sent any more."""
+        # A cancelled run waits for it, because the server may still create the document.
         if self.stalled:
             return None
         self.ledger.write(upload=upload.file_name, before=before)
