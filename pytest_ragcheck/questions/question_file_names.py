@@ -10,7 +10,7 @@ RESULT_QUESTIONS = "_questions.json"
 
 
 def misspelt(path: Path) -> str:
-    """What to do with a file whose name may be a misspelt one of a question file; empty for another name."""
+    """The remedy if the name may be a misspelt one of a question file; else empty."""
     name = path.name.lower()
     # Code and pages of a package `rag` have such names too, and so have backups.
     if name[0] == "." or ".rag." not in name or name.endswith((".py", ".rst", ".md", ".bak", ".orig", "~")):

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from pytest_ragcheck.scores.catalogue import DEMANDED
+from pytest_ragcheck.scores.catalogue import ABSTAINED, DEMANDED, JUDGED
 from pytest_ragcheck.summary.gate.lost_scores import needs_more_than_labels
 from pytest_ragcheck.summary.predictions_reader import judge_name
 from pytest_ragcheck.verdict.failure_text import some
@@ -74,15 +74,16 @@ def _dataset(comparison: Comparison) -> str:
 
 
 def _metrics(measured: Iterable[Change]) -> str:
-    # A refusal of an unanswerable question is right, and lacks scores that a wrong answer has.
+    # A right refusal has no citations, and with some judges no refusal has groundedness.
     same = [change for change in measured if change.now.question.answerable and not change.reworded]
+    refuse = all((score := change.now.scores.get(ABSTAINED)) and score.value == 1 for change in same)
     before = Counter(metric for change in same for metric in change.before.metrics)
     now = {metric for change in same for metric in change.now.scores}
     asserted = {metric for change in same for metric in change.now.dropped}
     lost = [
         metric
         for metric, n in before.items()
-        if metric not in {*now, *DEMANDED}
+        if metric not in {*now, *DEMANDED, *(JUDGED if refuse else ())}
         # Up to eight answers may lack citation markers by chance.
         and (not needs_more_than_labels(metric) or (2 * n >= len(same) and (n > 8 or metric in asserted)))
     ]

@@ -44,11 +44,21 @@ OPENAI = JudgeIdentity(kind="openai", model="m-2", prompt_version="offline-1")
             {"dropped": {"citation_validity": "the answer has no citation markers"}},
             ("metrics: citation_validity then, no score on any answer now",),
         ),
-        # The system declines now, and a refusal of an unanswerable question has no groundedness.
+        # A right refusal has no citations.
+        (
+            {"metrics": {"citation_validity": 1.0}},
+            {
+                "question": a_question("a", answerable=False),
+                "dropped": {"citation_validity": "the answer has no citation markers"},
+            },
+            (),
+        ),
+        # With some judges a refusal has no groundedness.
+        ({"metrics": {"abstained": 0.0, "groundedness": 1.0}}, {"scores": {"abstained": 1.0}}, ()),
         (
             {"metrics": {"abstained": 0.0, "groundedness": 1.0}},
-            {"question": a_question("a", answerable=False), "scores": {"abstained": 1.0}},
-            (),
+            {"scores": {"abstained": 0.0}},
+            ("metrics: groundedness then, no score on any answer now",),
         ),
         ({"dataset_name": "other"}, {}, ("dataset: other then, billing now",)),
         ({"top_k": None, "tier": None, "judge": None}, {}, ()),

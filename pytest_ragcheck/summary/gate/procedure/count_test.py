@@ -83,8 +83,7 @@ def holds_level(critical: tuple[int, ...], known_runs: int, level: float) -> boo
         level: Level of the whole test and of the conditional one, 0..1.
     """
     # The chance of red is linear in each unit's chance to break in exactly one run, so it is the largest where some
-    # units have the highest such chance and the others none. Larger totals are decided by the conditional test, which
-    # holds the level.
+    # units have the highest such chance and the others none.
     totals = _conditional(known_runs, _MOST_IMPROVED, level) + _MOST_IMPROVED
     above = [_red_share(n, critical, known_runs, level) - level for n in range(totals)]
     likeliest = (known_runs / (known_runs + 1)) ** known_runs
