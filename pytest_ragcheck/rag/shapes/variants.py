@@ -276,7 +276,8 @@ def _within(place: _Place) -> Iterator[_Place]:
     kinds = Mapping | str if len(place.keys) < _MANY else Mapping
     for key, value in place.keys.items():
         # Every path below a long key would be too long.
-        if isinstance(key, str) and len(key) <= _LONGEST and isinstance(value, kinds):
+        # The request that a reply repeats has no answer.
+        if isinstance(key, str) and len(key) <= _LONGEST and isinstance(value, kinds) and key not in {"query", "input"}:
             path, inner = place.at(key)
             if isinstance(inner, Mapping):
                 yield _Place(path, inner)

@@ -435,6 +435,22 @@ HITS = [{"_id": "a", "_score": 1.5, "_source": {"text": TEXTS[0]}}]
             {"root": {"id": "toplevel", "children": [{"id": "id:a", "fields": {"sddocname": "a", "body": TEXTS[0]}}]}},
             "contexts=root.children[].fields.body source_ids=root.children[].id",
         ),
+        # Amazon Kendra, Dify, Snowflake, Algolia, LlamaCloud, PostgreSQL
+        ({"ResultItems": [{"Id": "a#1", "DocumentId": "a", "Content": TEXTS[0]}]}, (
+            "contexts=ResultItems[].Content source_ids=ResultItems[].DocumentId"
+        )),
+        (
+            {"query": {"content": "?"}, "records": [{"segment": {"content": TEXTS[0], "document": {"name": "a.md"}}}]},
+            "contexts=records[].segment.content source_ids=records[].segment.document.name",
+        ),
+        ({"results": [{"chunk": TEXTS[0], "relative_path": "a.md"}]}, (
+            "contexts=results[].chunk source_ids=results[].relative_path"
+        )),
+        ({"hits": [{"objectID": "a", "content": TEXTS[0]}]}, "contexts=hits[].content source_ids=hits[].objectID"),
+        ({"retrieval_nodes": [{"node": {"id_": "a", "text": TEXTS[0]}}]}, (
+            "contexts=retrieval_nodes[].node.text source_ids=retrieval_nodes[].node.id_"
+        )),
+        ({"rows": [{"id": 3, "content": TEXTS[0]}]}, "contexts=rows[].content source_ids=rows[].to_string(id)"),
         ({"context": TEXTS[0]}, "contexts=[context]"),
         ({"data": TEXTS[0]}, None),
         ({"value": TEXTS[0]}, None),
