@@ -43,6 +43,10 @@ def _checked_url(text: str, example: str) -> str:
         usable = False
     if not usable or re.search(r"\s", text):
         raise ValueError(f"is not a URL; write it whole, such as {example}")
+    if "{env:" in text:
+        raise ValueError(
+            "has {env:NAME}, which only headers replace; set a URL with a secret by RAGCHECK_URL or the like"
+        )
     return text
 
 

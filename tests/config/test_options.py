@@ -319,6 +319,11 @@ def test_a_text_is_read_as_its_value(option: str, given: str, value: object) -> 
             "is not a URL; write it whole, such as http://localhost:8000/chat (an app in this process gets its path)",
         ),
         ("rag_url", "", "is not a URL; write it whole, such as http://localhost:8000/query"),
+        (
+            "rag_url",
+            "http://h/chat?code={env:CODE}",
+            "has {env:NAME}, which only headers replace; set a URL with a secret by RAGCHECK_URL or the like",
+        ),
         ("rag_base_url", "h", "is not a URL; write it whole, such as http://localhost:8000/v1"),
         ("rag_judge_url", "h", "is not a URL; write it whole, such as http://localhost:8000/v1"),
         ("rag_embedding_model", "m@http://", "is not a URL; write it whole, such as http://localhost:8000/v1"),
