@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 
-from pytest_ragcheck.judging.offline.correctness.answer_changes import changes_detail, leaves_out_item, replaces_words
 from pytest_ragcheck.judging.offline.correctness.answer_text import AnswerText
 from pytest_ragcheck.judging.offline.correctness.expected_answer import (
     ExpectedAnswer,
@@ -19,7 +18,10 @@ from pytest_ragcheck.judging.offline.correctness.expected_answer import (
     numbers_about,
     rounded_numbers,
 )
-from pytest_ragcheck.judging.offline.correctness.list_items import adds_to, entries_of, expected_items
+from pytest_ragcheck.judging.offline.correctness.list_items import adds_to, entries_of, expected_items, leaves_out_item
+from pytest_ragcheck.judging.offline.details.changed_details import changed_detail, swapped_numbers
+from pytest_ragcheck.judging.offline.details.changed_lists import is_shortened
+from pytest_ragcheck.judging.offline.details.roles import may_swap_nouns, read_clauses, swapped_noun, swapped_role
 from pytest_ragcheck.judging.offline.grounding.groundedness import PASS_LINE, scaled
 from pytest_ragcheck.judging.offline.lazy import lazy
 from pytest_ragcheck.judging.offline.negation import says_yes
@@ -50,7 +52,7 @@ _LATE = 0.03
 # Without the second rule: -0.000, 0.000, -0.003 of the area under the curve.
 _HIGHEST_WITHOUT_NUMBER = _COMPATIBLE = 0.5
 _OPPOSED = 0.2
-_CHANGED = 0.5
+_CHANGED, _LEAST_OF_A_COPY = 0.5, 3
 _DIGITS_OF_A_YEAR = 4
 # The score of an answer with the expected quantity and without one or two of the words beside it, which are mostly a
 # paraphrase: "30 days after you leave" for "30 days after departure".
@@ -60,6 +62,8 @@ _LINE = 0.67
 # The same for expected answers of three, and of four or more content terms, fitted to rewordings in eight languages.
 _LONG, _LINE_OF_LONG, _LINE_OF_LONGER = 3, 0.55, 0.5
 
+_LEAST_OF_A_CLAUSE, _NEAR_COPY = 5, 0.75
+_MOST_TERMS_OF_A_PHRASE = 3
 _TIMED = DATED_OR_MEASURED.union(map(term_of, PERIODS_BY_WORD))
 _WITHOUT_PLACE = WITHOUT_POLARITY | NEGATIVE
 _DENYING = NEGATIVE - {EXCEPT}
@@ -124,9 +128,9 @@ class AnswerRecall:
         has_other_figure = bool(missing) and raw <= _HIGHEST_WITHOUT_NUMBER and self._has_other_figure(sought, missing)
         raw, opposed = self._with_yes_or_no(raw, wanted, expected, sought)
         items = expected_items(expected, answer.question, answer.terms) if raw > _CHANGED else []
-        lacks_item = leaves_out_item(answer, items, lacking)
+        lacks_item = leaves_out_item(items, lacking, in_answer=answer.all, own=answer.own)
         adds_item = len(items) > 1 and adds_to(items, answer.text, answer.asked, answer.terms)
-        is_changed = lacks_item or adds_item or (raw > _CHANGED and changes_detail(answer, sought, expected))
+        is_changed = lacks_item or adds_item or (raw > _CHANGED and self._changes_detail(sought, expected))
         if is_changed:
             raw = _CHANGED
         is_plain = not (opposed or is_changed or numbers_in(lacking))
@@ -140,7 +144,7 @@ class AnswerRecall:
             is_opposed=opposed,
             has_other_figure=has_other_figure,
             replaces_item=adds_item or (lacks_item and len(entries_of(answer.text)) >= len(items)),
-            is_absent=score < PASS_LINE and replaces_words(answer, sought, expected),
+            is_absent=score < PASS_LINE and self._replaces_words(sought, expected),
             is_late=is_late,
         )
 
@@ -215,6 +219,42 @@ class AnswerRecall:
     @lazy
     def _weights(self) -> TermWeights:
         return TermWeights(self._answer.asked)
+
+    def _replaces_words(self, sought: ExpectedAnswer, expected: str) -> bool:
+        """True if the answer lacks all expected content terms, or one of a name or another short phrase."""
+        answer = self._answer
+        content = sought.content - answer.asked
+        missing = content - answer.all
+        if not missing or answer.polarity.says_yes is not None:
+            return False
+        is_phrase = len(content) <= _MOST_TERMS_OF_A_PHRASE
+        return missing == content or (is_phrase and not expected_items(expected, answer.question, answer.terms))
+
+    def _changes_detail(self, sought: ExpectedAnswer, expected: str) -> bool:
+        """True if the answer ends the expected list too early, or has another word in the same place."""
+        answer = self._answer
+        if is_shortened(answer.in_order, sought.terms):
+            return True
+        is_near_copy = _NEAR_COPY * len(sought.distinct) <= len(sought.distinct & answer.all)
+        if is_near_copy and (
+            swapped_role(answer.in_order, sought.terms)
+            or swapped_numbers(answer.in_order, sought.terms)
+            or self._swaps_nouns(sought, expected)
+        ):
+            return True
+        content = sought.content - DATED_OR_MEASURED - BOUNDS
+        plain = content.difference(numbers_in(content))
+        n_common = len(plain & answer.all)
+        if len(content) < _LEAST_OF_A_COPY or sought.distinct <= answer.all or not 2 * n_common >= len(plain) > 0:
+            return False
+        change = changed_detail(answer.in_order, sought.terms, lambda _: False)
+        return change is not None and not any(map(is_number, change.terms))
+
+    def _swaps_nouns(self, sought: ExpectedAnswer, expected: str) -> bool:
+        if len(sought.terms) < _LEAST_OF_A_CLAUSE or sought.is_contained_in(self._answer.spelt):
+            return False
+        clauses = read_clauses(expected)
+        return may_swap_nouns(clauses) and swapped_noun(read_clauses(self._answer.text), clauses) is not None
 
     def _may_have_other_quantities(self, sought: ExpectedAnswer) -> bool:
         answer = self._answer

@@ -7,13 +7,15 @@ from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from itertools import combinations, filterfalse
 
+from pytest_ragcheck.judging.offline.quantities.quantity import DATED_OR_MEASURED
 from pytest_ragcheck.judging.offline.words.normalized_text import listed, words
 from pytest_ragcheck.judging.offline.words.rewording import NOT_DUTCH
-from pytest_ragcheck.judging.offline.words.terms import STOP_WORDS, TermDictionary
+from pytest_ragcheck.judging.offline.words.terms import STOP_WORDS, TermDictionary, numbers_in
 from pytest_ragcheck.judging.offline.words.word_lists import WORDS
 
 _LEAST_OF_A_LIST = 3  # items
 _LONGEST_ITEM = 3  # content terms
+_LEAST_OF_A_WORD = 4  # letters of a part of a compound
 _SEPARATOR = re.compile(r", |(?:(?<!\s)|(?<=, ))\s+(?:and|or|und|oder|et|ou|y|e|ed|и|или)\s+", re.IGNORECASE)
 # "En" is "and" in Dutch, and "in" elsewhere.
 _DUTCH_SEPARATOR = re.compile(r", |(?:(?<!\s)|(?<=, ))\s+(?:en|of)\s+", re.IGNORECASE)
@@ -71,3 +73,21 @@ def _separator_of(text: str) -> re.Pattern[str]:
     is_dutch = "en" in found and NOT_DUTCH.isdisjoint(found)
     is_dutch |= "of" in found and "the" not in found and not _DUTCH.isdisjoint(found)
     return _DUTCH_SEPARATOR if is_dutch else _SEPARATOR
+
+
+def leaves_out_item(
+    items: Sequence[frozenset[str]], lacking: AbstractSet[str], *, in_answer: AbstractSet[str], own: AbstractSet[str]
+) -> bool:
+    """True if the answer has an item and lacks another; its *own* terms may be parts of a compound in an item."""
+    return any(terms <= in_answer for terms in items) and any(
+        set(numbers_in(terms)) == terms <= lacking
+        or (
+            in_answer.isdisjoint(terms)
+            and not numbers_in(terms)
+            and DATED_OR_MEASURED.isdisjoint(terms)
+            and not any(
+                part in term for term in terms for part in own if len(part) >= _LEAST_OF_A_WORD and part.isascii()
+            )
+        )
+        for terms in items
+    )
