@@ -6,8 +6,7 @@ import re
 from collections.abc import Sequence
 
 from pytest_ragcheck.questions.fields.entry import subject_of
-from pytest_ragcheck.questions.fields.key_kinds import KINDS, KeyKind
-from pytest_ragcheck.questions.fields.key_names import QUESTION, named_entries, near_match
+from pytest_ragcheck.questions.fields.key_names import KINDS, QUESTION, KeyKind, named_entries, near_match
 from pytest_ragcheck.questions.nodes.csv_cells import split_rows
 from pytest_ragcheck.questions.nodes.json_nodes import compose_json
 from pytest_ragcheck.questions.nodes.mistakes import Mistakes, Site

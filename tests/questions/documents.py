@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 from hypothesis import strategies as st
 
 from pytest_ragcheck.questions.fields.field_readers import ANSWERS
-from pytest_ragcheck.questions.fields.key_kinds import KINDS, KeyKind
-from pytest_ragcheck.questions.fields.key_names import INVERTED, PASSAGE, QUESTION
+from pytest_ragcheck.questions.fields.key_names import INVERTED, KINDS, PASSAGE, QUESTION, KeyKind
 
 from .reading import METRICS
 

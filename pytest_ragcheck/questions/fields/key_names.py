@@ -1,4 +1,4 @@
-"""The vocabularies list the keys of a question file, their other names, and refused names."""
+"""The vocabularies list the keys of a question file, their types and other names, and refused names."""
 
 from __future__ import annotations
 
@@ -7,14 +7,22 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
+from typing import Any, Literal, TypeAlias
 
 from pytest_ragcheck.package_text import package_text
 from pytest_ragcheck.questions.nodes.mistakes import Site
 from pytest_ragcheck.questions.nodes.node import Entry, ListNode, MappingNode, Scalar
 from pytest_ragcheck.questions.nodes.node_values import shortened, without_repeats
 
-_NAMES: Mapping[str, Mapping[str, Sequence[str]]] = json.loads(package_text("questions/fields/key_names.json"))
-"""The other names of the keys, and the refused names by the end of their error text."""
+KeyKind: TypeAlias = Literal[
+    "id", "text", "texts", "mentions", "passages", "flag", "reason", "count", "thresholds", "tags", "mapping"
+]
+"""A type of value in a question, by its name in the schema."""
+
+_NAMES: Mapping[str, Mapping[Any, Sequence[str]]] = json.loads(package_text("questions/fields/key_names.json"))
+"""The other names of the keys, the refused names by the end of their error text, and the keys of each kind."""
+
+KINDS: Mapping[str, KeyKind] = {key: kind for kind, keys in _NAMES["kinds"].items() for key in keys}
 
 _REFUSED = {name: why for why, names in _NAMES["refused"].items() for name in names}
 

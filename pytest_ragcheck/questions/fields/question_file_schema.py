@@ -14,17 +14,18 @@ from pytest_ragcheck.package_text import package_text
 from pytest_ragcheck.questions.characters import END, LONE_SURROGATE, UNPRINTABLE, WHITE_SPACE
 from pytest_ragcheck.questions.fields.field_readers import ANSWERS, MARKER_OPERATORS, TAG
 from pytest_ragcheck.questions.fields.file_level import SCHEMA_VERSION
-from pytest_ragcheck.questions.fields.key_kinds import KINDS, KeyKind
 from pytest_ragcheck.questions.fields.key_names import (
     CONVERSATION,
     DEFAULTS,
     FILE,
     INVERTED,
+    KINDS,
     PASSAGE,
     QUESTION,
     TURN,
     TURNS,
     UNREAD,
+    KeyKind,
     Vocabulary,
 )
 from pytest_ragcheck.questions.mention import FLAGS
