@@ -211,7 +211,8 @@ class Recorder:
         self._merge_begun()
         run = self._run
         if run is None:
-            if self._gate is not None and self._config.args_source is not pytest.Config.ArgsSource.ARGS:
+            named = self._config.args_source is pytest.Config.ArgsSource.ARGS
+            if self._gate is not None and session.testscollected and not named:
                 self._lines = ["gate: not compared: no question was collected"]
             return
         if has_workers(self._config):
