@@ -211,8 +211,7 @@ class Recorder:
         self._merge_begun()
         run = self._run
         if run is None:
-            named = self._config.args_source is pytest.Config.ArgsSource.ARGS
-            if self._gate is not None and session.testscollected and not named:
+            if self._gate and session.testscollected and self._config.args_source.name != "ARGS":
                 self._lines = ["gate: not compared: no question was collected"]
             return
         if has_workers(self._config):

@@ -1,6 +1,4 @@
-"""Decides whether a run is worse than its saved runs."""
-
-# docs/explanation/statistics.md lists the steps of the procedure.
+"""Decides whether a run is worse than its saved runs; docs/explanation/statistics.md has the steps."""
 
 from __future__ import annotations
 
