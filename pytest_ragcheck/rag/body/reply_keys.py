@@ -21,13 +21,14 @@ CONTEXT_PART_NAMES = [*CONTEXTS_NAMES, *_FURTHER]
 
 
 def keys_among(value: Mapping[Any, Any], names: Sequence[str]) -> Iterator[str]:
-    short = (key for key in value if isinstance(key, str) and len(key) <= 60)
-    spelled = {re.sub(r"[\W_]", "", key).lower(): key for key in short}
-    return (spelled[name] for name in names if name in spelled)
+    spelled = {re.sub(r"[\W_]", "", key).lower(): key for key in value if isinstance(key, str) and len(key) <= 60}
+    return map(spelled.__getitem__, filter(spelled.__contains__, names))
 
 
 def with_messages(found: str, reply: object) -> str:
     """The text with the words beside the missing part, which may tell of a failure."""
     keys = reply if isinstance(reply, Mapping) else {}
-    said = {key: keys[key] for key in keys_among(keys, _MESSAGES)}
-    return found + "".join(f'; "{key}" is {named_error(each)}' for key, each in said.items() if isinstance(each, str))
+    for key in keys_among(keys, _MESSAGES):
+        if isinstance(keys[key], str):
+            found += f'; "{key}" is {named_error(keys[key])}'
+    return found

@@ -142,7 +142,7 @@ def fitting_events(events: Iterable[object], merged: Mapping[str, Any], array: s
             contexts = texts if texts and Expression(texts.expression).find(keys) else None
     if answer is None or contexts is None:
         return None
-    paths = [each for each in (contexts.expression, contexts.ids) if each]
+    paths = list(filter(None, (contexts.expression, contexts.ids)))
     if array is not None:  # the path in those elements that have it
         paths = [f"{array}[?{each.partition('[]')[0]}].{each}{'' if '[]' in each else '[]'}" for each in paths]
     return " ".join(map("{}={}".format, ("answer", "contexts", "source_ids"), (answer, *paths)))
