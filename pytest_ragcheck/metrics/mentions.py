@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from urllib.parse import unquote
 
 from pytest_ragcheck.concurrency.search_process import SearchProcess
 from pytest_ragcheck.errors import MeasurementError
@@ -140,7 +141,10 @@ def _is_from(source_id: str, document: str) -> bool:
         return True
     # A file name may be anywhere in an id, as in `acme:salaries.md`.
     name = rf"(?<![\w.-]){re.escape(document)}(?![^\W_])"
-    return is_source(document, lambda _: False) and re.search(name, source_id, re.IGNORECASE) is not None
+    return (
+        is_source(document.rpartition(" ")[2], lambda _: False)
+        and re.search(name, unquote(source_id), re.IGNORECASE) is not None
+    )
 
 
 def _has_any(canaries: Sequence[re.Pattern[str]], text: str) -> bool:

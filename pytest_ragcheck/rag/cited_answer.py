@@ -6,6 +6,7 @@ import re
 import unicodedata
 from functools import cached_property
 from itertools import zip_longest
+from urllib.parse import unquote
 
 from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.rag.answer import RagAnswer
@@ -230,8 +231,8 @@ def _whole(name: str) -> str:
 
 
 def _comparable(text: str) -> str:
-    # File systems differ in how they compose an accented letter, and in what separates folders.
-    return unicodedata.normalize("NFC", text).casefold().replace("\\", "/")
+    # File systems differ in how they compose an accented letter, and in what separates folders; URLs are encoded.
+    return unicodedata.normalize("NFC", unquote(text)).casefold().replace("\\", "/")
 
 
 def _plain(name: str) -> str:

@@ -157,6 +157,12 @@ def test_validity_is_the_share_of_resolved_citations_and_names_the_sentences_of_
     )
 
 
+def test_a_link_may_encode_the_name_of_a_document() -> None:
+    text = "[a](https://x.example/Terms%20and%20Conditions.pdf), [Preise März.md], [x](<Preise M%C3%A4rz.md>)"
+    found = cited_answer(answered(text, "Terms and Conditions.pdf", "s3://b/Preise%20M%C3%A4rz.md")).citations
+    assert [citation.contexts for citation in found] == [(0,), (1,), (1,)]
+
+
 def test_the_parameters_that_openai_adds_to_links_do_not_matter() -> None:
     ids = ("https://x.example/help?id=2", "https://x.example/help?id=3")
     text = "[help](https://x.example/help?id=3&utm_source=openai) and [1](https://x.example/help?id=4)"

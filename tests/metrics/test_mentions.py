@@ -133,6 +133,20 @@ def test_the_id_of_a_chunk_leaks_its_document(source_id: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "source_id",
+    [
+        "s3://acme/hr/Pay%20slips%20M%C3%A4rz.pdf",
+        "https://acme.example/view?file=hr%2FPay%20slips%20M%C3%A4rz.pdf",
+        "https://acme.example/view?file=Pay%20slips%20M%C3%A4rz.pdf&page=2",
+    ],
+)
+def test_an_id_that_is_encoded_as_in_a_url_leaks_its_document(source_id: str) -> None:
+    question = a_question(must_not_retrieve=("Pay slips März.pdf",))
+    answer = RagAnswer(text="No.", contexts=("It is.",), source_ids=(source_id,))
+    assert must_not_retrieve_score(question, answer).value == 0
+
+
+@pytest.mark.parametrize(
     ("document", "source_id"),
     [
         ("payroll.md", "payroll-policy.md"),
