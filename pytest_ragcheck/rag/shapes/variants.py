@@ -102,8 +102,10 @@ def fitting_response(reply: object, *, answers: bool = True) -> str | None:
         names = CONTEXTS_NAMES if answers else CONTEXT_PART_NAMES
         contexts = _contexts(reply, answer.place if answer else _Place("", {}), names)
     if contexts is None or (answers and answer is None):
-        parts = reply.get("output") if isinstance(reply, Mapping) else None  # of OpenAI's Responses API
-        return _in_array(reply, "output", parts) if isinstance(parts, list) else None
+        keys = reply if isinstance(reply, Mapping) else {}
+        # Of OpenAI's Responses API, and of Anthropic's Messages
+        path = "output" if "output" in keys else "content"
+        return _in_array(reply, path, keys[path]) if isinstance(keys.get(path), list) else None
     setting = f"{f'answer={answer.expression} ' if answer else ''}contexts={contexts.expression}"
     with_ids = f"{setting} source_ids={contexts.ids}"
     if contexts.ids and _reads(with_ids, reply):

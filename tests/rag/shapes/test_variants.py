@@ -303,6 +303,18 @@ VARIANTS: dict[str, Any] = {
         "top_documents": [{"document_id": str(number), "content": text} for number, text in enumerate(TEXTS)],
         "citations": {"1": "0", "2": "1"},
     },
+    # Anthropic's Messages with citations
+    "answer=join('', content[?type=='text'].text) contexts=content[?citations].citations[].cited_text "
+    "source_ids=content[?citations].citations[].document_title": {
+        "role": "assistant",
+        "content": [
+            {"type": "text", "text": "30", "citations": None},
+            *(
+                {"type": "text", "text": piece, "citations": [{"cited_text": text, "document_title": "a.md"}]}
+                for piece, text in zip((" ", "days"), TEXTS, strict=True)
+            ),
+        ],
+    },
     # a tool of an MCP server
     "answer=from_json(result.content[0].text).answer contexts=from_json(result.content[0].text).chunks": {
         "id": 1,
