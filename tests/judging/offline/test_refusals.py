@@ -23,6 +23,9 @@ I cannot say whether the delay was due to a technical failure.
 The documents do not say whether refunds stop because the service is down.
 Ich kann das nicht sagen, da das System in den Dokumenten nicht beschrieben wird.
 Ik kan dit niet in de documenten terugvinden.
+About the display: the documents contain no information.
+The context shows: there is no information about the app.
+Zur Anzeige: Dazu habe ich keine Angaben gefunden.
 Je ne sais pas si le retard est dû à une panne technique.
 Le document ne précise pas si le service est indisponible.
 Je ne peux pas répondre car les documents ne disent pas si le serveur est en panne.
@@ -295,6 +298,11 @@ Nie mogę odpowiedzieć, ponieważ usługa wyszukiwania jest niedostępna.
 システムエラーのため回答できません。
 검색 서비스 오류로 인해 답변할 수 없습니다.
 La aplicación muestra un aviso si no hay información disponible.
+The display shows: I do not know this card.
+Das Programm meldet: Dokument nicht gefunden.
+Aparece el mensaje: No hay información disponible.
+На экране появится надпись: Нет данных.
+屏幕显示没有找到相关信息。
 La demande est close s'il n'y a pas de réponse.
 O sistema usa zero se não houver informação.
 Il campo resta vuoto se non ci sono informazioni.
