@@ -239,7 +239,7 @@ def _in_object(path: str, texts: Mapping[str, Any]) -> _Texts | None:
         return found
     values = list(texts.values())
     is_other = any(keys_among(texts, (*TEXT_NAMES, *ANSWER_NAMES, *CONTEXTS_NAMES)))
-    if is_other or not values or any(isinstance(each, list) for each in values):
+    if is_other or not values or list in map(type, values):
         return None
     found = _texts(f"values({path})[]", values, _DEEPEST)
     return found and _Texts(found.expression, found.ids or f"keys({path})")
@@ -299,7 +299,7 @@ def _ids_beside(beside: _Place, contexts: str) -> str:
                 continue
             if are_texts(ids):
                 return path
-            if all(isinstance(each, Mapping) for each in ids):
+            if _are(dict, ids):
                 return _id_of_each(path if nested else f"{path}[]", ids)
     return ""
 
@@ -309,8 +309,8 @@ def _id_of_each(path: str, values: Sequence[Mapping[str, Any]], text: str = "") 
     places = [(path, values)]
     for at, objects in places:  # grows by the places within
         for key in keys_among(objects[0], METADATA_NAMES):
-            inner = [each for each in (value.get(key) for value in objects) if isinstance(each, Mapping)]
-            if len(inner) == len(objects):
+            inner: list[Any] = [value.get(key) for value in objects]
+            if _are(dict, inner):
                 places.append((f"{at}.{written(key)}", inner))
     for names in (DOCUMENT_NAMES, ID_NAMES):
         for at, objects in places:
@@ -320,7 +320,7 @@ def _id_of_each(path: str, values: Sequence[Mapping[str, Any]], text: str = "") 
                     continue
                 if are_texts(ids):
                     return found
-                if all(isinstance(each, (str, int)) and not isinstance(each, bool) for each in ids):
+                if {str, int}.issuperset(map(type, ids)):
                     return f"{at}.to_string({written(key)})"
     return ""
 
@@ -329,9 +329,9 @@ def _texts(path: str, values: Sequence[Any], deeper: int) -> _Texts | None:
     """The expressions that extend *path*, the path of *values*, to a text and an id of each value."""
     if are_texts(values):
         return _Texts(path)
-    if deeper and all(isinstance(value, list) for value in values):
+    if deeper and _are(list, values):
         return _texts(f"{path}[]", _flat(values), deeper - 1)
-    if deeper and all(isinstance(value, Mapping) for value in values):
+    if deeper and _are(dict, values):
         objects = {key: value for key, value in values[0].items() if isinstance(value, Mapping)}
         # A citation of Cohere has a part of the answer as its text.
         is_part = values[0].keys() >= {"start", "end"} and not values[0].keys().isdisjoint(("sources", "document_ids"))
@@ -349,6 +349,10 @@ def _texts(path: str, values: Sequence[Any], deeper: int) -> _Texts | None:
                 inner_ids = "" if found.ids.endswith((".title", ".name")) else found.ids
                 return _Texts(found.expression, inner_ids or (ids if is_one else "") or found.ids)
     return None
+
+
+def _are(kind: type, values: Sequence[Any]) -> bool:
+    return {*map(type, values)} == {kind}
 
 
 def _flat(values: Sequence[Any]) -> list[Any]:
