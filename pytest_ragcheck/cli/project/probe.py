@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import re
 import sys
@@ -15,7 +16,7 @@ from urllib.parse import urlsplit
 
 from pytest_ragcheck.cli.arguments import add_headers, settings_as_typed
 from pytest_ragcheck.cli.printing import json_text
-from pytest_ragcheck.cli.project.user_project import ini_settings
+from pytest_ragcheck.cli.project.user_project import configuration_of, ini_settings
 from pytest_ragcheck.config.given import Given
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.rag.body.excerpt import excerpt
@@ -71,7 +72,11 @@ def run(chosen: argparse.Namespace) -> int:
     if fit and (fit.parts or (fit.found and not broken.isdisjoint({Check.REQUEST, Check.STATUS}))):
         unread = f"The endpoint takes these settings, but {printable(fit.found)}"
         print(f"{'These settings read the endpoint as it is' if fit.parts else unread}:\n")
-        for name, value in fit.settings.items():
+        shown: Mapping[str, Any] = fit.settings
+        if (found := configuration_of(Path.cwd())) and found.path.suffix == ".toml":
+            lists = {name: value.splitlines() if name == "rag_headers" else value for name, value in shown.items()}
+            shown = {name: json.dumps(value, ensure_ascii=False) for name, value in lists.items()}
+        for name, value in shown.items():
             # The further lines of a value are indented in an ini file.
             print("\n    ".join(printable(line.strip()) for line in f"{name} = {value}".splitlines()))
         if fit.context:

@@ -99,7 +99,7 @@ def read_project(folder: Path) -> Project:
     return Project(
         folder=folder,
         root=root or folder,
-        configuration=_configuration(folder),
+        configuration=configuration_of(folder),
         tests=next((folder / name for name in ("tests", "test") if (folder / name).is_dir()), folder),
         url=_shareable(os.environ.get("RAGCHECK_URL", "").strip()),
         remote_host=None if root is None else _remote_host(root),
@@ -108,7 +108,7 @@ def read_project(folder: Path) -> Project:
 
 def root_of(folder: Path) -> Path:
     """Return pytest's rootdir for a run without arguments in *folder*, an absolute path."""
-    if found := _configuration(folder):
+    if found := configuration_of(folder):
         return found.path.parent
     marks = ("pyproject.toml", "setup.py")
     return next((each for name in marks for each in (folder, *folder.parents) if (each / name).is_file()), folder)
@@ -126,7 +126,7 @@ def _shareable(url: str) -> str | None:
     return url if re.fullmatch(r"https?://\S+", url) and not url_secrets(url) else None
 
 
-def _configuration(folder: Path) -> Configuration | None:
+def configuration_of(folder: Path) -> Configuration | None:
     for each in (folder, *folder.parents):
         for name, section in _CONFIGURATIONS.items():
             path = each / name
@@ -201,7 +201,7 @@ def ini_settings(folder: Path, names: Collection[str]) -> dict[str, Given]:
     Raises:
         UsageError: The file cannot be read.
     """
-    found = _configuration(folder.resolve())
+    found = configuration_of(folder.resolve())
     if found is None:
         return {}
     section = found.section.strip("[]").replace(" ", "")

@@ -904,6 +904,29 @@ def test_settings_of_the_user_fit_without_contexts_and_are_shown_in_ini_form(rag
     )
 
 
+def test_settings_are_shown_as_toml_for_a_project_with_a_toml_file(
+    ragcheck, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RAG_TOKEN", TOKEN)
+    heading = "[tool.pytest.ini_options]\n"
+    (tmp_path / "pyproject.toml").write_text(heading, encoding="utf-8")
+    events = of_events({"type": "token", "text": "30 days"}, {"type": "end", "sources": SOURCES})
+    token = "Authorization: Bearer {env:RAG_TOKEN}"
+    response = "answer=[@][?type=='token'].text | [0] contexts=sources[].text source_ids=sources[].document_id"
+    with takes(lambda body: body.keys() == {"question"}, events) as server:
+        _, printed, _ = ragcheck("probe", server.url, f"--header={token}")
+        lines = [line for line in printed.splitlines() if line.startswith("rag_")]
+        assert lines == [
+            f'rag_url = "{server.url}"',
+            f'rag_headers = ["{token}"]',
+            r'rag_request = "{\"question\": \"{query}\"}"',
+            f'rag_response = "{response}"',
+        ]
+        (tmp_path / "pyproject.toml").write_text(heading + "\n".join(lines), encoding="utf-8")
+        _, as_json, _ = ragcheck("probe", "--json")
+    assert json.loads(as_json)["settings"]["rag_request"] == '{"question": "{query}"}'
+
+
 def test_a_stream_keeps_the_contract_too(probe) -> None:
     def stream(request: Request) -> Behaviour | None:
         if request.method != "POST" or not request.json.get("query"):
