@@ -75,7 +75,7 @@ def _texts(setting: Setting, value: Any) -> list[str]:
         return [f"{name}={each}" for name, each in value.items()]
     if isinstance(value, str):
         return shlex.split(value) if setting.kind == "words" else [line for line in value.splitlines() if line.strip()]
-    return [str(each) for each in value] if isinstance(value, Iterable) else [str(value)]
+    return list(map(str, value)) if isinstance(value, Iterable) else [str(value)]
 
 
 def _shown(setting: Setting, text: str) -> str:

@@ -76,7 +76,7 @@ def _config(transformers: Any, folder: Path) -> Any:
             "code from a model's folder is never run. Choose another model, or install a newer transformers"
         )
     kinds = written.get("architectures") or ["none"]
-    kinds = [str(kind) for kind in (kinds if isinstance(kinds, list) else [kinds])]
+    kinds = list(map(str, kinds if isinstance(kinds, list) else [kinds]))
     if not any(kind.endswith("ForTokenClassification") for kind in kinds):
         raise ValueError(
             f"it is not a token classifier (its architectures: {', '.join(kinds)}). "

@@ -71,7 +71,7 @@ def bracket_targets(inside: str, is_document: Callable[[str], bool]) -> tuple[st
     In `【4:0†terms.md】` the numbers are those of the message and of the result, from 0. In `[ID:0]` of RAGFlow and
     `[ref_id:0]` of Azure it is that of the result, unless it is an id.
     """
-    inside, dagger, name = (part.strip() for part in inside.partition("†"))
+    inside, dagger, name = map(str.strip, inside.partition("†"))
     if dagger and is_source(name, is_document):
         return (name,)
     if place := (_MESSAGE_AND_RESULT if dagger else _INDEX).fullmatch(inside):

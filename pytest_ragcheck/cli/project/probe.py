@@ -74,8 +74,8 @@ def run(chosen: argparse.Namespace) -> int:
         print(f"{'These settings read the endpoint as it is' if fit.parts else unread}:\n")
         shown: Mapping[str, Any] = fit.settings
         if (found := configuration_of(Path.cwd())) and found.path.suffix == ".toml":
-            lists = {name: value.splitlines() if name == "rag_headers" else value for name, value in shown.items()}
-            shown = {name: json.dumps(value, ensure_ascii=False) for name, value in lists.items()}
+            lists = {"rag_headers": shown.get("rag_headers", "").splitlines()}
+            shown = {name: json.dumps(lists.get(name, value), ensure_ascii=False) for name, value in shown.items()}
         for name, value in shown.items():
             # The further lines of a value are indented in an ini file.
             print("\n    ".join(printable(line.strip()) for line in f"{name} = {value}".splitlines()))
@@ -128,7 +128,7 @@ def _read(chosen: argparse.Namespace) -> tuple[Target, Redactor]:
 
 
 def _without_value(header: str) -> str:
-    name, value = (part.strip() for part in header.split(":", 1))
+    name, value = map(str.strip, header.split(":", 1))
     scheme = next((each for each in ("Bearer ", "Basic ", "Token ") if value.startswith(each)), "")
     secret = value.removeprefix(scheme)
     if not re.fullmatch(r"\{env:[^{}]+\}", secret):

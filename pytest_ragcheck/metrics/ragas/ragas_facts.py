@@ -20,7 +20,7 @@ def _nonblank(value: Any) -> str:
 
 
 def _texts(value: Any) -> tuple[str, ...]:
-    return tuple(text.strip() for text in as_texts(value) if text.strip())
+    return tuple(filter(None, map(str.strip, as_texts(value))))
 
 
 def _questions(value: Any) -> tuple[str, ...]:

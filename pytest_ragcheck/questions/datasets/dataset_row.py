@@ -31,7 +31,7 @@ class Row:
 
     def __getitem__(self, name: str) -> Any:
         if name not in self.columns:
-            found = ", ".join(repr(column) for column in list(self.columns)[:_SHOWN_COLUMNS]) or "nothing"
+            found = ", ".join(map(repr, list(self.columns)[:_SHOWN_COLUMNS])) or "nothing"
             more = ", ..." if len(self.columns) > _SHOWN_COLUMNS else ""
             raise DatasetError(f"{self.place}: expected {name!r}, found {found}{more}.")
         return self.columns[name]
@@ -100,7 +100,7 @@ class Row:
 
     def _from_columns(self, name: str, columns: Mapping[str, Any]) -> list[dict[str, Any]]:
         lists = {key: value for key, value in columns.items() if isinstance(value, (list, tuple))}
-        lengths = {len(value) for value in lists.values()}
+        lengths = {*map(len, lists.values())}
         if len(lists) != len(columns) or len(lengths) > 1:
             raise self.unexpected(name, "a list of objects, or lists of one length", columns)
         return [dict(zip(lists, values, strict=True)) for values in zip(*lists.values(), strict=True)]

@@ -43,7 +43,7 @@ def uploads_of(questions: Iterable[Question]) -> list[Upload]:
                 distinct.setdefault(key, set()).add(question.dataset_name)
     names = {key: _UNSAFE.sub("_", key[0]).encode()[:_LONGEST_BYTES].decode(errors="ignore") for key in distinct}
     # Some servers have file systems that ignore case.
-    taken = Counter(name.casefold() for name in names.values())
+    taken = Counter(map(str.casefold, names.values()))
     return [
         Upload(
             doc_id=doc_id,

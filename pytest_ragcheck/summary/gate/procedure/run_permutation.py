@@ -50,7 +50,7 @@ def lower_sum_p(units: Sequence[Sequence[float]]) -> float:
 
 def _share_at_most(units: Sequence[Sequence[int]], most: int) -> float:
     """The share of all choices of one value from each unit whose sum is at most the limit."""
-    width = min(_WIDTH, math.prod(len(unit) for unit in units).bit_length() + 1)
+    width = min(_WIDTH, math.prod(map(len, units)).bit_length() + 1)
     cells = (1 << (most + 1) * width) - 1
     upper_bits = cells // ((1 << width) - 1) * ((1 << max(0, width - _DROPPED)) - 1)
     # One integer holds the number of choices for each sum, in a cell of fixed width for each sum.
