@@ -66,6 +66,11 @@ def _decode(body: bytes, content_type: str, compressed_as: str) -> str:
                 f"the reply's body has the Content-Encoding {excerpt(compressed_as, 40)!r}, which was not asked for",
                 "Check what compresses it: the endpoint, or a proxy before it. It has to respect Accept-Encoding.",
             ) from None
+        if body.startswith(b"\x1f\x8b"):
+            raise ReplyMismatch(
+                "the reply's body is compressed with gzip, but has no Content-Encoding",
+                "Send Content-Encoding: gzip, or the body without compression.",
+            ) from None
         declared = f", as its Content-Type {content_type!r} says" if "charset" in content_type.lower() else ""
         raise ReplyMismatch(
             f"the reply is not UTF-8{declared}: byte 0x{body[error.start]:02x} at position {error.start}",

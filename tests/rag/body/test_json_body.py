@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gzip
 import json
 
 import pytest
@@ -65,6 +66,13 @@ def test_the_charset_that_a_reply_declares_is_named_where_it_is_not_utf_8():
         "the reply is not UTF-8, as its Content-Type 'application/json; charset=iso-8859-1' says: "
         "byte 0xe9 at position 1"
     )
+
+
+def test_a_body_of_gzip_without_its_header_is_named():
+    with pytest.raises(ReplyMismatch) as caught:
+        parse_json(gzip.compress(b'{"answer": "30 days"}'), "application/json")
+    assert caught.value.found == "the reply's body is compressed with gzip, but has no Content-Encoding"
+    assert caught.value.to_do == "Send Content-Encoding: gzip, or the body without compression."
 
 
 def test_nesting_is_allowed_up_to_the_limit_and_not_beyond():
