@@ -5,6 +5,8 @@ from __future__ import annotations
 import gc
 import importlib.metadata
 import os
+import shlex
+import subprocess
 import sys
 from functools import cache
 from typing import TYPE_CHECKING
@@ -12,6 +14,7 @@ from typing import TYPE_CHECKING
 import hypothesis
 import pytest
 
+import tests.forks
 from pytest_ragcheck.concurrency.search_process import SearchProcess
 from tests.harness import WAYS, Project
 
@@ -59,7 +62,7 @@ def way(request: pytest.FixtureRequest) -> str:
     return str(getattr(request, "param", "plain"))
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="session", autouse=True)
 def packages_read_once() -> Iterator[None]:
     """Keeps the metadata of installed packages: reading it in each run of pytest takes a quarter of the run."""
     read, found = importlib.metadata.distributions, importlib.metadata.Distribution
@@ -70,16 +73,29 @@ def packages_read_once() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(scope="session")
+def forks(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The start of a command that runs a program in a fork; see `tests.forks`."""
+    folder = tmp_path_factory.mktemp("forks")
+    with subprocess.Popen(
+        [sys.executable, tests.forks.__file__, folder],
+        env={name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as server:
+        assert server.stdout is not None
+        assert f"{tests.forks.READY}\n" in server.stdout
+        yield shlex.join([sys.executable, "-I", "-S", tests.forks.__file__, str(folder)])
+
+
 @pytest.fixture
 def project(
-    pytester: pytest.Pytester,
-    rag_project: RagProject,
-    way: str,
-    monkeypatch: pytest.MonkeyPatch,
-    packages_read_once: None,
+    pytester: pytest.Pytester, rag_project: RagProject, way: str, monkeypatch: pytest.MonkeyPatch, forks: str
 ) -> Project:
     """An empty project in the environment of `rag_project`."""
     monkeypatch.setenv("COLUMNS", "160")
+    monkeypatch.setenv(tests.forks.COMMAND, forks)
     return Project(pytester, *WAYS[way])
 
 

@@ -67,7 +67,10 @@ class Project(RagProject):
         junit = [f"--junitxml={self.folder / 'junit.xml'}"] if self.junit else []
         # A run without our options is to load nothing of ours.
         preflight = NO_PREFLIGHT if any(argument.startswith("--rag-") for argument in arguments) else ()
-        return Run(**vars(super().run(*OTHERS, *preflight, *junit, *arguments, subprocess=subprocess)))
+        # Workers that are forks; runs in processes of their own start theirs as pytest-xdist does.
+        workers = any(argument.startswith(("-n", "--tx=")) for argument in (*self._options, *arguments))
+        forks = ("-p", "tests.forks") if workers and not subprocess else ()
+        return Run(**vars(super().run(*OTHERS, *forks, *preflight, *junit, *arguments, subprocess=subprocess)))
 
     def run_before(self, *arguments: str) -> Run:
         """Run in one process, however the test runs pytest: for what its own run starts from, such as a baseline."""

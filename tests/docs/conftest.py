@@ -2,41 +2,29 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
+import shlex
 import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.docs import forked_programs
 from tests.docs.pages import Reader
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from pathlib import Path
 
 
 @pytest.fixture(scope="session")
-def programs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+def programs(tmp_path_factory: pytest.TempPathFactory, forks: str) -> Path:
     """A folder with the programs that pages run, each run by this Python, however it was installed."""
     folder = tmp_path_factory.mktemp("programs")
-    forks = f'"{sys.executable}" -I -S "{forked_programs.__file__}" "{folder}"'
     # Pages type `python`, which is that of the project's environment.
-    run_by = {"pytest": f"{forks} pytest", "ragcheck": f"{forks} ragcheck", "python": f'"{sys.executable}"'}
+    run_by = {"pytest": f"{forks} pytest", "ragcheck": f"{forks} ragcheck", "python": shlex.quote(sys.executable)}
     for name, command in run_by.items():
         (folder / name).write_text(f'#!/bin/sh\nexec {command} "$@"\n')
         (folder / name).chmod(0o755)
-    with subprocess.Popen(
-        [sys.executable, forked_programs.__file__, folder],
-        env={name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")},
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    ) as server:
-        assert server.stdout is not None
-        assert f"{forked_programs.READY}\n" in server.stdout
-        yield folder
+    return folder
 
 
 @pytest.fixture

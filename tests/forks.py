@@ -1,8 +1,10 @@
 """
-Runs the commands of the pages in forks of one process, because importing takes three quarters of their CPU.
+Runs programs in forks of one process, because importing takes three quarters of the CPU of a short run.
 
-    python forked_programs.py FOLDER                     # serves until its stdin is closed
-    python forked_programs.py FOLDER pytest ARGUMENT ... # runs one command, with its own files, folder and environment
+    python forks.py FOLDER                     # serves until its stdin is closed
+    python forks.py FOLDER pytest ARGUMENT ... # runs a program, with its own files, folder and environment
+
+As a plugin of a run in the process of a test, it makes forks of the workers of pytest-xdist. PYTEST_DONT_REWRITE
 """
 
 from __future__ import annotations
@@ -14,10 +16,13 @@ import signal
 import socket
 import sys
 from select import select
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+COMMAND = "COMMAND_OF_FORKS"
+"""The variable with the start of the second command above, up to the folder."""
 
 SOCKET = "socket"
 """The name of the socket in the folder: whole paths may be too long for a socket."""
@@ -29,6 +34,18 @@ FILES = (0, 1, 2)
 
 OTHERS = ("-p", "no:hypothesispytest", "-p", "no:anyio")
 """As in `tests.harness`, whose import would take longer than a command."""
+
+
+def pytest_xdist_setupnodes(specs: list[Any]) -> None:
+    """Replaces the Python of the workers."""
+    for spec in specs:
+        spec.python = spec.python or f"{os.environ[COMMAND]} python"
+
+
+def python(_unbuffered: str, _c: str, code: str) -> int:
+    """Runs code, as the command line of a worker does."""
+    exec(code, {"__name__": "__main__"})
+    return 0
 
 
 def ask(folder: str, *command: str) -> int:
@@ -55,7 +72,11 @@ def serve(folder: str) -> int:
     pytest.main(["-p", "pytest_ragcheck.testing", "-p", "no:cacheprovider", *OTHERS])
     from pytest_ragcheck.cli import main
 
-    programs: dict[str, Callable[[], int]] = {"pytest": pytest.main, "ragcheck": main}
+    programs: dict[str, Callable[[], int]] = {
+        "pytest": pytest.main,
+        "ragcheck": main,
+        "python": lambda: python(*sys.argv[1:]),
+    }
     gc.freeze()  # collecting what they share takes longer than a short run
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # no one waits for the forks
     with socket.socket(socket.AF_UNIX) as server:
