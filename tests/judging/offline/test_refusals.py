@@ -43,6 +43,24 @@ Ik weet niet of het door een storing komt.
 文档中没有提到由于系统故障造成的延误。
 サービスが停止した理由は文書に記載されていません。
 데이터베이스 오류에 대한 정보가 없습니다.
+The context does not say whether the tenth payment can be made later.
+The documents do not say whether customers may try again later.
+An error code E42 is not mentioned in the documents.
+Due to the technical nature of the passage, I cannot determine the price.
+Aufgrund der technischen Unterlagen kann ich die Frage nicht beantworten.
+Ich weiß nicht, ob der Versuch später wiederholt wurde.
+Une erreur de ce type n'est pas mentionnée dans le document.
+Je ne peux pas répondre en raison du manque de détails techniques.
+No sé si se puede intentar más tarde.
+Non so se il tentativo è avvenuto più tardi.
+Não posso responder devido à falta de dados técnicos.
+Ik kan niet antwoorden door het ontbreken van technische gegevens.
+В документе не указано, можно ли повторить попытку позже.
+文档中没有说明输错密码后是否可以稍后再试。
+关于系统故障，文档中没有提及。
+因为系统故障造成的损失，文档中没有说明。
+サーバの停止についての情報がないため回答できません。
+서버 오류로 인한 손실에 대한 정보가 없습니다.
 I don't know what 'SSO' means.
 I don't know.
 I do not know the answer to that.
@@ -297,6 +315,15 @@ Nie mogę odpowiedzieć, ponieważ usługa wyszukiwania jest niedostępna.
 検索サービスが停止しているため、回答できません。
 システムエラーのため回答できません。
 검색 서비스 오류로 인해 답변할 수 없습니다.
+Sorry, I can't answer because the knowledge base is currently unavailable.
+The service is temporarily unavailable, so I cannot answer.
+Wegen einer Serverstörung kann ich gerade nicht antworten.
+Une erreur technique est survenue, je ne peux pas répondre.
+No puedo responder en este momento, inténtelo más tarde.
+Er is een fout opgetreden, ik kan niet antwoorden.
+В связи с техническими проблемами я не могу ответить.
+数据库连接失败，无法回答。
+システム障害により回答できません。
 La aplicación muestra un aviso si no hay información disponible.
 The display shows: I do not know this card.
 Das Programm meldet: Dokument nicht gefunden.
