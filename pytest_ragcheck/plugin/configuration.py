@@ -147,7 +147,7 @@ def is_question_file(parent: pytest.Collector, path: Path) -> bool:
         if isinstance(patterns, str):
             patterns = patterns.split()
         if not any(path.match(pattern) for pattern in patterns):
-            remark = misspelt(Path(path.name))
+            remark = misspelt(path.name)
             if remark and not argument and not (path.parent / ".ragcheck").is_dir():
                 parent.warn(pytest.PytestCollectionWarning(f"not collected: {remark}"))
             return argument and bool(remark)  # reading it reports its ending

@@ -58,7 +58,7 @@ def test_an_argument_with_a_misspelt_ending_is_an_error(project: Project, name: 
 def test_a_misspelt_ending_in_a_folder_is_a_warning(project: Project) -> None:
     project.ask(good("terms"))
     project.write("eval/billing.rag.yalm", "questions: [{id: terms, question: How long?}]")
-    for name in ("eval/billing.rag.py", "billing.rag.yaml.orig", ".billing.rag.yaml.swp"):
+    for name in ("eval/billing.rag.py", "chat.rag.ts", "billing.rag.yaml.orig", ".billing.rag.yaml.swp"):
         project.write(name, "")
     project.write("pytest.ini", "[pytest]\nrag_agent = my.rag.agent\n")
     for _ in range(2):

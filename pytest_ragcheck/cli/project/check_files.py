@@ -85,7 +85,7 @@ def _question_files(folder: Path) -> Iterator[Path]:
         for name in sorted(names):
             if name.lower().endswith(QUESTION_FILES):
                 yield Path(root, name)
-            elif remark := misspelt(Path(root, name)):
+            elif remark := misspelt(name, root):
                 say(f"not checked: {remark}")
 
 

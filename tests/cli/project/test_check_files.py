@@ -104,7 +104,8 @@ def test_a_file_with_a_misspelt_ending_is_named(
 ):
     write(project / "tests" / "a.rag.yaml", GOOD)
     misspelt = ("Terms.RAG.yalm", "terms.rag.yml.txt")
-    for name in (*misspelt, "conf.rag.py", "notes.rag.md", "a.rag.yaml~", ".a.rag.yaml.swp", "rag.yaml"):
+    others = ("conf.rag.py", "chat.rag.html", "notes.rag.md", "a.rag.yaml~", ".a.rag.yaml.swp", "rag.yaml")
+    for name in (*misspelt, *others):
         write(project / "tests" / name, GOOD)
     status, out, err = ragcheck("check", *where)
     assert (status, err) == (0, "")
