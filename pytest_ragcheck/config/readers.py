@@ -45,7 +45,7 @@ def _checked_url(text: str, example: str) -> str:
         raise ValueError(f"is not a URL; write it whole, such as {example}")
     if "{env:" in text:
         raise ValueError(
-            "has {env:NAME}, which only headers replace; set a URL with a secret by RAGCHECK_URL or the like"
+            "has {env:NAME}, which only headers replace; set the whole URL by its variable, such as RAGCHECK_URL"
         )
     return text
 

@@ -322,7 +322,7 @@ def test_a_text_is_read_as_its_value(option: str, given: str, value: object) -> 
         (
             "rag_url",
             "http://h/chat?code={env:CODE}",
-            "has {env:NAME}, which only headers replace; set a URL with a secret by RAGCHECK_URL or the like",
+            "has {env:NAME}, which only headers replace; set the whole URL by its variable, such as RAGCHECK_URL",
         ),
         ("rag_base_url", "h", "is not a URL; write it whole, such as http://localhost:8000/v1"),
         ("rag_judge_url", "h", "is not a URL; write it whole, such as http://localhost:8000/v1"),
