@@ -58,6 +58,8 @@ Ik kan niet antwoorden door het ontbreken van technische gegevens.
 В документе не указано, можно ли повторить попытку позже.
 文档中没有说明输错密码后是否可以稍后再试。
 关于系统故障，文档中没有提及。
+屏幕显示的内容文档中没有说明。
+The program documents show the following: there is no information on prices.
 因为系统故障造成的损失，文档中没有说明。
 サーバの停止についての情報がないため回答できません。
 서버 오류로 인한 손실에 대한 정보가 없습니다.
