@@ -370,7 +370,9 @@ def test_a_mistake_of_ours_is_no_endpoint_error():
     asyncio.run(run())
 
 
-@pytest.mark.parametrize(("retry_after", "said"), [("3600", ", to be repeated after 60 min ("), ("59", " (")])
+@pytest.mark.parametrize(
+    ("retry_after", "said"), [("3600", ", retry after 60 min ("), ("61", ", retry after 2 min ("), ("59", " (")]
+)
 def test_a_wait_that_is_too_long_for_a_retry_is_named(library, retry_after, said):
     with FakeEndpoint(reply("slow down", 429, retry_after=retry_after)) as endpoint:
         text = str(fail(endpoint.url, library))

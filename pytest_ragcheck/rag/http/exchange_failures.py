@@ -84,8 +84,8 @@ def wrong_status(
     if status == HTTPStatus.NOT_FOUND and "{session}" in exchange.shown and status not in to_do:
         advice += " If earlier turns were answered, the server no longer knows the session."
     seconds = retry_after_seconds(headers)
-    if minutes := int((seconds or 0) / 60):
-        found += f", to be repeated after {minutes} min"
+    if seconds and seconds >= 60:
+        found += f", retry after {-(-seconds // 60):.0f} min"
     if 300 <= status < 400 and headers.get("location"):
         found += f", which leads to {_redirect_target(address, headers['location'])}"
         advice = (
