@@ -139,11 +139,10 @@ def _is_from(source_id: str, document: str) -> bool:
 
     if any(is_same_document(each, document) for each in (source_id, source_id.rstrip(_NUMBERS))):
         return True
-    # A file name may be anywhere in an id, as in `acme:salaries.md`.
-    name = rf"(?<![\w.-]){re.escape(document)}(?![^\W_])"
-    return (
-        is_source(document.rpartition(" ")[2], lambda _: False)
-        and re.search(name, unquote(source_id), re.IGNORECASE) is not None
+    # An id may contain a file name, as in `acme:salaries.md`.
+    name = rf"(?<![\w.-]){re.escape(searched(document))}(?![^\W_])"
+    return is_source(document.rpartition(" ")[2], lambda _: False) and bool(
+        re.search(name, searched(unquote(source_id)), re.IGNORECASE)
     )
 
 
