@@ -15,6 +15,7 @@ import os
 import signal
 import socket
 import sys
+from pathlib import Path
 from select import select
 from typing import TYPE_CHECKING, Any
 
@@ -68,8 +69,11 @@ def serve(folder: str) -> int:
     sys.path[0] = folder
     import pytest
 
-    # The plugin `pytest_ragcheck.testing` imports the rest of the package, in the way that pytest imports plugins.
+    # The plugin `pytest_ragcheck.testing` imports the rest of the package, in the way that pytest imports plugins. The
+    # metadata of an editable install is in the checkout, where the workers find it too.
+    sys.path.append(str(Path(__file__).parents[1]))
     pytest.main(["-p", "pytest_ragcheck.testing", "-p", "no:cacheprovider", *OTHERS])
+    sys.path.pop()
     from pytest_ragcheck.cli import main
 
     programs: dict[str, Callable[[], int]] = {

@@ -37,8 +37,6 @@ MARKER_OPERATORS = frozenset({"and", "or", "not"})
 
 _TAG = re.compile(TAG)
 
-_NO_METADATA: Mapping[str, Any] = {}  # one for all questions: an empty dict takes 64 bytes
-
 _GENERAL_REASONS = {
     "skip": "skipped by its question file",
     "xfail": "expected to fail by its question file",
@@ -204,8 +202,8 @@ def _read_reason(site: Site, entries: Mapping[str, Entry], key: str, inherited: 
 
 def read_metadata(site: Site, entry: Entry | None) -> Mapping[str, Any]:
     if entry is None:
-        return _NO_METADATA
+        return {}
     if not isinstance(entry.value, MappingNode):
         wrong_value(site, entry, 'a mapping, such as {"team": "billing"}')
-        return _NO_METADATA
+        return {}
     return json_mapping(site, entry.value)
