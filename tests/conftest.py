@@ -91,11 +91,16 @@ def forks(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 @pytest.fixture
 def project(
-    pytester: pytest.Pytester, rag_project: RagProject, way: str, monkeypatch: pytest.MonkeyPatch, forks: str
+    request: pytest.FixtureRequest,
+    pytester: pytest.Pytester,
+    rag_project: RagProject,
+    way: str,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> Project:
     """An empty project in the environment of `rag_project`."""
     monkeypatch.setenv("COLUMNS", "160")
-    monkeypatch.setenv(tests.forks.COMMAND, forks)
+    if tests.forks.POSSIBLE:
+        monkeypatch.setenv(tests.forks.COMMAND, request.getfixturevalue("forks"))
     return Project(pytester, *WAYS[way])
 
 

@@ -15,12 +15,14 @@ import os
 import signal
 import socket
 import sys
-from pathlib import Path
 from select import select
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+POSSIBLE = hasattr(os, "fork")
+"""False on Windows, where each program has a process of its own."""
 
 COMMAND = "COMMAND_OF_FORKS"
 """The variable with the start of the second command above, up to the folder."""
@@ -67,6 +69,8 @@ def serve(folder: str) -> int:
     """Returns in a fork for each command, with its status."""
     os.chdir(folder)
     sys.path[0] = folder
+    from pathlib import Path
+
     import pytest
 
     # The plugin `pytest_ragcheck.testing` imports the rest of the package, in the way that pytest imports plugins. The

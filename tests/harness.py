@@ -19,6 +19,7 @@ import pytest
 
 from pytest_ragcheck.testing import RagProject, RunResult
 from pytest_ragcheck.testing.canned_conftest import CLASSES
+from tests.forks import POSSIBLE
 
 WAYS: dict[str, tuple[str, ...]] = {"plain": (), "n2": ("-n2",), "no-xdist": ("-p", "no:xdist")}
 """The ways to run pytest, with the options of each."""
@@ -69,7 +70,7 @@ class Project(RagProject):
         preflight = NO_PREFLIGHT if any(argument.startswith("--rag-") for argument in arguments) else ()
         # Workers that are forks; runs in processes of their own start theirs as pytest-xdist does.
         workers = any(argument.startswith(("-n", "--tx=")) for argument in (*self._options, *arguments))
-        forks = ("-p", "tests.forks") if workers and not subprocess else ()
+        forks = ("-p", "tests.forks") if POSSIBLE and workers and not subprocess else ()
         return Run(**vars(super().run(*OTHERS, *forks, *preflight, *junit, *arguments, subprocess=subprocess)))
 
     def run_before(self, *arguments: str) -> Run:
