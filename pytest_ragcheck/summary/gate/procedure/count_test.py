@@ -52,6 +52,7 @@ def critical_value(known_runs: int, improved: int, level: float) -> int:
 
     Source: an unconditional exact test in the sense of Barnard (1945).
     """
+    # If nothing changed, a unit that breaks in exactly one of the `known_runs + 1` runs is as likely to break in each.
     # From the critical value on, `binomial_p` is at most *level*. For few improved units the value is lower, as long as
     # the whole test is red with at most that chance for any rates at which units break.
     lowered = _lowered(known_runs, level)
@@ -83,7 +84,8 @@ def holds_level(critical: tuple[int, ...], known_runs: int, level: float) -> boo
         level: Level of the whole test and of the conditional one, 0..1.
     """
     # The chance of red is linear in each unit's chance to break in exactly one run, so it is the largest where some
-    # units have the highest such chance and the others none.
+    # units have the highest such chance and the others none. Larger totals are decided by the conditional test, which
+    # holds the level.
     totals = _conditional(known_runs, _MOST_IMPROVED, level) + _MOST_IMPROVED
     above = [_red_share(n, critical, known_runs, level) - level for n in range(totals)]
     likeliest = (known_runs / (known_runs + 1)) ** known_runs
