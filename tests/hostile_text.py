@@ -38,7 +38,10 @@ SMALLEST = 50_000
 """For the offline judge, which takes seconds for all that it reads of a context; quadratic time would hang it, too."""
 
 PAGES = ("<!-- a -->", "<html><title", "<html><title>", "<", "<script>", "<!--", "http:/", " ")
-JSON = ("[", "{", '{"a":', '["', '{"a":[1,', '{"nonce":{}', '{"nonce":"n"}</think>', '"')
+JSON = (
+    *("[", "{", '{"a":', '["', '{"a":[1,', '{"nonce":{}', '{"nonce":"n"}</think>', '"'),
+    *("{'", "{'a':", "{//\n", "{'a\\'", "{'a':1,}"),
+)
 SECRETS = ("sk-a", "eyJaaaaaaaa.", "://a:", "authorization:", "cookie=a;b", "-----BEGIN A", "?key=", "basic a")
 MARKERS = (
     *("[", "[1](", "```\n", "[1]:x\n", "$", "`a", "\\[", '":[', "[1] A. ? ", "# A.", "-", "|:-"),

@@ -6,7 +6,7 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -30,7 +30,11 @@ _MOST_READ_AGAIN = 4
 """Limit of the characters read in false starts, as a multiple of the reply's length."""
 
 _REPEATED_SHOWN = 3
-_OBJECT_START = re.compile(r'\{(?=\s*["}])')
+_OBJECT_START = re.compile(r"""\{(?=\s*["'}/#])""")
+# Texts, which may lack their end, then comments.
+_TOKEN = re.compile(r""""(?:[^"\\]+|\\.)*"?|'(?:[^'\\]+|\\.)*'?|(?://|#)[^\n]*|[][{},]|\b[TFN][a-z]+""", re.DOTALL)
+_UNLIKE_JSON = re.compile(r'\\.|"', re.DOTALL)
+_JSON = {"True": "true", "False": "false", "None": "null", "\\'": "'", '"': '\\"'}
 # Of DeepSeek and most others (Gemini has <thought>), Mistral, Gemma, and gpt-oss.
 _THINKING_END = re.compile(
     r"</(?:think(?:ing)?|thought|reasoning)>|\[/THINK\]|<channel\|>|<\|channel\|>final<\|message\|>"
@@ -48,6 +52,9 @@ class _Pairs(tuple[tuple[str, Any], ...]):
     """A JSON object with repeated names, which a dict would hide."""
 
     __slots__ = ()
+
+
+_Decode = Callable[[str, int], tuple[_Pairs, int]]
 
 
 class _Found(NamedTuple):
@@ -69,7 +76,8 @@ def read_object(text: str, form: type[Reply], *, nonce: str, bare: Collection[st
     The object in a reply that may also contain thinking, prose, a code fence or an echo of the material.
 
     Only an object with the nonce of this request is a verdict. Text before the end of a `<think>` part is a draft; an
-    unclosed one is read like prose.
+    unclosed one is read like prose. If the objects in strict JSON have no verdict, an object may have trailing commas,
+    comments, and Python's quotes and constants.
 
     With *bare*, the only object counts even without a nonce if it has these fields and no others. Give *bare* only if
     the material has no such object, which the model could have copied.
@@ -80,9 +88,11 @@ def read_object(text: str, form: type[Reply], *, nonce: str, bare: Collection[st
     if len(text) > LONGEST_REPLY:
         raise JudgeReplyError(f"the reply has {len(text)} characters, more than {LONGEST_REPLY}", reply=text[:1000])
     try:
-        objects = list(_json_objects(text))
-        found = _bare_verdict(text, objects, form, nonce, bare) if bare else None
-        return _checked(found or _verdict(text, objects, nonce), form)
+        try:
+            pairs = _verdict(text, _DECODER.raw_decode, form, nonce, bare)
+        except _Unreadable:
+            pairs = _verdict(text, _lenient_decode, form, nonce, bare)
+        return _checked(pairs, form)
     except _Unreadable as problem:
         error = JudgeReplyError(str(problem), reply=text[:1000])
     raise error
@@ -180,7 +190,10 @@ def _bare_verdict(
     return _Pairs((("nonce", nonce), *final[0].pairs))
 
 
-def _verdict(text: str, objects: list[_Found], nonce: str) -> _Pairs:
+def _verdict(text: str, decode: _Decode, form: type[BaseModel], nonce: str, bare: Collection[str]) -> _Pairs:
+    objects = list(_json_objects(text, decode))
+    if bare and (found := _bare_verdict(text, objects, form, nonce, bare)):
+        return found
     if not objects:
         raise _Unreadable("the reply holds no complete JSON object")
     verdicts = [found for found in objects if ("nonce", nonce) in found.pairs]
@@ -206,7 +219,7 @@ def _thinking_end(text: str, objects: list[_Found]) -> int:
     return max(marks, default=-1)
 
 
-def _json_objects(text: str) -> Iterator[_Found]:
+def _json_objects(text: str, decode: _Decode) -> Iterator[_Found]:
     """The JSON objects in the text that are not part of another one, from left to right."""
     position = false_starts = characters = 0
     while (
@@ -215,13 +228,36 @@ def _json_objects(text: str) -> Iterator[_Found]:
         and characters <= _MOST_READ_AGAIN * len(text)
     ):
         try:
-            pairs, position = _DECODER.raw_decode(text, start.start())
+            pairs, position = decode(text, start.start())
         except (ValueError, RecursionError) as error:  # noqa: PERF203 - as many as _MOST_FALSE_STARTS
             position = start.end()
             false_starts += 1
             characters += (error.pos if isinstance(error, json.JSONDecodeError) else len(text)) - start.start()
         else:
             yield _Found(start.start(), position, pairs)
+
+
+def _lenient_decode(text: str, start: int) -> tuple[_Pairs, int]:
+    pieces: list[str] = []
+    depth, end = 0, start
+    for token in _TOKEN.finditer(text, start):
+        pieces += text[end : token.start()].split()
+        piece, end = token[0], token.end()
+        if piece in "}]":
+            depth -= 1
+            if pieces[-1] == ",":
+                pieces.pop()
+        depth += piece in "{["
+        if piece[0] == "'":
+            piece = f'"{_UNLIKE_JSON.sub(lambda found: _JSON.get(found[0], found[0]), piece[1:-1])}"'
+        if piece[0] not in "/#":
+            pieces.append(_JSON.get(piece, piece))
+        if not depth:
+            break
+    try:
+        return _DECODER.decode(" ".join(pieces)), end
+    except ValueError:
+        raise json.JSONDecodeError("", text, end) from None
 
 
 def _checked(pairs: _Pairs, form: type[Reply]) -> Reply:

@@ -96,6 +96,35 @@ def test_line_breaks_and_tabs_within_a_text_need_no_escape():
     assert read_reply(text, nonce=NONCE).error_message == "The limit is missing.\n\tSo is the fee."
 
 
+PYTHON = str(json.loads(reply()))
+"""In single quotes."""
+
+
+# Small models of llama.cpp and Ollama write these without structured output.
+@pytest.mark.parametrize(
+    "text",
+    [
+        reply()[:-1] + ",}",
+        reply()[:-1] + ", // no ] or } here\n}",
+        reply().replace("0.5,", "0.5, # it's {half} right\n"),
+        "{ // the verdict\n" + reply()[1:],
+        PYTHON,
+        f"It's {{'answer': 'an echo'}}: {PYTHON} Isn't it?",
+        f"<think>{reply(groundedness=0)}</think>{PYTHON}",
+    ],
+)
+def test_trailing_commas_comments_and_single_quotes_are_read(text):
+    assert read_reply(text, nonce=NONCE) == GOOD
+
+
+def test_a_dict_of_python_is_read_with_its_constants_and_quotes():
+    claims = ['it\'s "so"', 'a "quote"', "http://a, ]", "\\"]
+    text = str(json.loads(reply(unsupported_claims=[*claims, "CUT"], abstained=True, error_message=None)))
+    read = read_reply(text.replace("'CUT'", "'it\\'s',"), nonce=NONCE)
+    assert (read.abstained, read.error_message) == (True, "")
+    assert read.unsupported_claims == (*claims, "it's")
+
+
 @pytest.mark.parametrize("message", [None, "", ...])
 def test_a_message_that_is_null_empty_or_missing_is_an_empty_one(message):
     text = reply(answer_correctness=1, error_message=message)
@@ -154,6 +183,12 @@ def test_lone_surrogates_are_replaced_since_no_file_can_hold_them():
         (json.dumps({"verdict": json.loads(reply())}), 'the JSON object has no field "nonce"'),
         (json.dumps([reply()]), "the reply holds no complete JSON object"),
         (reply()[:-1], "the reply holds no complete JSON object"),
+        (PYTHON.replace("The", "It's the"), "the reply holds no complete JSON object"),
+        (PYTHON.replace("The", r"\x54he"), "the reply holds no complete JSON object"),
+        (reply()[:-1] + ",,}", "the reply holds no complete JSON object"),
+        (PYTHON[:-1], "the reply holds no complete JSON object"),
+        (PYTHON.replace("0.5", "1.5"), "answer_correctness is 1.5, outside 0..1"),
+        (PYTHON + PYTHON.replace("0.5", "0.6"), "the reply holds several verdicts that differ"),
         ("I cannot judge that.", "the reply holds no complete JSON object"),
         ("", "the reply holds no complete JSON object"),
         (f"<think>{reply()}</think>", "the reply holds a verdict only inside the thinking, none after it"),
