@@ -14,7 +14,7 @@ _MARKER = re.compile(
     r"\((?:<(?P<spaced>[^<>\n]{1,2000})>|(?P<url>(?:[^()\s]|\([^()\s]{0,200}\)){1,2000}))"
     r"(?:\s+[\"'][^\"'\n]{0,200}[\"'])?\)"
     r"|[【［](?P<corner>[^【】［］\n]{1,200})[】］]"
-    r"|\[(?P<bracket>[^\[\]\n]{1,200})\]"
+    r"|\[(?P<bracket>\^?\d{1,3}\][–—-]\[\^?\d{1,3}|[^\[\]\n]{1,200})\]"
     rf"|[(（](?P<round>(?:{SOURCE_WORDS})(?:\s*[:：](?!\s*\[[^\[\]\n]*\]\s*[(\[])|\s+\#?(?=\d|[^()\s]+[./]\w))(?:[^()（）\n]|\([^()\n]{{0,200}}\)){{1,200}})[)）]",
     re.IGNORECASE,
 )
@@ -119,6 +119,8 @@ def _marker(found: re.Match[str], definitions: Mapping[str, str], is_document: C
         inside = found["bracket"].strip()
         is_defined = inside.removeprefix("^") in definitions
         targets = (inside.removeprefix("^"),) if is_defined else bracket_targets(inside, is_document)
+        if "]" in inside:  # a range such as [1]–[3]
+            targets = expanded(re.sub(r"[][]", "", inside)) or tuple(re.findall(r"\d+", inside))
     if not targets:
         return None
     return Marker(text=found[0], start=found.start(), end=found.end(), targets=targets, label=label)

@@ -48,7 +48,7 @@ _PLACE_AT_END = re.compile(
 )
 _ADDRESS = re.compile(r"https?://\S+", re.IGNORECASE)
 _MESSAGE_AND_RESULT = re.compile(r"\d{1,3}:(\d{1,3})")
-_INDEX = re.compile(r"(?:ref_)?id:\s?(\d{1,3})", re.IGNORECASE)
+_INDEXES = re.compile(r"(?:[,; ]*(?:ref_)?id:\s?\d{1,3})+", re.IGNORECASE)
 _NUMBERED_NAME = re.compile(r"(\d{1,3})\s*[:：]\s*(.+)")
 
 
@@ -74,16 +74,18 @@ def bracket_targets(inside: str, is_document: Callable[[str], bool]) -> tuple[st
     inside, dagger, name = map(str.strip, inside.partition("†"))
     if dagger and is_source(name, is_document):
         return (name,)
-    if place := (_MESSAGE_AND_RESULT if dagger else _INDEX).fullmatch(inside):
-        return (place[1] if not dagger and is_document(place[1]) else str(int(place[1]) + 1),)
+    if place := dagger and _MESSAGE_AND_RESULT.fullmatch(inside):
+        return (str(int(place[1]) + 1),)
+    if _INDEXES.fullmatch(inside):
+        return tuple(each if is_document(each) else str(int(each) + 1) for each in re.findall(r"\d+", inside))
     if numbers := expanded(inside):
         return numbers
     if _PREFIX.match(inside) and not is_document(_SEPARATOR.split(inside)[0].strip()):
         return named_targets(inside, is_document)
     parts = _parts(inside, is_document)
-    if not all(part.isdecimal() or is_source(part, is_document) for part in parts):
-        return ()
-    return () if all(len(part) > 3 and part.isdecimal() and not is_document(part) for part in parts) else parts
+    known = all(part.isdecimal() or is_source(part, is_document) for part in parts)
+    years = all(len(part) > 3 and part.isdecimal() and not is_document(part) for part in parts)
+    return parts if known and not years else ()
 
 
 def named_targets(inside: str, is_document: Callable[[str], bool]) -> tuple[str, ...]:

@@ -59,7 +59,8 @@ _THREE = "terms.md fees.md terms.md"
         ("x[1] + y[2], rows[i][1], sys.argv[1] and obj.get(a)[1].b", ""),
         ("Step [1/3], [2 of 3], [v2.0], [2024-05-01], [10:30].", ""),
         ("JavaScript[1], iPhone[2], vitamin C[3], API 100[1] and days[2] (at most).", "1 2 3 1 2"),
-        ("So (Source: [1]), so (see [2, 3]), so [[1]] and so [1]–[3].", "1 2 3 1 1 3"),
+        ("So (Source: [1]), so (see [2, 3]), so [[1]] and so [1]–[3].", "1 2 3 1 1 2 3"),
+        ("So [1]-[2], so [^2]—[^3] and [3]-[1], so [1] – [3], but not a[1]-[3].", "1 2 2 3 3 1 1 3"),
         ("So [terms.md:12-14], so [Document 1: terms.md] and so [Doc 1, Doc 2].", "terms.md terms.md 1 2"),
         ("So [source_1], so [1†terms.md], so 【2†fees.md†L1-L2】 and so ［3］.", "1 terms.md 2 3"),
         ("So [1].\n\n---\nSources:\n- [1] terms.md\n- [2] fees.md", "terms.md"),
@@ -81,6 +82,8 @@ _THREE = "terms.md fees.md terms.md"
             "terms.md fees.md",
         ),
         ("So [ID:0] and [ID: 2], so [ref_id:1] and 【4:0†x】.", "1 3 2 1"),
+        # RAGFlow asks for one id in each pair of brackets; models join them.
+        ("So [ID:0, ID:1], so [ID: 0; ID: 2], so [ID:0][ID:1] and [ref_id:0,ref_id:2].", "1 2 1 3 1 2 1 3"),
         ("So [doc1.pdf], x[doc1], [ref2020] and (cite: a study).", "doc1.pdf"),
         ("So [^1^].\n\n[^1^]: fees.md", "fees.md"),
         ("So [1 e 2], [1 y 2], [1 und 2], [1 et 2], [1 и 2] and [1、2].", " ".join(["1 2"] * 6)),
