@@ -60,10 +60,8 @@ class Expression:
                 error := place.get("error") or place.get("errors")
             ):
                 return named_error(error)
-            # Not by truth: a status of 0 is a success.
-            flags = {key: str(place.get(key)).lower() for key in ("success", "ok", "status") if unfinished}
-            if failed := [f"{key}: {value}" for key, value in flags.items() if value in _FAILED]:
-                return named_error(place.get("message") or failed[0])
+            if unfinished and (failed := next(_failures(place), "")):
+                return named_error(place.get("message") or failed)
             if unfinished and (details := place.get("incomplete_details")):  # of OpenAI's Responses API
                 return named_error(details)
             if unfinished and (why := _UNFINISHED.get(str(reason := place.get("finish_reason")))):
@@ -136,6 +134,20 @@ def _read_objects(node: Any, reply: object) -> list[object]:
     with suppress(ValueError):  # raised by a function
         Reader(_options()).visit(node, reply)
     return values
+
+
+def _failures(place: Mapping[str, Any]) -> Iterator[str]:
+    """The flags of a failure; the last two are those of Elasticsearch, which may find nothing because of them."""
+    shards = place.get("_shards")
+    failed = shards.get("failed") if isinstance(shards, Mapping) else 0
+    # Not by truth: a status of 0 is a success.
+    for key in ("success", "ok", "status"):
+        if (value := str(place.get(key)).lower()) in _FAILED:
+            yield f"{key}: {value}"
+    if place.get("timed_out") is True:
+        yield "timed_out: true"
+    if failed:
+        yield f"_shards.failed: {failed}"
 
 
 def _mistake(text: str, position: int) -> str:

@@ -217,6 +217,32 @@ def test_an_error_where_an_answer_has_no_text_is_reported(reply, answer):
     assert error.found == f'the reply has no answer in answer={answer} but an error: "no index"'
 
 
+# Partial results are the default: https://www.elastic.co/docs/api/doc/elasticsearch/operation/operation-search
+FAILED_SHARDS = {"total": 3, "successful": 1, "skipped": 0, "failed": 2, "failures": [{"shard": 0, "reason": {}}]}
+
+
+@pytest.mark.parametrize(
+    ("flags", "failure"),
+    [
+        ({"timed_out": True, "_shards": {"total": 3, "successful": 3, "failed": 0}}, "timed_out: true"),
+        ({"timed_out": False, "_shards": FAILED_SHARDS}, "_shards.failed: 2"),
+    ],
+)
+def test_a_search_that_failed_without_a_hit_has_not_found_nothing(flags, failure):
+    reading = Reading.from_text("contexts=hits.hits[]._source.text")
+    with pytest.raises(ReplyMismatch) as caught:
+        reading.read({"took": 500, **flags, "hits": {"hits": []}})
+    label = "contexts=hits.hits[]._source.text"
+    assert caught.value.found == f'the reply has no contexts in {label} but an error: "{failure}"'
+    hit = {"_id": "1", "_source": {"text": "Within 30 days."}}
+    assert reading.read({**flags, "hits": {"hits": [hit]}}).contexts == ("Within 30 days.",)
+
+
+def test_a_search_without_a_hit_has_found_nothing():
+    reply = {"timed_out": False, "_shards": {**FAILED_SHARDS, "failed": 0}, "hits": {"hits": []}}
+    assert Reading.from_text("contexts=hits.hits[]._source.text").read(reply).contexts == ()
+
+
 @pytest.mark.parametrize("content", ["", " ", None])
 @pytest.mark.parametrize(
     ("reason", "why"), [("length", "the token limit was reached"), ("content_filter", "a filter blocked it")]
