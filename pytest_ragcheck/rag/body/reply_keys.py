@@ -14,10 +14,11 @@ _LISTS = re.findall("(?m)^[a-z ]+ = (.*(?:\\n .*)*)", package_text("rag/body/rep
 # In the order of the file, whose titles explain them.
 (
     ANSWER_NAMES, _BEFORE, _AFTER, CONTEXTS_NAMES, _FURTHER, TEXT_NAMES, TEXT_OBJECT_NAMES, DOCUMENT_NAMES, ID_NAMES,
-    ID_LIST_NAMES, METADATA_NAMES, _MESSAGES,
+    ID_LIST_NAMES, METADATA_NAMES, _MESSAGES, _PARTS,
 ) = map(str.split, _LISTS)  # fmt: skip
 PIECE_NAMES = [*_BEFORE, *ANSWER_NAMES, *_AFTER]
 CONTEXT_PART_NAMES = [*CONTEXTS_NAMES, *_FURTHER]
+KNOWN_SETTINGS = list(map(" ".join, zip(*[iter(_PARTS)] * 3, strict=True)))
 
 
 def keys_among(value: Mapping[Any, Any], names: Sequence[str]) -> Iterator[str]:

@@ -10,7 +10,7 @@ from pytest_ragcheck.rag.body.event_parsers import parser_for
 from pytest_ragcheck.rag.body.json_body import ReplyMismatch, parse_json
 from pytest_ragcheck.rag.http.route import HttpRoute
 from pytest_ragcheck.rag.probe.probe_exchange import Exchange, Target, exchange_over, route_to
-from pytest_ragcheck.rag.shapes.named_shapes import NAMED_SHAPES
+from pytest_ragcheck.rag.shapes.named_shapes import CHAT, NAMED_SHAPES
 from pytest_ragcheck.rag.shapes.shape import read_shape
 from pytest_ragcheck.rag.shapes.variants import fitting_events, fitting_response
 
@@ -22,6 +22,8 @@ _FURTHER_REQUESTS = (
     '{"query": "{query}", "include_references": true, "include_chunk_content": true}',
     # OpenAI's messages, without the end of its streams
     NAMED_SHAPES["openai-chat"].request,
+    # FastGPT leaves the quotes out by default.
+    f'{{"detail": true, {CHAT}}}',
     # AI SDK 5, and Gemini
     (
         '{"id": "1", "messages": ["{history}", '

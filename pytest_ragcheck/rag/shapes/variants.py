@@ -18,6 +18,7 @@ from pytest_ragcheck.rag.body.reply_keys import (
     DOCUMENT_NAMES,
     ID_LIST_NAMES,
     ID_NAMES,
+    KNOWN_SETTINGS,
     METADATA_NAMES,
     PIECE_NAMES,
     TEXT_NAMES,
@@ -41,8 +42,8 @@ _MOST_PLACES = 1_000
 _DEEPEST = 4
 """Most levels between the array of contexts and their texts."""
 
-_ENDS = {"choices": 0, "candidates": 0, "answers": 0, "messages": -1, "2": 0, "8": 0}
-"""Arrays with the answer at one end, of OpenAI, Gemini, Haystack, LangGraph; data of AI SDK 4."""
+_ENDS = {"choices": 0, "candidates": 0, "answers": 0, "messages": -1, "response": 0, "2": 0, "8": 0}
+"""Arrays with the answer at one end, of OpenAI, Gemini, Haystack, LangGraph, Azure AI Search; data of AI SDK 4."""
 
 _ASIDE = re.compile(r'^"[28]"|reason|think|tool|status|source|retriev|document|context|\bdata-')
 """The path or the type of a text in an event beside the answer."""
@@ -102,6 +103,9 @@ def fitting_response(reply: object, *, answers: bool = True) -> str | None:
         names = CONTEXTS_NAMES if answers else CONTEXT_PART_NAMES
         contexts = _contexts(reply, answer.place if answer else _Place("", {}), names)
     if contexts is None or (answers and answer is None):
+        for setting in KNOWN_SETTINGS:
+            if _reads(setting, reply):
+                return setting
         keys = reply if isinstance(reply, Mapping) else {}
         # Of OpenAI's Responses API, and of Anthropic's Messages
         path = "output" if "output" in keys else "content"
@@ -329,6 +333,9 @@ def _texts(path: str, values: Sequence[Any], deeper: int) -> _Texts | None:
     """The expressions that extend *path*, the path of *values*, to a text and an id of each value."""
     if are_texts(values):
         return _Texts(path)
+    if {dict} < {*map(type, values)} <= {dict, float, int}:  # pairs of LangChain's similarity_search_with_score
+        pairs = path.removesuffix("[]").removesuffix("[]")
+        return _texts(f"{pairs}[*][0]", [each for each in values if isinstance(each, dict)], deeper)
     if deeper and _are(list, values):
         return _texts(f"{path}[]", _flat(values), deeper - 1)
     if deeper and _are(dict, values):

@@ -626,6 +626,22 @@ def of_events(*values: object) -> Behaviour:
             id="LightRAG",
         ),
         pytest.param(
+            lambda body: body.get("detail"),
+            json_reply(
+                {
+                    "choices": [{"message": {"role": "assistant", "content": "30 days"}}],
+                    "responseData": [{"quoteList": [{"id": "1", "q": PASSAGES[0], "sourceName": "terms.md"}]}],
+                }
+            ),
+            {
+                "rag_request": '{"detail": true, "messages": ["{history}", {"role": "user", "content": "{query}"}]}',
+                "rag_response": "answer=choices[0].message.content "
+                """contexts=responseData[?quoteList]|[:1].quoteList[].join(`"\\n"`,[q,a][?@]) """
+                "source_ids=responseData[?quoteList]|[:1].quoteList[].sourceName",
+            },
+            id="FastGPT",
+        ),
+        pytest.param(
             lambda body: "content" in (body.get("messages") or [{}])[0],
             of_events({"context": {"chunks": SOURCES}}, {"delta": {"content": "30 "}}, {"delta": {"content": "days"}}),
             {

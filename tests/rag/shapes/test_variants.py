@@ -31,6 +31,11 @@ def each(key: str) -> list[dict[str, Any]]:
 
 PART = {"start": 0, "end": 7, "text": ANSWER}
 
+QUOTES = {
+    "moduleType": "datasetSearchNode",
+    "quoteList": [{"q": each, "a": "", "sourceName": "a.md"} for each in TEXTS],
+}
+
 VARIANTS: dict[str, Any] = {
     "answer=Answer contexts=Contexts": {"Answer": ANSWER, "Contexts": TEXTS},
     "answer=finalAnswer contexts=retrievedContexts": {"finalAnswer": ANSWER, "retrievedContexts": TEXTS},
@@ -320,6 +325,33 @@ VARIANTS: dict[str, Any] = {
         "id": 1,
         "result": {"content": [{"type": "text", "text": json.dumps({"answer": ANSWER, "chunks": TEXTS})}]},
     },
+    # FastGPT with `detail: true` (doc.fastgpt.io, chat completions): the node of the chat repeats the quotes
+    'answer=choices[0].message.content contexts=responseData[?quoteList]|[:1].quoteList[].join(`"\\n"`,[q,a][?@]) '
+    "source_ids=responseData[?quoteList]|[:1].quoteList[].sourceName": {
+        "choices": [{"message": {"role": "assistant", "content": ANSWER}, "finish_reason": "stop", "index": 0}],
+        "responseData": [{"moduleType": "workflowStart"}, QUOTES, {**QUOTES, "moduleType": "chatNode"}],
+    },
+    # Quivr's ChatQuestion reply (quivr_api, GetChatHistoryOutput)
+    "answer=assistant contexts=metadata.sources[].citation source_ids=metadata.sources[].name": {
+        "user_message": "?",
+        "assistant": ANSWER,
+        "brain_name": "terms",
+        "metadata": {"sources": [{"name": "a.md", "type": "file", "citation": text} for text in TEXTS]},
+    },
+    # Agentic retrieval of Azure AI Search (REST, Knowledge Retrieval - Retrieve)
+    "answer=response[0].content[0].text contexts=references[].sourceData.page_chunk source_ids=references[].docKey": {
+        "response": [{"role": "assistant", "content": [{"type": "text", "text": ANSWER}]}],
+        "activity": [{"type": "semanticReranker", "id": 0}],
+        "references": [
+            {"type": "AzureSearchDoc", "id": str(number), "docKey": "a", "sourceData": {"page_chunk": text}}
+            for number, text in enumerate(TEXTS)
+        ],
+    },
+    # LangChain's similarity_search_with_score as JSON
+    "answer=answer contexts=results[*][0].page_content source_ids=results[*][0].metadata.source": {
+        "answer": ANSWER,
+        "results": [[{"page_content": text, "metadata": {"source": "a.md"}}, 0.8] for text in TEXTS],
+    },
     "answer=choices[0].text contexts=documents": {"choices": [{"text": ANSWER}], "documents": TEXTS},
     # Cohere: the text of a citation is a part of the answer
     "answer=response.text contexts=documents[].snippet source_ids=documents[].id": {
@@ -464,6 +496,8 @@ HITS = [{"_id": "a", "_score": 1.5, "_source": {"text": TEXTS[0]}}]
         )),
         ({"rows": [{"id": 3, "content": TEXTS[0]}]}, "contexts=rows[].content source_ids=rows[].to_string(id)"),
         ({"context": TEXTS[0]}, "contexts=[context]"),
+        ([[{"page_content": TEXTS[0]}, 1], [{"page_content": TEXTS[0]}, 0.5]], "contexts=[*][0].page_content"),
+        ({"docs": [[0.5, {"page_content": TEXTS[0]}]]}, None),
         ({"data": TEXTS[0]}, None),
         ({"value": TEXTS[0]}, None),
         ({"sources": [{"source": "a.md", "score": 1}]}, None),
