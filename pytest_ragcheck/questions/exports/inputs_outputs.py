@@ -1,4 +1,4 @@
-"""Reads datasets of inputs and outputs of any shape: LangSmith, Langfuse and OpenAI evals."""
+"""Reads datasets of inputs and outputs of any shape, such as those of LangSmith, MLflow and Phoenix."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 
 from pytest_ragcheck.questions.exports.export import Export, Form, further, message_text, text_of, user_texts
 from pytest_ragcheck.questions.exports.material import Material, texts_of, value_of
+from pytest_ragcheck.questions.question import GoldPassage
 
 ASKED = ("question", "query", "input", "user_input", "user_query", "prompt", "message", "text")
 """Names of the text to ask, in the order of preference."""
@@ -20,14 +21,22 @@ _ANSWERED = (
 )  # fmt: skip
 
 _INPUTS, _OUTPUTS = ("inputs.", "inputs_", "input_"), ("outputs.", "outputs_", "output_")
+_EXPECTATIONS = ("expectations.",)
+_EXPECTED = ("expected_response", "expected_retrieved_context")
+_SPAN_INPUT = "attributes.input.value"
+
+
+def _is_mlflow(material: Material) -> bool:
+    if material.have("request"):  # of Databricks
+        return material.have_one_of(*_EXPECTED, "expected_facts", "retrieved_context")
+    return any(key.startswith("inputs") for key in material.keys) and any(
+        key == "expectations" or key.startswith(_EXPECTATIONS) for key in material.keys
+    )
 
 
 def _is_langsmith(material: Material) -> bool:
     if material.have("inputs"):
-        # MLflow has the expected answers in `expectations`, and recorded ones in `outputs`.
-        return not material.have("expectations") and all(
-            isinstance(value_of(row.get("inputs")), Mapping) for row in material.rows
-        )
+        return all(isinstance(value_of(row.get("inputs")), Mapping) for row in material.rows)
     return (
         material.is_csv
         and not material.have("input")
@@ -37,8 +46,7 @@ def _is_langsmith(material: Material) -> bool:
 
 
 def _is_langfuse(material: Material) -> bool:
-    rows = _langfuse_rows(material)
-    keys = {key for row in rows for key in row}
+    keys = _wrapped_keys(material)
     return "input" in keys and (
         "expectedOutput" in keys
         or not keys.isdisjoint({"datasetId", "datasetName", "sourceTraceId", "source_trace_id", "dataset_id"})
@@ -49,6 +57,37 @@ def _is_openai_evals(material: Material) -> bool:
     return material.have("input", "ideal") or (
         material.have("item") and all(isinstance(row.get("item"), Mapping) for row in material.rows)
     )
+
+
+def _is_phoenix(material: Material) -> bool:
+    keys = _wrapped_keys(material)
+    return _SPAN_INPUT in keys or (keys >= {"input", "output"} and not keys.isdisjoint({"reference", "updated_at"}))
+
+
+def _is_azure(material: Material) -> bool:
+    return material.have("query", "ground_truth") or material.have("query", "response", "context")
+
+
+def _read_mlflow(material: Material, export: Export) -> None:
+    for row in material.rows:
+        expected = _part(row, "expectations", _EXPECTATIONS)
+        every = {**row, **(expected if isinstance(expected, Mapping) else {})}
+        asked = "request" if "request" in row else "inputs"
+        columns = tuple(key for key in row if key.startswith((*_INPUTS, *_EXPECTATIONS)))
+        gold = value_of(every.get("expected_retrieved_context"))
+        _add(
+            export,
+            _part(row, asked, _INPUTS),
+            value_of(every.get("expected_response")) or " ".join(texts_of(every.get("expected_facts"))),
+            given_id=row.get("request_id"),
+            gold=[
+                GoldPassage(doc_id=text_of(each.get("doc_uri")), text=text_of(each.get("content")) or "")
+                for each in (gold if isinstance(gold, list) else ())
+                if isinstance(each, Mapping) and (each.get("doc_uri") or each.get("content"))
+            ],
+            metadata=further(every, "request_id", asked, "expectations", *_EXPECTED, *columns),
+        )
+        export.leave_unasserted(every, "guidelines")
 
 
 def _read_langsmith(material: Material, export: Export) -> None:
@@ -71,7 +110,7 @@ def _part(row: Mapping[str, Any], name: str, prefixes: tuple[str, ...]) -> Any:
 
 
 def _read_langfuse(material: Material, export: Export) -> None:
-    for row in _langfuse_rows(material):
+    for row in _wrapped_rows(material):
         if str(row.get("status") or "").upper() == "ARCHIVED":
             export.leave("archived items")
             continue
@@ -80,11 +119,17 @@ def _read_langfuse(material: Material, export: Export) -> None:
         _add(export, _json_text(row.get("input")), _json_text(row.get(name)), given_id=row.get("id"), metadata=metadata)
 
 
-def _langfuse_rows(material: Material) -> Sequence[Mapping[str, Any]]:
-    """The items; the API wraps them in `data`, the SDK's dataset in `items`."""
+def _wrapped_keys(material: Material) -> set[str]:
+    return {key for row in _wrapped_rows(material) for key in row}
+
+
+def _wrapped_rows(material: Material) -> Sequence[Mapping[str, Any]]:
+    """The rows; Langfuse's API wraps them in `data`, its SDK in `items`, and Phoenix in `examples` of `data`."""
     document = material.document
     if isinstance(document, Mapping):
-        for name in ("data", "items"):
+        if isinstance(document.get("data"), Mapping):
+            document = document["data"]
+        for name in ("data", "items", "examples"):
             if isinstance(document.get(name), list):
                 return [each for each in document[name] if isinstance(each, Mapping)]
     return material.rows
@@ -105,7 +150,27 @@ def _read_openai_evals(material: Material, export: Export) -> None:
         ideal = row.get("ideal")
         answers = texts_of(ideal)
         metadata = further(row, "input", "ideal")
-        _add(export, row.get("input"), answers[0] if answers else ideal, metadata=metadata, accepted=answers)
+        expected = answers[0] if answers else ideal
+        _add(export, row.get("input"), expected, metadata=metadata, all_acceptable_answers=answers)
+
+
+def _read_phoenix(material: Material, export: Export) -> None:
+    for row in _wrapped_rows(material):
+        if value_of(row.get("parent_id")):
+            export.leave("spans within a trace")
+            continue
+        asked = "input" if "input" in row else _SPAN_INPUT
+        output = value_of(row.get("output"))
+        # An example has an object; the text beside a `reference`, the retrieved documents, is the recorded answer.
+        expected = output if isinstance(output, Mapping) else None
+        metadata = further(row, "id", asked, *(["output"] if expected else []))
+        _add(export, value_of(row.get(asked)), expected, given_id=row.get("id"), metadata=metadata)
+
+
+def _read_azure(material: Material, export: Export) -> None:
+    for row in material.rows:
+        metadata = further(row, "query", "ground_truth")
+        export.add(row.get("query"), expected=row.get("ground_truth"), metadata=metadata)
 
 
 def _add(
@@ -114,9 +179,8 @@ def _add(
     outputs: Any,
     *,
     metadata: dict[str, Any],
-    given_id: Any = None,
-    accepted: tuple[str, ...] = (),
     sole_answer: bool = True,
+    **fields: Any,
 ) -> None:
     """Add the question in *inputs* with the answer in *outputs*; other values of both go to *metadata*."""
     messages = inputs.get("messages") if isinstance(inputs, Mapping) else inputs
@@ -138,13 +202,7 @@ def _add(
         return
     if outputs and answer is None:
         export.leave("outputs that name no answer (kept in metadata)")
-    export.add(
-        *(asked or [str(text)]),
-        given_id=given_id,
-        expected=answer,
-        metadata=metadata,
-        all_acceptable_answers=accepted,
-    )
+    export.add(*(asked or [str(text)]), expected=answer, metadata=metadata, **fields)
 
 
 def _answer(outputs: Any, *, sole: bool) -> Any:
@@ -165,7 +223,10 @@ def _named(value: Any, names: tuple[str, ...], *, sole: bool) -> Any:
 
 
 FORMS = (
+    Form(name="MLflow evaluation dataset", recognises=_is_mlflow, read=_read_mlflow),
     Form(name="LangSmith dataset", recognises=_is_langsmith, read=_read_langsmith),
     Form(name="Langfuse dataset items", recognises=_is_langfuse, read=_read_langfuse),
     Form(name="OpenAI evals samples", recognises=_is_openai_evals, read=_read_openai_evals),
+    Form(name="Phoenix examples and spans", recognises=_is_phoenix, read=_read_phoenix),
+    Form(name="Azure AI evaluation data", recognises=_is_azure, read=_read_azure),
 )

@@ -197,6 +197,62 @@ SAMPLES: Mapping[str, tuple[str, str]] = {
             {"item": {"question": "How long?", "ground_truth": "30 days"}},
         ),
     ),
+    # mlflow.genai.datasets, and the flat rows of Databricks' Agent Evaluation
+    "MLflow, JSON Lines": (
+        "a.jsonl",
+        _lines(
+            {
+                "inputs": {"question": WHO}, "outputs": {"response": "We do."},
+                "expectations": {
+                    "expected_response": CUSTOMER, "guidelines": ["Be kind."],
+                    "expected_retrieved_context": [{"doc_uri": "terms.md", "content": RULE}, {"doc_uri": "fees.md"}],
+                },
+                "tags": {"level": "easy"},
+            },
+            {"inputs": {"messages": TALK}, "expectations": {"expected_facts": ["You pay.", "It is 5 EUR."]}},
+        ),
+    ),
+    "MLflow columns, CSV": (
+        "a.csv",
+        ("inputs.question,expectations.expected_response,retrieved_context\n"
+        f'{WHO},{CUSTOMER},"[{{""doc_uri"": ""lamps.md""}}]"\n'),
+    ),
+    "Databricks, JSON Lines": (
+        "a.jsonl",
+        _lines(
+            {
+                "request_id": "r-1", "request": {"messages": [{"role": "user", "content": WHO}]}, "response": "We do.",
+                "retrieved_context": [{"doc_uri": "lamps.md"}], "expected_response": CUSTOMER,
+            }
+        ),
+    ),
+    # The columns of azure.ai.evaluation.evaluate()
+    "Azure AI evaluation, JSON Lines": (
+        "a.jsonl", _lines({"query": WHO, "context": "Lamps", "response": "We do.", "ground_truth": CUSTOMER})
+    ),
+    # phoenix.session.evaluation.get_qa_with_reference, Client().get_spans_dataframe, GET /v1/datasets/ID/examples
+    "Phoenix evals, CSV": ("a.csv", f"context.span_id,input,output,reference\nx1,{WHO},We do.,Lamps\n"),
+    "Phoenix spans, CSV": (
+        "a.csv",
+        ("context.span_id,parent_id,attributes.input.value,attributes.output.value\n"
+        f'x1,,"{{""question"": ""{WHO}""}}",We do.\nx2,x1,{WHO},Lamps\n'),
+    ),
+    "Phoenix examples, JSON": (
+        "a.json",
+        json.dumps(
+            {
+                "data": {
+                    "dataset_id": "d", "version_id": "v",
+                    "examples": [
+                        {
+                            "id": "e-1", "input": {"question": WHO}, "output": {"answer": CUSTOMER},
+                            "metadata": {"level": "easy"}, "updated_at": "2026-01-01T00:00:00Z",
+                        }
+                    ],
+                }
+            }
+        ),
+    ),
     "TREC lines": ("topics.tsv", "301\tWho pays for a return?\n302\tHow long may I return it?\n"),
 }  # fmt: skip
 """By name the file's name and its text."""

@@ -132,6 +132,31 @@ EXPECTED: dict[str, tuple[list[str], dict[str, Any]]] = {
     ),
     "Langfuse, CSV": ([], entry(id="i-1", metadata={"level": "easy"})),
     "OpenAI evals, JSON Lines": ([f"{NO_SYSTEM}: 2"], entry(all_acceptable_answers=[CUSTOMER, "They do."])),
+    "MLflow, JSON Lines": (
+        ["guidelines (kept in metadata, not asserted): 1", f"{NO_SYSTEM}: 1"],
+        entry(
+            gold_passages=[{"doc_id": "terms.md", "text": RULE}, {"doc_id": "fees.md"}],
+            metadata={"outputs": {"response": "We do."}, "tags": {"level": "easy"}, "guidelines": ["Be kind."]},
+        ),
+    ),
+    "MLflow columns, CSV": ([], entry(metadata={"retrieved_context": [{"doc_uri": "lamps.md"}]})),
+    "Databricks, JSON Lines": (
+        [],
+        entry(id="r-1", metadata={"response": "We do.", "retrieved_context": [{"doc_uri": "lamps.md"}]}),
+    ),
+    "Azure AI evaluation, JSON Lines": ([], entry(metadata={"context": "Lamps", "response": "We do."})),
+    "Phoenix evals, CSV": (
+        [],
+        entry(expected_answer=None, metadata={"context.span_id": "x1", "output": "We do.", "reference": "Lamps"}),
+    ),
+    "Phoenix spans, CSV": (
+        ["spans within a trace: 1"],
+        entry(expected_answer=None, metadata={"context.span_id": "x1", "attributes.output.value": "We do."}),
+    ),
+    "Phoenix examples, JSON": (
+        [],
+        entry(id="e-1", metadata={"level": "easy", "updated_at": "2026-01-01T00:00:00Z"}),
+    ),
     "TREC lines": ([], {"id": "301", "question": WHO, "expected_answer": None}),
 }
 """By sample, the values that are not carried over, and keys of the first question."""
@@ -615,10 +640,11 @@ def test_the_expected_answer_of_an_eval_has_one_of_the_usual_names(
 
 
 def test_recorded_outputs_of_mlflow_are_no_expected_answers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    row = {"inputs": {"question": "Which?"}, "outputs": "A.", "expectations": {"expected_response": "B."}}
+    row = {"inputs": {"question": "Which?"}, "outputs": "A.", "expectations": {"expected_facts": ["B.", "C."]}}
     (tmp_path / "a.json").write_text(json.dumps([row]), encoding="utf-8")
-    assert main(["convert", str(tmp_path / "a.json")]) == 2
-    assert "is not a recognised export (found: 'expectations', 'inputs', 'outputs')" in capsys.readouterr().err
+    left, [question] = convert(tmp_path, capsys, "a.json")
+    assert (left, question["expected_answer"]) == ([], "B. C.")
+    assert question["metadata"] == {"outputs": "A.", "expected_facts": ["B.", "C."]}
 
 
 def test_the_page_has_a_section_about_every_form() -> None:
