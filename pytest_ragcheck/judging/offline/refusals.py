@@ -50,8 +50,9 @@ def _sections() -> Iterator[tuple[str, frozenset[str], str]]:
 
 _KINDS = {title: (triggers, pattern) for title, triggers, pattern in _sections()}
 
-_OTHER_SCRIPTS, _UNSTATED, _OUTAGES, _REFERRALS, _OPENINGS = (
-    _KINDS.pop(title)[1] for title in ("other scripts", "not stated", "outages", "referrals", "openings")
+_OTHER_SCRIPTS, _UNSTATED, _OUTAGES, _OUTAGES_BESIDE, _REFERRALS, _OPENINGS = (
+    _KINDS.pop(title)[1]
+    for title in ("other scripts", "not stated", "outages", "outages beside", "referrals", "openings")
 )
 _BY_TRIGGERS = tuple(_KINDS.values())
 """Of each kind of refusal in Latin letters."""
@@ -173,7 +174,8 @@ def is_refusal(answer: str, cache: SentenceCache | None = None) -> bool:
     """
     True if *answer* declines: it is blank, asks back, or states that something is unknown or not in its sources.
 
-    The first sentence counts, and the second one if the first claims nothing. A refusal may be followed by an answer.
+    The first sentence counts, and the second one if the first claims nothing. A refusal may be followed by an answer,
+    but not by the sentence that the system is out of order, which may also precede it.
     """
     if cache is None or len(answer) > _CHARACTERS_READ:
         cache = SentenceCache(answer[:_CHARACTERS_READ])
@@ -182,4 +184,7 @@ def is_refusal(answer: str, cache: SentenceCache | None = None) -> bool:
     if not cache.sentences:
         return True
     first, second = cache[cache.sentences[0]], cache.sentences[1:2]
-    return first.declines or (bool(second) and cache[second[0]].declines and first.opens)
+    if not (first.declines or (second and cache[second[0]].declines and first.opens)):
+        return False
+    outage = _compiled(_OUTAGES_BESIDE)
+    return not any(outage.match(cache[each].folded[:_SENTENCE_READ]) for each in cache.sentences[:3])

@@ -18,6 +18,11 @@ The documents do&#160;not&nbsp;say.
 Dazu finde ich in den Dokumenten leider keine Angabe.
 Dazu habe ich keinen Hinweis gefunden.
 I cannot answer; the documents do not say why the service was down.
+I could not find it. The room service is not available.
+The documents do not say why. The service was down in May.
+I do not know. The email service is down, according to the page.
+Bu konuda bilgi bulunmuyor. Sistem raporları haftalık gönderir.
+Belgede hizmetin neden çalışmadığı belirtilmemiş.
 I do not know because the document does not say when the service is down.
 I cannot say whether the delay was due to a technical failure.
 The documents do not say whether refunds stop because the service is down.
@@ -326,6 +331,22 @@ Er is een fout opgetreden, ik kan niet antwoorden.
 В связи с техническими проблемами я не могу ответить.
 数据库连接失败，无法回答。
 システム障害により回答できません。
+Arama hizmeti çalışmadığı için cevap veremiyorum.
+Sunucu hatası nedeniyle cevap veremiyorum.
+I could not find anything. The search service is down.
+I'm sorry, our knowledge base is unavailable right now. I could not find anything.
+I do not know. An error occurred while searching the documents.
+Das weiß ich nicht. Der Suchdienst ist nicht erreichbar.
+Je ne sais pas. Le service de recherche est indisponible.
+No lo sé. El servicio de búsqueda no está disponible en este momento.
+Non lo so. Il server non risponde.
+Dat weet ik niet. De zoekdienst is niet bereikbaar.
+Não sei. O banco de dados está fora do ar.
+Я не знаю. Сервис поиска недоступен.
+Bu konuda bilgi bulunmuyor. Veritabanına şu anda erişilemiyor.
+我不知道。搜索服务不可用。
+わかりません。検索サービスが停止しています。
+모르겠습니다. 검색 서비스가 중단되었습니다.
 La aplicación muestra un aviso si no hay información disponible.
 The display shows: I do not know this card.
 Das Programm meldet: Dokument nicht gefunden.
