@@ -110,7 +110,7 @@ def passages(value: Any, *, separator: str = "") -> tuple[GoldPassage, ...]:
     return tuple(GoldPassage(text=sound(text)) for text in texts_of(value, separator=separator))
 
 
-def further(row: Mapping[str, Any], *carried: str, mapping: str = "metadata") -> dict[str, Any]:
+def further(row: Mapping[str, Any], *carried: str | None, mapping: str = "metadata") -> dict[str, Any]:
     """The values of *row* that are not *carried*; those of its own *mapping* come first, at the top level."""
     own = value_of(row.get(mapping))
     values = dict(own) if isinstance(own, Mapping) else {}

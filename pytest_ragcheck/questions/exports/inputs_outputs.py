@@ -64,10 +64,6 @@ def _is_phoenix(material: Material) -> bool:
     return _SPAN_INPUT in keys or (keys >= {"input", "output"} and not keys.isdisjoint({"reference", "updated_at"}))
 
 
-def _is_azure(material: Material) -> bool:
-    return material.have("query", "ground_truth") or material.have("query", "response", "context")
-
-
 def _read_mlflow(material: Material, export: Export) -> None:
     for row in material.rows:
         expected = _part(row, "expectations", _EXPECTATIONS)
@@ -167,12 +163,6 @@ def _read_phoenix(material: Material, export: Export) -> None:
         _add(export, value_of(row.get(asked)), expected, given_id=row.get("id"), metadata=metadata)
 
 
-def _read_azure(material: Material, export: Export) -> None:
-    for row in material.rows:
-        metadata = further(row, "query", "ground_truth")
-        export.add(row.get("query"), expected=row.get("ground_truth"), metadata=metadata)
-
-
 def _add(
     export: Export,
     inputs: Any,
@@ -228,5 +218,4 @@ FORMS = (
     Form(name="Langfuse dataset items", recognises=_is_langfuse, read=_read_langfuse),
     Form(name="OpenAI evals samples", recognises=_is_openai_evals, read=_read_openai_evals),
     Form(name="Phoenix examples and spans", recognises=_is_phoenix, read=_read_phoenix),
-    Form(name="Azure AI evaluation data", recognises=_is_azure, read=_read_azure),
 )

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from pytest_ragcheck.errors import DatasetError
-from pytest_ragcheck.questions.exports.export import Export, Form, further, passages, text_of
+from pytest_ragcheck.questions.exports.column_files import reader
+from pytest_ragcheck.questions.exports.export import Export, Form, text_of
 from pytest_ragcheck.questions.exports.material import Material, texts_of
 from pytest_ragcheck.questions.question import GoldPassage
 
@@ -21,16 +22,6 @@ def _is_embedding_pairs(material: Material) -> bool:
     document = material.document
     keys = ("queries", "corpus", "relevant_docs")
     return isinstance(document, dict) and all(isinstance(document.get(key), dict) for key in keys)
-
-
-def _read_labelled(material: Material, export: Export) -> None:
-    for row in material.document["examples"]:
-        export.add(
-            row["query"],
-            expected=row.get("reference_answer"),
-            gold=passages(row.get("reference_contexts")),
-            metadata=further(row, "query", "reference_answer", "reference_contexts"),
-        )
 
 
 def _read_pairs(material: Material, export: Export) -> None:
@@ -53,6 +44,10 @@ def _read_pairs(material: Material, export: Export) -> None:
 
 
 FORMS = (
-    Form(name="LlamaIndex LabelledRagDataset", recognises=_is_labelled, read=_read_labelled),
+    Form(
+        name="LlamaIndex LabelledRagDataset",
+        recognises=_is_labelled,
+        read=reader("query", "reference_answer", "reference_contexts", rows=lambda each: each.document["examples"]),
+    ),
     Form(name="LlamaIndex EmbeddingQAFinetuneDataset", recognises=_is_embedding_pairs, read=_read_pairs),
 )

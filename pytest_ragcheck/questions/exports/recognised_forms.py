@@ -9,12 +9,10 @@ from pathlib import Path
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.questions.exports import (
     beir_trec,
-    deepeval_files,
-    giskard_files,
+    column_files,
     inputs_outputs,
     llamaindex_files,
     promptfoo_tests,
-    ragas_files,
 )
 from pytest_ragcheck.questions.exports.beir_trec import is_qrels
 from pytest_ragcheck.questions.exports.export import Export, Form
@@ -23,10 +21,9 @@ from pytest_ragcheck.questions.exports.material import Material, read_material
 # The order matters where one form has the keys of another: Langfuse's CSV has those of deepeval too.
 FORMS: tuple[Form, ...] = (
     *promptfoo_tests.FORMS,
-    *giskard_files.FORMS,
-    *ragas_files.FORMS,
+    *column_files.FIRST_FORMS,
     *inputs_outputs.FORMS,
-    *deepeval_files.FORMS,
+    *column_files.LAST_FORMS,
     *llamaindex_files.FORMS,
     *beir_trec.FORMS,
 )
