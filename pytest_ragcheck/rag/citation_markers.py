@@ -7,32 +7,20 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.rag.citation_prose import blanked, prose_of, used_definitions
-from pytest_ragcheck.rag.citation_targets import SOURCE_WORDS, bracket_targets, expanded, is_source, named_targets
+from pytest_ragcheck.rag.citation_targets import bracket_targets, expanded, is_source, named_pattern, named_targets
 
-_MARKER = re.compile(
-    r"\[(?P<label>(?:[^\[\]\n]|\[[^\[\]\n]{0,200}\]){1,200})\]"
-    r"\((?:<(?P<spaced>[^<>\n]{1,2000})>|(?P<url>(?:[^()\s]|\([^()\s]{0,200}\)){1,2000}))"
-    r"(?:\s+[\"'][^\"'\n]{0,200}[\"'])?\)"
-    r"|[【［](?P<corner>[^【】［］\n]{1,200})[】］]"
-    r"|\[(?P<bracket>\^?\d{1,3}\][–—-]\[\^?\d{1,3}|[^\[\]\n]{1,200})\]"
-    rf"|[(（](?P<round>(?:{SOURCE_WORDS})(?:\s*[:：](?!\s*\[[^\[\]\n]*\]\s*[(\[])|\s+\#?(?=\d|[^()\s]+[./]\w))(?:[^()（）\n]|\([^()\n]{{0,200}}\)){{1,200}})[)）]",
-    re.IGNORECASE,
-)
-MAY_CITE = re.compile(rf"[\[【［]|[(（](?:{SOURCE_WORDS})\b", re.IGNORECASE)
+_MARKER = named_pattern("marker")
+MAY_CITE = named_pattern("may_cite")
 """Matches every answer with a marker."""
-_REFERENCE_LINK = re.compile(r"\[(?P<label>[^\[\]\n]{1,200})\](?=\[(?P<reference>[^\[\]\n]{0,50})\])")
+_REFERENCE_LINK = named_pattern("reference_link")
 _PAGE_OR_SCHEME = re.compile(r"[#/.]|(?!https?:)[a-z][a-z+.-]*:", re.IGNORECASE)
 _WORD = re.compile(r"\w+")
 
 _NAME_BEFORE = re.compile(r"([\w.]+)((?:\[[^\[\]\n]{1,50}\])*)$")
 _VARIABLE = re.compile(r"\[[A-Za-z_]\w*\]")
-_CODE_NAME = re.compile(r"_|^[a-z]\d?$|(?:^|\.)(?:args?|argv|arr|array|data|dict|items|list|matrix|rows|tuple|vec)$")
+_CODE_NAME = named_pattern("code_name")
 _CODE_AFTER = re.compile(r"\s*(?:==?|\+=|-=)|\.[a-z_]\w*|[({]")
-_INTERVAL_BEFORE = re.compile(
-    r"(?:\b(?:interval|range|domain|between|values? in|array|list|tuple|vector|set|ids?|indices|intervall|intervalle"
-    r"|intervalo|bereich|диапазон\w*|интервал\w*)(?:\s+(?:of|is|from|in|de|von))?\s*:?|[∈=]|% ci|[\"']:)\s*$",
-    re.IGNORECASE,
-)
+_INTERVAL_BEFORE = named_pattern("interval_before")
 
 
 @frozen

@@ -6,36 +6,19 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from pytest_ragcheck.rag.citation_targets import SOURCE_WORDS, expanded
+from pytest_ragcheck.rag.citation_targets import expanded, named_pattern
 
-_NO_PROSE = re.compile(
-    r"^(?P<fence>[ \t]*(?:`{3,}|~{3,})).*?(?:^(?P=fence)[`~]*\s*?$|\Z)"  # fenced code
-    r"|(?:(?<=\n\n)|\A)(?:(?:    |\t)[^\n]*(?:\n|\Z))+"  # indented code
-    r"|(?<!`)(?P<ticks>`+)(?!`).{1,2000}?(?<!`)(?P=ticks)(?!`)"  # code in a line
-    r"|\$\$.{1,2000}?\$\$|(?<![\w$])\$[^\s$][^$\n]{0,200}(?<=[^\s$])\$(?![\w$])"  # formulas
-    r"|\\\[(?:[^\\]|\\[^\[\]]){1,2000}\\\]|\\\((?:[^\\]|\\[^()]){1,2000}\\\)"  # formulas of LaTeX
-    r"|!\[[^\[\]\n]{0,300}\]\((?:[^()\n]|\([^()\n]{0,200}\)){0,2000}\)"  # images
-    r"|(?<!\w)!\[[^\[\]\n]{0,300}\]\[[^\[\]\n]{0,200}\]"  # images by reference; a word before "!" ends a sentence
-    r"|(?<=[\"'])\s*:\s*\[(?:[^\[\]]|\[[^\[\]]{0,500}\]){0,2000}\](?=\s*[,}\]])"  # arrays of JSON
-    r"|^[ \t]*(?:[-*+]|\d{1,3}[.)])[ \t]+\[[ xX]\](?=\s)",  # task lists
-    re.MULTILINE | re.DOTALL,
-)
+_NO_PROSE = named_pattern("no_prose")
 # Matches every text that `_NO_PROSE` matches, unless it begins with an indent, in a tenth of the time.
 _MAY_BE_NO_PROSE = re.compile(r"[`$\\]|~~~|!\[|[\"']\s*:\s*\[|\n[ \t]|\[[ xX]\]")
 _INDENTS = (" ", "\t")
 _BRACKET = re.compile(r"[\[(（【［]")
 _IMAGE_LABEL = re.compile(r"!\[[^\[\]\n]{0,300}\]\[([^\[\]\n]{1,200})\]")
-_DEFINITION = re.compile(
-    r"^[ \t]*(?:[-*][ \t]+)?\[\^?(?P<label>[^\[\]\n]{1,50})\]:[ \t]*(?P<text>[^\n]+)$", re.MULTILINE
-)
-_LINK = re.compile(r"<?(?P<address>[^\s<>]+)>?(?:\s+[\"'(].*[\"')])?")
+_DEFINITION = named_pattern("definition")
+_LINK = named_pattern("link")
 _LINE = re.compile(r"[^\r\n]+")
-_LIST_HEADING = re.compile(
-    rf"(?:{SOURCE_WORDS}|bibliography|footnotes?)(?: used| cited| (?:and|&) \w+)?", re.IGNORECASE
-)
-_LISTED = re.compile(
-    r"^[ \t]*(?:[-*][ \t]+)?(?:\[\^?(?P<mark>\d{1,3})\]|(?P<number>\d{1,3})[.)])[ \t:–—-]*(?P<text>\S[^\n]*)$"
-)
+_LIST_HEADING = named_pattern("list_heading")
+_LISTED = named_pattern("listed")
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,50 +5,42 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from pytest_ragcheck.package_text import package_text
+
 _WIDEST_RANGE = 20
 """A wider range, such as `[1-100]`, is an interval."""
 
-_OTHER_WORDS = (
-    r"cited?|contexts?|files?|datei|dok|dokumente?|documentos?|documenti|kontexte?|contextos?|документы?|контекст|文書|資料|문서"
-    r"|see|siehe|voir|véase|参见"
+_TEXTS = dict(
+    line.split(" = ", 1)
+    for line in package_text("rag/citations.txt").replace("\n    ", "").splitlines()
+    if line[:1] not in ("", "#")
 )
-"""Words that begin other remarks too, such as `(see: below)`."""
-SOURCE_WORDS = (
-    r"sources?|references?|refs?|citations?|docs?|documents?|passages?|chunks?|quellen?|fuentes?|font[ei]s?"
-    rf"|bron(?:nen)?|źródł[oa]|kaynak|источники?|источника|المصدر|来源|文档|出典|출처|{_OTHER_WORDS}"
-)
-_AND = "and|und|et|y|e|и"
-_NUMBERS = re.compile(
-    rf"\^?#?\d{{1,3}}\^?(?:\s*(?:[&和与と–—-]|[,;،؛，；、]?\s(?:{_AND}|en|i|og|och|oraz)\s|[,;،؛，；、])\s*\^?#?\d{{1,3}}\^?)*",
-    re.IGNORECASE,
-)
-_SEPARATOR = re.compile(rf"[,;|،؛，；、]\s*(?:(?:{_AND})\s+)?|\s+(?:{_AND})\s+")
+
+
+def named_pattern(name: str) -> re.Pattern[str]:
+    return re.compile(_text(name))
+
+
+def _text(name: str) -> str:
+    return re.sub("<([A-Z_]+)>", lambda found: _text(found[1]), _TEXTS[name])
+
+
+_OTHER_WORD = named_pattern("other_word")
+_NUMBERS = named_pattern("numbers")
+_SEPARATOR = named_pattern("separator")
 _MOST_PARTS = 5
 """Most parts of a list that form one name, such as `Salt, Pepper and Oil.pdf`."""
 
 _RANGE = re.compile(r"(\d{1,3})\^?(?:\s*[–—-]\s*\^?(\d{1,3}))?")
-_PREFIX = re.compile(
-    rf"(?P<word>{SOURCE_WORDS})(?:\s*(?P<colon>[:：=])\s*|[\s#_]+(?=\d)|\s+(?=\S+[./]\w)|(?=\d{{1,3}}\b(?!\.\w)))",
-    re.IGNORECASE,
-)
+_PREFIX = named_pattern("prefix")
 _NO_NAMES = frozenset({"none", "n/a", "unknown", "above", "below"})
-_PLACE = (
-    r"(?:pp?|pages?|pg|sec|sections?|chapters?|ch|lines?|paragraphs?|para|§+|seiten?|s|стр)[.:]?\s*\d+(?:[.–—-]\d+)*"
-    r"|l\d+(?:[–—-]l?\d+)?"
-)
-_LOCATOR = re.compile(rf"{_PLACE}|\d{{1,4}}[–—-]\d{{1,4}}", re.IGNORECASE)
+_LOCATOR = named_pattern("locator")
 _CHUNK = re.compile(r"(?:chunk|passage)\s*:?\s*\d+", re.IGNORECASE)
-_FILE = re.compile(
-    r"[^\s,;:|]{1,150}\.(?:adoc|csv|docx?|epub|html?|json|log|md|mdx|odt|pdf|pptx?|rst|rtf|tex|txt|xlsx?|xml|ya?ml)",
-    re.IGNORECASE,
-)
-_PLACE_AT_END = re.compile(
-    rf"(?:^({_FILE.pattern})(?:\s*[:>]|\s+[–—-]\s).*|(?<=[a-z]):\d+(?:[–—-]\d+)?|(?<=\w)[\s(–—-]+(?:{_PLACE})\)?)$",
-    re.IGNORECASE,
-)
+_FILE = named_pattern("file")
+_PLACE_AT_END = named_pattern("place_at_end")
 _ADDRESS = re.compile(r"https?://\S+", re.IGNORECASE)
 _MESSAGE_AND_RESULT = re.compile(r"\d{1,3}:(\d{1,3})")
-_INDEXES = re.compile(r"(?:[,; ]*(?:ref_)?id:\s?\d{1,3})+", re.IGNORECASE)
+_INDEXES = named_pattern("indexes")
 _NUMBERED_NAME = re.compile(r"(\d{1,3})\s*[:：]\s*(.+)")
 
 
@@ -102,7 +94,7 @@ def named_targets(inside: str, is_document: Callable[[str], bool]) -> tuple[str,
     parts = (part for part in _parts(rest, is_document) if part.casefold() not in _NO_NAMES)
     if prefix and not prefix["colon"]:
         return tuple(part for part in parts if expanded(part) or is_document(part))
-    if prefix and re.fullmatch(_OTHER_WORDS, prefix["word"], re.IGNORECASE):
+    if prefix and _OTHER_WORD.fullmatch(prefix["word"]):
         return tuple(part for part in parts if expanded(part) or is_source(part, is_document))
     return tuple(parts)
 

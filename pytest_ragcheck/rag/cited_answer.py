@@ -11,21 +11,15 @@ from urllib.parse import unquote
 from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.rag.answer import RagAnswer
 from pytest_ragcheck.rag.citation_markers import MarkedText, Marker, find_markers
-from pytest_ragcheck.rag.citation_targets import SOURCE_WORDS
+from pytest_ragcheck.rag.citation_targets import named_pattern
 
 _EXTENSION = re.compile(r"\.[a-z]{2,4}[0-9]?$")
-_PART = re.compile(
-    r"(.*\.[a-z]{2,4}\d?)(?:[^.\w]|_).*|(\d+)[\W_]\d.*"
-    r"|(.*?[^\W_])(?:#\b|::|(?:[\W_]+(?:[cp]|chunk|node|page|part|passage|section|segment)s?[\W_]*|:)\d).*",
-    re.IGNORECASE,
-)
+_PART = named_pattern("part")
 _SCHEME = re.compile(r"^[a-z]+://(?:www\.)?|[?&]utm_[^#]*")
-_URL_IN_TEXT = re.compile(
-    r"https?://(?:[^\s()\[\]<>\"']|\([^\s()]{0,200}\))*(?:[^\s()\[\]<>\"'.,;]|\([^\s()]{0,200}\))"
-)
+_URL_IN_TEXT = named_pattern("url_in_text")
 _LETTERS = re.compile(r"[^\W\d_]+")
 _ONE_KIND = re.compile(r"[\d\W_]*|[^\d]*")
-_SOURCE_WORD = re.compile(SOURCE_WORDS, re.IGNORECASE)
+_SOURCE_WORD = named_pattern("source_word")
 _FILE_IN_TEXT = re.compile(r"[\w./-]+\.[A-Za-z]{2,4}\b")
 
 

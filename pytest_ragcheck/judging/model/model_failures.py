@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import ssl
+from collections.abc import Mapping
 from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.errors import JudgeReplyError, JudgeUnavailable
 from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.judging.model.model_kind import JUDGE_MODEL, ModelKind
+from pytest_ragcheck.package_text import package_text
 from pytest_ragcheck.rag.body.excerpt import LONGEST, excerpt, is_html, quoted
 from pytest_ragcheck.rag.http.exchange_failures import causes_of, proxy_of
 from pytest_ragcheck.rag.http.retry import TRANSIENT, retry_after_seconds
@@ -41,9 +44,9 @@ class ServerFailures:
     def of_status(self, refused: Refused) -> JudgeUnavailable:
         status = refused.status
         location = refused.headers.get("location", "") if 300 <= status < 400 else ""
-        usual = _SERVER_ERROR if status >= 500 else _TEMPLATES.get(status, _REFUSED)
-        template = _TEMPLATES[401] if refused.wrong_key else _NO_QUOTA if refused.code == _NO_QUOTA_LEFT else usual
-        text = (_MOVED if location else template).format(
+        usual = "server error" if status >= 500 else str(status) if str(status) in _TEXTS else "refused"
+        cause = "401" if refused.wrong_key else "402" if refused.code == _NO_QUOTA_LEFT else usual
+        text = _TEXTS["moved" if location else cause].format(
             judge=f"{self.kind.who} at {self.url}",
             model=f"model {self.model!r}",
             status=f"error {status} with HTTP 200" if refused.in_body else f"HTTP {status}",
@@ -69,9 +72,9 @@ class ServerFailures:
         texts = [str(each) for each in causes if each is error.__cause__ or isinstance(each, OSError)]
         reason = self._excerpt(next(filter(None, texts), type(error.__cause__).__name__))
         unknown = any(isinstance(each, ssl.SSLCertVerificationError) for each in causes)
-        advice = _OWN_AUTHORITY if unknown else _BY_PROXY if error.by_proxy else _NOT_RUNNING
-        if (proxy := proxy_of(self.url)) and advice is _NOT_RUNNING:
-            advice += _THROUGH_PROXY
+        advice = _TEXTS["own authority" if unknown else "by proxy" if error.by_proxy else "not running"]
+        if (proxy := proxy_of(self.url)) and not (unknown or error.by_proxy):
+            advice += _TEXTS["through proxy"]
         return JudgeUnavailable(
             f"no connection to {self._server}: {reason.rstrip('.')}. {advice.format(kind=self.kind, proxy=proxy)}",
             transient=not (unknown or error.by_proxy),
@@ -123,29 +126,8 @@ class ServerFailures:
 _RETRIED = TRANSIENT | {500, 520, 521, 522, 523, 524, 529}
 """Gateways also turn an overloaded or unreachable model into 500; proxies send 520 to 524 and 529."""
 
-_NO_QUOTA = "{judge} has no quota left for {model}: {status}. Check the account's plan and billing."
-_TEMPLATES = {
-    401: "{judge} refused the key: {status} for {model}. "
-    "Check {kind.key}, or {kind.other_key} if {kind.url} is not set.",
-    402: _NO_QUOTA,
-    403: "{judge} does not let this key use {model}: {status}. Check the key's rights and the model's name.",
-    404: "{judge} does not know {model} or this path: {status}. "
-    "Check {kind.model}, and that {kind.url} is the API's base, often ending in /v1.",
-    407: "the proxy in front of {judge} refuses the credentials: {status} for {model}. "
-    "Check HTTP_PROXY and HTTPS_PROXY.",
-    429: "{judge} refuses more requests for now: {status} for {model}. "
-    "Lower rag_judge_concurrency, or raise the account's limit.",
-}
+_TEXTS: Mapping[str, str] = json.loads(package_text("judging/model/failures.json"))
+"""The texts by the status, or by another cause."""
+
 _NO_QUOTA_LEFT = "insufficient_quota"
 """The code of a 429 that waiting does not end."""
-
-_SERVER_ERROR = "{judge} failed: {status} for {model}. Check the server's log, or run again later."
-_MOVED = (
-    "{judge} redirects the request: {status} for {model}. "
-    "If that is where the API is, set {kind.url} to its base there."
-)
-_NOT_RUNNING = "Start the server, or check {kind.url}."
-_OWN_AUTHORITY = "Check {kind.url}; for a certificate authority of your own, set SSL_CERT_FILE to its certificate."
-_THROUGH_PROXY = " The environment sends requests through the proxy {proxy}: check it, or add the host to NO_PROXY."
-_BY_PROXY = "A proxy refused it: check HTTP_PROXY and HTTPS_PROXY, or add the host to NO_PROXY."
-_REFUSED = "{judge} refused the request: {status} for {model}. Check {kind.model} and {kind.url}."

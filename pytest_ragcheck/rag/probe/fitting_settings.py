@@ -6,32 +6,15 @@ from collections.abc import Iterator, Mapping
 
 from pytest_ragcheck.errors import EndpointTimeout
 from pytest_ragcheck.frozen import frozen
+from pytest_ragcheck.package_text import package_text
 from pytest_ragcheck.rag.body.event_parsers import parser_for
 from pytest_ragcheck.rag.body.json_body import ReplyMismatch, parse_json
 from pytest_ragcheck.rag.http.route import HttpRoute
 from pytest_ragcheck.rag.probe.probe_exchange import Exchange, Target, exchange_over, route_to
-from pytest_ragcheck.rag.shapes.named_shapes import CHAT, NAMED_SHAPES
+from pytest_ragcheck.rag.shapes.named_shapes import NAMED_SHAPES
 from pytest_ragcheck.rag.shapes.shape import read_shape
 from pytest_ragcheck.rag.shapes.variants import fitting_events, fitting_response
 
-_KEYS_OF_THE_QUESTION = ("query", "question", "input", "message", "prompt", "text")
-_FURTHER_REQUESTS = (
-    # LangServe, for a chain whose input is a mapping
-    '{"input": {"question": "{query}"}}',
-    # LightRAG leaves the texts out by default.
-    '{"query": "{query}", "include_references": true, "include_chunk_content": true}',
-    # OpenAI's messages, without the end of its streams
-    NAMED_SHAPES["openai-chat"].request,
-    # FastGPT leaves the quotes out by default.
-    f'{{"detail": true, {CHAT}}}',
-    # AI SDK 5, and Gemini
-    (
-        '{"id": "1", "messages": ["{history}", '
-        '{"id": "1", "role": "user", "parts": [{"type": "text", "text": "{query}"}]}]}'
-    ),
-    '{"contents": [{"role": "user", "parts": [{"text": "{query}"}]}]}',
-    *(f"GET {key}={{query}}" for key in ("query", "q", "question")),
-)
 _REFUSED = frozenset({400, 404, 405, 415, 422, 500, 501})
 """
 Statuses of an endpoint that takes another request; after any other status, further requests are pointless.
@@ -95,11 +78,9 @@ def _requests(own: Mapping[str, str]) -> Iterator[Mapping[str, str]]:
         yield own
     for name in NAMED_SHAPES:
         yield {} if name == "query" else {"rag_shape": name}
-    for key in _KEYS_OF_THE_QUESTION:
-        for optional in (', "top_k": "{top_k}"', ""):
-            yield {"rag_request": f'{{"{key}": "{{query}}"{optional}}}'}
-    for request in _FURTHER_REQUESTS:
-        yield {"rag_request": request}
+    for line in package_text("rag/requests.txt").splitlines():
+        if not line.startswith("#"):
+            yield {"rag_request": line}
 
 
 async def _ask(route: HttpRoute, target: Target, settings: Mapping[str, str]) -> Exchange:
