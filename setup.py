@@ -18,7 +18,7 @@ PACKED = {
     "judging/offline/words": (".txt",),
     "judging/prompts": (".json", ".txt"),
     "questions/fields": (".json",),
-    "rag": (".txt",),
+    "rag": (".json", ".txt"),
     "rag/body": (".txt",),
     "report/html": (".css", ".html", ".js", ".svg"),
     "summary/schemas": (".json",),

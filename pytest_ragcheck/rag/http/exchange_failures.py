@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import socket
 import ssl
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,6 +19,7 @@ from pytest_ragcheck.errors import (
     EndpointTimeout,
     EndpointUnreachable,
 )
+from pytest_ragcheck.package_text import package_text
 from pytest_ragcheck.rag.body.excerpt import excerpt, quoted
 from pytest_ragcheck.rag.http.exchange_progress import Phase
 from pytest_ragcheck.rag.http.retry import retry_after_seconds
@@ -77,7 +79,9 @@ def wrong_status(
     status, headers = response.status_code, response.headers
     body = address.redactor.text(body)
     found = f"status {status} {excerpt(response.reason_phrase, 60)}".rstrip()
-    usual = _TO_DO.get(status, "See the endpoint's log." if status >= 500 else "The contract wants status 200.")
+    usual = _TO_DO.get(
+        str(int(status)), "See the endpoint's log." if status >= 500 else "The contract wants status 200."
+    )
     advice = to_do.get(status) or usual.format(request=exchange.shown, method=exchange.method)
     if status == HTTPStatus.METHOD_NOT_ALLOWED and exchange.method == "POST" and status not in to_do:
         advice += " If it takes GET with ?questions=TEXT, set rag_shape = search-rag."
@@ -220,20 +224,4 @@ def _redirect_target(address: Address, location: str) -> str:
         return f"{excerpt(location)!r}, which is not a URL"
 
 
-_REFUSED = "The endpoint has to take {request}. To send it something else, set rag_request."
-_TO_DO = {
-    400: _REFUSED,
-    401: "Give the endpoint's credentials by rag_headers, or an identity's by rag_identities.",
-    403: "Check the credentials in rag_headers or rag_identities, and what they allow.",
-    404: "There is no such route: check the path in the URL.",
-    405: "The route has to take {method}: check the path in the URL, and the methods of the route.",
-    406: "Set the media types that the endpoint offers in rag_headers, such as Accept: text/event-stream.",
-    407: "Check the credentials in HTTP_PROXY and HTTPS_PROXY.",
-    413: "The request is too large for the endpoint: raise its limit.",
-    415: _REFUSED,
-    422: _REFUSED,
-    429: "Ask fewer questions at once, or raise the endpoint's limit.",
-    502: "A proxy got no reply from the RAG service: see whether the service runs, and its log.",
-    503: "The RAG service is not ready, or overloaded: see its log.",
-    504: "A proxy waited too long for the RAG service: see the service's log, and the proxy's limit.",
-}
+_TO_DO: Mapping[str, str] = json.loads(package_text("rag/failures.json"))

@@ -1,8 +1,12 @@
-"""Lists the named shapes, written like the settings `rag_request` and `rag_response`."""
+"""Reads the named shapes of `rag/shapes.txt`."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any
+
 from pytest_ragcheck.frozen import frozen
+from pytest_ragcheck.package_text import package_text
 
 CONTRACT = "query"
 CHAT = '"messages": ["{history}", {"role": "user", "content": "{query}"}]'
@@ -24,75 +28,15 @@ class NamedShape:
     leaves_out_contexts: bool = False
 
 
-NAMED_SHAPES = {
-    CONTRACT: NamedShape(
-        request='{"query": "{query}", "top_k": "{top_k}"}',
-        response="answer=answer contexts=contexts source_ids=source_ids",
-    ),
-    "search-rag": NamedShape(
-        request="GET questions={query}",
-        response="answer=answer contexts=not_null(contexts, chunks)",
-    ),
-    "server": NamedShape(
-        request='{"query": "{query}", "top_k": "{top_k}", "include_chunks": true, "session_id": "{session}"}',
-        response=(
-            "answer=answer contexts=not_null(contexts, sources[].text) source_ids=sources[].document_id "
-            "session=session_id"
-        ),
-    ),
-    # Chat completions have no contexts; a custom server can add `contexts` next to `choices`.
-    "openai-chat": NamedShape(
-        request=f"{{{CHAT}}}",
-        response="answer=choices[0].message.content contexts=contexts",
-        event="answer=choices[0].delta.content contexts=contexts",
-        stream_end="choices[0].finish_reason",
-    ),
-    # POST /v1/chat-messages. An agent only streams, so every app is asked for a stream.
-    "dify": NamedShape(
-        request=(
-            '{"inputs": {}, "query": "{query}", "response_mode": "streaming", "user": "pytest-ragcheck", '
-            '"conversation_id": "{session}"}'
-        ),
-        response=(
-            "answer=answer contexts=not_null(metadata.retriever_resources, `[]`)[].content "
-            "source_ids=not_null(metadata.retriever_resources, `[]`)[].document_name session=conversation_id"
-        ),
-        event=(
-            "answer=answer contexts=metadata.retriever_resources[].content "
-            "source_ids=metadata.retriever_resources[].document_name session=conversation_id"
-        ),
-        stream_end="event == 'message_end'",
-        # The moderation of Dify replaces an answer that it flags.
-        stream_replacement="event == 'message_replace'",
-        leaves_out_contexts=True,
-    ),
-    # POST /api/v1/chats_openai/{id}/chat/completions. The other route greets instead of answering the first question.
-    "ragflow": NamedShape(
-        request=f'{{"model": "model", {CHAT}, "stream": true, "extra_body": {{"reference": true}}}}',
-        response=(
-            "answer=choices[0].message.content contexts=not_null(choices[0].message.reference, `[]`)[].content "
-            "source_ids=not_null(choices[0].message.reference, `[]`)[].document_name"
-        ),
-        event=(
-            "answer=choices[0].delta.content contexts=choices[0].delta.reference[].content "
-            "source_ids=choices[0].delta.reference[].document_name"
-        ),
-        stream_end="choices[0].finish_reason",
-        stream_error="[choices[0].delta.content][?@ && starts_with(to_string(@), '**ERROR**')] | [0]",
-        leaves_out_contexts=True,
-    ),
-    # POST /api/chat/completions. The request names a model, so rag_request must be set too.
-    "open-webui": NamedShape(
-        request=f'{{{CHAT}, "stream": true}}',
-        response=(
-            "answer=choices[0].message.content contexts=not_null(sources, `[]`)[].document[] "
-            "source_ids=not_null(sources, `[]`)[].metadata[].source"
-        ),
-        event="answer=choices[0].delta.content contexts=sources[].document[] source_ids=sources[].metadata[].source",
-        stream_end="choices[0].finish_reason",
-        leaves_out_contexts=True,
-    ),
-}
+def _shapes() -> Iterator[tuple[str, NamedShape]]:
+    for section in package_text("rag/shapes.txt").replace("<CHAT>", CHAT).split("\n[")[1:]:
+        name, *lines = section.splitlines()
+        fields: dict[str, Any] = dict(line.split(" = ", 1) for line in lines if line and line[0] != "#")
+        fields["leaves_out_contexts"] = "leaves_out_contexts" in fields
+        yield name.rstrip("]"), NamedShape(**fields)
+
+
+NAMED_SHAPES = dict(_shapes())
 
 
 def read_name(text: str) -> NamedShape:
