@@ -17,6 +17,7 @@ PACKED = {
     "judging/offline": (".txt",),
     "judging/offline/words": (".txt",),
     "judging/prompts": (".json", ".txt"),
+    "questions/exports": (".json",),
     "questions/fields": (".json",),
     "rag": (".json", ".txt"),
     "rag/body": (".txt",),

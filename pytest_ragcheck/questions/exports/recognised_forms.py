@@ -21,9 +21,8 @@ from pytest_ragcheck.questions.exports.material import Material, read_material
 # The order matters where one form has the keys of another: Langfuse's CSV has those of deepeval too.
 FORMS: tuple[Form, ...] = (
     *promptfoo_tests.FORMS,
-    *column_files.FIRST_FORMS,
     *inputs_outputs.FORMS,
-    *column_files.LAST_FORMS,
+    *column_files.FORMS,
     *llamaindex_files.FORMS,
     *beir_trec.FORMS,
 )
