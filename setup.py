@@ -20,7 +20,6 @@ PACKED = {
     "questions/exports": (".json",),
     "questions/fields": (".json",),
     "rag": (".json", ".txt"),
-    "rag/body": (".txt",),
     "report/html": (".css", ".html", ".js", ".svg"),
     "summary/schemas": (".json",),
     "testing": (".txt",),

@@ -12,7 +12,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, WithJsonSchema
 from pytest_ragcheck.errors import JudgeReplyError
 from pytest_ragcheck.judging.judgement import SentenceSupport
 from pytest_ragcheck.judging.model.chat import AsksModel, ExpectedReply
-from pytest_ragcheck.judging.model.reply_object import as_bool, as_number, read_object, shown, strict_schema
+from pytest_ragcheck.judging.model.reply_object import as_bool, as_number, read_object, shown, strict_schema, unlike
 from pytest_ragcheck.judging.prompts.judge_prompt import JudgePrompt, frame_of, packaged_prompt, text_of
 from pytest_ragcheck.questions.question import Question
 from pytest_ragcheck.rag.answer import RagAnswer
@@ -61,7 +61,7 @@ def _whole(value: Any) -> int:
 
 def _numbers(value: Any) -> tuple[int, ...]:
     if not isinstance(value, list):
-        raise ValueError("is not a list of numbers")  # noqa: TRY004 - pydantic lets a TypeError through
+        raise unlike(value, "a list of numbers")
     return tuple(map(_whole, value))
 
 

@@ -27,10 +27,10 @@ _SPAN_INPUT = "attributes.input.value"
 
 
 def _is_mlflow(material: Material) -> bool:
-    if material.have("request"):  # of Databricks
-        return material.have_one_of(*_EXPECTED, "expected_facts", "retrieved_context")
-    return any(key.startswith("inputs") for key in material.keys) and any(
-        key == "expectations" or key.startswith(_EXPECTATIONS) for key in material.keys
+    names = {key.partition(".")[0] for key in material.keys}
+    # The second form is that of Databricks.
+    return names >= {"inputs", "expectations"} or (
+        "request" in names and material.have_one_of(*_EXPECTED, "expected_facts", "retrieved_context")
     )
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from pytest_ragcheck.package_text import package_text
 from pytest_ragcheck.rag.body.vocabulary import named_error
 
-_LISTS = re.findall("(?m)^[a-z ]+ = (.*(?:\\n .*)*)", package_text("rag/body/reply_keys.txt"))
+_LISTS = re.findall("(?m)^[a-z ]+ = (.*(?:\\n .*)*)", package_text("rag/reply_keys.txt"))
 
 # In the order of the file, whose titles explain them.
 (
