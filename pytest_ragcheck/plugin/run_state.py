@@ -104,8 +104,8 @@ class Run:
         if self.begun and self.unfinished:
             return True
         results = self.results
-        failed = any(node in self.questions.selected for node in results.failed)
-        return bool(results.records) or results.over_budget > 0 or failed
+        failed = self.questions.asked.keys() & results.failed
+        return bool(results.records or results.over_budget or failed)
 
 
 RUN: pytest.StashKey[Run] = pytest.StashKey()

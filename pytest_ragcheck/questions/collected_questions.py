@@ -21,7 +21,7 @@ class CollectedQuestions:
     """Suffix of the dataset names of this worker under `--dist each`; else empty."""
 
     sets: dict[str, QuestionSet] = field(default_factory=dict)
-    """The questions that have an item, by dataset name; the item may be deselected."""
+    """The questions that an item asks, by dataset name; the item may be deselected."""
 
     selected: dict[str, Question] = field(default_factory=dict)
     """The question of each item that was not deselected, by node id."""
@@ -32,12 +32,7 @@ class CollectedQuestions:
     _files: dict[str, QuestionSet] = field(default_factory=dict, init=False)
 
     def add(self, questions: QuestionSet) -> None:
-        """
-        Add the questions of a file, or of a test that uses the file.
-
-        Raises:
-            QuestionFileError: Another file has the same dataset name.
-        """
+        """Add the questions of a file; raise a `QuestionFileError` if another file has the same dataset name."""
         known = self._files.setdefault(questions.dataset_name, questions)
         if known.path != questions.path:
             to_do = "Give one of them another dataset_name."
@@ -49,21 +44,22 @@ class CollectedQuestions:
             )
             raise QuestionFileError(questions.path, [problem])
 
-    def use(self, question: Question, variant: str) -> Question:
-        """
-        The question for an item of the variant.
-
-        Each variant is a dataset of its own, such as `billing[Paris]`, so that each variant has its own results.
-        """
+    def use(self, question: Question, variant: str, *, is_asked: bool = True) -> Question:
+        """The question for an item of the variant, which is a dataset of its own, such as `billing[Paris]`."""
         name = question.dataset_name + variant + self.suffix
-        if name not in self.sets:
+        if is_asked and name not in self.sets:
             self.sets[name] = renamed(self._files[question.dataset_name], name)
         return question if name == question.dataset_name else replace(question, dataset_name=name)
+
+    @property
+    def asked(self) -> dict[str, Question]:
+        """The selected questions without those of tests that use `rag_question` alone."""
+        return {node: question for node, question in self.selected.items() if question.dataset_name in self.sets}
 
     def to_wire(self) -> dict[str, object]:
         return {
             "sets": [set_to_wire(questions) for questions in self.sets.values()],
-            "selected": {node + self.suffix: list(q.key) for node, q in self.selected.items()},
+            "selected": {node + self.suffix: list(q.key) for node, q in self.asked.items()},
         }
 
     def merge(self, wire: Mapping[str, Any]) -> None:

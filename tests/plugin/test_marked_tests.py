@@ -50,6 +50,36 @@ def test_an_assertion_of_the_users_own_fails_the_test_and_leaves_the_verdict(pro
     assert "assert 0.25 < 0.1" in run.text
 
 
+@three_ways
+def test_a_test_that_does_not_ask_its_question_leaves_the_run_complete(project: Project) -> None:
+    project.ask(good("terms"), bad("prices"), good("later", skip="later"))
+    project.write(
+        "test_billing.py",
+        """
+import pytest
+
+billing = pytest.mark.rag_questions("billing.rag.yaml")
+
+@billing
+def test_words(rag_question):
+    assert rag_question.id != "prices"
+
+@billing
+def test_call(rag_question, rag_check):
+    assert rag_check(rag_question.question)
+
+@billing
+def test_late(rag_question, request):
+    assert request.getfixturevalue("rag_result")
+""",
+    )
+    run = project.run()
+    assert run.outcomes == {"passed": 4, "failed": 4, "skipped": 4}
+    assert run.summary["counts"] == {"pass": 3, "fail": 3, "error": 0, "skipped": 2}
+    assert set(run.summary["datasets"]) == {"billing", "billing[test_late]", "test_billing"}
+    assert run.summary["complete"] is True
+
+
 def test_the_path_is_relative_to_the_test(project: Project) -> None:
     project.ask(good("terms"), file="deep/questions/billing.qa.yaml")
     project.write("deep/tests/test_billing.py", TEST.replace("billing.qa", "../questions/billing.qa"))

@@ -101,11 +101,7 @@ class Plan:
 
 
 def plan(session: pytest.Session, *, switched_off: str) -> Plan:
-    """
-    The plan of the session, after its collection.
-
-    *switched_off* is the reason why no question is prefetched; empty if prefetch is allowed.
-    """
+    """The plan of the collected session; *switched_off* is why no question is prefetched, empty if any may be."""
     folders = [_folders_with(session.config, name) for name in BACKEND_FIXTURES]
     changing = frozenset().union(*(_folders_with(session.config, name) for name in _CHANGED_BY))
     ahead: dict[str, Prefetchable] = {}

@@ -33,7 +33,8 @@ def reach_of(config: pytest.Config, run: Run, *, complete: bool, not_passed: Col
     """
     root, start = config.rootpath, config.invocation_params.dir
     datasets: Datasets | None = config.pluginmanager.get_plugin(DATASETS_PLUGIN)
-    callers = {caller_of(each, root) for each in not_passed if each not in run.questions.selected}
+    asked = run.questions.asked
+    callers = {caller_of(each, root) for each in not_passed if each not in asked}
     skipped_files = any("::" not in node_id for node_id in not_passed)
     narrowed = not complete or skipped_files or config.getoption("lf", False) or config.getoption("ignore_glob")
     searched = [_absolute(start / argument.partition("::")[0]) for argument in config.args]

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 def dry_run_lines(config: pytest.Config, run: Run) -> list[str]:
     """The estimate of `--rag-dry-run`. Skipped questions cost nothing."""
     settings = settings_of(config)
-    questions = [question for question in run.questions.selected.values() if question.skip is None]
+    questions = [question for question in run.questions.asked.values() if question.skip is None]
     try:
         estimated = estimate(questions, settings, own_judge=is_overridden(config, "rag_judge"))
         preflight = list(_preflight_lines(config, settings, estimated))
@@ -70,12 +70,7 @@ def _gate_lines(config: pytest.Config, questions: Sequence[Question], estimated:
 
 
 def check_cost_is_known(settings: Settings, *, own_judge: bool) -> None:
-    """
-    Check that the run can compute its cost.
-
-    Raises:
-        UsageError: The judge has no known price.
-    """
+    """Raise a `UsageError` if the judge has no known price."""
     if own_judge:
         raise UsageError("--rag-max-cost: the cost of your own judge is not known. Leave the limit out.")
     if settings.judge.name not in {"openai", "ragas"} or not settings.needs_judge:

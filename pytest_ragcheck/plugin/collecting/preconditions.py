@@ -20,18 +20,15 @@ NO_JUDGE = (
 )
 
 
-def check_preconditions(config: pytest.Config, *, collected: bool) -> None:
-    """
-    Raise a `pytest.UsageError` if a setting is missing or wrong, so that the run could measure nothing.
-
-    *collected* is True if items with questions were collected. Otherwise only `rag_check` is used, and the test's own
-    module may define the fixtures.
-    """
+def check_preconditions(config: pytest.Config) -> None:
+    """Raise a `pytest.UsageError` if a setting is missing or wrong, so that the run could measure nothing."""
     settings = settings_of(config)
-    judged = collected and any(question.is_answered for question in run_of(config).questions.selected.values())
+    # If only `rag_check` is used, the test's own module may define the fixtures.
+    asked = run_of(config).questions.asked.values()
+    judged = any(question.is_answered for question in asked)
     own_client, own_judge = is_overridden(config, "rag_client"), is_overridden(config, "rag_judge")
     if settings.endpoint.url is None and settings.run.replay is None and not own_client:
-        if collected and settings.run.require_endpoint:
+        if asked and settings.run.require_endpoint:
             raise pytest.UsageError(f"ragcheck: {NO_ENDPOINT}.")
         return
     try:

@@ -50,8 +50,6 @@ for _function in _FUNCTIONS:
     # pytest reads it three times for each question; computing it took an eighth of the collection time.
     _function.__signature__ = inspect.signature(_function)
 
-_PAGE = "errors/question-files"
-
 _NAMELESS = ("_pytest.", "pytest_ragcheck.", "anyio.")
 """Modules whose hooks make the same items of a function under any name."""
 
@@ -182,7 +180,7 @@ def questions_of_file(config: pytest.Config, path: Path, *, test: str = "") -> Q
             named = ", ".join(short[:5]) + (" ..." if short[5:] else "")
             run_of(config).queue_note(short_gold_note(questions.dataset_name, named))
     except QuestionFileError as error:
-        raise pytest.Collector.CollectError(f"{error}\nSee: ragcheck docs {_PAGE}") from None
+        raise pytest.Collector.CollectError(f"{error}\nSee: ragcheck docs errors/question-files") from None
     register_tags(config, questions)
     return questions
 
@@ -207,7 +205,8 @@ def marks(question: Question) -> list[pytest.MarkDecorator]:
 def question_of(item: pytest.Item) -> Question | None:
     if isinstance(item, QuestionItem):
         return item.question
-    callspec: Any = getattr(item, "callspec", None)
+    test: Any = item
+    callspec: Any = getattr(test, "callspec", None)
     found = callspec.params.get("rag_question") if callspec else None
     if not isinstance(found, Question):
         return None
@@ -216,4 +215,6 @@ def question_of(item: pytest.Item) -> Question | None:
         # In `test_billing[refund-window-Paris]` pytest may have escaped the id of the question.
         own = found.id if found.id in callspec.id else found.id.encode("unicode_escape").decode("ascii")
         variant = f"[{callspec.id.replace(own, '', 1).replace('--', '-').strip('-')}]"
-    return run_of(item.config).questions.use(found, variant)
+    # A test with `request` may get the result by its name.
+    is_asked = "rag_result" in test.fixturenames or "request" in inspect.signature(test.function).parameters
+    return run_of(item.config).questions.use(found, variant, is_asked=is_asked)

@@ -38,8 +38,8 @@ def resume_lines(config: pytest.Config) -> list[str]:
     except StoreError:
         return []  # reported when the run opens the store
     run = config.stash.get(RUN, None)
-    if run is None or not run.questions.selected:
+    if run is None or not (asked := run.questions.asked):
         return [f"ragcheck: resumed {counted(len(finished), 'question')} of the run of {last.began}"]
     digests = {key.partition(".")[0] for key in finished}
-    count = sum(question_digest(question) in digests for question in run.questions.selected.values())
-    return [f"ragcheck: resumed {count} of {len(run.questions.selected)} questions from the run of {last.began}"]
+    count = sum(question_digest(question) in digests for question in asked.values())
+    return [f"ragcheck: resumed {count} of {len(asked)} questions from the run of {last.began}"]

@@ -24,7 +24,7 @@ def select(session: pytest.Session) -> None:
     asked = ((item.nodeid, question_of(item)) for item in session.items)
     run.questions.selected = {node_id: question for node_id, question in asked if question is not None}
     if run.questions.selected or own:
-        _check_before_running(session, collected=bool(run.questions.selected))
+        _check_before_running(session)
 
 
 def callers_of(config: pytest.Config, items: Iterable[pytest.Item]) -> set[tuple[str, str]]:
@@ -41,7 +41,7 @@ def check_gate(config: pytest.Config) -> None:
             check_baseline(config)
 
 
-def _check_before_running(session: pytest.Session, *, collected: bool) -> None:
+def _check_before_running(session: pytest.Session) -> None:
     config = session.config
     if config.getoption("collectonly"):
         return
@@ -52,7 +52,7 @@ def _check_before_running(session: pytest.Session, *, collected: bool) -> None:
 
             remove_shard(run.output, run.agent, *run.shard)
         check_gate(config)
-        check_preconditions(config, collected=collected)
+        check_preconditions(config)
         # A quiet run prints no header, and must still refuse to resume a different run.
         resume_lines_of(config)
     except pytest.UsageError as error:

@@ -23,7 +23,7 @@ def outcomes_of(run: Run, settings: Settings) -> Outcomes:
     records = {**_lost(run), **run.results.records}
     sets = list(_sets_with_calls(run).values())
     order = {q.key: i for i, q in enumerate(q for s in sets for q in s.questions)}
-    skipped = [run.questions.selected[node] for node in run.results.skipped & run.questions.selected.keys()]
+    skipped = [question for node, question in run.questions.asked.items() if node in run.results.skipped]
     outcomes = Outcomes(
         agent_name=settings.run.agent,
         timestamp=datetime.now(timezone.utc),
@@ -54,19 +54,20 @@ def outcomes_of(run: Run, settings: Settings) -> Outcomes:
 
 def _lost(run: Run) -> dict[tuple[str, str], Record]:
     """An ERROR for each question without a record, because a fixture failed or its worker died."""
-    # A question on which this package failed has no verdict at all. It counts as not run.
+    # A question on which this package failed has no verdict: it counts as not run.
+    failed = run.results.failed
     return {
-        question.key: Record(question=question, verdict=Verdict.ERROR, error_kind="not_evaluated", reason=text)
-        for node, text in run.results.failed.items()
-        if node not in run.results.own_failures and (question := run.questions.selected.get(node))
+        question.key: Record(question=question, verdict=Verdict.ERROR, error_kind="not_evaluated", reason=failed[node])
+        for node, question in run.questions.asked.items()
+        if node in failed and node not in run.results.own_failures
     }
 
 
 def _failed_otherwise(run: Run) -> Iterator[str]:
-    records = run.results.records
-    for node, text in run.results.failed.items():
-        is_lost = node in run.questions.selected and run.questions.selected[node].key not in records
-        own = {first_line(records[key]).partition("\n")[0] for key in run.results.keys_of(node)}
+    asked, results = run.questions.asked, run.results
+    for node, text in results.failed.items():
+        is_lost = node in asked and asked[node].key not in results.records
+        own = {first_line(results.records[key]).partition("\n")[0] for key in results.keys_of(node)}
         if not (is_lost or node == GATE_ID or text in own):
             yield node
 
