@@ -93,7 +93,12 @@ def run(chosen: argparse.Namespace) -> int:
 
     if not 0 <= chosen.margin <= 1:
         raise UsageError(f"--margin: {chosen.margin:g} is not a number from 0 to 1; write one such as 0.05")
-    judges = [(settings, _judge(name, settings)) for name, settings in _judges(chosen)]
+    try:
+        judges = [(settings, _judge(name, settings)) for name, settings in _judges(chosen)]
+    except UsageError as error:
+        # The command has options, not fixtures.
+        text = str(error).replace("none, or override the rag_judge fixture", "or MODULE:NAME of your own")
+        raise UsageError(re.sub("rag_judge_(model|url|prompt)", r"--judge-\1", text)) from None
     if chosen.output is not None:
         _check_writable(chosen.output, chosen.file)
     answers = read_labelled_answers(chosen.file, label=f"label_{chosen.label}" if chosen.label else None)
@@ -167,18 +172,14 @@ def _judge(name: str | None, settings: Settings) -> Judge:
 
     if name is not None and _is_own(name):
         return own_judge(name)
-    try:
-        judge = choose_judge(settings) if settings.judge.name else None
-    except UsageError as error:
-        # The command has options for these settings.
-        raise UsageError(re.sub("rag_judge_(model|url|prompt)", r"--judge-\1", str(error))) from None
+    judge = choose_judge(settings) if settings.judge.name else None
     if judge is None:
         raise UsageError("no judge to measure. Give --judge=offline, or --judge=openai with --judge-model.")
     return judge
 
 
 def _check_writable(path: Path, labels: Path) -> None:
-    """Check, before requests cost money, that the output can be written without replacing the labels."""
+    """Check that the output can be written without replacing the labels."""
     if path.is_dir():
         raise UsageError(f"--output: {path} is a folder. Write the name of a file, such as calibration.json.")
     if not path.parent.is_dir():

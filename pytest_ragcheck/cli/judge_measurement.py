@@ -37,8 +37,6 @@ def measure_judge(answers: LabelledAnswers, path: Path, judge: Judge, settings: 
     """
     Measure how far the judge agrees with the labels in the file *path*, and close the judge.
 
-    The *settings* have the concurrency and the threshold.
-
     Raises:
         StepFailed: The judge's preflight failed.
         UsageError: None of the answers could be measured.

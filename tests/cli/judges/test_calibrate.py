@@ -264,6 +264,10 @@ def test_answers_that_could_not_be_judged_are_in_no_number(
     [
         ((), "no judge to measure. Give --judge=offline, or --judge=openai with --judge-model."),
         (("--judge=none",), "no judge to measure. Give --judge=offline, or --judge=openai with --judge-model."),
+        (
+            ("--judge=gpt-4",),
+            "--judge: 'gpt-4' is not a judge; choose one of openai, offline, local, ragas, or MODULE:NAME of your own",
+        ),
         (("--judge=openai",), "the openai judge needs a model: set --judge-model or RAGCHECK_JUDGE_MODEL"),
         (("--judge=offline", "--threshold=2"), "--threshold: '2' is not a number from 0 to 1; write one such as 0.7"),
         (
