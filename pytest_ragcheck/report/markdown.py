@@ -37,12 +37,7 @@ _GROUPS = (
 
 
 def markdown_of(view: View, *, most_chars: int = COMMENT_CHARS) -> str:
-    """
-    The report in Markdown.
-
-    *most_chars* is the longest report, >= 20,000, so that the numbers and the gate's lines fit. Questions that do not
-    fit are counted at the end.
-    """
+    """The report with at most *most_chars*, >= 20,000; questions that do not fit are counted at the end."""
     text = "".join(f"{line}\n" for line in _top(view))
     blocks = [(row, block) for title, belongs in _GROUPS for row, block in _group(title, filter(belongs, view.rows))]
     if not blocks:
@@ -50,7 +45,7 @@ def markdown_of(view: View, *, most_chars: int = COMMENT_CHARS) -> str:
     text += "\n<details>\n<summary>Questions</summary>\n"
     for at, (_, block) in enumerate(blocks):
         if len(text) + len(block) > most_chars - _ROOM:
-            left = sum(1 for row, _ in blocks[at:] if row is not None)
+            left = sum(row is not None for row, _ in blocks[at:])
             text += f"\nThe result files have {counted(left, 'more question')}.\n"
             break
         text += block
@@ -106,7 +101,7 @@ def _metric_table(metrics: Sequence[MetricView], *, compared: bool) -> Iterator[
 
 
 def table_lines(rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    """Yield a table with its head, from escaped cells; its first column has names, and the others numbers."""
+    """Yield a table with its head, from escaped cells; the first column has names, and the others numbers."""
     for number, cells in enumerate(rows):
         yield f"| {' | '.join(cells)} |"
         if number == 0:
@@ -129,8 +124,8 @@ def _question(row: Document) -> str:
     )
     shown = ": ".join(filter(None, (short, row["reason"] if row["verdict"] != "PASS" else "")))
     lines = [f"- **{cell(row['dataset'])}::{cell(row['id'])}** {cell(row['question'])}"]
-    if shown:
-        lines.append(f"  {cell(shown)}")
+    # An ERROR has its remedy on further lines.
+    lines += [f"  {cell(part)}" for part in shown.split("\n", 1) if part]
     if row["finding"]:
         lines.append(f"  {cell(row['finding'])}")
     elif row["xfailed"]:

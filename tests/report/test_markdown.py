@@ -38,6 +38,7 @@ def test_regressions_come_first_then_failures_then_errors() -> None:
         "  blame: grounding\n"
     ) in text
     assert text.count("recorded: ") == 1
+    assert "  http:\u200b//localhost/query: no reply within 60 s  \n  Raise rag\\_timeout.\n" in text
     assert "| groundedness | 0.600 | 0.7 | 2 | 0.800 | -0.200 |\n" in text
 
 
