@@ -41,6 +41,19 @@ def test_the_client_may_be_a_plain_function(project: Project, function: str) -> 
     assert row["latency_seconds"] >= 0
 
 
+def test_a_function_with_other_parameters_is_an_error_without_a_traceback(project: Project) -> None:
+    function = "def answer(query, index, model): ..."
+    project.conftest(f"{CANNED_JUDGE}\n{function}\n\n@pytest.fixture\ndef rag_client():\n    return answer\n")
+    project.ask(good("terms"))
+    run = project.run()
+    text = (
+        "conftest.answer(query, index, model) cannot be asked. "
+        "RagClient.from_callable takes a function(query) or a function(query, top_k)."
+    )
+    assert run.section("ERROR at setup of terms") == [text, "question  What about terms?"]
+    assert run.errors_by_id == {"terms": ("not_evaluated", text)}
+
+
 def test_settings_that_cannot_work_are_said_once_and_without_a_traceback(project: Project) -> None:
     project.write(
         "conftest.py",

@@ -649,7 +649,7 @@ def rag_client():
     [
         ("plain", "sys.exit(3)", "SystemExit: 3"),
         pytest.param("n2", "sys.exit(3)", "SystemExit: 3", marks=exhaustive),
-        ("plain", "raise GeneratorExit", "GeneratorExit: "),
+        ("plain", "raise GeneratorExit", "GeneratorExit"),
         ("plain", "raise Stop('now')", "Stop: now"),
         ("plain", "raise OSError('gone')", "OSError: gone"),
     ],

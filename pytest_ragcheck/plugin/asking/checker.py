@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from pytest_ragcheck.verdict.record import Record
 
 _OPEN_METRICS = 8
-"""Number of pairs of settings and judge whose metrics stay open; fixtures of narrow scope make a pair for each item."""
+"""Most pairs of settings and judge with open metrics; fixtures of narrow scope make a pair for each item."""
 
 
 @dataclass(slots=True)
@@ -97,18 +97,14 @@ class Checker:
         """
         A function that adds to a question the backends, the metrics, and the baseline's verdicts on its answers.
 
-        The private loop may call the function. *lasting* is True if the backends last until the end of the run.
+        The private loop may call it. *lasting* is True if the backends last until the end of the run.
         """
         metrics = self.metrics_of(backends, lasting=lasting)
         asked = replace(backends, client=as_client(backends.client, backends.settings))
         return lambda question: self._prepared(question, asked, self._known(question, asked.judge), metrics)
 
     def metrics_of(self, backends: Backends, *, lasting: bool = False) -> tuple[Metric, ...]:
-        """
-        The metrics of questions with these backends.
-
-        *lasting* is True to keep the metrics open until the end of the run, as for prefetched questions.
-        """
+        """The metrics of questions with these backends; *lasting* ones stay open until the end of the run."""
         key = (id(backends.settings), id(backends.judge))
         if key not in self._metrics:
             for each in [each for each, made in self._metrics.items() if not made.lasting][: 1 - _OPEN_METRICS]:

@@ -101,7 +101,7 @@ class QuestionSession:
         """
         The record of the question: the prefetched one if made with the same backends, else a new one.
 
-        The run ends after this question if the system rejects all documents, or is an app that does not start.
+        The run ends after it if the system rejects all documents, or is an app that does not start.
         """
         if item.nodeid in self._ended_at:
             return self._ended_at[item.nodeid]
@@ -226,7 +226,7 @@ class QuestionSession:
         return lambda question: replace(prepare(question), complete=complete, keep_leak=keep_leak)
 
     def _evidence(self, backends: Backends) -> Callable[[Record], Awaitable[Record]] | None:
-        """The function that adds the evidence of the gate; None without a baseline to compare with."""
+        """The function that adds the evidence of the gate; None without a baseline."""
         checker = self._checker
         if checker.baseline is None:
             return None

@@ -57,17 +57,17 @@ class RagCheck:
         The record of the question.
 
         Args:
-            question: The text of the question.
+            question: Its text.
             expected: The expected answer, or all acceptable ones, the primary one first.
             answerable: False if the system should decline to answer.
             must_mention: Strings, or regular expressions in slashes, that the answer must contain.
-            must_not_mention: Strings, or regular expressions in slashes, that the answer must not contain.
+            must_not_mention: The same for what it must not contain.
             must_cite: Ids of the documents that the answer must cite with a marker.
             must_not_retrieve: Ids of the documents that contexts and answer must not come from.
             thresholds: One minimum for answer_correctness and groundedness, or minimums by metric; 0..1.
-            top_k: The number of contexts to ask for, >= 1.
+            top_k: Number of contexts to ask for, >= 1.
             gold_passages: The passages that answer the question: texts, or mappings with `text`, `doc_id` or both,
-                or with the other names that question files take for them.
+                or their other names in question files.
             tier: `end_to_end`, or `retrieval` to measure the contexts alone.
             identity: The name in `rag_identities` that asks, which question files call `as`; empty for the headers of
                 the run.
@@ -119,6 +119,7 @@ class RagCheck:
 def record_for(item: pytest.Item, question: Question, settings: Settings, evaluate: Callable[[], Evaluated]) -> Record:
     """Return the record of the question, and keep it for the item's next report."""
     __tracebackhide__ = True
+    lost = partial(_not_evaluated, question, settings)
     try:
         evaluated = evaluate()
     except (KeyboardInterrupt, pytest.skip.Exception, pytest.xfail.Exception, pytest.exit.Exception):
@@ -127,25 +128,28 @@ def record_for(item: pytest.Item, question: Question, settings: Settings, evalua
         pytest.skip(str(reached))
     except pytest.fail.Exception as stopped:
         # Raised by pytest-timeout or the user's client; the question must still be among the results.
-        evaluated = _not_evaluated(question, settings, str(stopped))
+        evaluated = lost(str(stopped))
     except CancelledError:
         # Neither Ctrl-C nor the end of the loop raises CancelledError here.
-        evaluated = _not_evaluated(question, settings, "the client or the judge raised its own cancellation")
+        evaluated = lost("the client or the judge raised its own cancellation")
     except BaseException as error:
         if is_own_failure(error):
             raise
         # A bug in a client or a judge: the traceback stays, and the question gets its row.
-        reason = f"{type(error).__name__}: {error}".partition("\n")[0]
-        keep_record(item, _not_evaluated(question, settings, reason))
-        shown = error.with_traceback(from_users_frame(error.__traceback__))
-        if isinstance(error, Exception):
-            raise shown  # noqa: B904 - the same error, without the frames of this package
-        # pytest does not end a fixture that raises any other exception, and later items with that fixture fail.
-        raise RuntimeError(f"the client or the judge raised {error!r}") from shown
+        # A wrong client, such as a function with other parameters, has no frame of a user.
+        users = from_users_frame(error.__traceback__)
+        if not isinstance(error, UsageError) or users is not error.__traceback__:
+            reason = f"{type(error).__name__}: {error}".partition("\n")[0].rstrip(": ")
+            keep_record(item, lost(reason))
+            if isinstance(error, Exception):
+                raise error.with_traceback(users)  # noqa: B904 - the same error, without the frames of this package
+            # pytest does not end a fixture that raises any other exception, and later items with that fixture fail.
+            raise RuntimeError(f"the client or the judge raised {error!r}") from error.with_traceback(users)
+        evaluated = lost(str(error))
     keep_record(item, evaluated)
     return evaluated.record
 
 
 def _not_evaluated(question: Question, settings: Settings, reason: str) -> Evaluated:
-    reason = settings.redactor.text(reason)
-    return Evaluated(record=Record(question=question, verdict=Verdict.ERROR, error_kind="not_evaluated", reason=reason))
+    text = settings.redactor.text(reason)
+    return Evaluated(record=Record(question=question, verdict=Verdict.ERROR, error_kind="not_evaluated", reason=text))
