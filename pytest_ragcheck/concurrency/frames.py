@@ -51,11 +51,15 @@ def is_users(filename: str) -> bool:
 
 
 def from_users_frame(found: TracebackType | None) -> TracebackType | None:
-    """The traceback from its first frame in a user's file on; the whole one if it has no such frame."""
-    entry = found
-    while entry is not None and not is_users(entry.tb_frame.f_code.co_filename):
+    """
+    The traceback from its first frame in a user's file on.
+
+    Without such a frame, the whole one if it ends in a library, and None if it ends where this package calls.
+    """
+    entry, file = found, ""
+    while entry is not None and not is_users(file := entry.tb_frame.f_code.co_filename):
         entry = entry.tb_next
-    return entry or found
+    return entry or (None if _PACKAGE in Path(file).resolve().parents else found)
 
 
 def is_own_failure(error: BaseException) -> bool:
@@ -100,11 +104,7 @@ def users_places(error: BaseException) -> str:
 
 
 def blocking_call(thread_id: int) -> str:
-    """
-    The user's call that a thread runs, such as `rag_client: answer (conftest.py:14)`; empty without one.
-
-    The thread runs an event loop.
-    """
+    """The user's call that a loop's thread runs, such as `rag_client: answer (conftest.py:14)`; empty without one."""
     frame = sys._current_frames().get(thread_id)
     frames = list(traceback.walk_stack(frame)) if frame is not None else []
     frames.reverse()

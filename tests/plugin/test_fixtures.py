@@ -54,6 +54,35 @@ def test_a_function_with_other_parameters_is_an_error_without_a_traceback(projec
     assert run.errors_by_id == {"terms": ("not_evaluated", text)}
 
 
+@pytest.mark.parametrize(
+    ("backends", "text"),
+    [
+        ("{client}\ndef judge(answer): ...", "judge() takes 1 positional argument but 2 were given"),
+        (
+            "class Answers:\n    async def ask(self): ...\n\nanswer = Answers()\n\n{judge}",
+            "Answers.ask() takes 1 positional argument but 2 were given",
+        ),
+    ],
+    ids=["judge", "client"],
+)
+def test_an_object_that_cannot_be_called_is_an_error_without_a_traceback(
+    project: Project, backends: str, text: str
+) -> None:
+    code = backends.format(
+        client="def answer(query):\n    return {'answer': '30 days', 'contexts': ['30 days']}\n",
+        judge="def judge(question, answer): ...\n",
+    )
+    fixtures = "".join(
+        f"\n@pytest.fixture(scope='session')\ndef {name}():\n    return {value}\n"
+        for name, value in (("rag_client", "answer"), ("rag_judge", "judge"))
+    )
+    project.write("conftest.py", f"import pytest\n\n{code}\n{fixtures}")
+    project.ask(good("terms"))
+    run = project.run()
+    assert run.section("ERROR at setup of terms") == [f"TypeError: {text}", "question  What about terms?"]
+    assert run.errors_by_id == {"terms": ("not_evaluated", f"TypeError: {text}")}
+
+
 def test_settings_that_cannot_work_are_said_once_and_without_a_traceback(project: Project) -> None:
     project.write(
         "conftest.py",

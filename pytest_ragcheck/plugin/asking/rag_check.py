@@ -136,16 +136,14 @@ def record_for(item: pytest.Item, question: Question, settings: Settings, evalua
         if is_own_failure(error):
             raise
         # A bug in a client or a judge: the traceback stays, and the question gets its row.
-        # A wrong client, such as a function with other parameters, has no frame of a user.
-        users = from_users_frame(error.__traceback__)
-        if not isinstance(error, UsageError) or users is not error.__traceback__:
-            reason = f"{type(error).__name__}: {error}".partition("\n")[0].rstrip(": ")
-            keep_record(item, lost(reason))
+        reason = f"{type(error).__name__}: {error}".partition("\n")[0].rstrip(": ")
+        evaluated = lost(str(error) if isinstance(error, UsageError) else reason)
+        if users := from_users_frame(error.__traceback__):
+            keep_record(item, evaluated)
             if isinstance(error, Exception):
                 raise error.with_traceback(users)  # noqa: B904 - the same error, without the frames of this package
             # pytest does not end a fixture that raises any other exception, and later items with that fixture fail.
             raise RuntimeError(f"the client or the judge raised {error!r}") from error.with_traceback(users)
-        evaluated = lost(str(error))
     keep_record(item, evaluated)
     return evaluated.record
 
