@@ -27,8 +27,8 @@ async def ask(question: Question, client: Asks, identities: Collection[str] = ()
     if not hasattr(client, "ask"):
         raise EndpointError(
             f"{name}: the rag_client has no method ask(question)\n"
-            "Return a RagClient, a function, or an object with that method; a client of httpx or httpx2 goes to "
-            "RagClient.from_settings(rag_settings, http=client).",
+            "Return a function, an object with that method, or a RagClient: RagClient(URL), or with a client of httpx "
+            "or httpx2 RagClient.from_settings(rag_settings, http=client).",
             url=name,
         )
     if isinstance(client, type):
@@ -65,7 +65,7 @@ def check_identity(name: str, known: Collection[str], *, endpoint: str) -> None:
 
 
 def endpoint_name(client: Asks) -> str:
-    """The name of the system under test in results: its `endpoint`, or else the name of its class."""
+    """The name of the system under test in results: its `endpoint`, or else its class."""
     endpoint = getattr(client, "endpoint", None)
     return type(client).__qualname__ if endpoint is None else str(endpoint)
 
@@ -81,7 +81,7 @@ async def settled(function: Any, *arguments: Any, **keywords: Any) -> Any:
 
 
 def number(value: Any) -> float:
-    """The value as a float, also of NumPy numbers and Decimals; NaN, which is in no range, if it is not a number."""
+    """The value as a float, also of NumPy numbers and Decimals; NaN, which is in no range, for others."""
     try:
         return math.nan if isinstance(value, str | bytes) else float(value)
     except (TypeError, ValueError, OverflowError):

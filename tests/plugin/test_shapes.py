@@ -341,15 +341,20 @@ def rag_client():
     assert set(told[1:]) == {"the client is closed"}
 
 
-def test_a_bare_http_client_is_an_error_that_says_where_it_goes(project: Project) -> None:
-    code = "import httpx, pytest\n@pytest.fixture(scope='session')\ndef rag_client():\n    return httpx.AsyncClient()\n"
+@pytest.mark.parametrize(
+    ("client", "name"), [("httpx.AsyncClient()", "AsyncClient"), ("'http://localhost/query'", "str")]
+)
+def test_a_bare_http_client_or_url_is_an_error_that_says_where_it_goes(
+    project: Project, client: str, name: str
+) -> None:
+    code = f"import httpx, pytest\n@pytest.fixture(scope='session')\ndef rag_client():\n    return {client}\n"
     project.write("conftest.py", code)
     assert run_with(project, "[pytest]\n").errors_by_id["window"] == (
         "endpoint",
         (
-            "AsyncClient: the rag_client has no method ask(question)\n"
-            "Return a RagClient, a function, or an object with that method; a client of httpx or httpx2 goes to "
-            "RagClient.from_settings(rag_settings, http=client)."
+            f"{name}: the rag_client has no method ask(question)\n"
+            "Return a function, an object with that method, or a RagClient: RagClient(URL), or with a client of httpx "
+            "or httpx2 RagClient.from_settings(rag_settings, http=client)."
         ),
     )
 
