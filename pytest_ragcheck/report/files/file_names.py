@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import sys
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable
@@ -25,6 +26,9 @@ def safe_name(name: str) -> str:
     kept = "".join(char if char.isprintable() and char not in _UNSAFE else "_" for char in name)
     # A leading dot hides the file.
     kept = kept.strip(". ").encode()[:_LONGEST_NAME_BYTES].decode("utf-8", "ignore")
+    # Not every locale has all characters.
+    encoding = sys.getfilesystemencoding()
+    kept = kept.encode(encoding, "ignore").decode(encoding)
     if kept.partition(".")[0].strip().upper() in _DEVICES:
         kept = f"_{kept}"
     return kept if kept and kept == name else _with_hash(kept, name)

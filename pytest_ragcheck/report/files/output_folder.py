@@ -11,12 +11,7 @@ from pytest_ragcheck.errors import ResultsError, UsageError
 
 
 def check_folder(folder: Path) -> None:
-    """
-    Check that the folder, or the folder to be created, accepts files; leave nothing behind.
-
-    Raises:
-        ResultsError: Files cannot be written; the text has the reason and the remedy.
-    """
+    """Raise a `ResultsError` if the folder, or the folder to be created, accepts no files; leave nothing behind."""
     existing = next(each for each in (folder, *folder.parents) if os.path.lexists(each))
     if not existing.is_dir():
         raise ResultsError(f"{existing} is a file, and results go into a folder. Use another folder.", path=existing)
@@ -27,12 +22,7 @@ def check_folder(folder: Path) -> None:
 
 
 def check_outside(path: Path, folder: Path, *, name: str) -> None:
-    """
-    Check that a baseline is not in the output folder, where a second run would compare with the first.
-
-    Raises:
-        UsageError: The baseline is in the folder, at any depth.
-    """
+    """Raise a `UsageError` for a baseline in the output folder, where a second run would compare with the first."""
     if path.resolve().is_relative_to(folder.resolve()):
         raise UsageError(
             f"{name}: it is in the output folder, whose files the next run replaces. "

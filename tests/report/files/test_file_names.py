@@ -1,6 +1,9 @@
 from __future__ import annotations
 
 import hashlib
+import os
+import subprocess
+import sys
 
 import pytest
 from hypothesis import given
@@ -46,3 +49,16 @@ def test_no_two_names_of_a_run_are_one_file(given_names: list[str]) -> None:
     unique = unique_names(given_names)
     assert len(unique) == len(given_names)
     assert len({name.casefold() for name in unique}) == len(unique)
+
+
+def test_a_file_of_the_name_can_be_opened_in_any_locale() -> None:
+    # The last two variables keep Python from using UTF-8 in this locale.
+    locale = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    code = (
+        "import os; from pytest_ragcheck.report.files.file_names import safe_name; "
+        "print(os.fsencode(safe_name('gr\\xf6\\xdfe')))"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], env=os.environ | locale, capture_output=True, check=False)
+    assert ran.returncode == 0, ran.stderr
+    if sys.platform == "linux":
+        assert ran.stdout == f"b'gre-{hashlib.sha256('größe'.encode()).hexdigest()[:8]}'\n".encode()
