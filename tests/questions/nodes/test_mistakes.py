@@ -339,6 +339,14 @@ def test_an_assertion_of_another_tool_is_not_taken_for_an_answer(tmp_path: Path,
     ]
 
 
+def test_the_fields_of_another_tool_are_not_taken_for_the_text_to_ask(tmp_path: Path) -> None:
+    found = problems(tmp_path, [{"inputs": {"question": "Why?"}}], "x.rag.json")[-1]
+    assert found.endswith(
+        "has 'inputs', which may be a text or another tool's fields. Rename it to 'question', or convert the tool's "
+        "file: ragcheck convert FILE."
+    )
+
+
 def test_no_advice_deletes_the_questions(tmp_path: Path) -> None:
     (_, unknown) = sorted(problems(tmp_path, {"examples": [{"question": "Why?"}]}, "x.rag.json"))
     assert "unknown key 'examples'" in unknown
