@@ -50,6 +50,8 @@ for _function in _FUNCTIONS:
     # pytest reads it three times for each question; computing it took an eighth of the collection time.
     _function.__signature__ = inspect.signature(_function)
 
+_PAGE = "errors/question-files"
+
 _NAMELESS = ("_pytest.", "pytest_ragcheck.", "anyio.")
 """Modules whose hooks make the same items of a function under any name."""
 
@@ -156,10 +158,7 @@ def questions_of_file(config: pytest.Config, path: Path, *, test: str = "") -> Q
     """
     Read a file, add its questions to the run, and register its tags as markers.
 
-    *test* is the name of the test that is marked with the file; empty for the items of the file itself.
-
-    Raises:
-        pytest.Collector.CollectError: The file has mistakes; the text lists all of them.
+    *test* is the name of the test that is marked with the file, if any. The `CollectError` lists all mistakes.
     """
     try:
         run = settings_of(config).run
@@ -180,7 +179,7 @@ def questions_of_file(config: pytest.Config, path: Path, *, test: str = "") -> Q
             named = ", ".join(short[:5]) + (" ..." if short[5:] else "")
             run_of(config).queue_note(short_gold_note(questions.dataset_name, named))
     except QuestionFileError as error:
-        raise pytest.Collector.CollectError(f"{error}\nSee: ragcheck docs errors/question-files") from None
+        raise pytest.Collector.CollectError(f"{error}\nSee: ragcheck docs {_PAGE}") from None
     register_tags(config, questions)
     return questions
 
