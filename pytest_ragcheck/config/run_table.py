@@ -96,8 +96,8 @@ RUN: tuple[Setting, ...] = (
     ),
     _setting(
         name="rag_samples",
-        help="Maximum number of questions per dataset, chosen at random with the seed. Larger samples include "
-        "smaller ones of the same seed.",
+        help="Maximum number of questions per rag_dataset, chosen at random with the seed; question files are asked "
+        "whole. Larger samples include smaller ones of the same seed.",
         read=read_sample,
         metavar="NUMBER[@SEED]",
     ),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.canned import good
 from tests.harness import three_ways, two_ways
 from tests.questions.datasets.sources import OWN
 from tests.servers.fake_endpoint import FakeEndpoint, json_reply
@@ -53,6 +54,14 @@ def harbour(project: Project) -> None:
 
 def collected(project: Project, *arguments: str) -> list[str]:
     return [line for line in project.run("--co", "-q", *arguments).lines if "::" in line]
+
+
+@two_ways
+def test_a_sample_without_a_dataset_is_named_because_question_files_are_asked_whole(project: Project) -> None:
+    project.ask(good("terms"), good("prices"))
+    run = project.run("--rag-samples=1", *KEYLESS)
+    assert run.outcomes == {"passed": 2}
+    assert "rag_samples samples rag_dataset alone; question files are asked whole" in run.lines
 
 
 @three_ways

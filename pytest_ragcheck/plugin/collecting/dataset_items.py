@@ -154,15 +154,14 @@ class DatasetCollector(QuestionFile):
         items = list(super().collect())
         if not self.wanted:
             return items
-        found = [item for item in items if self.wanted & {item.name, getattr(item, "originalname", item.name)}]
-        missing = self.wanted - {name for item in found for name in (item.name, getattr(item, "originalname", ""))}
-        if missing:
+        named = {item: {item.name, getattr(item, "originalname", item.name)} for item in items}
+        if missing := self.wanted.difference(*named.values()):
             names = ", ".join(f"{self.choice.dataset_name}::{name}" for name in sorted(missing))
             raise self.CollectError(
                 f"not found: {names}\nIt is not among the {len(items)} questions that the run takes from the dataset: "
-                f"check --rag-samples."
+                "check --rag-samples."
             )
-        return found
+        return [item for item in items if self.wanted & named[item]]
 
     def read(self) -> QuestionSet:
         settings = settings_of(self.config)

@@ -175,6 +175,8 @@ def questions_of_file(config: pytest.Config, path: Path, *, test: str = "") -> Q
         if test:
             questions = renamed(questions, f"{questions.dataset_name}[{test}]")
         collected.add(questions)
+        if run.samples and not run.datasets:
+            run_of(config).queue_note("rag_samples samples rag_dataset alone; question files are asked whole")
         if short := [question.id for question in questions.questions if has_short_gold(question)]:
             named = ", ".join(short[:5]) + (" ..." if short[5:] else "")
             run_of(config).queue_note(short_gold_note(questions.dataset_name, named))

@@ -47,7 +47,6 @@ def write_header_once(config: pytest.Config) -> None:
 
 
 def resume_lines_of(config: pytest.Config) -> list[str]:
-    """The lines of `resume_lines`; none without `--rag-resume`."""
     if not settings_of(config).run.resume:
         return []
     from pytest_ragcheck.plugin.collecting.resume_lines import resume_lines
