@@ -179,7 +179,6 @@ def _judge(name: str | None, settings: Settings) -> Judge:
 
 
 def _check_writable(path: Path, labels: Path) -> None:
-    """Check that the output can be written without replacing the labels."""
     if path.is_dir():
         raise UsageError(f"--output: {path} is a folder. Write the name of a file, such as calibration.json.")
     if not path.parent.is_dir():

@@ -40,22 +40,16 @@ _INSTALLED = frozenset({"site-packages", "dist-packages"})
 
 
 def is_users(filename: str) -> bool:
-    """
-    True if the file belongs to neither this package, nor Python, nor an installed library.
-
-    A package that is installed as editable counts as the user's. A module in a zip has no file, so it is a library's.
-    """
+    """True if the file belongs to neither this package, nor Python, nor an installed library."""
+    # A package that is installed as editable counts as the user's. A module in a zip has no file: it is a library's.
     path = Path(filename).resolve()
     installed = not _INSTALLED.isdisjoint(path.parts) or not {_PACKAGE, _STANDARD_LIBRARY}.isdisjoint(path.parents)
     return path.suffix == ".py" and not installed and path.is_file()
 
 
 def from_users_frame(found: TracebackType | None) -> TracebackType | None:
-    """
-    The traceback from its first frame in a user's file on.
-
-    Without such a frame, the whole one if it ends in a library, and None if it ends where this package calls.
-    """
+    """The traceback from its first frame in a user's file on, or else the whole one; None if it says nothing."""
+    # A traceback that ends where this package calls a user's object has only frames of this package.
     entry, file = found, ""
     while entry is not None and not is_users(file := entry.tb_frame.f_code.co_filename):
         entry = entry.tb_next

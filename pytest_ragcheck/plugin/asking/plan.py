@@ -127,7 +127,6 @@ def plan(session: pytest.Session, *, switched_off: str) -> Plan:
 
 
 def _why_not_ahead(item: pytest.Item) -> str:
-    """The reason why the item cannot be prefetched; empty if it can."""
     if any(item.get_closest_marker(mark) for mark in ("skip", "skipif")):
         return MAY_BE_SKIPPED
     callspec = getattr(item, "callspec", None)

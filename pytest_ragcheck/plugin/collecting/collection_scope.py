@@ -25,12 +25,11 @@ def reach_of(config: pytest.Config, run: Run, *, complete: bool, not_passed: Col
     """
     Return the questions that the run was asked to collect, in files, folders, and datasets of `--rag-dataset`.
 
-    A collected file counts as a whole, unless the arguments name single questions of it. The path of a file that was
-    not collected is guessed from its dataset name.
-
     It is made after the last item. *complete* is True if every collected question was asked or skipped. *not_passed*
     has the node ids of tests that failed, which may not have made all of their `rag_check` calls, and of skipped files.
     """
+    # A collected file counts as a whole, unless the arguments name single questions of it. The path of a file that was
+    # not collected is guessed from its dataset name.
     root, start = config.rootpath, config.invocation_params.dir
     datasets: Datasets | None = config.pluginmanager.get_plugin(DATASETS_PLUGIN)
     asked = run.questions.asked

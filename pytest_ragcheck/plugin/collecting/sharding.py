@@ -13,12 +13,9 @@ if TYPE_CHECKING:
 
 
 def keep_shard(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """
-    Deselect the items of other shards. Tests that ask no question stay in every shard.
-
-    The items are dealt to the shards in the order of a hash, so that all machines agree and the sizes of two shards
-    differ by at most one item. The turns of a conversation stay together and count as one item.
-    """
+    """Deselect the items of other shards. Tests that ask no question stay in every shard."""
+    # Dealt in the order of a hash, all machines agree, and the sizes of two shards differ by at most one item.
+    # The turns of a conversation stay together and count as one item.
     shard = settings_of(config).run.shard
     if shard is None:
         return
