@@ -10,6 +10,7 @@ from pytest_ragcheck.cli.arguments import add_output
 from pytest_ragcheck.cli.gate_arguments import add_gate_options, default_baseline, gate_of
 from pytest_ragcheck.cli.printing import say
 from pytest_ragcheck.config.baseline_place import BASELINE_FILE, BaselinePlace
+from pytest_ragcheck.redaction.printable import printable
 from pytest_ragcheck.report.terminal.comparison_lines import accept_command
 from pytest_ragcheck.report.terminal.gate_lines import decision_lines, decision_text, flaky_lines, lines_beside
 from pytest_ragcheck.verdict.failure_text import some
@@ -59,7 +60,10 @@ def run(chosen: argparse.Namespace) -> int:
     for shard in much_older(shards):
         ended = shard.outcomes.timestamp.isoformat(timespec="seconds")
         say(f"{shard.name} ended at {ended}, more than a day before the last one. {_OF_EARLIER}")
+    if unpassed := red_by_themselves(outcomes):
+        ids = ["::".join(record.question.key) for record in unpassed]
+        say(f"FAIL or ERROR: {printable(some(ids, _SHOWN))}")
     failed = sorted({node for shard in shards for node in shard.outcomes.failed_otherwise})
     if failed:
         say(f"failed besides the questions: {some(failed, _SHOWN)}")
-    return int(any((decision.red, red_by_themselves(outcomes), stopped, failed)))
+    return int(any((decision.red, unpassed, stopped, failed)))

@@ -76,7 +76,9 @@ def test_all_pass_is_0_and_a_fail_is_1(tmp_path: Path, merge: Ragcheck) -> None:
     shards(tmp_path, good("a"), good("b"))
     assert merge()[0] == 0
     shards(tmp_path, good("a"), bad("b"))
-    assert merge()[0] == 1
+    status, printed, _ = merge()
+    assert status == 1
+    assert "FAIL or ERROR: billing::b" in printed.splitlines()
 
 
 def test_a_shard_that_was_stopped_is_red(tmp_path: Path, merge: Ragcheck) -> None:
