@@ -122,7 +122,7 @@ def resolved(folder: Path, value: Any) -> Any:
 
 
 def _judge(values: Mapping[str, Any], keys: Mapping[str, str]) -> dict[str, Any]:
-    """The judge's keys, and its name if a key or a model points to one."""
+    # The judge's keys, and its name if a key or a model points to one.
     # The key of OpenAI must not be sent to another server.
     other = DUMMY_API_KEY if "judge.url" in values else keys.get("OPENAI_API_KEY")
     key = keys.get("RAGCHECK_JUDGE_API_KEY", other)
@@ -143,7 +143,7 @@ def _judge_of_replay(chosen: Mapping[str, Given | None], values: Mapping[str, An
 
 
 def _models(values: Mapping[str, Any], folder: Path) -> dict[str, Any]:
-    """The models and the prompt, with full paths for files and folders."""
+    # The models and the prompt, with full paths for files and folders.
     found: dict[str, Any] = {}
     if "run.metric_groups" in values:
         found["run.metric_groups"] = tuple(_group(group, folder) for group in values["run.metric_groups"])
@@ -208,7 +208,7 @@ def _keys(environment: Mapping[str, str]) -> dict[str, str]:
 
 
 def _secrets_of(environment: Mapping[str, str]) -> list[str]:
-    """All keys, and the secrets in the variables of the openai package."""
+    # All keys, and the secrets in the variables of the openai package.
     found = list(_keys(environment).values())
     with suppress(ValueError):  # not a URL: an error only for the command that uses it
         found += url_secrets(environment.get("OPENAI_BASE_URL", "").strip())

@@ -69,7 +69,7 @@ def identity_of(judge: Judge) -> JudgeIdentity:
 
 
 def _problem(judgement: Judgement) -> str:
-    """The reason why the judgement cannot be used; empty if there is none."""
+    # The reason why the judgement cannot be used; empty if there is none.
     for metric in ("answer_correctness", "groundedness"):
         value = getattr(judgement, metric)
         if value is not None and not 0 <= number(value) <= 1:

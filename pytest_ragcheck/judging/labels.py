@@ -83,7 +83,7 @@ def read_labelled_answers(path: Path, *, label: str | None = None) -> LabelledAn
 
 
 def _objects(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The line number, from 1, and the object of each line that is not blank."""
+    # The line number, from 1, and the object of each line that is not blank.
     try:
         text = path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:

@@ -190,7 +190,7 @@ def _whole_words(text: str, start: int, end: int) -> tuple[int, int]:
 
 
 def _is_spaced(character: str) -> bool:
-    """True for letters and digits of scripts that have spaces between words."""
+    # True for letters and digits of scripts that have spaces between words.
     # Thai, Lao, Khmer and Myanmar, and from Hiragana on everything but Hangul, have none.
     code = ord(character)
     unspaced = 0x0E00 <= code < 0x0F00 or 0x1000 <= code < 0x10A0 or 0x1780 <= code < 0x1800 or 0x3040 <= code < 0xAC00

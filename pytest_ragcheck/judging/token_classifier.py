@@ -117,7 +117,7 @@ class TokenClassifier:
         ]
 
     def _inputs(self, number: int, claimed: ClaimedAnswer) -> list[_Input]:
-        """The answer with all contexts at once if they fit, else in windows."""
+        # The answer with all contexts at once if they fit, else in windows.
         inputs: list[_Input] = []
         if len(claimed.answer) + sum(map(len, claimed.contexts)) < self._longest * _LONGEST_WORD:
             prompt = classifier_prompt(claimed.question, claimed.contexts)

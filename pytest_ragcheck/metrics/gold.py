@@ -90,7 +90,7 @@ def _key(passage: GoldPassage, question: Question) -> str:
 
 
 def _folded(text: str) -> str:
-    """The words, each between spaces, so that parts of words are not found."""
+    # The words, each between spaces, so that parts of words are not found.
     from pytest_ragcheck.judging.offline.words.normalized_text import words
 
     return f" {' '.join(words(text))} "

@@ -207,7 +207,7 @@ def _ini_value(config: pytest.Config, name: str) -> Any:
 
 
 def _toml_value(config: pytest.Config, name: str) -> Any:
-    """The native value in a TOML file; None if the value does not come from one."""
+    # The native value in a TOML file; None if the value does not come from one.
     path = config.inipath
     if path is None or path.suffix != ".toml" or _is_overridden(config, name):
         return None

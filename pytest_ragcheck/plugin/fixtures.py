@@ -137,7 +137,7 @@ def rag_check(
 
 
 def _asks_for_answers(session: pytest.Session) -> bool:
-    """False if every question of the session is of the tier retrieval."""
+    # False if every question of the session is of the tier retrieval.
     from pytest_ragcheck.plugin.collecting.question_items import question_of
 
     if RUN not in session.config.stash or any(map(calls_rag_check, session.items)):

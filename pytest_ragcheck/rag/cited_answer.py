@@ -198,7 +198,7 @@ class _Documents:
 
 
 def _keys(name: str) -> tuple[str, str]:
-    """Two keys of a name; names of the same document share at least one."""
+    # Two keys of a name; names of the same document share at least one.
     folded = _folded(name)
     return _plain(folded), _plain(folded.rpartition("/")[2])
 

@@ -75,7 +75,7 @@ def _folded(title: str, lines: Iterable[str]) -> Iterator[str]:
 
 
 def _block(notes: Sequence[str]) -> Iterator[str]:
-    """Yield the lines unchanged, in a fence that none of them can close."""
+    # Yield the lines unchanged, in a fence that none of them can close.
     lines = [_visible(line)[:_TEXT_CHARS] for note in notes for line in note.split("\n")]
     fence = "`" * max(3, *(len(run) + 1 for line in lines for run in re.findall("`+", line)), 3)
     yield f"{fence}text"

@@ -188,7 +188,7 @@ def _csv_rows(path: Path) -> list[Row]:
 
 
 def _number(cell: Any) -> Any:
-    """The number, None for an empty cell, or the value that is not a number."""
+    # The number, None for an empty cell, or the value that is not a number.
     try:
         return json.loads(cell, parse_int=_int) if isinstance(cell, str) and cell else cell or None
     except ValueError:

@@ -88,7 +88,7 @@ def _place(path: Iterable[Any]) -> str:
 
 
 def _mistake(error: Any) -> str:
-    """The mistake in one line; jsonschema's message repeats the whole value."""
+    # The mistake in one line; jsonschema's message repeats the whole value.
     wanted = error.validator_value
     match error.validator:
         case "required":

@@ -170,7 +170,7 @@ def _host(url: Given) -> str | None:
 
 
 def _printer(target: Target) -> Callable[[Point], None]:
-    """A function that prints each point at once, so that slow points show."""
+    # A function that prints each point at once, so that slow points show.
     coloured = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
     title_width = max(len(check.title) for check in Check)
 

@@ -79,7 +79,7 @@ def run(chosen: argparse.Namespace) -> int:
 
 
 def _changed(chosen: argparse.Namespace, now: BaselineFile, root: Path) -> list[str]:
-    """Read the baseline, change it and write it; return the lines about that."""
+    # Read the baseline, change it and write it; return the lines about that.
     path: Path = chosen.output
     rows = now.runs.rows
     earlier = _read(path, _OTHER) if path.exists() else None

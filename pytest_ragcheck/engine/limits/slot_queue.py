@@ -105,7 +105,7 @@ class SlotQueue:
             await asyncio.sleep(wait)
 
     def _seconds_until_start(self, limit: AdaptiveLimit) -> float:
-        """The seconds until the next request may start; 0.0 if it starts now."""
+        # The seconds until the next request may start; 0.0 if it starts now.
         now = loop_time()
         wait = limit.started_at + self._delay_seconds - now
         if wait <= 0:
@@ -123,7 +123,7 @@ class SlotQueue:
         AbandonedSlot(self._slots, calls, hangs_after, leave=self.leave, hung=self._refuse_if_hung)
 
     def _refuse_if_hung(self) -> None:
-        """End the wait for a slot if calls that may never end hold all of them."""
+        # End the wait for a slot if calls that may never end hold all of them.
         self._refuses = self._slots.are_hung()
         while self._refuses and self._waiting:
             turn = self._waiting.popleft()
@@ -131,7 +131,7 @@ class SlotQueue:
                 turn.set_exception(_no_slot())
 
     def _admit(self) -> bool:
-        """Give free slots to waiting requests; return True if one got a slot."""
+        # Give free slots to waiting requests; return True if one got a slot.
         admitted = False
         while self._waiting:
             if self._waiting[0].cancelled():

@@ -98,7 +98,7 @@ class CachingChat:
 
 
 def _judgement(kept: Any) -> Judgement | None:
-    """The kept judgement; None if there is none, or it cannot be read."""
+    # The kept judgement; None if there is none, or it cannot be read.
     try:
         return replace(Judgement.from_wire(kept), cached=True)
     except (AttributeError, KeyError, TypeError, ValueError):

@@ -101,7 +101,7 @@ class VerdictCache:
             return None
 
     def _is_off(self, error: sqlite3.Error) -> bool:
-        """Close the file; return False if it was damaged and therefore removed."""
+        # Close the file; return False if it was damaged and therefore removed.
         self._close()
         if isinstance(error, sqlite3.OperationalError) or self.problem:
             self.problem = (

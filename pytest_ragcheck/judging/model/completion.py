@@ -188,7 +188,7 @@ def _events(text: str) -> Iterator[dict[str, Any]]:
 
 
 def _filters(result: Any) -> tuple[str, ...]:
-    """The filters of Azure that stopped the text, such as `jailbreak`."""
+    # The filters of Azure that stopped the text, such as `jailbreak`.
     found = result.items() if isinstance(result, dict) else ()
     return tuple(name for name, each in found if member(each, "filtered") or member(each, "detected"))
 

@@ -123,7 +123,7 @@ class OfflineJudge:
     def _with_expected(
         self, grounded: Groundedness, recall: Recall, question: Question, contexts: Sequence[str]
     ) -> Groundedness:
-        """*grounded*, corrected by an expected answer that *contexts* support."""
+        # *grounded*, corrected by an expected answer that *contexts* support.
         # They contradict a short answer that denies it or says something else, and support sentences that say the same.
         is_grounded = grounded.score >= PASS_LINE
         denies = is_grounded and (
@@ -232,7 +232,7 @@ def _without_refusals(sentences: Sequence[str]) -> str:
 
 
 def _incorrect(recall: Recall, terms: TermDictionary) -> str:
-    """The weakness of an answer with this recall; empty if there is none."""
+    # The weakness of an answer with this recall; empty if there is none.
     if recall.score >= 1.0:
         return ""
     expected = quoted_text(recall.expected)

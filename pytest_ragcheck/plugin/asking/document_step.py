@@ -100,7 +100,7 @@ class RunDocuments:
         add_outcome(self._config, await settle(ledger, routes, self._limiter, settings=self._settings, failed=failed))
 
     async def _end_shared(self, name: str, ledger: Ledger, routes: DocumentRoutes, *, failed: bool) -> None:
-        """Delete the documents, or leave them to the last worker that needs them."""
+        # Delete the documents, or leave them to the last worker that needs them.
         end = time.monotonic() + SETTLING_SECONDS
 
         async def finish_as_last() -> bool:

@@ -226,7 +226,7 @@ class QuestionSession:
         return lambda question: replace(prepare(question), complete=complete, keep_leak=keep_leak)
 
     def _evidence(self, backends: Backends) -> Callable[[Record], Awaitable[Record]] | None:
-        """The function that adds the evidence of the gate; None without a baseline."""
+        # The function that adds the evidence of the gate; None without a baseline.
         checker = self._checker
         if checker.baseline is None:
             return None

@@ -79,7 +79,7 @@ def _lines(config: pytest.Config) -> list[str]:
 
 
 def _judge(settings: Settings) -> str:
-    """The judge that the settings name, with its model; empty if they name none."""
+    # The judge that the settings name, with its model; empty if they name none.
     if settings.run.replay and not settings.judge.is_chosen:
         return "as recorded"
     model = settings.judge.model if settings.judge.name in WITH_MODEL else None

@@ -143,7 +143,7 @@ class Recorder:
             self._failed.append((report, self._records[report.nodeid]))
 
     def _encode(self, records: Iterable[Record]) -> None:
-        """Encode the rows of the records now, while pytest waits for replies."""
+        # Encode the rows of the records now, while pytest waits for replies.
         if self._rows is None:
             from pytest_ragcheck.report.files.rows_ahead import RowsAhead
 
@@ -263,7 +263,7 @@ class Recorder:
             self._begun.pop(0)
 
     def _settle(self, session: pytest.Session, run: Run) -> None:
-        """Record once how the run ended, before anything else changes the session."""
+        # Record once how the run ended, before anything else changes the session.
         if self._settled:
             return
         self._settled = True

@@ -139,7 +139,7 @@ def _uncounted(outcomes: Outcomes, settings: Settings) -> Iterator[str]:
 
 
 def _gate_lines(config: pytest.Config, gate: GateOutcome) -> Iterator[str]:
-    """The lines of the gate that its failure text above does not show."""
+    # The lines of the gate that its failure text above does not show.
     shown_above = config.getoption("tbstyle", "auto") not in {"no", "line"}
     text = decision_text(gate.decision) if gate.decision is not None and shown_above else ""
     return lines_beside(text, gate.lines)

@@ -139,7 +139,7 @@ def _rows_of_columns(document: dict[str, Any]) -> tuple[Mapping[str, Any], ...]:
 
 
 def _json(text: str) -> Any:
-    """The JSON value; NaN, which pandas writes for a missing value, is None."""
+    # The JSON value; NaN, which pandas writes for a missing value, is None.
     return json.loads(text, parse_constant=lambda _: None)
 
 

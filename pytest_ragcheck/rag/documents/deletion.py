@@ -97,7 +97,7 @@ async def _delete(
     *,
     must_exist: bool,
 ) -> str | None:
-    """The reason why the document could not be deleted; None if it is gone."""
+    # The reason why the document could not be deleted; None if it is gone.
 
     async def delete() -> bool:
         # A server that does not answer gets no further requests.

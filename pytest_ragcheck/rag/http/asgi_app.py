@@ -125,7 +125,7 @@ class AsgiApp:
 
 
 async def _responds(loop: asyncio.AbstractEventLoop) -> bool:
-    """True if the loop of another thread responds, so that no call blocks it."""
+    # True if the loop of another thread responds, so that no call blocks it.
     with TimeLimit(_ANSWER_SECONDS):
         await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(asyncio.sleep(0), loop))
         return True
@@ -146,7 +146,7 @@ def _check(app: object) -> None:
 
 
 def _name_of(app: Any) -> str:
-    """The `module:name` of the app; the name of its class if no module holds it."""
+    # The `module:name` of the app; the name of its class if no module holds it.
     if hasattr(app, "__qualname__"):
         return f"{app.__module__}:{app.__qualname__}"
     found = [

@@ -226,12 +226,12 @@ def _is_readable(connected: Any) -> bool:
 
 
 def _words(error: Exception) -> str:
-    """The system's words without the address, such as "Connection refused"."""
+    # The system's words without the address, such as "Connection refused".
     return os.strerror(error.errno) if isinstance(error, OSError) and error.errno and error.errno > 0 else str(error)
 
 
 def _first_merged(error: Exception) -> Exception:
-    """The first of the errors that asyncio merged into one without a number."""
+    # The first of the errors that asyncio merged into one without a number.
     number = re.search(r"\[Errno (\d+)\]", str(error))
     if not isinstance(error, OSError) or error.errno is not None or number is None:
         return error

@@ -151,7 +151,7 @@ def _split(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _find(field: str, expression: Expression, reply: object) -> Any:
-    """The value of the expression; its path has to exist in every element."""
+    # The value of the expression; its path has to exist in every element.
     value = _found(field, expression, reply)
     key, part = expression.text, f"{field}={expression.text}"
     if expression.is_key and (value is not None or (isinstance(reply, Mapping) and key in reply)):

@@ -250,7 +250,7 @@ def _in_object(path: str, texts: Mapping[str, Any]) -> _Texts | None:
 
 
 def _json_in(value: object) -> Any:
-    """The object or the array that a text holds as JSON; None without one."""
+    # The object or the array that a text holds as JSON; None without one.
     with suppress(ValueError):
         if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
             return parse_json(value.encode())
@@ -363,5 +363,5 @@ def _are(kind: type, values: Sequence[Any]) -> bool:
 
 
 def _flat(values: Sequence[Any]) -> list[Any]:
-    """The elements with arrays flattened by one level, like `[]` in JMESPath."""
+    # The elements with arrays flattened by one level, like `[]` in JMESPath.
     return [each for value in values for each in (value if isinstance(value, list) else [value])]

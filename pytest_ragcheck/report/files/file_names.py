@@ -42,7 +42,7 @@ def unique_names(names: Iterable[str]) -> list[str]:
 
 
 def _folded(name: str) -> str:
-    """The name without the differences that macOS and Windows ignore."""
+    # The name without the differences that macOS and Windows ignore.
     return unicodedata.normalize("NFC", name).casefold()
 
 

@@ -140,7 +140,7 @@ def _why_partial(outcomes: Outcomes, last_full: Path) -> str:
 
 
 def _lacking(outcomes: Outcomes, datasets: set[str]) -> list[str]:
-    """The datasets without questions in the run that may still exist."""
+    # The datasets without questions in the run that may still exist.
     absent = datasets - {questions.dataset_name for questions in outcomes.sets}
     return sorted(name for name in absent if not outcomes.reach.expects(name))
 
@@ -164,7 +164,7 @@ def _delete_questions(folder: Path, before: set[str], *, kept: Collection[Path])
 
 
 def _datasets_in(summary: Path) -> set[str]:
-    """The datasets of a summary file; empty for a missing or unreadable file."""
+    # The datasets of a summary file; empty for a missing or unreadable file.
     try:
         return set(json.loads(summary.read_bytes())["datasets"])
     except (OSError, ValueError, KeyError, TypeError):

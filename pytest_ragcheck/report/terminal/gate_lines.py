@@ -93,7 +93,7 @@ def _advice(comparison: Comparison, findings: GateFindings, decision: Decision) 
 
 
 def _share(rate: Rate) -> str:
-    """The rate with its interval, which does not affect the decision."""
+    # The rate with its interval, which does not affect the decision.
     passed, n = rate.passed, rate.n
     low, high = wilson(passed / n, n)
     # Truncated, so that 0.8996 is not shown as 0.90.

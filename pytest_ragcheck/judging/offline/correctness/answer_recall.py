@@ -100,7 +100,7 @@ class AnswerRecall:
         return best
 
     def _recall(self, expected: str, *, above: float) -> Recall | None:
-        """The recall of *expected*; None if its score is at most *above*."""
+        # The recall of *expected*; None if its score is at most *above*.
         answer = self._answer
         wanted, sought = says_yes(expected), self._parsed[expected]
         is_bare = wanted is not None and len(expected.split()) == 1

@@ -46,7 +46,7 @@ def swapped_role(claim: Sequence[str], sentence: Sequence[str]) -> Sequence[str]
 
 
 def _with_roles(terms: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Each content term after a preposition of `_ROLES`, and its role."""
+    # Each content term after a preposition of `_ROLES`, and its role.
     is_english = "the" in terms  # where "a" is an article
     for place, term in enumerate(terms):
         if term in _ROLES and not (is_english and term == "a"):

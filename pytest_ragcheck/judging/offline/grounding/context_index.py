@@ -92,7 +92,7 @@ class ContextIndex:
         return max(map(int.bit_count, map(sought.__and__, tried)), default=0)
 
     def _middles(self, terms: Iterable[str]) -> list[int]:
-        """The pieces to try as the middle of a window if there are too many for all."""
+        # The pieces to try as the middle of a window if there are too many for all.
         middles: set[int] = set()
         found = (self._places[term] for term in frozenset(terms) if term in self._places)
         for places in sorted(found, key=lambda places: (len(places), places)):

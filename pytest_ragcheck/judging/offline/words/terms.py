@@ -177,7 +177,7 @@ def by_term(by_word: Mapping[str, T]) -> dict[str, T]:
 
 
 def _terms(text: str) -> list[str]:
-    """The term of each word by itself: "un once" is not a number here."""
+    # The term of each word by itself: "un once" is not a number here.
     return list(map(term_of, words(text)))
 
 

@@ -117,7 +117,7 @@ def _conditional(known_runs: int, improved: int, level: float) -> int:
 
 @cache
 def _red_share(n: int, critical: tuple[int, ...], known_runs: int, level: float) -> float:
-    """The chance of a red run given that *n* units broke in exactly one run."""
+    # The chance of a red run given that *n* units broke in exactly one run.
     share = 1 / (known_runs + 1)
     return math.fsum(
         _chance(n, broken, share)
