@@ -33,8 +33,8 @@ def _pattern(alternatives: Iterable[str], names: Mapping[str, str]) -> str:
     return "|".join(rf"\b(?=\w)(?:{lines})" if begins_a_word else lines for begins_a_word, lines in groups)
 
 
-def _sections() -> Iterator[tuple[str, frozenset[str], str]]:
-    """Yield the title, the trigger words and the pattern of each section of `refusals.txt`."""
+def _sections() -> Iterator[tuple[frozenset[str], str]]:
+    """Yield the trigger words and the pattern of each section of `refusals.txt`."""
     text = package_text("judging/offline/refusals.txt").replace("\n    ", "")
     common: dict[str, str] = {}
     for section in text.split("\n[")[1:]:
@@ -45,16 +45,14 @@ def _sections() -> Iterator[tuple[str, frozenset[str], str]]:
             common = names
         else:
             alternatives = (line for line in lines if " = " not in line)
-            yield title, listed(names.pop("triggers", "")), _pattern(alternatives, names)
+            yield listed(names.pop("triggers", "")), _pattern(alternatives, names)
 
 
-_KINDS = {title: (triggers, pattern) for title, triggers, pattern in _sections()}
-
-_OTHER_SCRIPTS, _UNSTATED, _OUTAGES, _OUTAGES_BESIDE, _REFERRALS, _OPENINGS = (
-    _KINDS.pop(title)[1]
-    for title in ("other scripts", "not stated", "outages", "outages beside", "referrals", "openings")
+_KINDS = tuple(_sections())
+_OTHER_SCRIPTS, _UNSTATED, _OUTAGES, _SOURCES_READ, _OUTAGES_BESIDE, _REFERRALS, _OPENINGS = (
+    pattern for _, pattern in _KINDS[-7:]
 )
-_BY_TRIGGERS = tuple(_KINDS.values())
+_BY_TRIGGERS = _KINDS[:-7]
 """Of each kind of refusal in Latin letters."""
 
 _TRIGGERS = frozenset[str]().union(*(triggers for triggers, _ in _BY_TRIGGERS))
@@ -175,7 +173,7 @@ def is_refusal(answer: str, cache: SentenceCache | None = None) -> bool:
     True if *answer* declines: it is blank, asks back, or states that something is unknown or not in its sources.
 
     The first sentence counts, and the second one if the first claims nothing. A refusal may be followed by an answer,
-    but not by the sentence that the system is out of order, which may also precede it.
+    but a system out of order must not stand beside it, unless the refusal is about the sources.
     """
     if cache is None or len(answer) > _CHARACTERS_READ:
         cache = SentenceCache(answer[:_CHARACTERS_READ])
@@ -184,7 +182,9 @@ def is_refusal(answer: str, cache: SentenceCache | None = None) -> bool:
     if not cache.sentences:
         return True
     first, second = cache[cache.sentences[0]], cache.sentences[1:2]
-    if not (first.declines or (second and cache[second[0]].declines and first.opens)):
+    declining = first if first.declines or not second else cache[second[0]]
+    if not (declining.declines and (declining is first or first.opens)):
         return False
     outage = _compiled(_OUTAGES_BESIDE)
-    return not any(outage.match(cache[each].folded[:_SENTENCE_READ]) for each in cache.sentences[:3])
+    beside = (outage.match(cache[each].folded[:_SENTENCE_READ]) for each in cache.sentences[:3])
+    return _compiled(_SOURCES_READ).match(declining.folded) is not None or not any(beside)

@@ -20,6 +20,26 @@ Dazu habe ich keinen Hinweis gefunden.
 I cannot answer; the documents do not say why the service was down.
 I could not find it. The room service is not available.
 The documents do not say why. The service was down in May.
+The context does not state the reason. The server is down.
+The documents do not say when it returns. The search service is down at the moment.
+I'm sorry. The documents do not say why. The system failed.
+Die Dokumente nennen keinen Grund. Der Server ist ausgefallen.
+Le contexte ne précise pas la cause. Le serveur est en panne.
+El contexto no indica el motivo. El servidor está caído.
+Nei documenti non è indicato il motivo. Il server non risponde.
+Os documentos não mencionam o motivo. O servidor está fora do ar.
+In de documenten staat geen reden. De server is niet bereikbaar.
+В документах не указана причина. Сервер недоступен.
+Belgede neden belirtilmemiş. Sunucu yanıt vermiyor.
+资料未说明原因。系统故障。
+文書には原因の記載がありません。サービスは停止していました。
+문서에 언급되지 않았습니다. 서버가 응답하지 않습니다.
+I have no information on the price. The model is currently unavailable.
+I could not find the cause. The network failed.
+I do not know the cause. The server was down.
+Ich weiß es nicht. Der Kundendienst ist nicht erreichbar.
+Bilmiyorum. Klima sistemi çalışmıyor.
+我不知道。空调系统故障。
 I do not know. The email service is down, according to the page.
 Bu konuda bilgi bulunmuyor. Sistem raporları haftalık gönderir.
 Belgede hizmetin neden çalışmadığı belirtilmemiş.
@@ -336,6 +356,10 @@ Sunucu hatası nedeniyle cevap veremiyorum.
 I could not find anything. The search service is down.
 I'm sorry, our knowledge base is unavailable right now. I could not find anything.
 I do not know. An error occurred while searching the documents.
+No documents were found. The search service is down.
+I could not find anything. The search service was unavailable.
+I do not know. The model is currently overloaded.
+我不知道。数据库故障。
 Das weiß ich nicht. Der Suchdienst ist nicht erreichbar.
 Je ne sais pas. Le service de recherche est indisponible.
 No lo sé. El servicio de búsqueda no está disponible en este momento.
