@@ -23,11 +23,7 @@ def reader(
     lacking: str = "",
     rows: Callable[[Material], Iterable[Mapping[Any, Any]]] = lambda material: material.rows,
 ) -> Callable[[Material, Export], None]:
-    """
-    The reader of these columns.
-
-    Messages in *question* are turns, and *before* has earlier ones. With *lacking* a row without turns is counted so.
-    """
+    """The reader of these columns; *before* has earlier turns, and *lacking* is the name of rows without turns."""
 
     def read(material: Material, export: Export) -> None:
         # deepeval's `save_as` joins the contexts of CSV and JSON Lines.
@@ -52,11 +48,10 @@ def reader(
     return read
 
 
-def _form(name: str, have: Iterable[str], one_of: Iterable[str] = (), **columns: Any) -> Form:
-    def recognises(material: Material) -> bool:
-        return material.have(*have) and (not one_of or material.have_one_of(*one_of))
-
-    return Form(name=name, recognises=recognises, read=reader(**columns))
+def _form(name: str, have: Iterable[str], one_of: Iterable[str], **columns: Any) -> Form:
+    return Form(
+        name=name, recognises=lambda each: each.have(*have) and each.have_one_of(*one_of), read=reader(**columns)
+    )
 
 
 def _is_ragas_01(material: Material) -> bool:
@@ -84,7 +79,7 @@ def _read_ragas_01(material: Material, export: Export) -> None:
         )
 
 
-FORMS = (
-    *(_form(**each) for each in json.loads(package_text("questions/exports/columns.json"))),
-    Form(name="ragas 0.1 testset and dataset", recognises=_is_ragas_01, read=_read_ragas_01),
+GISKARD, RAGAS, AZURE, *DEEPEVAL = (
+    _form(**each) for each in json.loads(package_text("questions/exports/columns.json"))
 )
+RAGAS_01 = Form(name="ragas 0.1 testset and dataset", recognises=_is_ragas_01, read=_read_ragas_01)

@@ -67,7 +67,7 @@ class Export:
         *given_id* the id is made from the first text. Further *fields* are those of `Question`; all texts may hold lone
         surrogates.
         """
-        asked = [sound_text for text in texts if (sound_text := text_of(text)) is not None]
+        asked = [text for text in map(text_of, texts) if text is not None]
         if not asked:
             self.leave("rows without a question")
             return

@@ -217,5 +217,5 @@ FORMS = (
     Form(name="LangSmith dataset", recognises=_is_langsmith, read=_read_langsmith),
     Form(name="Langfuse dataset items", recognises=_is_langfuse, read=_read_langfuse),
     Form(name="OpenAI evals samples", recognises=_is_openai_evals, read=_read_openai_evals),
-    Form(name="Phoenix examples and spans", recognises=_is_phoenix, read=_read_phoenix),
 )
+PHOENIX = Form(name="Phoenix examples and spans", recognises=_is_phoenix, read=_read_phoenix)

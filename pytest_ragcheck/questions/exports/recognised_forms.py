@@ -7,24 +7,21 @@ from dataclasses import replace
 from pathlib import Path
 
 from pytest_ragcheck.errors import UsageError
-from pytest_ragcheck.questions.exports import (
-    beir_trec,
-    column_files,
-    inputs_outputs,
-    llamaindex_files,
-    promptfoo_tests,
-)
+from pytest_ragcheck.questions.exports import beir_trec, inputs_outputs, llamaindex_files, promptfoo_tests
 from pytest_ragcheck.questions.exports.beir_trec import is_qrels
+from pytest_ragcheck.questions.exports.column_files import AZURE, DEEPEVAL, GISKARD, RAGAS, RAGAS_01
 from pytest_ragcheck.questions.exports.export import Export, Form
 from pytest_ragcheck.questions.exports.material import Material, read_material
 
 # The order matters where one form has the keys of another: Langfuse's CSV has those of deepeval too.
 FORMS: tuple[Form, ...] = (
     *promptfoo_tests.FORMS,
+    *(GISKARD, RAGAS, RAGAS_01),
     *inputs_outputs.FORMS,
-    *column_files.FORMS,
+    *DEEPEVAL,
     *llamaindex_files.FORMS,
     *beir_trec.FORMS,
+    *(inputs_outputs.PHOENIX, AZURE),
 )
 
 
@@ -42,7 +39,7 @@ def read_exports(paths: Sequence[Path]) -> Iterator[Export | Material]:
     qrels = tuple(each.path for each in materials if is_qrels(each))
     others = [replace(each, qrels=qrels) for each in materials if each.path not in qrels]
     found = [(each, next((form for form in FORMS if form.recognises(each)), None)) for each in others]
-    if qrels and not any(form is not None and form.name.startswith("TREC") for _, form in found):
+    if qrels and not any(form and form.name.startswith("TREC") for _, form in found):
         raise UsageError(
             f"{qrels[0]}: has judgements of TREC and no questions. Name the file of their topics too: SGML, XML, lines "
             "of a number, a tab and a text, or a table with the columns qid and query."

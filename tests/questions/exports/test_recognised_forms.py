@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_ragcheck.cli import main
+from pytest_ragcheck.questions.exports.export import Export
 from pytest_ragcheck.questions.exports.material import value_of
-from pytest_ragcheck.questions.exports.recognised_forms import FORMS
+from pytest_ragcheck.questions.exports.recognised_forms import FORMS, read_exports
 from tests.harness import exhaustive
 from tests.questions.exports.samples import BEIR, CUSTOMER, QRELS, RULE, SAMPLES, TREC_TOPICS, WHO
 from tests.servers.fake_endpoint import FakeEndpoint, json_reply
@@ -548,6 +549,24 @@ def test_a_nan_of_pandas_is_a_missing_value(tmp_path: Path, capsys: pytest.Captu
 def test_columns_in_json_are_rows(columns: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     questions = of_text("a.json", json.dumps(columns), tmp_path, capsys)
     assert [(each["question"], each["expected_answer"]) for each in questions] == [("Which?", "A."), ("Who?", "B.")]
+
+
+@pytest.mark.parametrize(
+    ("columns", "form"),
+    [
+        ("user_input,reference,input_tokens,output_tokens", "ragas testset and EvaluationDataset"),
+        ("question,contexts,ground_truth,input_tokens,output_tokens", "ragas 0.1 testset and dataset"),
+        ("question,contexts,ground_truth,query", "ragas 0.1 testset and dataset"),
+        ("question,reference_answer,reference_context,input_cost,output_cost", "giskard QATestset"),
+        ("input,expected_output,output,updated_at", "deepeval goldens"),
+        ("input,actual_output,query,response", "deepeval goldens"),
+    ],
+)
+def test_columns_of_the_user_do_not_change_the_form(columns: str, form: str, tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text(f"{columns}\n{','.join('a' for _ in columns.split(','))}\n", encoding="utf-8")
+    [export] = read_exports([tmp_path / "a.csv"])
+    assert isinstance(export, Export)
+    assert export.form_name == form
 
 
 def test_lists_of_messages_are_no_columns(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
