@@ -80,6 +80,39 @@ def test_late(rag_question, request):
     assert run.summary["complete"] is True
 
 
+def test_a_question_whose_result_a_fixture_gets_by_name_is_asked(project: Project) -> None:
+    project.ask(good("terms"), good("later"))
+    project.write(
+        "test_billing.py",
+        """
+import pytest
+
+@pytest.fixture
+def index(rag_question):
+    raise OSError("no index")
+
+@pytest.fixture
+def answer(request):
+    return request.getfixturevalue("rag_result")
+
+@pytest.mark.rag_questions("billing.rag.yaml")
+def test_fixture(rag_question, index, answer): ...
+
+@pytest.mark.rag_questions("billing.rag.yaml")
+class TestBilling:
+    @pytest.fixture(autouse=True)
+    def keep(self, request, index):
+        self.request = request
+
+    def test_method(self, rag_question):
+        self.request.getfixturevalue("rag_result")
+""",
+    )
+    run = project.run("test_billing.py")
+    assert run.summary["counts"] == {"pass": 0, "fail": 0, "error": 4, "skipped": 0}
+    assert set(run.summary["datasets"]) == {"billing[test_fixture]", "billing[TestBilling.test_method]"}
+
+
 def test_the_path_is_relative_to_the_test(project: Project) -> None:
     project.ask(good("terms"), file="deep/questions/billing.qa.yaml")
     project.write("deep/tests/test_billing.py", TEST.replace("billing.qa", "../questions/billing.qa"))

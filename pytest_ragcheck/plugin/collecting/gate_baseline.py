@@ -20,12 +20,7 @@ _BASELINE: pytest.StashKey[Baseline] = pytest.StashKey()
 
 
 def baseline_of(config: pytest.Config) -> Baseline:
-    """
-    Return the baseline, and read it at the first call.
-
-    Raises:
-        pytest.UsageError: The file cannot be read as a baseline, or is in the output folder.
-    """
+    """The baseline, read at the first call; a `pytest.UsageError` if it cannot be read or is in the output folder."""
     if _BASELINE not in config.stash:
         place, name = place_of(config), baseline_name(config)
         file = place.path if place.rev is None else InGit(rev=place.rev, path=place.path)
@@ -66,12 +61,7 @@ def rules_of(config: pytest.Config) -> GateRules:
 
 
 def check_baseline(config: pytest.Config) -> None:
-    """
-    Read the baseline, if the run has one.
-
-    Raises:
-        pytest.UsageError: The baseline cannot be read, or the gate needs one and has none.
-    """
+    """Read the run's baseline; raise a `pytest.UsageError` if that fails, or if the gate needs one and has none."""
     settings = settings_of(config)
     if settings.gate.baseline is not None:
         baseline_of(config)

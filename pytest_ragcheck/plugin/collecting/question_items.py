@@ -121,7 +121,7 @@ class QuestionFile(pytest.Module):
 
     @property
     def _makes_items_by_function(self) -> bool:
-        """True if no conftest.py and no other plugin could make other items of a function because of its name."""
+        """True if no conftest.py and no other plugin makes other items of a function by its name."""
         hooks = (self.ihook.pytest_generate_tests, self.ihook.pytest_pycollect_makeitem)
         made_by = [impl.function.__module__ for hook in hooks for impl in hook.get_hookimpls()]
         return all(module.startswith(_NAMELESS) for module in made_by)
@@ -146,7 +146,7 @@ class QuestionItem(pytest.Function):
 
 
 def question_file(parent: pytest.Collector, path: Path) -> QuestionFile:
-    """The collector of the file, with a node id that is safe to print."""
+    """The collector of the file, with a printable node id."""
     root = parent.config.rootpath
     shown = printable(path.relative_to(root).as_posix()) if path.is_relative_to(root) else ""
     if not shown or root / shown == path:
@@ -165,21 +165,21 @@ def questions_of_file(config: pytest.Config, path: Path, *, test: str = "") -> Q
         known = known_metrics(config)
     except pytest.UsageError as error:
         raise pytest.Collector.CollectError(str(error)) from None
-    collected = run_of(config).questions
+    state = run_of(config)
     markers = {re.split(r"[:(]", line, maxsplit=1)[0].strip() for line in config.getini("markers")}
     try:
         questions = read_question_file(
-            path, root=config.rootpath, known_metrics=known, reserved_tags=markers - collected.tags
+            path, root=config.rootpath, known_metrics=known, reserved_tags=markers - state.questions.tags
         )
         questions = asked_in(questions, tier=run.tier, ingest=run.ingest, root=config.rootpath)
         if test:
             questions = renamed(questions, f"{questions.dataset_name}[{test}]")
-        collected.add(questions)
+        state.questions.add(questions)
         if run.samples and not run.datasets:
-            run_of(config).queue_note("rag_samples samples rag_dataset alone; question files are asked whole")
+            state.queue_note("rag_samples samples rag_dataset alone; question files are asked whole")
         if short := [question.id for question in questions.questions if has_short_gold(question)]:
             named = ", ".join(short[:5]) + (" ..." if short[5:] else "")
-            run_of(config).queue_note(short_gold_note(questions.dataset_name, named))
+            state.queue_note(short_gold_note(questions.dataset_name, named))
     except QuestionFileError as error:
         raise pytest.Collector.CollectError(f"{error}\nSee: ragcheck docs {_PAGE}") from None
     register_tags(config, questions)
@@ -216,6 +216,9 @@ def question_of(item: pytest.Item) -> Question | None:
         # In `test_billing[refund-window-Paris]` pytest may have escaped the id of the question.
         own = found.id if found.id in callspec.id else found.id.encode("unicode_escape").decode("ascii")
         variant = f"[{callspec.id.replace(own, '', 1).replace('--', '-').strip('-')}]"
-    # A test with `request` may get the result by its name.
+    # The test or its fixtures may get the result by its name.
     is_asked = "rag_result" in test.fixturenames or "request" in inspect.signature(test.function).parameters
+    fixtures = (each.func for same in test._fixtureinfo.name2fixturedefs.values() for each in same)
+    codes = (getattr(each, "__code__", None) for each in (test.function, *fixtures))
+    is_asked |= any(code and "rag_result" in code.co_consts for code in codes)
     return run_of(item.config).questions.use(found, variant, is_asked=is_asked)

@@ -22,12 +22,7 @@ RECORDING: pytest.StashKey[Recording] = pytest.StashKey()
 
 
 def recording_of(config: pytest.Config, path: Path) -> Recording:
-    """
-    Return the recording, and read it at the first call.
-
-    Raises:
-        UsageError: The file, or that of the folder, is not a recording.
-    """
+    """The recording, read at the first call; raises a `UsageError` if the file, or that of the folder, is none."""
     if RECORDING not in config.stash:
         path = _file_of(path)
         config.stash[RECORDING] = read_recording(path, name=shown_name(path, config.rootpath))
@@ -43,12 +38,7 @@ def shown_name(path: Path, root: Path) -> str:
 
 
 def check_replay(config: pytest.Config, settings: Settings, path: Path) -> None:
-    """
-    Check that the run can replay the recording.
-
-    Raises:
-        UsageError: The file is not a recording, the run would overwrite it, or no judge can judge its answers.
-    """
+    """Raise a `UsageError` if the file is no recording, would be overwritten, or needs a judge that the run lacks."""
     recording = recording_of(config, path)
     if is_result_of(_file_of(path), settings.run.output, settings.run.agent):
         raise UsageError(

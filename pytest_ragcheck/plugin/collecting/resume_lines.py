@@ -20,8 +20,7 @@ def resume_lines(config: pytest.Config) -> list[str]:
     """
     The number of questions that a run with `--rag-resume` takes from the last one.
 
-    Raises:
-        pytest.UsageError: The last run had other settings, or another version of this package wrote it.
+    Raises a `pytest.UsageError` if that run had other settings, or another version of this package wrote it.
     """
     settings = settings_of(config)
     if runs_everything(config) and has_workers(config):
