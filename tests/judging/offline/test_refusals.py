@@ -17,6 +17,8 @@ I&nbsp;don’t&nbsp;know.
 The documents do&#160;not&nbsp;say.
 Dazu finde ich in den Dokumenten leider keine Angabe.
 Dazu habe ich keinen Hinweis gefunden.
+I don't have that information.
+I'm sorry, I don't have this information. The system only covers HR.
 I cannot answer; the documents do not say why the service was down.
 I could not find it. The room service is not available.
 The documents do not say why. The service was down in May.
@@ -386,6 +388,7 @@ The command prints 'I don't know' and ends.
 30.
 (B)
 No, refunds are not possible.
+I don't share your data with third parties.
 The policy does not cover flood damage.
 Flood damage is not covered by this policy.
 It does not contain gluten.
