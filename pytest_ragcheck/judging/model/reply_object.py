@@ -71,6 +71,10 @@ class _Unreadable(Exception):
     """The mistake in a reply."""
 
 
+class _Contradictory(_Unreadable):
+    """The mistake of several verdicts."""
+
+
 def read_object(text: str, form: type[Reply], *, nonce: str, bare: Collection[str] = ()) -> Reply:
     """
     The object in a reply that may also contain thinking, prose, a code fence or an echo of the material.
@@ -90,6 +94,8 @@ def read_object(text: str, form: type[Reply], *, nonce: str, bare: Collection[st
     try:
         try:
             pairs = _verdict(text, _DECODER.raw_decode, form, nonce, bare)
+        except _Contradictory:
+            raise
         except _Unreadable:
             pairs = _verdict(text, _lenient_decode, form, nonce, bare)
         return _checked(pairs, form)
@@ -201,7 +207,7 @@ def _verdict(text: str, decode: _Decode, form: type[BaseModel], nonce: str, bare
     final = [found.pairs for found in verdicts if found.start > thinking_end]
     if final:
         if any(other != final[0] for other in final):
-            raise _Unreadable("the reply holds several verdicts that differ")
+            raise _Contradictory("the reply holds several verdicts that differ")
         return final[0]
     if verdicts:
         raise _Unreadable("the reply holds a verdict only inside the thinking, none after it")

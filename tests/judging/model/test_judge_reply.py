@@ -193,6 +193,7 @@ def test_lone_surrogates_are_replaced_since_no_file_can_hold_them():
         ("", "the reply holds no complete JSON object"),
         (f"<think>{reply()}</think>", "the reply holds a verdict only inside the thinking, none after it"),
         (reply() + reply(groundedness=0), "the reply holds several verdicts that differ"),
+        (f"{{'first': {reply()}}} {reply(groundedness=0)}", "the reply holds several verdicts that differ"),
         ("x" * (LONGEST_REPLY + 1), "the reply has 1000001 characters, more than 1000000"),
     ],
 )
