@@ -70,17 +70,18 @@ def _read_mlflow(material: Material, export: Export) -> None:
         every = {**row, **(expected if isinstance(expected, Mapping) else {})}
         asked = "request" if "request" in row else "inputs"
         columns = tuple(key for key in row if key.startswith((*_INPUTS, *_EXPECTATIONS)))
-        gold = value_of(every.get("expected_retrieved_context"))
+        documents = value_of(every.get("expected_retrieved_context"))
+        gold = (
+            (text_of(each.get("doc_uri")), text_of(each.get("content")))
+            for each in (documents if isinstance(documents, list) else ())
+            if isinstance(each, Mapping)
+        )
         _add(
             export,
             _part(row, asked, _INPUTS),
             value_of(every.get("expected_response")) or " ".join(texts_of(every.get("expected_facts"))),
             given_id=row.get("request_id"),
-            gold=[
-                GoldPassage(doc_id=text_of(each.get("doc_uri")), text=text_of(each.get("content")) or "")
-                for each in (gold if isinstance(gold, list) else ())
-                if isinstance(each, Mapping) and (each.get("doc_uri") or each.get("content"))
-            ],
+            gold=[GoldPassage(doc_id=uri, text=text or "") for uri, text in gold if uri or text],
             metadata=further(every, "request_id", asked, "expectations", *_EXPECTED, *columns),
         )
         export.leave_unasserted(every, "guidelines")

@@ -405,7 +405,7 @@ def places(value: Any) -> Iterator[tuple[Any, Any]]:
 @pytest.mark.parametrize(
     "name",
     [
-        pytest.param(name, marks=[] if name == "giskard, JSON Lines" else exhaustive)
+        pytest.param(name, marks=[] if name in {"giskard, JSON Lines", "MLflow, JSON Lines"} else exhaustive)
         for name, (file, _) in SAMPLES.items()
         if file.endswith(".jsonl")
     ],
