@@ -218,7 +218,8 @@ def question_of(item: pytest.Item) -> Question | None:
         variant = f"[{callspec.id.replace(own, '', 1).replace('--', '-').strip('-')}]"
     # The test or its fixtures may get the result by its name.
     is_asked = "rag_result" in test.fixturenames or "request" in inspect.signature(test.function).parameters
-    fixtures = (each.func for same in test._fixtureinfo.name2fixturedefs.values() for each in same)
-    codes = (getattr(each, "__code__", None) for each in (test.function, *fixtures))
-    is_asked |= any(code and "rag_result" in code.co_consts for code in codes)
+    homes = (test.module, test.cls, *item.config.pluginmanager.get_plugins())
+    fixtures = (getattr(home, name, None) for home in homes for name in test.fixturenames)
+    codes = (getattr(inspect.unwrap(each), "__code__", None) for each in (test.function, *fixtures) if callable(each))
+    is_asked = is_asked or any(code and "rag_result" in code.co_consts for code in codes)
     return run_of(item.config).questions.use(found, variant, is_asked=is_asked)
