@@ -29,6 +29,9 @@ _MOST_FALSE_STARTS = 1_000
 _MOST_READ_AGAIN = 4
 """Limit of the characters read in false starts, as a multiple of the reply's length."""
 
+_READ_LENIENTLY = 100_000
+"""In characters, from the end of the reply: a verdict follows the thinking."""
+
 _REPEATED_SHOWN = 3
 _OBJECT_START = re.compile(r"""\{(?=\s*["'}/#])""")
 # Texts, which may lack their end, then comments.
@@ -97,7 +100,7 @@ def read_object(text: str, form: type[Reply], *, nonce: str, bare: Collection[st
         except _Contradictory:
             raise
         except _Unreadable:
-            pairs = _verdict(text, _lenient_decode, form, nonce, bare)
+            pairs = _verdict(text[-_READ_LENIENTLY:], _lenient_decode, form, nonce, bare)
         return _checked(pairs, form)
     except _Unreadable as problem:
         error = JudgeReplyError(str(problem), reply=text[:1000])

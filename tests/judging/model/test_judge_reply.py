@@ -111,7 +111,9 @@ PYTHON = str(json.loads(reply()))
         PYTHON,
         f"It's {{'answer': 'an echo'}}: {PYTHON} Isn't it?",
         f"<think>{reply(groundedness=0)}</think>{PYTHON}",
+        f"<think>{'It holds {every} claim. ' * 20_000}</think>{PYTHON}",
     ],
+    ids=lambda text: text[-40:],
 )
 def test_trailing_commas_comments_and_single_quotes_are_read(text):
     assert read_reply(text, nonce=NONCE) == GOOD
