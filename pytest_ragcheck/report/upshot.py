@@ -6,8 +6,10 @@ from collections.abc import Iterator, Sequence
 from typing import Literal
 
 from pytest_ragcheck.frozen import frozen
+from pytest_ragcheck.report.counted import counted
 from pytest_ragcheck.report.files.results_reader import Document, Results, all_rows
 from pytest_ragcheck.summary.predictions_reader import key_of
+from pytest_ragcheck.verdict.failure_text import some
 
 
 @frozen
@@ -43,6 +45,8 @@ def _reasons(rows: Sequence[Document], results: Results) -> Iterator[str]:
         yield f"{errors:,} ERROR"
     if stopped := results.summary.get("stopped"):
         yield stopped
+    if others := results.summary.get("failed_otherwise"):
+        yield f"{counted(len(others), 'test')} failed for another reason ({some(others, 3)})"
     if results.gate is not None:
         if results.gate:
             yield results.gate

@@ -129,7 +129,9 @@ def merged(shards: Sequence[Shard], *, timestamp: datetime) -> Outcomes:
         on_demand=_added(part.on_demand for part in parts),
         documents=reduce(add, documents) if documents else None,
         excused={key: why for part in parts for key, why in part.excused.items()},
-        cut_short="; ".join(dict.fromkeys(filter(None, (part.cut_short for part in parts)))),
+        cut_short=_joined(part.cut_short for part in parts),
+        stopped=_joined(part.stopped for part in parts),
+        failed_otherwise=tuple(sorted({node for part in parts for node in part.failed_otherwise})),
     )
     whole = outcomes.not_run == 0 and not outcomes.cut_short
     return replace(outcomes, complete=whole, reach=_common([part.reach for part in parts]) if whole else Reach())
@@ -156,6 +158,10 @@ def _same(outcomes: Outcomes) -> dict[str, Any]:
         "metrics": list(outcomes.groups),
         "gate": asdict(outcomes.rules),
     }
+
+
+def _joined(reasons: Iterable[str]) -> str:
+    return "; ".join(dict.fromkeys(filter(None, reasons)))
 
 
 def _common(reaches: Sequence[Reach]) -> Reach:

@@ -49,9 +49,25 @@ def test_a_stopped_run_is_red_and_compares_nothing(project: Project) -> None:
     assert main(["report", "ragcheck-results", "-o", "command.md"]) == 0
     for name in "run.md", "command.md":
         markdown = (project.folder / name).read_text(encoding="utf-8")
-        assert markdown.startswith("## ❌ rag: billing: the run was stopped before its end\n")
+        assert markdown.startswith(
+            "## ❌ rag: billing: the run was stopped before its end, 1 test failed for another reason "
+            "(test\\_own.py::test\\_own)\n"
+        )
         assert "ewly failing" not in markdown
         assert "### Failing, tolerated: 1\n" in markdown
+
+
+@two_ways
+def test_a_test_that_fails_beside_a_pass_is_red(project: Project) -> None:
+    project.ask(good("terms"))
+    test = "def test_short(rag_result):\n    rag_result.assert_passed()\n    assert len(rag_result.answer) < 5\n"
+    project.write("test_own.py", f"import pytest\n@pytest.mark.rag_questions('billing.rag.yaml')\n{test}")
+    project.run("test_own.py", "--rag-report=run.md")
+    assert main(["report", "ragcheck-results", "-o", "command.md"]) == 0
+    red = "billing\\[test\\_short\\]: 1 test failed for another reason (test\\_own.py::test\\_short\\[terms\\])"
+    for name in "run.md", "command.md":
+        markdown = (project.folder / name).read_text(encoding="utf-8")
+        assert markdown.startswith(f"## ❌ rag: {red}\n\n1 PASS\n")
 
 
 @two_ways

@@ -138,13 +138,15 @@ def test_a_shard_that_no_question_falls_to_is_not_missing(project: Project, merg
 def test_a_shard_that_was_stopped_before_its_end_is_red(project: Project, merge: Callable[..., Merged]) -> None:
     project.ask(good("terms"), good("prices"))
     project.write("a/test_stops.py", "def test_stops(request): request.session.shouldstop = 'enough'\n")
-    shard(project, "1/2")
-    shard(project, "2/2", "--deselect=a/test_stops.py")
+    shard(project, "1/2", "--deselect=a/test_stops.py")
+    shard(project, "2/2")
     done = merge("part-1", "part-2")
     assert done.status == 1
     assert done.out.splitlines()[-1] == (
-        "shard 1 of 2 is incomplete: the run was stopped before its end. Run it again, and merge."
+        "shard 2 of 2 is incomplete: the run was stopped before its end. Run it again, and merge."
     )
+    summary = json.loads((project.folder / "ragcheck-results/rag.partial_summary.json").read_bytes())
+    assert summary["stopped"] == "the run was stopped before its end"
 
 
 def test_tests_that_failed_besides_their_questions_are_red(project: Project, merge: Callable[..., Merged]) -> None:
@@ -166,6 +168,8 @@ def test_tests_that_failed_besides_their_questions_are_red(project: Project, mer
         "failed besides the questions: test_calls.py::test_plain, test_calls.py::test_slow, "
         "test_calls.py::test_words[terms]"
     )
+    summary = json.loads((project.folder / "ragcheck-results/rag_summary.json").read_bytes())
+    assert summary["failed_otherwise"] == done.out.splitlines()[-1].partition(": ")[2].split(", ")
 
 
 def test_a_test_that_failed_besides_a_fail_that_is_tolerated_is_red(

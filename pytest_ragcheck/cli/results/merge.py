@@ -63,7 +63,6 @@ def run(chosen: argparse.Namespace) -> int:
     if unpassed := red_by_themselves(outcomes):
         ids = ["::".join(record.question.key) for record in unpassed]
         say(f"FAIL or ERROR: {printable(some(ids, _SHOWN))}")
-    failed = sorted({node for shard in shards for node in shard.outcomes.failed_otherwise})
-    if failed:
+    if failed := outcomes.failed_otherwise:
         say(f"failed besides the questions: {some(failed, _SHOWN)}")
     return int(any((decision.red, unpassed, stopped, failed)))

@@ -59,7 +59,7 @@ def summary_document(outcomes: Outcomes, summary: Summary) -> dict[str, Any]:
         **_head(outcomes),
         **_totals(summary.totals),
         "n_not_run": outcomes.not_run,
-        **_unless_empty(stopped=outcomes.stopped),
+        **_unless_empty(stopped=outcomes.stopped, failed_otherwise=list(outcomes.failed_otherwise)),
         "on_demand": dict(sorted(outcomes.on_demand.items())),
         "complete": outcomes.complete,
         "judge": _judge(summary.judges),
