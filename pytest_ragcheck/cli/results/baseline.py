@@ -124,8 +124,12 @@ def _accepted(chosen: argparse.Namespace, now: BaselineFile, earlier: BaselineFi
     path: Path = chosen.output
     if earlier is None:
         raise UsageError(f"{path}: there is no such file. Make it with ragcheck baseline save.")
-    keys = _named(chosen.ids, now, earlier.runs) if chosen.ids else differing(now, earlier)
-    notes = [*_left_out(now.runs, earlier.runs), *_later_partial(chosen.results, now.runs)]
+    notes = [*_later_partial(chosen.results, now.runs)]
+    if chosen.ids:
+        keys = _named(chosen.ids, now, earlier.runs)
+    else:
+        keys = differing(now, earlier)
+        notes[:0] = _left_out(now.runs, earlier.runs)
     if not keys:
         return [f"{path}: no answer differs from the recorded ones", *notes]
     compact, contexts = baseline_documents(now, earlier, read_contexts(path), keys)

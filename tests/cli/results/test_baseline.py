@@ -468,7 +468,7 @@ def test_all_answers_that_differ_are_accepted_and_the_others_keep_their_history(
 @pytest.mark.parametrize("name", ["prices", "billing::prices"])
 def test_named_questions_alone_are_accepted(save: Save, accept: Save, tmp_path: Path, name: str) -> None:
     save(passed("terms"), passed("prices"))
-    later = passed("terms", prediction="None."), failed("prices", prediction="It is free.")
+    later = passed("terms", prediction="None."), failed("prices", prediction="It is free."), errored("hours")
     assert accept(*later, ids=(name,))[1].splitlines()[1:] == ["billing::prices: PASS -> FAIL"]
     assert recorded(tmp_path) == {"terms": (["The window is 30 days."], 1, 0), "prices": (["It is free."], 0, 1)}
 
