@@ -360,3 +360,17 @@ def test_workers_that_share_no_disk_ask_what_they_run_on_demand(project: Project
     why = on_demand(ended)
     assert why.keys() == {"the workers share no disk"}
     assert re.search(r"asked on demand: \d: the workers share no disk", ended.text)
+
+
+@pytest.mark.parametrize("way", ["n2"], indirect=True)
+def test_workers_share_the_questions_on_a_system_without_uname(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Windows has none, and tox passes no COMPUTERNAME on.
+    monkeypatch.delenv("COMPUTERNAME", raising=False)
+    project.write("conftest.py", "import os\n\nvars(os).pop('uname', None)\n")
+    questions(project, 4)
+    with FakeEndpoint(system := Counting()) as endpoint:
+        ended = project.run(f"--rag-url={endpoint.url}", "--rag-judge=offline", subprocess=True)
+    assert ended.outcomes == {"passed": 4}
+    assert (len(system.answered), on_demand(ended)) == (4, {})

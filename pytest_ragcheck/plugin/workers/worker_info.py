@@ -84,9 +84,11 @@ def place_of(report: pytest.TestReport, config: pytest.Config) -> str:
 def _disk(root: Path) -> list[Any]:
     """A value that is equal in two processes if the path is the same folder in both; no file is written."""
     # It differs for a copy of the tree, for another machine, and for another folder mounted there.
+    import socket
+
     found = root.stat()
     return [
-        os.environ.get("COMPUTERNAME") or os.uname().nodename,
+        socket.gethostname(),
         _BOOT.read_text(encoding="ascii").strip() if _BOOT.exists() else "",
         str(root),
         found.st_dev,
