@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -52,8 +53,9 @@ def read_choice(text: str) -> DatasetChoice:
             "ragbench:covidqa@test"
         )
     given = match.groupdict()
-    path = given.pop("path")
-    return DatasetChoice(**given, path=None if path is None else Path(path.strip()).expanduser())
+    path = given.pop("path") or ""
+    place = Path(os.path.expanduser(path.strip()))  # noqa: PTH111 - Path's raises an error for an unknown user
+    return DatasetChoice(**given, path=place if path else None)
 
 
 @frozen

@@ -29,6 +29,10 @@ def test_a_path_may_begin_at_home() -> None:
     assert read_choice("golden=~/q.json").path == Path.home() / "q.json"
 
 
+def test_the_home_of_an_unknown_user_stays_a_name() -> None:
+    assert read_choice("golden=~no-such-user/q.json").path == Path("~no-such-user/q.json")
+
+
 @pytest.mark.parametrize(
     "text", ["", "=q.json", "rag bench", "ragbench:", "ragbench@", "golden=", "golden= ", "a/b", "7"]
 )
