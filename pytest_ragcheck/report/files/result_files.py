@@ -159,7 +159,8 @@ def _delete_questions(folder: Path, before: set[str], *, kept: Collection[Path])
     known = set[str]().union(*map(_datasets_in, folder.glob("*_summary.json")))
     for dataset, name in zip(before, unique_names(before), strict=True):
         path = folder / f"{name}_questions.json"
-        if dataset not in known and path not in kept:
+        # Two spellings are one file on the disks of macOS and Windows.
+        if dataset not in known and path.exists() and not any(map(path.samefile, kept)):
             _remove(path)
 
 

@@ -144,6 +144,16 @@ def test_a_full_run_takes_away_the_question_files_of_datasets_that_are_gone(tmp_
     }
 
 
+def test_the_question_file_of_a_dataset_whose_name_changed_in_case_only_stays(tmp_path: Path) -> None:
+    before, now = (a_record(question=a_question(dataset_name=name)) for name in ("Billing", "billing"))
+    written(some_outcomes(before), tmp_path)
+    # A link gives the file both names, as do the disks of macOS and Windows.
+    (tmp_path / "Billing_questions.json").unlink()
+    (tmp_path / "Billing_questions.json").symlink_to("billing_questions.json")
+    written(some_outcomes(now, reach=Reach(searched=("*",))), tmp_path)
+    assert content(tmp_path / "Billing_questions.json")["dataset_name"] == "billing"
+
+
 def test_a_run_that_was_cut_short_is_partial_for_its_reason(tmp_path: Path) -> None:
     outcomes = some_outcomes(a_record("a"), complete=False, cut_short="the run ended early")
     assert written(outcomes, tmp_path).partial == "the run ended early"
