@@ -59,7 +59,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     The status is 2 for an error that names its remedy, and 130 for Ctrl-C.
     """
     if sys.stdout is sys.__stdout__ and isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout = _unbreakable(sys.stdout)
+        sys.stdout.reconfigure(errors="replace")  # texts may have characters that the terminal's encoding lacks
+        if not sys.stdout.isatty():  # a console of Windows takes no bytes in the encoding of its stream
+            sys.stdout = _unbreakable(sys.stdout)
     parser = argparse.ArgumentParser(
         prog="ragcheck",
         description="Companion commands of the pytest plugin. pytest runs the questions: pytest --rag-url=URL "
@@ -93,7 +95,7 @@ def _unbreakable(stream: io.TextIOWrapper) -> io.TextIOWrapper:
     return io.TextIOWrapper(
         io.BufferedWriter(_Pipe(stream.fileno(), "w", closefd=False)),
         encoding=stream.encoding,
-        errors="replace",  # texts may have characters that the terminal's encoding lacks
+        errors=stream.errors,
         line_buffering=stream.line_buffering,
         write_through=stream.write_through,
     )

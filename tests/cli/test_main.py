@@ -80,3 +80,22 @@ def test_a_terminal_without_the_characters_of_a_file_name_gets_question_marks(tm
     )
     assert (ended.returncode, ended.stderr) == (1, b"")
     assert ended.stdout.startswith(b"?ffnungszeiten.rag.yaml:1: question 'a' has no 'question'")
+
+
+def test_a_terminal_keeps_its_stream(tmp_path: Path) -> None:
+    """A console of Windows takes text, and would show bytes in its own encoding."""
+    pty = pytest.importorskip("pty", exc_type=ImportError)
+    (tmp_path / "Öffnungszeiten.rag.yaml").write_text("questions: [{id: a}]\n", encoding="utf-8")
+    shown, terminal = pty.openpty()
+    try:
+        code = "import sys; from pytest_ragcheck.cli import main; main(); sys.exit(sys.stdout is not sys.__stdout__)"
+        environment = {**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
+        command = [sys.executable, "-c", code, "check"]
+        ended = subprocess.run(
+            command, env=environment, stdout=terminal, stderr=subprocess.PIPE, cwd=tmp_path, check=False
+        )
+        assert (ended.returncode, ended.stderr) == (0, b"")
+        assert os.read(shown, 1000).startswith(b"?ffnungszeiten.rag.yaml:1: question 'a' has no 'question'")
+    finally:
+        os.close(shown)
+        os.close(terminal)
