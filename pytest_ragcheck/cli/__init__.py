@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import io
 import json
 import sys
@@ -48,7 +49,9 @@ class _Pipe(io.FileIO):
     def write(self, data: ReadableBuffer, /) -> int:
         try:
             return super().write(data)
-        except BrokenPipeError:
+        except OSError as error:
+            if error.errno not in (errno.EPIPE, errno.EINVAL):  # Windows raises the latter for a closed pipe
+                raise
             return memoryview(data).nbytes
 
 
