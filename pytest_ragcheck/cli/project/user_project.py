@@ -156,10 +156,11 @@ def _text(path: Path) -> str:
 def _remote_host(root: Path) -> str | None:
     command = ["git", "-C", str(root), "config", "--get-regexp", r"^remote\..*\.url$"]
     try:
-        ended = subprocess.run(command, capture_output=True, text=True, timeout=10, check=False)  # noqa: S603 - no input
+        ended = subprocess.run(command, capture_output=True, timeout=10, check=False)  # noqa: S603 - no input
     except (OSError, subprocess.TimeoutExpired):
         return None
-    remotes = dict(line.split(" ", 1) for line in ended.stdout.splitlines() if " " in line)
+    lines = ended.stdout.decode("utf-8", "replace").splitlines()
+    remotes = dict(line.split(" ", 1) for line in lines if " " in line)
     first = remotes.get("remote.origin.url") or next(iter(remotes.values()), "")
     return host_of(first)
 

@@ -361,6 +361,7 @@ GITHUB, GITLAB = ".github/workflows/ragcheck.yml", ".gitlab-ci.ragcheck.yml"
         ("git@gitlab.com:acme/shop.git", GITLAB),
         ("ssh://git@gitlab.acme.example:2222/shop.git", GITLAB),
         ("../another/clone", GITHUB),
+        ("../in-latin-1/k\udcf6ln", GITHUB),
     ],
 )
 def test_the_remote_tells_which_ci(remote: str | None, written: str, folder: Path, ragcheck: Ragcheck) -> None:
