@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import os
 from dataclasses import replace
 from pathlib import Path
 
-from pytest_ragcheck.cli.project.user_project import root_of, run_value
+from pytest_ragcheck.cli.project.user_project import from_here, root_of, run_value
 from pytest_ragcheck.config.baseline_place import BASELINE_FILE, BaselinePlace
 from pytest_ragcheck.config.given import Given
 from pytest_ragcheck.errors import UsageError
@@ -78,7 +77,7 @@ def gate_of(chosen: argparse.Namespace, recorded: GateRules) -> ChosenGate:
 def default_baseline() -> BaselinePlace:
     """Return the baseline of a run in the current folder."""
     place: BaselinePlace = run_value("rag_baseline", BASELINE_FILE)
-    return replace(place, path=Path(os.path.relpath(place.path)))
+    return replace(place, path=from_here(place.path))
 
 
 def with_own_baseline(results: Results) -> Results:

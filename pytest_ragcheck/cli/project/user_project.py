@@ -9,6 +9,7 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Collection, Mapping
+from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -167,7 +168,14 @@ def _remote_host(root: Path) -> str | None:
 
 def default_results() -> Path:
     """Return the output folder of a run in the current folder."""
-    return Path(os.path.relpath(run_value("rag_output", "ragcheck-results")))
+    return from_here(run_value("rag_output", "ragcheck-results"))
+
+
+def from_here(path: Path) -> Path:
+    """Return the path relative to the current folder; on another drive of Windows the path itself."""
+    with suppress(ValueError):
+        return Path(os.path.relpath(path))
+    return path
 
 
 def run_value(name: str, default: str) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ntpath
 from typing import TYPE_CHECKING
 
 import pytest
@@ -52,6 +53,15 @@ def test_the_ledgers_are_in_the_output_folder_that_the_ini_file_names(ragcheck: 
         left_by(server, tmp_path)
         (tmp_path / "ragcheck-results").rename(tmp_path / "runs")
         assert ragcheck("cleanup", f"--rag-url={server.url}") == (0, "documents: 1 deleted\n", "")
+
+
+def test_the_output_folder_may_be_on_another_drive_of_windows(
+    ragcheck: Ragcheck, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("os.path.relpath", lambda path: ntpath.relpath(f"C:{path}", "D:\\"))
+    (tmp_path / "pytest.ini").write_text("[pytest]\nrag_output = runs\n", encoding="utf-8")
+    status, printed, _ = ragcheck("cleanup", "--rag-url=http://127.0.0.1:9/q")
+    assert (status, printed) == (0, f"{tmp_path / 'runs'}: no run has left a document\n")
 
 
 def test_the_ledger_of_a_living_run_and_that_of_another_server_are_left(ragcheck: Ragcheck, tmp_path: Path) -> None:
