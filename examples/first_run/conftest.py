@@ -42,7 +42,7 @@ def url_of(server: subprocess.Popen[str]) -> str:
     if not url:
         pytest.fail(
             f"the RAG server ended at once with exit status {server.wait()} and said why on stderr; "
-            "if packages are missing: pip install 'pytest-ragcheck[example]'",
+            'if packages are missing: pip install "pytest-ragcheck[example]"',
             pytrace=False,
         )
     # Past any proxy of the environment: the server is on this machine.

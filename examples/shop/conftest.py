@@ -27,5 +27,5 @@ def rag_client() -> Iterator[RagClient]:
         assert server.stdout
         # The first line is the server's URL; the end of the pipe to its standard input will end it.
         url = server.stdout.readline().strip()
-        assert url, "the server did not start; pip install 'pytest-ragcheck[example]' brings what it needs"
+        assert url, 'the server did not start; pip install "pytest-ragcheck[example]" brings what it needs'
         yield RagClient(f"{url}/query")

@@ -106,5 +106,5 @@ def estimate_lines(estimated: Estimate, settings: Settings) -> Iterator[str]:
 
 def why_no_price(model: str) -> str:
     if not has_table():
-        return f"there is no price table. Install it (pip install '{EXTRA}'), or set rag_judge_price"
+        return f'there is no price table. Install it (pip install "{EXTRA}"), or set rag_judge_price'
     return f"{model} has no price at its server in the table of genai-prices. Set rag_judge_price"

@@ -11,7 +11,7 @@ from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.judging.embeddings.local_model import missing_packages_error
 from pytest_ragcheck.judging.judgement import Judge
 
-NO_RAGAS = "the ragas judge needs the ragas library, which is an extra: pip install 'pytest-ragcheck[ragas]'"
+NO_RAGAS = 'the ragas judge needs the ragas library, which is an extra: pip install "pytest-ragcheck[ragas]"'
 
 
 def choose_judge(settings: Settings) -> Judge | None:

@@ -192,7 +192,7 @@ def ragas_metrics() -> ModuleType:
         problem = f"{type(error).__name__}: {error}"
     raise UsageError(
         f"the ragas library cannot be imported: {problem}. "
-        "It needs certain versions of others: pip install 'pytest-ragcheck[ragas]'"
+        'It needs certain versions of others: pip install "pytest-ragcheck[ragas]"'
     )
 
 

@@ -71,13 +71,13 @@ def check_installed(settings: Settings) -> None:
         if missing:
             raise UsageError(
                 f"rag_metrics: the group {group} needs {' and '.join(missing)}, not installed here: "
-                f"pip install 'pytest-ragcheck[{group}]', or leave the group out"
+                f'pip install "pytest-ragcheck[{group}]", or leave the group out'
             )
     embeds = settings.judge.name == "ragas" or not {"semantic", "ragas"}.isdisjoint(settings.run.metrics)
     if embeds and (settings.judge.embedding_model or "").startswith(LOCAL) and (lacking := missing_packages()):
         raise UsageError(
             f"rag_embedding_model: a local model needs {lacking}, not installed here: "
-            "pip install 'pytest-ragcheck[semantic]', or name the model of a server"
+            'pip install "pytest-ragcheck[semantic]", or name the model of a server'
         )
 
 

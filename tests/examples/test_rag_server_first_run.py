@@ -119,6 +119,6 @@ def test_a_server_that_does_not_start_is_an_error_with_its_own_words(folder: Pat
     assert ended.returncode == 1
     assert (
         "the RAG server ended at once with exit status 2 and said why on stderr; "
-        "if packages are missing: pip install 'pytest-ragcheck[example]'"
+        'if packages are missing: pip install "pytest-ragcheck[example]"'
     ) in ended.stdout
     assert "docs is no folder" in ended.stdout

@@ -54,7 +54,7 @@ def test_the_ragas_judge_names_the_extra_where_the_library_is_not_installed() ->
     with pytest.raises(UsageError) as caught:
         choose_judge(Settings.of(judge="ragas", judge_model="m", judge_api_key="k", embedding_model="e"))
     assert str(caught.value) == (
-        "the ragas judge needs the ragas library, which is an extra: pip install 'pytest-ragcheck[ragas]'"
+        'the ragas judge needs the ragas library, which is an extra: pip install "pytest-ragcheck[ragas]"'
     )
 
 

@@ -139,7 +139,7 @@ def test_it_names_the_extra_where_its_packages_are_not_installed() -> None:
     assert str(chosen.value) == str(caught.value)
     missing = "torch" if find_spec("transformers") else "torch and transformers"
     assert str(caught.value) == (
-        f"the local judge needs {missing}, not installed here: pip install 'pytest-ragcheck[local]'"
+        f'the local judge needs {missing}, not installed here: pip install "pytest-ragcheck[local]"'
     )
 
 

@@ -45,7 +45,7 @@ def test_a_group_whose_packages_are_not_installed_is_refused_with_how_to_install
         choose_metrics(Settings.of(metrics=("lexical",)))
     assert str(caught.value) == (
         f"rag_metrics: the group lexical needs {' and '.join(MISSING)}, not installed here: "
-        "pip install 'pytest-ragcheck[lexical]', or leave the group out"
+        'pip install "pytest-ragcheck[lexical]", or leave the group out'
     )
 
 
@@ -59,6 +59,6 @@ def test_a_local_embedding_model_without_its_packages_is_refused_where_it_is_use
         choose_metrics(Settings.of(**wanting, embedding_model="local:models/mini"))
     assert str(caught.value) == (
         f"rag_embedding_model: a local model needs {' and '.join(NO_MODELS)}, not installed here: "
-        "pip install 'pytest-ragcheck[semantic]', or name the model of a server"
+        'pip install "pytest-ragcheck[semantic]", or name the model of a server'
     )
     assert choose_metrics(Settings.of(embedding_model="local:models/mini"))

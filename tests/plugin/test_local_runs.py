@@ -182,5 +182,5 @@ def test_in_a_panel_of_workers_each_loads_the_model_and_takes_its_share_of_the_c
 def test_missing_packages_are_a_usage_error_that_names_the_extra(project: Project, endpoint: FakeEndpoint) -> None:
     ran = run(project, endpoint, "anywhere")
     assert ran.exit_status == pytest.ExitCode.USAGE_ERROR
-    assert "not installed here: pip install 'pytest-ragcheck[local]'." in ran.stderr
+    assert 'not installed here: pip install "pytest-ragcheck[local]".' in ran.stderr
     assert endpoint.requests == []

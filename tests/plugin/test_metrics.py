@@ -87,7 +87,7 @@ def test_a_metric_group_that_is_not_installed_ends_the_run_before_the_first_ques
     project.ask(good("terms"))
     refused = project.run("-o", "rag_metrics=+lexical")
     assert (refused.exit_status, refused.asked) == (4, [])
-    text = "the group lexical needs rapidfuzz and sacrebleu, not installed here: pip install 'pytest-ragcheck[lexical]'"
+    text = 'the group lexical needs rapidfuzz and sacrebleu, not installed here: pip install "pytest-ragcheck[lexical]"'
     assert f"ERROR: ragcheck: rag_metrics: {text}, or leave the group out" in refused.stderr
     project.extend_conftest(
         "@pytest.fixture(scope='session')\ndef rag_settings(rag_settings):\n"

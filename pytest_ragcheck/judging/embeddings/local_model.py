@@ -17,7 +17,7 @@ from pytest_ragcheck.scores.catalogue import LOCAL_PACKAGES
 T = TypeVar("T")
 M = TypeVar("M")
 
-INSTALL_LOCAL = "pip install 'pytest-ragcheck[local]'"
+INSTALL_LOCAL = 'pip install "pytest-ragcheck[local]"'
 
 _LONGEST_WAIT_SECONDS = 60.0
 """Longest wait at the end of the process for a model that is being loaded or used."""

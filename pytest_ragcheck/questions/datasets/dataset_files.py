@@ -101,7 +101,7 @@ def _parquet_rows(path: Path, stream: io.BufferedReader) -> Iterator[Row]:
         from pyarrow import parquet  # pyright: ignore[reportMissingImports] - as above
     except ImportError:
         raise UsageError(
-            f"{path.name}: is a parquet file, which needs pyarrow: pip install 'pytest-ragcheck[datasets]'. "
+            f'{path.name}: is a parquet file, which needs pyarrow: pip install "pytest-ragcheck[datasets]". '
             f"Or give the dataset as JSON or JSON Lines."
         ) from None
     number = 0

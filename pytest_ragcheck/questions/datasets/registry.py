@@ -81,5 +81,5 @@ def check_choice(choice: DatasetChoice, known: Mapping[str, Dataset]) -> None:
     if not hub.is_installed():
         raise UsageError(
             f"to load {choice.dataset_name} by its name, the package 'datasets' is needed: "
-            f"pip install 'pytest-ragcheck[datasets]'. Or give its file: {choice.dataset_name}=PATH."
+            f'pip install "pytest-ragcheck[datasets]". Or give its file: {choice.dataset_name}=PATH.'
         )

@@ -97,7 +97,7 @@ def test_parquet_without_pyarrow_names_the_extra(tmp_path: Path, monkeypatch: py
     with pytest.raises(UsageError) as caught:
         columns(saved(tmp_path, b"PAR1....PAR1", "test.parquet"))
     assert str(caught.value) == (
-        "test.parquet: is a parquet file, which needs pyarrow: pip install 'pytest-ragcheck[datasets]'. "
+        'test.parquet: is a parquet file, which needs pyarrow: pip install "pytest-ragcheck[datasets]". '
         "Or give the dataset as JSON or JSON Lines."
     )
 

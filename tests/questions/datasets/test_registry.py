@@ -107,7 +107,7 @@ def test_the_hub_needs_the_library_of_the_extra(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setitem(sys.modules, "datasets", None)
     assert refused("ragbench:covidqa") == (
         "to load ragbench:covidqa by its name, the package 'datasets' is needed: "
-        "pip install 'pytest-ragcheck[datasets]'. Or give its file: ragbench:covidqa=PATH."
+        'pip install "pytest-ragcheck[datasets]". Or give its file: ragbench:covidqa=PATH.'
     )
 
 
