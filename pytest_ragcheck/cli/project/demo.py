@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import shlex
 import subprocess
 import sys
 import tempfile
@@ -15,6 +14,7 @@ from pytest_ragcheck.cli.printing import complain, say
 from pytest_ragcheck.demo.shipped import QUESTIONS, shipped_texts
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.package_text import package_text
+from pytest_ragcheck.report.terminal.comparison_lines import shell_word
 
 FAULTS = {
     "number": "wrong numbers in the answers",
@@ -45,7 +45,7 @@ def run(chosen: argparse.Namespace) -> int:
     folder = Path(tempfile.mkdtemp(prefix="ragcheck-demo-")) if chosen.keep is None else _new_folder(chosen.keep)
     _write(folder, texts)
     status = _run_pytest(folder, chosen.fault)
-    say("", f"Report:  {folder / 'report.html'}", f"Again:   cd {shlex.quote(str(folder))} && pytest")
+    say("", f"Report:  {folder / 'report.html'}", f"Again:   pytest {shell_word(folder)}")
     if chosen.fault is None:
         say("Red:     ragcheck demo --fault number")
     return status

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
-from pathlib import Path
+from pathlib import PurePath, PureWindowsPath
 from shlex import quote
 
 from pytest_ragcheck.config.baseline_place import BASELINE_FILE
@@ -27,7 +27,7 @@ _SHOWN = 10
 _TEXT_LIMIT = 160
 
 
-def accept_command(*, results: Path, baseline: Path, start: Path, is_plain: bool) -> str:
+def accept_command(*, results: PurePath, baseline: PurePath, start: PurePath, is_plain: bool) -> str:
     """
     The command that accepts the answers of a run.
 
@@ -36,11 +36,18 @@ def accept_command(*, results: Path, baseline: Path, start: Path, is_plain: bool
     """
     given = (("--results", results, "ragcheck-results"), ("-o", baseline, BASELINE_FILE))
     options = (
-        f" {option} {quote(str(path.relative_to(start) if path.is_relative_to(start) else path))}"
+        f" {option} {shell_word(path.relative_to(start) if path.is_relative_to(start) else path)}"
         for option, path, default in given
         if not is_plain or path != start / default
     )
     return f"ragcheck baseline accept{''.join(options)}"
+
+
+def shell_word(path: PurePath) -> str:
+    """The path as a word of a command; on Windows with `/`, and in double quotes, which all its shells accept."""
+    text = path.as_posix()
+    quoted = quote(text)
+    return f'"{text}"' if quoted != text and isinstance(path, PureWindowsPath) else quoted
 
 
 def accept_advice(comparison: Comparison) -> str:

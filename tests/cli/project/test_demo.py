@@ -27,7 +27,7 @@ def test_the_demo_passes_and_leaves_its_project(
     folder = tmp_path / "demo"
     status, out, err = ragcheck("demo", "--keep", str(folder))
     assert (status, err) == (0, "")
-    assert out.splitlines()[1] == f"Report:  {folder / 'report.html'}"
+    assert out.splitlines()[1:3] == [f"Report:  {folder / 'report.html'}", f"Again:   pytest {folder}"]
     summary = json.loads((folder / "ragcheck-results" / "rag_summary.json").read_bytes())
     assert summary["counts"]["pass"] >= 30
     assert summary["counts"]["fail"] == summary["counts"]["error"] == 0

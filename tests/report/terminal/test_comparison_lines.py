@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
+from pathlib import Path, PureWindowsPath
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -133,6 +133,18 @@ HERE = Path("/project/tests")
 def test_the_command_names_the_files_that_are_not_where_it_looks(results: str, baseline: str, options: str) -> None:
     command = accept_command(results=HERE / results, baseline=HERE / baseline, start=HERE, is_plain=True)
     assert command == f"ragcheck baseline accept{options}"
+
+
+def test_the_shells_of_windows_can_run_the_command() -> None:
+    here = PureWindowsPath("C:/my project")
+    found = {"results": here / "my out", "baseline": here / "tests" / "main.json"}
+    assert accept_command(**found, start=here, is_plain=True) == (
+        'ragcheck baseline accept --results "my out" -o tests/main.json'
+    )
+    elsewhere = PureWindowsPath("D:/")
+    assert accept_command(**found, start=elsewhere, is_plain=True) == (
+        'ragcheck baseline accept --results "C:/my project/my out" -o "C:/my project/tests/main.json"'
+    )
 
 
 def test_the_command_names_all_files_if_it_looks_elsewhere() -> None:
