@@ -227,7 +227,10 @@ def _is_readable(connected: Any) -> bool:
 
 def _words(error: Exception) -> str:
     # The system's words without the address, such as "Connection refused".
-    return os.strerror(error.errno) if isinstance(error, OSError) and error.errno and error.errno > 0 else str(error)
+    if not isinstance(error, OSError) or error.errno is None or error.errno <= 0:
+        return str(error)
+    # Windows names no address, and gives many errors the same number.
+    return str(error.strerror) if hasattr(error, "winerror") else os.strerror(error.errno)
 
 
 def _first_merged(error: Exception) -> Exception:

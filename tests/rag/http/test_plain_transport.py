@@ -1,10 +1,11 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import socket
 import threading
 from collections.abc import AsyncIterator
-from contextlib import AbstractAsyncContextManager, aclosing
+from contextlib import AbstractAsyncContextManager, aclosing, closing
 from typing import Any
 
 import pytest
@@ -225,6 +226,25 @@ def test_a_name_that_is_not_known_is_said(library):
     with pytest.raises(library.ConnectError) as caught:
         ask(library, "http://no-such-host.invalid/")
     assert any(isinstance(cause, socket.gaierror) for cause in causes_of(caught.value))
+
+
+class LoopOfWindows(asyncio.SelectorEventLoop):
+    """Refuses each connection as the event loop of Windows does, whose number stands for an invalid argument."""
+
+    async def create_connection(self, *_: object, **__: object) -> Any:
+        refused: Any = ConnectionRefusedError(errno.EINVAL, "The remote computer refused the network connection")
+        refused.winerror = 1225
+        raise refused
+
+
+def test_a_refusal_on_windows_has_its_own_words(library):
+    async def ask_once() -> None:
+        async with client_of(library) as client:
+            await client.get("http://127.0.0.1:9/")
+
+    with closing(LoopOfWindows()) as loop, pytest.raises(library.ConnectError) as caught:
+        loop.run_until_complete(ask_once())
+    assert str(caught.value) == "The remote computer refused the network connection"
 
 
 def test_each_address_of_a_name_is_tried(library):
