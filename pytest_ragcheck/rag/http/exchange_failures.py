@@ -178,7 +178,7 @@ def _no_tls(address: Address, error: ssl.SSLError) -> _Failure:
 
 def _disconnected(causes: Sequence[BaseException], phase: Phase) -> _Failure:
     log = "See the server's log: it, or a proxy before it, broke off."
-    if any(isinstance(cause, ConnectionResetError | BrokenPipeError) for cause in causes):
+    if any(isinstance(cause, ConnectionError) for cause in causes):
         return _Failure(f"connection reset while {phase.value}", log, transient=True)
     # An exception of the parser (h11 or h2) means a malformed reply; httpx itself reports a closed connection.
     parser = next((cause for cause in causes if type(cause).__module__.startswith(("h11", "h2"))), None)
