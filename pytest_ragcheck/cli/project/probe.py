@@ -171,7 +171,8 @@ def _host(url: Given) -> str | None:
 
 def _printer(target: Target) -> Callable[[Point], None]:
     # A function that prints each point at once, so that slow points show.
-    coloured = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+    # An older console of Windows shows the codes of colours as text.
+    coloured = os.name == "posix" and sys.stdout.isatty() and not os.environ.get("NO_COLOR")
     title_width = max(len(check.title) for check in Check)
 
     def show(point: Point) -> None:
