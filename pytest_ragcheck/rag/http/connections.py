@@ -17,7 +17,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
-from urllib.request import getproxies
+from urllib.request import getproxies, getproxies_environment
 from weakref import WeakKeyDictionary
 
 from pytest_ragcheck.concurrency.threads import in_thread
@@ -167,7 +167,8 @@ class Connections:
             await opened.until_closed.aclose()
 
     def _new_client(self, *, tls: bool, keeps: bool = True) -> _Shared:
-        if not tls and not any(map(getproxies().get, ("http", "all"))):
+        # The library would send requests to localhost through the proxy that Windows or macOS names.
+        if not tls and not any(map(getproxies_environment().get, ("http", "all"))):
             transport = PlainTransport(self._library, idle_seconds=_IDLE_SECONDS * keeps)
             return _Shared(stateless(self._library, transport=transport), tls, keeps)
         client = stateless(

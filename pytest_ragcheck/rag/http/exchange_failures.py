@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 from urllib.parse import urljoin, urlsplit
-from urllib.request import getproxies, proxy_bypass
+from urllib.request import getproxies, getproxies_environment, proxy_bypass
 
 from pytest_ragcheck.errors import (
     EndpointError,
@@ -212,8 +212,9 @@ def _proxy_remedy(address: Address) -> str:
 
 
 def proxy_of(url: str) -> str | None:
-    proxies = getproxies()
-    proxy = proxies.get(url.partition(":")[0].lower()) or proxies.get("all")
+    scheme = url.partition(":")[0].lower()
+    proxies = getproxies_environment() if scheme == "http" else getproxies()
+    proxy = proxies.get(scheme) or proxies.get("all")
     return shown_url(proxy) if proxy and not proxy_bypass(urlsplit(url).hostname or "") else None
 
 

@@ -3,6 +3,8 @@ from __future__ import annotations
 import asyncio
 import errno
 import socket
+import subprocess
+import sys
 import threading
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, aclosing, closing
@@ -263,6 +265,21 @@ def test_a_proxy_of_the_environment_takes_requests_without_tls(monkeypatch):
             client.query("?")
     assert [request.path for request in proxy.requests] == ["http://rag.example/query"]
     assert len(endpoint.requests) == 1
+
+
+def test_a_proxy_of_the_system_takes_no_requests_without_tls():
+    # Windows and macOS name one outside of the environment; the library leaves the exceptions to it out.
+    program = """
+import sys, urllib.request
+urllib.request.getproxies = lambda: {"http": sys.argv[2]}
+from pytest_ragcheck.rag.client import RagClient
+with RagClient(sys.argv[1]).blocking as client:
+    print(client.query("?").text)
+"""
+    with FakeEndpoint(json_reply(GOOD)) as endpoint:
+        arguments = (endpoint.url, "http://127.0.0.1:9")
+        ran = subprocess.run([sys.executable, "-c", program, *arguments], capture_output=True, text=True, check=False)
+    assert (ran.stdout, ran.stderr) == ("30 days\n", "")
 
 
 def test_connections_without_certificates_use_the_transport_without_tls(library):
