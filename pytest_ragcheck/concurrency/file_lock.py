@@ -73,7 +73,9 @@ class FileLock:
 
     def __exit__(self, *_: object) -> None:
         if not self._stays:
-            with suppress(OSError):  # Windows keeps an open file
+            if sys.platform == "win32":
+                self.free()  # Windows deletes no open file, so none that another process has taken since
+            with suppress(OSError):
                 self._path.unlink()
         self.free()
 
