@@ -42,7 +42,7 @@ def flaky_in_run(
         question = record.question
         earlier = (0, 0)
         if baseline is not None:
-            before = baseline.rows.get((clean(question.dataset_name), clean(question.id)))
+            before = baseline.row(question, clean)
             if before is not None and before.question == clean(question.question):
                 earlier = (before.passes, before.fails)
         passes, fails = passes_and_fails(record.verdict, record.repeated, record.thresholds)

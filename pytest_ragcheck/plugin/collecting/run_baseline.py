@@ -55,7 +55,7 @@ class RunBaseline:
     def row(self, question: Question) -> BaselineRow | None:
         """The row of a question with the same text; None if no saved run measured it."""
         clean = self._settings.redactor.text
-        row = self.baseline.rows.get((clean(question.dataset_name), clean(question.id)))
+        row = self.baseline.row(question, clean)
         if row is None or row.verdict is Verdict.ERROR or row.question != clean(question.question):
             return None
         return row

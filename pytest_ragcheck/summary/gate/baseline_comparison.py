@@ -135,12 +135,11 @@ def compare(
     new, matched = [], set()
     for record in outcomes.records:
         question = record.question
-        key = clean(question.dataset_name), clean(question.id)
-        row = baseline.rows.get(key)
+        row = baseline.row(question, clean)
         if row is None:
             new.append(record)
             continue
-        matched.add(key)
+        matched.add(row.key)
         reworded = clean(question.question) != row.question
         before = _under_todays_rules(row, record) if rules.gate in COMPARING else row
         change = Change(before=before, now=record, reworded=reworded)

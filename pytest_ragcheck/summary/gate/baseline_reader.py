@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -31,6 +31,7 @@ from pytest_ragcheck.verdict.verdict import Verdict
 
 if TYPE_CHECKING:
     from pytest_ragcheck.judging.judgement import JudgeIdentity
+    from pytest_ragcheck.questions.question import Question
     from pytest_ragcheck.summary.gate.git_revision import InGit
     from pytest_ragcheck.summary.gate.recorded.saved_answer import SavedAnswer
 
@@ -113,6 +114,10 @@ class Baseline:
 
     n_without_contexts: int = 0
     """Number of questions with an answer whose contexts the contexts file lacks."""
+
+    def row(self, question: Question, clean: Callable[[str], str]) -> BaselineRow | None:
+        """The row of a question, whose text may differ; *clean* removes secrets, as from the baseline."""
+        return self.rows.get((clean(question.dataset_name), clean(question.id)))
 
     @property
     def means(self) -> dict[str, float]:

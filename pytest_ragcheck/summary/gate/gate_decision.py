@@ -157,7 +157,7 @@ def why_tolerated(record: Record, rules: GateRules, baseline: Baseline | None, *
     apart = record.exceeded or None in (*record.bounded.values(), *asserted)
     if rules.gate not in COMPARING or baseline is None or apart:
         return ""
-    before = baseline.rows.get((clean(question.dataset_name), clean(question.id)))
+    before = baseline.row(question, clean)
     if before is None or is_newly_forbidden(record, before):
         return ""
     # No history excuses a question with another text, as none excuses a new one.
