@@ -18,7 +18,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from pytest_ragcheck.testing import RagProject, RunResult
-from pytest_ragcheck.testing.canned_conftest import CLASSES
+from pytest_ragcheck.testing.rag_project import CLASSES
 from tests.forks import POSSIBLE
 
 WAYS: dict[str, tuple[str, ...]] = {"plain": (), "n2": ("-n2",), "no-xdist": ("-p", "no:xdist")}

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from pytest_ragcheck.testing.canned_conftest import CLASSES, FIXTURES
+from pytest_ragcheck.package_text import package_text
 from pytest_ragcheck.testing.canned_question import CannedQuestion
 from pytest_ragcheck.testing.run_result import RunResult
 
@@ -25,6 +25,11 @@ for _module in ("yaml", "httpcore", "httpcore2"):
 for _found in walk_packages([str(Path(__file__).parents[1])], "pytest_ragcheck."):
     if not _found.name.startswith("pytest_ragcheck.testing"):
         import_module(_found.name)
+
+CLASSES = package_text("testing/canned_classes.txt")
+"""The system and the judge of a project's conftest.py, which read their replies from canned.json."""
+
+FIXTURES = package_text("testing/canned_fixtures.txt")
 
 
 class RagProject:
