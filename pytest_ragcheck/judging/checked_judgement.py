@@ -12,6 +12,7 @@ from pytest_ragcheck.judging.judgement import Judge, JudgeIdentity, Judgement
 from pytest_ragcheck.questions.question import Question
 from pytest_ragcheck.rag.answer import RagAnswer
 from pytest_ragcheck.rag.ask import are_texts, number, settled
+from pytest_ragcheck.scores.catalogue import JUDGED
 
 
 async def checked_judgement(question: Question, answer: RagAnswer, judge: Judge | None) -> Judgement:
@@ -70,7 +71,7 @@ def identity_of(judge: Judge) -> JudgeIdentity:
 
 def _problem(judgement: Judgement) -> str:
     # The reason why the judgement cannot be used; empty if there is none.
-    for metric in ("answer_correctness", "groundedness"):
+    for metric in JUDGED:
         value = getattr(judgement, metric)
         if value is not None and not 0 <= number(value) <= 1:
             return f"{metric} is {value!r:.80}, not a number from 0 to 1"

@@ -13,6 +13,7 @@ from pytest_ragcheck.judging.checked_judgement import checked_judgement, identit
 from pytest_ragcheck.judging.function_judge import as_judge
 from pytest_ragcheck.judging.judgement import JudgeIdentity, Judgement
 from pytest_ragcheck.judging.same_verdict import SameVerdict
+from pytest_ragcheck.scores.catalogue import JUDGED
 
 if TYPE_CHECKING:
     from pytest_ragcheck.judging.judgement import GivenJudge, Judge
@@ -148,7 +149,7 @@ def _combined(scores: Sequence[float | None], rule: Rule) -> float | None:
 
 def _votes(judgements: Sequence[Judgement]) -> dict[str, list[float]]:
     votes: dict[str, list[float]] = {}
-    for metric in ("answer_correctness", "groundedness"):
+    for metric in JUDGED:
         for judgement in judgements:
             score = getattr(judgement, metric)
             own = judgement.votes.get(metric) or ([] if score is None else [score])

@@ -16,11 +16,11 @@ from pytest_ragcheck.scores.score import measured_values
 from pytest_ragcheck.summary.aggregate import Repeats, Summary, Totals
 from pytest_ragcheck.summary.gate.gate_decision import Decision
 from pytest_ragcheck.summary.gate.recorded.saved_answer import label_digests
+from pytest_ragcheck.summary.predictions_reader import SCHEMA_VERSION
 from pytest_ragcheck.summary.run_outcomes import Outcomes
 from pytest_ragcheck.verdict.record import Record, members
 from pytest_ragcheck.verdict.repeats import spread
 
-SCHEMA_VERSION = "1"
 JUDGEMENT = "judgement"
 """The key of the judgement, from which a run can be decided again."""
 
