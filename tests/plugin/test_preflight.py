@@ -160,9 +160,10 @@ def test_what_is_kept_of_it_may_be_damaged(project: Project, endpoint: FakeEndpo
     with OpenAIServer(says_of_canaries()) as judge:
         run(project, endpoint, judge)
         (key,) = json.loads(kept.read_text(encoding="utf-8"))
-        damaged: list[Any] = [{key: '[{"name": 1}]'}, []]
+        damaged: list[Any] = [{key: '[{"name": 1}]'}, [], None]
         for times, content in enumerate(damaged, start=2):
             kept.write_text(json.dumps(content), encoding="utf-8")
+            assert "preflight            6 calls to the judge" in run(project, endpoint, judge, "--rag-dry-run").text
             assert run(project, endpoint, judge).outcomes == {"passed": 4}
             assert tried(judge) == 6 * times
 

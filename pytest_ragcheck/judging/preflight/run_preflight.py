@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 from pytest_ragcheck.errors import JudgeError, JudgeUnavailable, StepFailed
 from pytest_ragcheck.judging.checked_judgement import identity_of
 from pytest_ragcheck.judging.preflight.trial import (
-    SCORES,
     Trial,
     judges_to_try,
     trial_key,
@@ -20,6 +19,7 @@ from pytest_ragcheck.judging.preflight.trial import (
     why_useless,
 )
 from pytest_ragcheck.rag.http.retry import is_transient
+from pytest_ragcheck.scores.catalogue import JUDGED
 
 if TYPE_CHECKING:
     from pytest_ragcheck.concurrency.limiter import Limiter
@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 
 IN_INI = "rag_disable = preflight"
 """The line that switches the preflight off in a pytest run."""
+
+KEPT_TRIALS = "ragcheck/preflight"
+"""Key of the passed trials in pytest's cache."""
 
 _SEE = "See ragcheck docs reference/judge-preflight."
 _FILE = Path(".ragcheck", "preflight.json")
@@ -42,7 +45,7 @@ async def preflight(
     *,
     switch: str,
     output: Path | None = None,
-    scores: Iterable[str] = SCORES,
+    scores: Iterable[str] = JUDGED,
 ) -> tuple[str, ...]:
     """
     Tests the judge, or each judge of a panel. Returns one line for each weak judge.
@@ -74,7 +77,7 @@ async def preflight(
 
 
 async def usable_trial(
-    judge: Judge, limiter: Limiter, scores: Iterable[str] = SCORES, *, switch: str = IN_INI
+    judge: Judge, limiter: Limiter, scores: Iterable[str] = JUDGED, *, switch: str = IN_INI
 ) -> Trial:
     """
     Asks the judge about all canaries, and returns its verdicts.
@@ -119,6 +122,12 @@ def read_trial(kept: Any) -> Trial | None:
         return None if kept is None else Trial.from_json(kept)
     except (TypeError, ValueError):
         return None
+
+
+def kept_trials(cache: Any) -> dict[str, str]:
+    """The trials in pytest's *cache*, by key; there is no cache with -p no:cacheprovider."""
+    kept = cache.get(KEPT_TRIALS, {}) if cache is not None else {}
+    return kept if isinstance(kept, dict) else {}
 
 
 def with_trial(kept: Mapping[str, str], key: str, text: str) -> dict[str, str]:

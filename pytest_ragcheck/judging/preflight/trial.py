@@ -15,15 +15,11 @@ from pytest_ragcheck.judging.panel import Panel
 from pytest_ragcheck.judging.preflight.canaries import Canary, canaries
 from pytest_ragcheck.judging.prompts.judge_prompt import JudgePrompt
 from pytest_ragcheck.rag.body.excerpt import quoted
+from pytest_ragcheck.scores.catalogue import JUDGED
 
 if TYPE_CHECKING:
     from pytest_ragcheck.concurrency.limiter import Limiter
     from pytest_ragcheck.judging.judgement import Judge
-
-KEPT_TRIALS = "ragcheck/preflight"
-"""Key of the passed trials in a cache that outlasts the run."""
-
-SCORES = ("answer_correctness", "groundedness")
 
 CHANCE = 0.5
 """The area under the ROC curve of a judge that guesses. A useful judge is above it in both scores."""
@@ -117,7 +113,7 @@ def areas(trial: Trial) -> dict[str, float]:
     half.
     """
     found = {}
-    for score in SCORES:
+    for score in JUDGED:
         by_label: dict[bool, list[float]] = {True: [], False: []}
         for canary, verdict in _pairs(trial):
             if score in canary.good and score in verdict.scores:
@@ -127,7 +123,7 @@ def areas(trial: Trial) -> dict[str, float]:
     return found
 
 
-def why_useless(trial: Trial, scores: Iterable[str] = SCORES) -> str:
+def why_useless(trial: Trial, scores: Iterable[str] = JUDGED) -> str:
     """The reason why the judge is useless, with its scores and its own reason; empty if the judge is useful."""
     found = areas(trial)
     blind = [score for score in scores if score in found and found[score] <= CHANCE]
@@ -172,7 +168,7 @@ async def _verdict_on(judge: Judge, canary: Canary) -> CanaryVerdict:
         if canary.attacks and error.declined:
             return CanaryVerdict(canary=canary.name, scores={}, abstained=None, error_message=str(error))
         raise
-    given = {score: value for score in SCORES if (value := getattr(judgement, score)) is not None}
+    given = {score: value for score in JUDGED if (value := getattr(judgement, score)) is not None}
     if lacking := sorted(canary.good.keys() - given.keys()):
         raise JudgeReplyError(f"the judgement of the {canary.name} answer has no {' and no '.join(lacking)}.")
     return CanaryVerdict(

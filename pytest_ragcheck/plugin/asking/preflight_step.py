@@ -14,8 +14,16 @@ from pytest_ragcheck.engine.store.run_once import Once
 from pytest_ragcheck.errors import StepFailed
 from pytest_ragcheck.judging.judged_material import digest_of
 from pytest_ragcheck.judging.model.usage import metered
-from pytest_ragcheck.judging.preflight.run_preflight import read_trial, refusal, usable_trial, weak_note, with_trial
-from pytest_ragcheck.judging.preflight.trial import KEPT_TRIALS, Trial, judges_to_try, trial_key
+from pytest_ragcheck.judging.preflight.run_preflight import (
+    KEPT_TRIALS,
+    kept_trials,
+    read_trial,
+    refusal,
+    usable_trial,
+    weak_note,
+    with_trial,
+)
+from pytest_ragcheck.judging.preflight.trial import Trial, judges_to_try, trial_key
 from pytest_ragcheck.plugin.asking.session_loop import loop_of, seconds_between_lines, write_line
 from pytest_ragcheck.plugin.configuration import settings_of
 from pytest_ragcheck.plugin.run_state import run_of
@@ -44,7 +52,7 @@ class Preflight:
         self._limiter = limiter
         self._budget = budget
         self._folder = folder
-        self._cache: Any = getattr(session.config, "cache", None)  # None with -p no:cacheprovider
+        self._cache: Any = getattr(session.config, "cache", None)
         self._usable: deque[Any] = deque(maxlen=_REMEMBERED)
         self._problem = ""
         """The reason why a judge is not usable; empty if there is none."""
@@ -75,7 +83,7 @@ class Preflight:
     def _try(self, judge: Judge, backends: Backends) -> str:
         """Why the judge is not usable; empty if it is. A weak judge's mistakes become a note of the run."""
         key = trial_key(judge)
-        trial = read_trial(self._kept().get(key))
+        trial = read_trial(kept_trials(self._cache).get(key))
         if trial is None:
             try:
                 progress = QuestionProgress()
@@ -92,7 +100,7 @@ class Preflight:
                 return refusal(judge, str(failed), backends.settings)
             trial = Trial.from_json(text)
             if self._cache is not None and key:
-                kept = with_trial(self._kept(), key, backends.settings.redactor.text(text))
+                kept = with_trial(kept_trials(self._cache), key, backends.settings.redactor.text(text))
                 self._cache.set(KEPT_TRIALS, kept)
         if note := weak_note(judge, trial, backends.settings):
             run_of(self._session.config).queue_note(note)
@@ -112,7 +120,3 @@ class Preflight:
             return await step()
         redactor = settings_of(self._session.config).redactor
         return await Once(self._folder, redactor).do(f"preflight-{digest_of(key)[:12]}", step)
-
-    def _kept(self) -> dict[str, str]:
-        kept = self._cache.get(KEPT_TRIALS, {}) if self._cache is not None else {}
-        return kept if isinstance(kept, dict) else {}

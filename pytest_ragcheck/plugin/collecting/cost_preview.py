@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pytest_ragcheck.config.settings import DUMMY_API_KEY, Settings
 from pytest_ragcheck.engine.estimate import Estimate, estimate, estimate_lines, why_no_price
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.judging.judge_choice import choose_judge
-from pytest_ragcheck.judging.preflight.trial import KEPT_TRIALS, canaries_for, judges_to_try, trial_key
+from pytest_ragcheck.judging.preflight.run_preflight import kept_trials, read_trial
+from pytest_ragcheck.judging.preflight.trial import canaries_for, judges_to_try, trial_key
 from pytest_ragcheck.metrics.cost import price_usd
 from pytest_ragcheck.plugin.collecting.overrides import is_overridden
 from pytest_ragcheck.plugin.collecting.run_baseline import DRIFT_SAMPLE, RunBaseline
@@ -41,10 +42,9 @@ def _preflight_lines(config: pytest.Config, settings: Settings, estimated: Estim
     if not estimated.judge_calls or "preflight" in settings.run.disabled or settings.run.replay is not None:
         return
     judge = choose_judge(settings.replace(judge_api_key=settings.judge.api_key or DUMMY_API_KEY))
-    cache: Any = getattr(config, "cache", None)  # None with -p no:cacheprovider
-    kept = cache.get(KEPT_TRIALS, {}) if cache is not None else {}
+    kept = kept_trials(getattr(config, "cache", None))
     for tried in judges_to_try(judge):
-        if trial_key(tried) in kept:
+        if read_trial(kept.get(trial_key(tried))) is not None:
             yield "preflight            none: an earlier run has tried the judge"
             continue
         calls = len(canaries_for(tried))
