@@ -74,7 +74,7 @@ class _NoLimit:
 NO_LIMIT = _NoLimit()
 
 
-_BESIDE_METRICS = (*JUDGED, OVERALL, *BOUNDED)
+_BESIDE_METRICS = (*JUDGED, OVERALL)
 _FIRST_PIECE, _COST = BOUNDED[1:]
 
 _WHY_UNMEASURED = {
@@ -129,7 +129,7 @@ async def check_question(
     asked = record.cost if len(records) == 1 else summed(each.cost for each in records)
     cost = with_judge(asked, uses, settings.judge.own_prices)
     record = replace(record, unstable=unstable, blame=_blame(record), cost=cost)
-    return _bounded(record, settings) if settings.gate.maximums or question.thresholds else record
+    return _bounded(record, settings) if settings.gate.maximums or question.maximums else record
 
 
 async def _checked_once(
@@ -192,16 +192,7 @@ async def _decided(
     overall = weighted(scores, settings.run.weights)
     if overall is not None:
         scores[OVERALL] = overall.score
-    names = {name for metric in metrics for name in metric.names}
-    for metric in sorted({*settings.gate.minimums, *question.thresholds}.difference(_BESIDE_METRICS, names)):
-        if (group := group_of(metric)) is None:
-            scores[metric] = Score.unscored(
-                "no metric has this name. Run pytest with the hook pytest_ragcheck_metrics, or give it to evaluate"
-            )
-        elif group in settings.run.metrics:
-            kind, _, rest = metric.partition("_")
-            other = f"{'offline' if kind == 'ragas' else 'ragas'}_{rest}"
-            scores[metric] = Score.unscored(f"with this judge the run measures {other}. Assert that metric instead")
+    scores |= _of_other_metrics(question, metrics, settings)
     # In the order of the catalogue, followed by users' own metrics.
     scores = {metric: scores[metric] for metric in (*filter(scores.__contains__, METRICS), *scores)}
     redacted = judgement_without_secrets(judgement, clean)
@@ -214,6 +205,22 @@ async def _decided(
         judgement=None if judge is None else redacted,
         material="" if judge is None else material_digest(judged, answer),
     )
+
+
+def _of_other_metrics(question: Question, metrics: Iterable[Metric], settings: Settings) -> dict[str, Score]:
+    """A score without a value for each asserted metric that the run does not have."""
+    scores = {}
+    names = {name for metric in metrics for name in metric.names}
+    for metric in sorted({*settings.gate.minimums, *question.minimums}.difference(_BESIDE_METRICS, names)):
+        if (group := group_of(metric)) is None:
+            scores[metric] = Score.unscored(
+                "no metric has this name. Run pytest with the hook pytest_ragcheck_metrics, or give it to evaluate"
+            )
+        elif group in settings.run.metrics:
+            kind, _, rest = metric.partition("_")
+            other = f"{'offline' if kind == 'ragas' else 'ragas'}_{rest}"
+            scores[metric] = Score.unscored(f"with this judge the run measures {other}. Assert that metric instead")
+    return scores
 
 
 def _unjudged(failed: Record, given: RagAnswer, prepared: PreparedQuestion) -> Record:
@@ -243,7 +250,7 @@ def _with_verdict(
 
 def _thresholds(prepared: PreparedQuestion) -> Thresholds:
     settings = prepared.settings
-    has_maximum = bool(settings.gate.maximums) or not prepared.question.thresholds.keys().isdisjoint(BOUNDED)
+    has_maximum = bool(settings.gate.maximums or prepared.question.maximums)
     return Thresholds(
         both=settings.gate.threshold,
         minimums=settings.gate.minimums,
@@ -305,8 +312,7 @@ def _judged_scores(question: Question, judgement: Judgement, settings: Settings)
 
 
 def _bounded(record: Record, settings: Settings) -> Record:
-    own = {metric: value for metric, value in record.question.thresholds.items() if metric in BOUNDED}
-    maximums = {**settings.gate.maximums, **own}
+    maximums = {**settings.gate.maximums, **record.question.maximums}
     is_empty = record.answer is not None and not record.answer.strip()
     free = record.cost.usd is None and not record.cost.asked_judge and (record.verdict_cached or is_empty)
     dropped = {_COST: "the judge was not asked"} if free else {}

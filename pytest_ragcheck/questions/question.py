@@ -9,6 +9,7 @@ from typing import Any
 
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.frozen import frozen
+from pytest_ragcheck.scores.catalogue import BOUNDED
 
 GENERATION = "generation"
 """The tier in which a request carries the passages of its question, and the system retrieves nothing."""
@@ -162,6 +163,16 @@ class Question:
     def acceptable_answers(self) -> tuple[str, ...]:
         """All accepted answers, each once, the expected answer first; may be empty."""
         return self.all_acceptable_answers
+
+    @property
+    def minimums(self) -> dict[str, float]:
+        """The `thresholds` of scores."""
+        return {metric: value for metric, value in self.thresholds.items() if metric not in BOUNDED}
+
+    @property
+    def maximums(self) -> dict[str, float]:
+        """The `thresholds` of times and of the cost."""
+        return {metric: value for metric, value in self.thresholds.items() if metric in BOUNDED}
 
     @property
     def is_answered(self) -> bool:

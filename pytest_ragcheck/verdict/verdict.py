@@ -9,7 +9,6 @@ from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.questions.question import GENERATION, Question
 from pytest_ragcheck.scores.catalogue import (
     ABSTAINED,
-    BOUNDED,
     CITATION_SUPPORT,
     CITATION_VALIDITY,
     DEFAULT_GROUPS,
@@ -99,7 +98,7 @@ def wanted_thresholds(question: Question, run: Thresholds) -> dict[str, float]:
     both, with their threshold.
     """
     wanted: dict[str, float] = {}
-    own = {metric: minimum for metric, minimum in question.thresholds.items() if metric not in BOUNDED}
+    own = question.minimums
     if not question.is_answered:
         recall = recall_at_most(question.top_k or run.top_k)
         wanted = {recall: run.both}

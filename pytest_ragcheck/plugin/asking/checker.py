@@ -19,7 +19,6 @@ from pytest_ragcheck.plugin.asking.shared_run import budget_of, limits_of
 from pytest_ragcheck.plugin.configuration import has_gate
 from pytest_ragcheck.plugin.hooks import own_metrics
 from pytest_ragcheck.rag.client import as_client
-from pytest_ragcheck.scores.catalogue import BOUNDED
 
 if TYPE_CHECKING:
     import pytest
@@ -81,10 +80,9 @@ class Checker:
     async def judge_again(self, question: Question, answer: RagAnswer, backends: Backends) -> Record:
         """A record of the answer with a new verdict, from neither the baseline nor the verdict cache."""
         # Nothing is requested from the system, so no maximum of a request applies.
-        thresholds = {metric: minimum for metric, minimum in question.thresholds.items() if metric not in BOUNDED}
         anew = PreparedQuestion(
             # The question has the history of the answer, so that no earlier turn is asked again.
-            question=replace(question, earlier=(), thresholds=thresholds),
+            question=replace(question, earlier=(), thresholds=question.minimums),
             client=_KnownAnswer(answer),
             judge=_afresh(backends).judge,
             metrics=self.metrics_of(backends),
