@@ -27,7 +27,6 @@ from pytest_ragcheck.judging.offline.lazy import lazy
 from pytest_ragcheck.judging.offline.negation import says_yes
 from pytest_ragcheck.judging.offline.quantities.quantity import DATED_OR_MEASURED
 from pytest_ragcheck.judging.offline.quantities.rates import BOUNDS
-from pytest_ragcheck.judging.offline.words.measure_words import PERIODS_BY_WORD
 from pytest_ragcheck.judging.offline.words.polarity_words import EXCEPT, NEGATIVE, NOT
 from pytest_ragcheck.judging.offline.words.terms import (
     STOP_WORDS,
@@ -36,6 +35,7 @@ from pytest_ragcheck.judging.offline.words.terms import (
     numbers_in,
     term_of,
 )
+from pytest_ragcheck.judging.offline.words.word_lists import PERIODS_BY_WORD
 
 # Each comment has the effect of the constant on EVOUNA-NQ, EVOUNA-TQ and NQ301, in this order.
 

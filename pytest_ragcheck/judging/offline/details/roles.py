@@ -8,7 +8,6 @@ from itertools import chain, compress, count, pairwise, permutations, product
 
 from pytest_ragcheck.judging.offline.quantities.dates import DATES
 from pytest_ragcheck.judging.offline.quantities.quantity import DATED_OR_MEASURED
-from pytest_ragcheck.judging.offline.words.measure_words import ROLES_BY_WORD
 from pytest_ragcheck.judging.offline.words.normalized_text import words
 from pytest_ragcheck.judging.offline.words.polarity_words import NOT
 from pytest_ragcheck.judging.offline.words.stems import cyrillic_case
@@ -22,7 +21,7 @@ from pytest_ragcheck.judging.offline.words.terms import (
     term_of,
     terms_of,
 )
-from pytest_ragcheck.judging.offline.words.word_lists import WORDS
+from pytest_ragcheck.judging.offline.words.word_lists import ROLES_BY_WORD, WORDS
 
 # Words directly before a noun. A noun that replaces another one has such a word before it, too.
 BEFORE_NOUNS = terms_of(WORDS["before nouns"]) - {NOT}  # the Portuguese "no"

@@ -11,8 +11,8 @@ from pytest_ragcheck.judging.offline.lazy import lazy
 from pytest_ragcheck.judging.offline.quantities.quantity import NOON, Quantity
 from pytest_ragcheck.judging.offline.quantities.quantity_reader import read_quantities
 from pytest_ragcheck.judging.offline.quantities.rates import periods_in
-from pytest_ragcheck.judging.offline.words.measure_words import MONTHS_BY_WORD, UNITS_BY_WORD
 from pytest_ragcheck.judging.offline.words.terms import is_number, numbers_in, term_of
+from pytest_ragcheck.judging.offline.words.word_lists import MONTHS_BY_WORD, UNITS_BY_WORD
 
 _MOST_KNOWN = 2000
 _MOST_COMPARED = 400_000  # pairs of an answer, for each takes a microsecond

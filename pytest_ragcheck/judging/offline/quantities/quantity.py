@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pytest_ragcheck.judging.offline.words.measure_words import (
+from pytest_ragcheck.judging.offline.words.terms import by_term, is_number, terms_of
+from pytest_ragcheck.judging.offline.words.word_lists import (
     FIXED_BY_WORD,
     MONEY,
     MONTHS_BY_WORD,
     PARTS_BY_WORD,
     UNITS_BY_WORD,
+    WORDS,
 )
-from pytest_ragcheck.judging.offline.words.terms import by_term, is_number, terms_of
-from pytest_ragcheck.judging.offline.words.word_lists import WORDS
 
 UNITS = by_term(UNITS_BY_WORD)
 MONTH_NUMBERS = by_term(MONTHS_BY_WORD)

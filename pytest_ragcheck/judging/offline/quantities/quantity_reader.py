@@ -50,10 +50,9 @@ from pytest_ragcheck.judging.offline.quantities.rates import (
     period_of,
     rate_after,
 )
-from pytest_ragcheck.judging.offline.words.measure_words import FIXED_BY_WORD, MONEY, WEEKDAYS_BY_WORD
 from pytest_ragcheck.judging.offline.words.number_spellings import other_reading
 from pytest_ragcheck.judging.offline.words.terms import END, STOP_WORDS, by_term, term_of, terms_of
-from pytest_ragcheck.judging.offline.words.word_lists import WORDS
+from pytest_ragcheck.judging.offline.words.word_lists import FIXED_BY_WORD, MONEY, WEEKDAYS_BY_WORD, WORDS
 
 _FIXED = by_term(FIXED_BY_WORD)
 _CENT = terms_of("cent ciento cento")

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from pytest_ragcheck.judging.offline.quantities.quantity import BEFORE_NUMBER, UNITS
-from pytest_ragcheck.judging.offline.words.measure_words import LOWER_BOUNDS, PER, PERIODS_BY_WORD, UPPER_BOUNDS
 from pytest_ragcheck.judging.offline.words.polarity_words import NEGATIVE
 from pytest_ragcheck.judging.offline.words.terms import END, by_term, is_number, term_of, terms_of
-from pytest_ragcheck.judging.offline.words.word_lists import WORDS
+from pytest_ragcheck.judging.offline.words.word_lists import LOWER_BOUNDS, PER, PERIODS_BY_WORD, UPPER_BOUNDS, WORDS
 
 PERIODS = by_term(PERIODS_BY_WORD)
 BEFORE_PERIODS = frozenset(map(term_of, PER))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from pytest_ragcheck.judging.offline.words.measure_words import HAN_UNITS, MONTH_NAMES
+from pytest_ragcheck.judging.offline.words.word_lists import HAN_UNITS, MONTH_NAMES
 
 _DIGITS = {"〇": 0, "零": 0, **{sign: value for value, sign in enumerate("一二三四五六七八九", start=1)}, "两": 2}
 _SCALES = {"十": 10, "百": 100, "千": 1000, "万": 10**4, "萬": 10**4, "亿": 10**8, "億": 10**8}

@@ -8,8 +8,7 @@ from html import unescape
 from itertools import chain
 
 from pytest_ragcheck.judging.offline.words.han_numbers import with_han_numbers_in_digits
-from pytest_ragcheck.judging.offline.words.measure_words import MONTH_NAMES, MONTHS_BY_WORD
-from pytest_ragcheck.judging.offline.words.word_lists import WORDS
+from pytest_ragcheck.judging.offline.words.word_lists import MONTH_NAMES, MONTHS_BY_WORD, WORDS
 
 UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff\u3400-\u9fff\uac00-\ud7a3\U00020000-\U0003ffff"

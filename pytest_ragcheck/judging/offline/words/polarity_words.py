@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from pytest_ragcheck.judging.offline.words import measure_words
+from pytest_ragcheck.judging.offline.words import word_lists
 from pytest_ragcheck.judging.offline.words.normalized_text import listed, normalised
 from pytest_ragcheck.judging.offline.words.word_lists import WORDS
 from pytest_ragcheck.package_text import package_text
@@ -61,7 +61,7 @@ def without_prefix(word: str) -> str | None:
     return found and found[found.lastindex or 0]
 
 
-DIRECTIONS = {word: (base, word != base) for base, opposites in measure_words.DIRECTIONS for word in (base, *opposites)}
+DIRECTIONS = {word: (base, word != base) for base, opposites in word_lists.DIRECTIONS for word in (base, *opposites)}
 """For each word of direction, the first word of its pair, and True for the second side."""
 
 BUT = "¦"

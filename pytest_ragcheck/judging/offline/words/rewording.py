@@ -6,19 +6,19 @@ from collections.abc import Callable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from itertools import compress, count
 
-from pytest_ragcheck.judging.offline.words.measure_words import (
+from pytest_ragcheck.judging.offline.words.normalized_text import listed
+from pytest_ragcheck.judging.offline.words.number_spellings import language_number
+from pytest_ragcheck.judging.offline.words.polarity_words import AFTER_PORTUGUESE_NO, NOT, NOT_PORTUGUESE, PORTUGUESE
+from pytest_ragcheck.judging.offline.words.stems import stem
+from pytest_ragcheck.judging.offline.words.word_lists import (
     LANGUAGE_OF,
     PER,
     PERIODS_BY_WORD,
     SCALES,
     TIMES_BY_WORD,
     UNIT_WORDS,
+    WORDS,
 )
-from pytest_ragcheck.judging.offline.words.normalized_text import listed
-from pytest_ragcheck.judging.offline.words.number_spellings import language_number
-from pytest_ragcheck.judging.offline.words.polarity_words import AFTER_PORTUGUESE_NO, NOT, NOT_PORTUGUESE, PORTUGUESE
-from pytest_ragcheck.judging.offline.words.stems import stem
-from pytest_ragcheck.judging.offline.words.word_lists import WORDS
 
 _SIGNS_OF_MONEY = frozenset("$€£")
 _SCALES_OF_MONEY = {"m": "mn", "b": "bn"}

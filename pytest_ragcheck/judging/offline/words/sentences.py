@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
-from pytest_ragcheck.judging.offline.words.measure_words import MONTHS_BY_WORD
 from pytest_ragcheck.judging.offline.words.normalized_text import listed, normalised
-from pytest_ragcheck.judging.offline.words.word_lists import WORDS
+from pytest_ragcheck.judging.offline.words.word_lists import MONTHS_BY_WORD, WORDS
 
 # Begins with one set of characters, so that the search can skip to them, three times as fast. A run of dots matches
 # from its first dot only, in linear time.

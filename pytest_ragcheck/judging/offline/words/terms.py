@@ -5,7 +5,6 @@ from __future__ import annotations
 from itertools import filterfalse
 from typing import TYPE_CHECKING
 
-from pytest_ragcheck.judging.offline.words.measure_words import NUMBER_WORDS, SHORT_FORMS
 from pytest_ragcheck.judging.offline.words.normalized_text import (
     CLAUSE_END,
     SENTENCE_ENDS,
@@ -23,7 +22,7 @@ from pytest_ragcheck.judging.offline.words.number_spellings import (
 from pytest_ragcheck.judging.offline.words.polarity_words import BUT, NOT, PAIRS, SIGNS, without_prefix
 from pytest_ragcheck.judging.offline.words.rewording import AMBIGUOUS, reworded
 from pytest_ragcheck.judging.offline.words.stems import STEM_LENGTH, stem
-from pytest_ragcheck.judging.offline.words.word_lists import WORDS
+from pytest_ragcheck.judging.offline.words.word_lists import NUMBER_WORDS, SHORT_FORMS, WORDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
