@@ -29,9 +29,8 @@ from pytest_ragcheck.plugin.asking.waiting import Waiting
 from pytest_ragcheck.plugin.configuration import is_fork, settings_of
 from pytest_ragcheck.plugin.guests.interruption import end_cleanly_on_sigterm, shorten
 from pytest_ragcheck.plugin.run_state import begin_run
-from pytest_ragcheck.plugin.workers.shared_folder import run_folder
 from pytest_ragcheck.plugin.workers.transport import NO_DOCUMENTS, NOT_STARTED, STOPPED
-from pytest_ragcheck.plugin.workers.worker_info import WorkerInfo, worker_info
+from pytest_ragcheck.plugin.workers.worker_info import WorkerInfo, run_folder, worker_info
 
 if TYPE_CHECKING:
     from pytest_ragcheck.check import PreparedQuestion

@@ -10,9 +10,8 @@ from pytest_ragcheck.engine.store.store_file import finished_keys
 from pytest_ragcheck.errors import StoreError, UsageError
 from pytest_ragcheck.plugin.configuration import settings_of
 from pytest_ragcheck.plugin.run_state import RUN
-from pytest_ragcheck.plugin.workers.shared_folder import home_of
 from pytest_ragcheck.plugin.workers.transport import has_workers
-from pytest_ragcheck.plugin.workers.worker_info import runs_everything
+from pytest_ragcheck.plugin.workers.worker_info import home_of, runs_everything
 from pytest_ragcheck.report.counted import counted
 
 

@@ -292,7 +292,7 @@ class Recorder:
         """Stop the workers of xdist, which would otherwise finish questions that no item will use."""
         if self._run is not None and has_workers(self._config):
             from pytest_ragcheck.engine.store.run_folder import stop
-            from pytest_ragcheck.plugin.workers.shared_folder import run_folder
+            from pytest_ragcheck.plugin.workers.worker_info import run_folder
 
             stop(run_folder(self._config), STOPPED)
 

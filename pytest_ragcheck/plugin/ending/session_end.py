@@ -18,8 +18,7 @@ from pytest_ragcheck.plugin.collecting.preconditions import NO_ENDPOINT
 from pytest_ragcheck.plugin.configuration import settings_of
 from pytest_ragcheck.plugin.ending.item_outcomes import outcomes_of
 from pytest_ragcheck.plugin.run_state import OVER_BUDGET, GateOutcome, Run
-from pytest_ragcheck.plugin.workers.shared_folder import run_folder
-from pytest_ragcheck.plugin.workers.worker_info import runs_everything
+from pytest_ragcheck.plugin.workers.worker_info import run_folder, runs_everything
 from pytest_ragcheck.redaction.printable import printable
 from pytest_ragcheck.report.counted import counted
 from pytest_ragcheck.report.files.result_files import write_results, write_shard

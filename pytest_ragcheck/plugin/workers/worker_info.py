@@ -1,4 +1,4 @@
-"""Gives each process of a run the id of the run, its share of the limits, and whether it shares a disk."""
+"""Gives each process the id and the folder of the run, its share of the limits, and whether it shares a disk."""
 
 from __future__ import annotations
 
@@ -6,12 +6,18 @@ import json
 import os
 from datetime import datetime, timezone
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_ragcheck.engine.store.run_folder import FOLDER
 from pytest_ragcheck.frozen import frozen
+from pytest_ragcheck.plugin.configuration import settings_of
 from pytest_ragcheck.plugin.workers.transport import HAS_WORKERS
+from pytest_ragcheck.report.files.file_names import safe_name
+
+if TYPE_CHECKING:
+    from pytest_ragcheck.config.settings import Settings
 
 RUN_ID: pytest.StashKey[str] = pytest.StashKey()
 
@@ -62,6 +68,15 @@ def run_id(config: pytest.Config) -> str:
     """The name of the run, which sorts after those of all earlier runs."""
     new = f"{datetime.now(timezone.utc):%Y%m%dT%H%M%S.%f}-{os.urandom(3).hex()}"
     return config.stash.setdefault(RUN_ID, new)
+
+
+def home_of(settings: Settings) -> Path:
+    return settings.run.output / FOLDER / safe_name(settings.run.agent)
+
+
+def run_folder(config: pytest.Config) -> Path:
+    """The folder of this run, which may not exist."""
+    return home_of(settings_of(config)) / worker_info(config).run_id
 
 
 def runs_everything(config: pytest.Config) -> bool:
