@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import pytest
 
@@ -39,6 +39,8 @@ if TYPE_CHECKING:
     from pytest_ragcheck.plugin.item_records import Evaluated
     from pytest_ragcheck.questions.question import Question
     from pytest_ragcheck.verdict.record import Record
+
+T = TypeVar("T")
 
 NOT_SHARED = "the workers share no disk"
 NO_STORE = "the workers have no store to share"
@@ -140,7 +142,7 @@ class QuestionSession:
             return self._asked_now(question, backends, step.on_demand)
         if self._worker.is_worker and self._fixtures.in_last_item:
             self._key_of_last_item = step.key
-        taken = self._waiting.run(self._asker.take, step.key, question=question, to_go=self._schedule.to_go)
+        taken = self._awaited(question, self._asker.take, step.key)
         if taken is None:
             return self._asked_now(question, backends, AGAIN)
         if taken.record.error_kind == EARLIER_TURN:
@@ -191,9 +193,7 @@ class QuestionSession:
     def _asked_now(self, question: Question, backends: Backends, why: str) -> Evaluated:
         prepared = self._preparer(backends)(question)
         key = store_key(question, backends.digest)
-        to_go = self._schedule.to_go
-        conversation = self._conversation_of(question, backends)
-        asked = self._waiting.run(self._asker.ask, key, prepared, why, conversation, question=question, to_go=to_go)
+        asked = self._awaited(question, self._asker.ask, key, prepared, why, self._conversation_of(question, backends))
         return self._with_evidence(asked, backends)
 
     def _after_reruns(self, question: Question, backends: Backends) -> Evaluated | None:
@@ -238,8 +238,10 @@ class QuestionSession:
         record, add = evaluated.record, self._evidence(backends)
         if not evaluated.resumed or add is None:
             return evaluated
-        complete = self._waiting.run(add, record, question=record.question, to_go=self._schedule.to_go)
-        return replace(evaluated, record=complete)
+        return replace(evaluated, record=self._awaited(record.question, add, record))
+
+    def _awaited(self, question: Question, step: Callable[..., Awaitable[T]], *arguments: Any) -> T:
+        return self._waiting.run(step, *arguments, question=question, to_go=self._schedule.to_go)
 
     def _finish(self) -> None:
         """Wait for the questions that this worker asks for the items of others, and begin no further ones."""
