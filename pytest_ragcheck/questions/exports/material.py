@@ -71,17 +71,22 @@ def read_material(path: Path) -> Material:
         content = path.read_bytes()
         if content.startswith(b"PAR1"):
             return Material(path=path, text="", rows=tuple(row.columns for row in rows_of_file(path)))
-        text = decoded(content)
+        return _material(path, decoded(content))
     except OSError as error:
         raise DatasetError(f"{path}: cannot be read ({error.strerror or error}).") from error
     except Unreadable as error:
         raise DatasetError(f"{path.name}: line {error.line}: the file {error.text}") from error
+
+
+def _material(path: Path, text: str) -> Material:
     if not text.strip():
         raise DatasetError(f"{path.name}: is empty. Export it again.")
     if text.lstrip()[0] in "{[":
         return _json_material(path, text)
     if _YAML.search(text):
-        document = _yaml(path, text)
+        from pytest_ragcheck.questions.nodes.yaml_nodes import compose_yaml
+
+        document = _plain(compose_yaml(text))
         return Material(path=path, text=text, document=document, rows=_objects(document))
     rows = _table(path, text)
     return Material(path=path, text=text, rows=rows, is_csv=bool(rows))
@@ -95,9 +100,9 @@ def value_of(cell: Any) -> Any:
     if not stripped:
         return None
     if stripped[0] in "[{":
-        # A literal such as {[1]: 2} has a TypeError.
-        with suppress(ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
+        with suppress(ValueError, RecursionError):
             return _json(stripped)
+        # A literal such as {[1]: 2} has a TypeError.
         with suppress(ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
             return ast.literal_eval(_LITERAL.sub(lambda found: found[1] + ("" if found[2] is None else ","), stripped))
     return cell
@@ -173,15 +178,6 @@ def _table(path: Path, text: str) -> tuple[Mapping[str, Any], ...]:
             )
     # A column without a name is the index of pandas, or comes from delimiters at the ends of the lines.
     return tuple({name: cell.text for name, cell in zip(names, row, strict=False) if name} for row in rows[1:])
-
-
-def _yaml(path: Path, text: str) -> Any:
-    from pytest_ragcheck.questions.nodes.yaml_nodes import compose_yaml
-
-    try:
-        return _plain(compose_yaml(text))
-    except Unreadable as error:
-        raise DatasetError(f"{path.name}: line {error.line}: the file {error.text}") from error
 
 
 def _plain(node: Node | None) -> Any:
