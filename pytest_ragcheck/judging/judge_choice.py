@@ -43,23 +43,19 @@ def choose_judge(settings: Settings) -> Judge | None:
         "secrets": settings.secrets,
     }
     if settings.judge.name == "ragas":
-        return _ragas(settings, server)
+        from pytest_ragcheck.judging.embeddings.embeddings_choice import choose_embeddings
+        from pytest_ragcheck.judging.model.chat import Chat
+        from pytest_ragcheck.judging.model.model_server import ModelServer
+        from pytest_ragcheck.judging.ragas_judge import RagasJudge
+
+        # Retried here: the engine would repeat all requests of the judgement, not only the failed one.
+        chat = Chat(ModelServer(**server, max_retries=settings.endpoint.retries))
+        return RagasJudge(chat, choose_embeddings(settings))
     from pytest_ragcheck.judging.model.openai_judge import OpenAIJudge
     from pytest_ragcheck.judging.prompts.judge_prompt import load_prompt
 
     # The engine retries, because it limits the requests in flight.
     return OpenAIJudge(**server, prompt=load_prompt(settings.judge.prompt), max_retries=0)
-
-
-def _ragas(settings: Settings, server: dict[str, Any]) -> Judge:
-    from pytest_ragcheck.judging.embeddings.embeddings_choice import choose_embeddings
-    from pytest_ragcheck.judging.model.chat import Chat
-    from pytest_ragcheck.judging.model.model_server import ModelServer
-    from pytest_ragcheck.judging.ragas_judge import RagasJudge
-
-    # Retried here: the engine would repeat all requests of the judgement, not only the failed one.
-    chat = Chat(ModelServer(**server, max_retries=settings.endpoint.retries))
-    return RagasJudge(chat, choose_embeddings(settings))
 
 
 def missing_for(settings: Settings) -> str:

@@ -16,7 +16,6 @@ _CORRELATED = 3.5
 
 def by_document(questions: Sequence[ComparedQuestion]) -> dict[Key, int]:
     """The index of the unit by question; questions that share a document, even indirectly, form one unit."""
-    unit = {question.key: place for place, question in enumerate(questions)}
     parent = list(range(len(questions)))
 
     def root(place: int) -> int:
@@ -29,7 +28,7 @@ def by_document(questions: Sequence[ComparedQuestion]) -> dict[Key, int]:
         for document in question.documents:
             known = first.setdefault((question.key[0], document), place)
             parent[root(place)] = root(known)
-    return {key: root(place) for key, place in unit.items()}
+    return {question.key: root(place) for place, question in enumerate(questions)}
 
 
 def units_of(questions: Sequence[ComparedQuestion], broken: Iterable[Key]) -> tuple[str, dict[Key, int]]:
