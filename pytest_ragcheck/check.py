@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 from pytest_ragcheck.errors import IngestionError, MeasurementError, ReplayError
 from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.judging.checked_judgement import checked_judgement, judge_identity
-from pytest_ragcheck.judging.judged_material import material_digest
-from pytest_ragcheck.judging.judgement import Judge, Judgement
+from pytest_ragcheck.judging.judgement import Judge, Judgement, material_digest
 from pytest_ragcheck.judging.model.usage import metered
 from pytest_ragcheck.judging.panel import judge_by_all
 from pytest_ragcheck.metrics.blame import blame

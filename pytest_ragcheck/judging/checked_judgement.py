@@ -7,8 +7,7 @@ from typing import Any
 
 from pytest_ragcheck.errors import JudgeError, JudgeReplyError
 from pytest_ragcheck.judging.function_judge import FunctionJudge
-from pytest_ragcheck.judging.judged_material import grounding_contexts
-from pytest_ragcheck.judging.judgement import Judge, JudgeIdentity, Judgement
+from pytest_ragcheck.judging.judgement import Judge, JudgeIdentity, Judgement, grounding_contexts
 from pytest_ragcheck.questions.question import Question
 from pytest_ragcheck.rag.answer import RagAnswer
 from pytest_ragcheck.rag.ask import are_texts, number, settled

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.concurrency.exit_stack import closing
 from pytest_ragcheck.errors import JudgeReplyError
-from pytest_ragcheck.judging.judged_material import digest_of, material_digest
-from pytest_ragcheck.judging.judgement import JudgeIdentity, Judgement
+from pytest_ragcheck.judging.judgement import JudgeIdentity, Judgement, digest_of, material_digest
 from pytest_ragcheck.judging.preflight.canaries import canaries
 from pytest_ragcheck.judging.ragas_library import RagasMeasurement, ragas_metrics
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel, create_model
 
 from pytest_ragcheck.errors import JudgeError, JudgeReplyError, UsageError
-from pytest_ragcheck.judging.judged_material import grounding_contexts
+from pytest_ragcheck.judging.judgement import grounding_contexts
 from pytest_ragcheck.judging.model.reply_object import expected_object
 from pytest_ragcheck.judging.prompts.fence import Nonces
 from pytest_ragcheck.scores.score import Score

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from pytest_ragcheck.judging.checked_judgement import identity_of
-from pytest_ragcheck.judging.judged_material import material_digest
-from pytest_ragcheck.judging.judgement import Judge, Judgement
+from pytest_ragcheck.judging.judgement import Judge, Judgement, material_digest
 from pytest_ragcheck.questions.question import Question
 from pytest_ragcheck.rag.answer import RagAnswer
 

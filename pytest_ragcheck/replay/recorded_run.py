@@ -11,8 +11,7 @@ from pytest_ragcheck.config.settings import Settings
 from pytest_ragcheck.errors import JudgeError, RecordedError, ReplayError
 from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.judging.checked_judgement import judge_identity
-from pytest_ragcheck.judging.judged_material import material_digest
-from pytest_ragcheck.judging.judgement import Judge, JudgeIdentity, Judgement
+from pytest_ragcheck.judging.judgement import Judge, JudgeIdentity, Judgement, material_digest
 from pytest_ragcheck.judging.model.usage import TokenUse, note_use
 from pytest_ragcheck.judging.panel import judge_by_all
 from pytest_ragcheck.metrics.cost import Cost

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from itertools import chain
 
-from pytest_ragcheck.judging.judged_material import grounding_contexts
-from pytest_ragcheck.judging.judgement import Judgement
+from pytest_ragcheck.judging.judgement import Judgement, grounding_contexts
 from pytest_ragcheck.metrics.gold import found_gold, gold_keys
 from pytest_ragcheck.questions.question import Question
 from pytest_ragcheck.rag.answer import RagAnswer

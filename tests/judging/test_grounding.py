@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_ragcheck.judging.checked_judgement import checked_judgement
-from pytest_ragcheck.judging.judged_material import grounding_contexts, material_digest
+from pytest_ragcheck.judging.judgement import grounding_contexts, material_digest
 from pytest_ragcheck.judging.offline.offline_judge import OfflineJudge
 from pytest_ragcheck.metrics.ragas.stand_ins import CONTEXT, FAITHFULNESS, RagasStandIns
 from pytest_ragcheck.questions.question import EarlierTurn, Question

@@ -9,8 +9,7 @@ from typing import Any, Protocol, TypeVar
 from pytest_ragcheck.concurrency.exit_stack import closing
 from pytest_ragcheck.engine.store.verdict_cache import VerdictCache
 from pytest_ragcheck.errors import JudgeReplyError
-from pytest_ragcheck.judging.judged_material import digest_of, material_digest
-from pytest_ragcheck.judging.judgement import Judge, JudgeIdentity, Judgement
+from pytest_ragcheck.judging.judgement import Judge, JudgeIdentity, Judgement, digest_of, material_digest
 from pytest_ragcheck.judging.model.chat import Chat, ExpectedReply
 from pytest_ragcheck.questions.question import Question
 from pytest_ragcheck.rag.answer import RagAnswer

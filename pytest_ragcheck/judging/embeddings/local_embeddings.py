@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from pytest_ragcheck.judging.embeddings.local_model import LocalModel, file_states
 from pytest_ragcheck.judging.embeddings.transformers_model import Loaded, load
-from pytest_ragcheck.judging.judged_material import digest_of
+from pytest_ragcheck.judging.judgement import digest_of
 
 if TYPE_CHECKING:
     from pytest_ragcheck.judging.embeddings.embeds import Vector

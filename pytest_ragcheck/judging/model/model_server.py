@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from pytest_ragcheck.config.settings import DUMMY_API_KEY
 from pytest_ragcheck.errors import JudgeError, UsageError
 from pytest_ragcheck.frozen import frozen
-from pytest_ragcheck.judging.judged_material import digest_of
+from pytest_ragcheck.judging.judgement import digest_of
 from pytest_ragcheck.judging.model.completion import Declined, OtherContent, Refused
 from pytest_ragcheck.judging.model.model_failures import ServerFailures
 from pytest_ragcheck.judging.model.model_kind import JUDGE_MODEL, ModelKind

@@ -10,8 +10,7 @@ from dataclasses import replace
 from itertools import accumulate, chain
 from typing import ClassVar
 
-from pytest_ragcheck.judging.judged_material import grounding_contexts
-from pytest_ragcheck.judging.judgement import JudgeIdentity, Judgement
+from pytest_ragcheck.judging.judgement import JudgeIdentity, Judgement, grounding_contexts
 from pytest_ragcheck.judging.offline.correctness.answer_recall import AnswerRecall
 from pytest_ragcheck.judging.offline.correctness.answer_text import AnswerText
 from pytest_ragcheck.judging.offline.correctness.expected_answer import ExpectedAnswers, Recall

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_ragcheck.concurrency.tasks import together
 from pytest_ragcheck.errors import JudgeError, JudgeReplyError
 from pytest_ragcheck.frozen import frozen
-from pytest_ragcheck.judging.judged_material import digest_of, material_digest
+from pytest_ragcheck.judging.judgement import digest_of, material_digest
 from pytest_ragcheck.judging.panel import Panel
 from pytest_ragcheck.judging.preflight.canaries import Canary, canaries
 from pytest_ragcheck.judging.prompts.judge_prompt import JudgePrompt

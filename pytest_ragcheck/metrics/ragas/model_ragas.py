@@ -8,7 +8,7 @@ from functools import cache, partial
 from pytest_ragcheck.concurrency.exit_stack import closing
 from pytest_ragcheck.errors import MeasurementError
 from pytest_ragcheck.judging.embeddings.embeds import Embeds, Vector
-from pytest_ragcheck.judging.judged_material import grounding_contexts
+from pytest_ragcheck.judging.judgement import grounding_contexts
 from pytest_ragcheck.judging.model.chat import AsksModel
 from pytest_ragcheck.judging.model.reply_object import expected_object
 from pytest_ragcheck.judging.prompts.fence import Nonces

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
-from pytest_ragcheck.judging.judged_material import grounding_contexts
+from pytest_ragcheck.judging.judgement import grounding_contexts
 from pytest_ragcheck.judging.offline.grounding.groundedness import PASS_LINE, groundedness
 from pytest_ragcheck.judging.offline.grounding.read_context import ContextCache
 from pytest_ragcheck.judging.offline.offline_judge import ANSWER_READ, beginnings

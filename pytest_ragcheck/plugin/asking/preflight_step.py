@@ -12,7 +12,7 @@ import pytest
 from pytest_ragcheck.engine.question_progress import QuestionProgress, Stage
 from pytest_ragcheck.engine.store.run_once import Once
 from pytest_ragcheck.errors import StepFailed
-from pytest_ragcheck.judging.judged_material import digest_of
+from pytest_ragcheck.judging.judgement import digest_of
 from pytest_ragcheck.judging.model.usage import metered
 from pytest_ragcheck.judging.preflight.run_preflight import (
     KEPT_TRIALS,

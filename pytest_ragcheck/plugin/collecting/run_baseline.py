@@ -7,7 +7,7 @@ from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from pytest_ragcheck.judging.judged_material import digest_of
+from pytest_ragcheck.judging.judgement import digest_of
 from pytest_ragcheck.plugin.collecting.gate_baseline import baseline_of, rules_of
 from pytest_ragcheck.plugin.configuration import settings_of
 from pytest_ragcheck.plugin.run_state import run_of

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_ragcheck import Judgement
-from pytest_ragcheck.judging.judged_material import material_digest
+from pytest_ragcheck.judging.judgement import material_digest
 from pytest_ragcheck.questions.question import GoldPassage
 from pytest_ragcheck.rag.answer import RagAnswer
 from pytest_ragcheck.redaction import Redactor

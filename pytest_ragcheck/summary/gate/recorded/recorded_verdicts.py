@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.judging.checked_judgement import judge_identity
-from pytest_ragcheck.judging.judged_material import material_digest
+from pytest_ragcheck.judging.judgement import material_digest
 from pytest_ragcheck.scores.score import Score, measured_values
 from pytest_ragcheck.summary.gate.recorded.saved_answer import EXPECTED, SavedAnswer, label_digests
 

@@ -7,8 +7,7 @@ from dataclasses import astuple, field
 from typing import Any
 
 from pytest_ragcheck.frozen import frozen
-from pytest_ragcheck.judging.judged_material import digest_of
-from pytest_ragcheck.judging.judgement import JudgeIdentity, Judgement
+from pytest_ragcheck.judging.judgement import JudgeIdentity, Judgement, digest_of
 from pytest_ragcheck.questions.question import Question
 from pytest_ragcheck.rag.answer import RagAnswer
 
