@@ -7,8 +7,14 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.summary.gate.procedure.candidate import ASKS
-from pytest_ragcheck.summary.gate.procedure.compared_question import ComparedQuestion, KnownRun, Look
-from pytest_ragcheck.summary.gate.procedure.gate_requests import AskAgain, Reply, Request
+from pytest_ragcheck.summary.gate.procedure.compared_question import (
+    AskAgain,
+    ComparedQuestion,
+    KnownRun,
+    Look,
+    Reply,
+    Request,
+)
 
 if TYPE_CHECKING:
     import random

@@ -17,8 +17,14 @@ from pytest_ragcheck.summary.gate.comparability import other_settings
 from pytest_ragcheck.summary.gate.gate_decision import is_newly_forbidden
 from pytest_ragcheck.summary.gate.gate_replies import GateReplies
 from pytest_ragcheck.summary.gate.procedure.candidate import asks_again, examine
-from pytest_ragcheck.summary.gate.procedure.compared_question import ComparedQuestion, KnownRun, Look, Scores
-from pytest_ragcheck.summary.gate.procedure.gate_requests import AskAgain, Reply
+from pytest_ragcheck.summary.gate.procedure.compared_question import (
+    AskAgain,
+    ComparedQuestion,
+    KnownRun,
+    Look,
+    Reply,
+    Scores,
+)
 from pytest_ragcheck.summary.gate.procedure.mean_test import can_be_judged
 from pytest_ragcheck.summary.gate.recorded.rescoring import look_of_today
 from pytest_ragcheck.summary.gate.recorded.saved_answer import answer_digest, label_digests, text_digest

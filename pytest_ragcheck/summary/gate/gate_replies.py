@@ -8,9 +8,15 @@ from typing import Any
 
 from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.summary.gate.procedure.candidate import examine
-from pytest_ragcheck.summary.gate.procedure.compared_question import ComparedQuestion, KnownRun, Look, Scores
+from pytest_ragcheck.summary.gate.procedure.compared_question import (
+    ComparedQuestion,
+    KnownRun,
+    Look,
+    Reply,
+    Scores,
+    drive,
+)
 from pytest_ragcheck.summary.gate.procedure.gate_findings import Examined
-from pytest_ragcheck.summary.gate.procedure.gate_requests import Reply, drive
 from pytest_ragcheck.verdict.record import Record
 
 _PLAIN = ("gate", "thresholds", "apart", "same", "ids_renamed", "not_judged", "over_budget")

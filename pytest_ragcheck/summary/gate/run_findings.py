@@ -11,8 +11,16 @@ from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.scores.score import measured_values
 from pytest_ragcheck.summary.gate.gate_replies import GateReplies, evidence_of
 from pytest_ragcheck.summary.gate.procedure.candidate import examine
-from pytest_ragcheck.summary.gate.procedure.compared_question import Key, KnownRun, Look, Scores
-from pytest_ragcheck.summary.gate.procedure.gate_requests import JudgeAnew, Reply, Request, drive
+from pytest_ragcheck.summary.gate.procedure.compared_question import (
+    JudgeAnew,
+    Key,
+    KnownRun,
+    Look,
+    Reply,
+    Request,
+    Scores,
+    drive,
+)
 from pytest_ragcheck.summary.gate.procedure.gate_session import procedure_for, weigh
 from pytest_ragcheck.summary.gate.procedure.run_permutation import lower_sum_p
 from pytest_ragcheck.verdict.verdict import Verdict

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pytest_ragcheck.summary.gate.procedure.compared_question import ComparedQuestion, KnownRun, Look
+from pytest_ragcheck.summary.gate.procedure.compared_question import AskAgain, ComparedQuestion, KnownRun, Look, Steps
 from pytest_ragcheck.summary.gate.procedure.gate_findings import Examined, Outcome, SideBySide
-from pytest_ragcheck.summary.gate.procedure.gate_requests import AskAgain, Steps
 from pytest_ragcheck.summary.gate.procedure.side_by_side import judge_side_by_side
 
 ASKS = 2

@@ -1,10 +1,13 @@
-"""Holds one question for the gate: its saved runs and its answer of today, as plain values."""
+"""Holds one question for the gate, with its saved runs and its answer of today, and the requests about it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Generator, Mapping
+from typing import TypeVar
 
 from pytest_ragcheck.frozen import frozen
+
+T = TypeVar("T")
 
 Key = tuple[str, str]
 """Dataset name and id of a question."""
@@ -100,3 +103,46 @@ class ComparedQuestion:
         """Distance of the worst asserted metric from its minimum; below 0 for a FAIL."""
         margins = [scores[metric] - minimum for metric, minimum in self.thresholds.items() if metric in scores]
         return min(margins, default=0.0)
+
+
+@frozen
+class AskAgain:
+    """
+    Ask the system the question once more, and judge the answer.
+
+    The reply is a `Look`, or None on an ERROR. A recorded answer keeps its recorded scores and needs no judge.
+    """
+
+    key: Key
+
+
+@frozen
+class JudgeAnew:
+    """
+    Score the answers with today's judge, in this order, independently and without the verdict cache.
+
+    The reply has the scores of each answer in the same order, or is None if they could not be measured.
+    """
+
+    key: Key
+    answers: tuple[str, ...]
+    """Digests of recorded answers and of answers of today; a repeated digest is judged again."""
+
+
+Request = AskAgain | JudgeAnew
+Reply = Look | tuple[Scores, ...] | None
+JudgesAnew = Callable[[JudgeAnew], Reply]
+
+Steps = Generator[Request, Reply, T]
+"""A generator that yields requests, receives the reply to each, and returns a T."""
+
+
+def drive(steps: Steps[T], serve: Callable[[Request], Reply]) -> T:
+    """The result of the steps; a plain function serves each request."""
+    try:
+        request = next(steps)
+        while True:
+            request = steps.send(serve(request))
+    except StopIteration as end:
+        result: T = end.value
+        return result

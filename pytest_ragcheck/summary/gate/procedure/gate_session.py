@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from statistics import median_low
 
-from pytest_ragcheck.summary.gate.procedure.compared_question import Key
+from pytest_ragcheck.summary.gate.procedure.compared_question import JudgesAnew, Key
 from pytest_ragcheck.summary.gate.procedure.count_test import critical_value, floor_value, mixed_p
 from pytest_ragcheck.summary.gate.procedure.gate_findings import CountFinding, Examined, GateFindings, MeanFinding
-from pytest_ragcheck.summary.gate.procedure.gate_requests import JudgesAnew
 from pytest_ragcheck.summary.gate.procedure.mean_test import can_be_judged, can_be_red, weigh_means
 from pytest_ragcheck.summary.gate.procedure.units import are_correlated, units_of
 

@@ -8,9 +8,14 @@ from collections.abc import Mapping, Sequence
 from statistics import NormalDist, fmean, stdev
 
 from pytest_ragcheck.frozen import frozen
-from pytest_ragcheck.summary.gate.procedure.compared_question import ComparedQuestion, Key, Scores
+from pytest_ragcheck.summary.gate.procedure.compared_question import (
+    ComparedQuestion,
+    JudgeAnew,
+    JudgesAnew,
+    Key,
+    Scores,
+)
 from pytest_ragcheck.summary.gate.procedure.gate_findings import MeanFinding, MetricDrop
-from pytest_ragcheck.summary.gate.procedure.gate_requests import JudgeAnew, JudgesAnew
 from pytest_ragcheck.summary.gate.procedure.run_permutation import lower_sum_p
 from pytest_ragcheck.summary.intervals import student_quantile
 

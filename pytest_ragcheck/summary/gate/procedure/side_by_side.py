@@ -6,9 +6,8 @@ import math
 from collections.abc import Sequence
 from itertools import combinations
 
-from pytest_ragcheck.summary.gate.procedure.compared_question import ComparedQuestion
+from pytest_ragcheck.summary.gate.procedure.compared_question import ComparedQuestion, JudgeAnew, Steps
 from pytest_ragcheck.summary.gate.procedure.gate_findings import SideBySide
-from pytest_ragcheck.summary.gate.procedure.gate_requests import JudgeAnew, Steps
 
 LEVEL = 0.01
 """Chance that an answer as good as the recorded one is called worse."""

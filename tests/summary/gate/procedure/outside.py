@@ -6,8 +6,16 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.summary.gate.procedure.candidate import examine
-from pytest_ragcheck.summary.gate.procedure.compared_question import ComparedQuestion, KnownRun, Look
-from pytest_ragcheck.summary.gate.procedure.gate_requests import AskAgain, JudgeAnew, Reply, Request, drive
+from pytest_ragcheck.summary.gate.procedure.compared_question import (
+    AskAgain,
+    ComparedQuestion,
+    JudgeAnew,
+    KnownRun,
+    Look,
+    Reply,
+    Request,
+    drive,
+)
 from pytest_ragcheck.summary.gate.procedure.gate_session import procedure_for, weigh
 
 if TYPE_CHECKING:

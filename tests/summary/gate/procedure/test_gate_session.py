@@ -4,9 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_ragcheck.summary.gate.procedure.compared_question import ComparedQuestion, KnownRun, Look
+from pytest_ragcheck.summary.gate.procedure.compared_question import (
+    AskAgain,
+    ComparedQuestion,
+    KnownRun,
+    Look,
+    Reply,
+    Request,
+)
 from pytest_ragcheck.summary.gate.procedure.gate_findings import Outcome
-from pytest_ragcheck.summary.gate.procedure.gate_requests import AskAgain, Reply, Request
 from tests.summary.gate.procedure.outside import (
     METRIC,
     THRESHOLD,

@@ -7,8 +7,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_ragcheck.summary.gate.procedure.compared_question import ComparedQuestion, KnownRun, Look
-from pytest_ragcheck.summary.gate.procedure.gate_requests import JudgeAnew, Reply, Request
+from pytest_ragcheck.summary.gate.procedure.compared_question import (
+    ComparedQuestion,
+    JudgeAnew,
+    KnownRun,
+    Look,
+    Reply,
+    Request,
+)
 from tests.summary.gate.procedure.outside import METRIC, Outside, decided, look, question, steady
 
 if TYPE_CHECKING:

@@ -7,8 +7,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_ragcheck.summary.gate.procedure.compared_question import ComparedQuestion, Look
-from pytest_ragcheck.summary.gate.procedure.gate_requests import JudgeAnew, Reply, Request, drive
+from pytest_ragcheck.summary.gate.procedure.compared_question import (
+    ComparedQuestion,
+    JudgeAnew,
+    Look,
+    Reply,
+    Request,
+    drive,
+)
 from pytest_ragcheck.summary.gate.procedure.side_by_side import alternating, judge_side_by_side, worse_p
 from tests.summary.gate.procedure.outside import look, question
 
