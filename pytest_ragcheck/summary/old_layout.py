@@ -20,7 +20,7 @@ from typing import Any
 
 from pytest_ragcheck.errors import DatasetError
 from pytest_ragcheck.frozen import frozen
-from pytest_ragcheck.questions.datasets.dataset_row import Row, described
+from pytest_ragcheck.questions.datasets.standard_dataset import Row, described
 from pytest_ragcheck.questions.question import Question, QuestionSet
 from pytest_ragcheck.questions.question_ids import usable_id
 from pytest_ragcheck.scores.score import LARGEST, Score

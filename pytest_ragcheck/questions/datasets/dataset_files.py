@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from pytest_ragcheck.errors import DatasetError, UsageError
-from pytest_ragcheck.questions.datasets.dataset_row import Row, described
+from pytest_ragcheck.questions.datasets.standard_dataset import Row, described
 
 _ENDINGS = (".json", ".jsonl", ".ndjson", ".parquet", ".gz", ".bz2", ".xz", ".zip")
 _BROKEN = (EOFError, gzip.BadGzipFile, lzma.LZMAError, zlib.error, zipfile.BadZipFile)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from pytest_ragcheck.questions.datasets.dataset_row import Row
-from pytest_ragcheck.questions.datasets.standard_dataset import Dataset, passages_of
+from pytest_ragcheck.questions.datasets.standard_dataset import Dataset, Row, passages_of
 from pytest_ragcheck.questions.question import GENERATION, Question
 from pytest_ragcheck.questions.question_ids import derived_id
 

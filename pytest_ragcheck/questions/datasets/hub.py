@@ -9,8 +9,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from pytest_ragcheck.errors import DatasetError
-from pytest_ragcheck.questions.datasets.dataset_row import Row
-from pytest_ragcheck.questions.datasets.standard_dataset import Hub
+from pytest_ragcheck.questions.datasets.standard_dataset import Hub, Row
 
 
 def is_installed() -> bool:

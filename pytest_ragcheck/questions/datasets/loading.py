@@ -9,10 +9,9 @@ from pathlib import Path
 from pytest_ragcheck.errors import DatasetError, UsageError
 from pytest_ragcheck.questions.datasets.dataset_files import files_at, rows_of_file
 from pytest_ragcheck.questions.datasets.dataset_names import DatasetChoice
-from pytest_ragcheck.questions.datasets.dataset_row import Row
 from pytest_ragcheck.questions.datasets.hub import rows_of_hub
 from pytest_ragcheck.questions.datasets.sampling import sample
-from pytest_ragcheck.questions.datasets.standard_dataset import Dataset
+from pytest_ragcheck.questions.datasets.standard_dataset import Dataset, Row
 from pytest_ragcheck.questions.fields.check_question import check_question
 from pytest_ragcheck.questions.question import Origin, Question, QuestionSet
 from pytest_ragcheck.questions.question_ids import usable_id

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from pytest_ragcheck.questions.datasets.dataset_row import Row
-from pytest_ragcheck.questions.datasets.standard_dataset import Dataset, Hub, passages_of
+from pytest_ragcheck.questions.datasets.standard_dataset import Dataset, Hub, Row, passages_of
 from pytest_ragcheck.questions.question import END_TO_END, RETRIEVAL_ALONE, Question
 
 NO_ANSWER = "No Answer Present."

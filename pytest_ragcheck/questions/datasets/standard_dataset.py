@@ -1,16 +1,127 @@
-"""A `Dataset` has a name, the tiers that it supports, and a function from rows to questions."""
+"""A `Dataset` reads questions from rows; a `Row` checks its columns as they are read."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
-from typing import TypedDict
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypedDict
 
-from pytest_ragcheck.errors import UsageError
+from pytest_ragcheck.errors import DatasetError, UsageError
 from pytest_ragcheck.frozen import frozen
-from pytest_ragcheck.questions.datasets.dataset_row import Row
 from pytest_ragcheck.questions.passages import named
 from pytest_ragcheck.questions.question import TIERS, GoldPassage, Question
+from pytest_ragcheck.redaction.printable import sound
+
+_SHOWN_COLUMNS = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """
+    The columns of one row, as the readers of datasets use them.
+
+    Reading a column that is missing or has the wrong type raises a `DatasetError` that names the row, the expected
+    value and the value found.
+    """
+
+    place: str
+    """The file and the row in it, such as `dev.jsonl: line 3`."""
+
+    columns: Mapping[str, Any]
+
+    def __contains__(self, name: str) -> bool:
+        return self.columns.get(name) is not None
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self.columns:
+            found = ", ".join(map(repr, list(self.columns)[:_SHOWN_COLUMNS])) or "nothing"
+            more = ", ..." if len(self.columns) > _SHOWN_COLUMNS else ""
+            raise DatasetError(f"{self.place}: expected {name!r}, found {found}{more}.")
+        return self.columns[name]
+
+    def text(self, name: str) -> str:
+        """The text under *name*, which may be blank; a number becomes its digits."""
+        value = self[name]
+        if isinstance(value, int) and not isinstance(value, bool):
+            return str(value)
+        return self._text(name, value, "a text")
+
+    def optional_text(self, name: str) -> str | None:
+        text = self.text(name) if name in self else ""
+        return text if text.strip() else None
+
+    def texts(self, name: str) -> tuple[str, ...]:
+        return tuple(self._text(name, item, "a list of texts") for item in self._list(name, "a list of texts"))
+
+    def flag(self, name: str) -> bool | None:
+        value = self.columns.get(name)
+        if value is None or isinstance(value, bool):
+            return value
+        raise self.unexpected(name, "true or false", value)
+
+    def row(self, name: str) -> Row:
+        value = self[name]
+        if not isinstance(value, Mapping):
+            raise self.unexpected(name, "an object", value)
+        return Row(f"{self.place}, {name!r}", value)
+
+    def rows(self, name: str) -> tuple[Row, ...]:
+        """The list of mappings under *name*, which the hub writes as a mapping of lists."""
+        value, wanted = self[name], "a list of objects"
+        items = self._from_columns(name, value) if isinstance(value, Mapping) else self._list(name, wanted)
+        rows = []
+        for number, item in enumerate(items, start=1):
+            if not isinstance(item, Mapping):
+                raise self.unexpected(name, wanted, item)
+            rows.append(Row(f"{self.place}, {name!r} number {number}", item))
+        return tuple(rows)
+
+    def pairs(self, name: str, first: str, second: str) -> tuple[tuple[Any, Any], ...]:
+        """The list of pairs under *name*, which the hub writes as the two lists *first* and *second*."""
+        if isinstance(self[name], Mapping):
+            return tuple((row[first], row[second]) for row in self.rows(name))
+        wanted = f"a list of pairs of {first} and {second}"
+        pairs = self._list(name, wanted)
+        for pair in pairs:
+            if not isinstance(pair, (list, tuple)) or len(pair) != 2:
+                raise self.unexpected(name, wanted, pair)
+        return tuple((pair[0], pair[1]) for pair in pairs)
+
+    def unexpected(self, name: str, expected: str, found: Any) -> DatasetError:
+        return DatasetError(f"{self.place}: expected {expected} under {name!r}, found {described(found)}.")
+
+    def _list(self, name: str, expected: str) -> list[Any] | tuple[Any, ...]:
+        value = self[name]
+        if not isinstance(value, (list, tuple)):
+            raise self.unexpected(name, expected, value)
+        return value
+
+    def _text(self, name: str, value: Any, expected: str) -> str:
+        if not isinstance(value, str):
+            raise self.unexpected(name, expected, value)
+        return sound(value)
+
+    def _from_columns(self, name: str, columns: Mapping[str, Any]) -> list[dict[str, Any]]:
+        lists = {key: value for key, value in columns.items() if isinstance(value, (list, tuple))}
+        lengths = {*map(len, lists.values())}
+        if len(lists) != len(columns) or len(lengths) > 1:
+            raise self.unexpected(name, "a list of objects, or lists of one length", columns)
+        return [dict(zip(lists, values, strict=True)) for values in zip(*lists.values(), strict=True)]
+
+
+def described(value: Any) -> str:
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        return f"the text {value if len(value) <= 40 else value[:40] + '...'!r}" if value.strip() else "a blank text"
+    if isinstance(value, Mapping):
+        return f"an object with {', '.join(map(repr, list(value)[:_SHOWN_COLUMNS])) or 'nothing'}"
+    if isinstance(value, (list, tuple)):
+        return f"a list of {len(value)}"
+    return f"the number {value}" if isinstance(value, (int, float)) else f"a {type(value).__name__}"
 
 
 @frozen

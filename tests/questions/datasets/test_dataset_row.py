@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_ragcheck.errors import DatasetError
-from pytest_ragcheck.questions.datasets.dataset_row import Row
+from pytest_ragcheck.questions.datasets.standard_dataset import Row
 
 if TYPE_CHECKING:
     from collections.abc import Callable
