@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from pytest_ragcheck.questions.nodes.json_nodes import compose_json, compose_jsonl
-from pytest_ragcheck.questions.nodes.mistakes import Mistakes
-from pytest_ragcheck.questions.nodes.node import Node, Scalar, Unreadable
+from pytest_ragcheck.questions.nodes.node import Mistakes, Node, Scalar, Unreadable
 
 _FIRST_QUESTION = {
     **dict.fromkeys((".yaml", ".yml"), "a question, such as '- question: ...'"),

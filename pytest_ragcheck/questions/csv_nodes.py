@@ -9,8 +9,17 @@ from pytest_ragcheck.questions.fields.entry import subject_of
 from pytest_ragcheck.questions.fields.key_names import KINDS, QUESTION, KeyKind, named_entries, near_match
 from pytest_ragcheck.questions.nodes.csv_cells import split_rows
 from pytest_ragcheck.questions.nodes.json_nodes import compose_json
-from pytest_ragcheck.questions.nodes.mistakes import Mistakes, Site
-from pytest_ragcheck.questions.nodes.node import NULLS, Entry, ListNode, MappingNode, Node, Scalar, Unreadable
+from pytest_ragcheck.questions.nodes.node import (
+    NULLS,
+    Entry,
+    ListNode,
+    MappingNode,
+    Mistakes,
+    Node,
+    Scalar,
+    Site,
+    Unreadable,
+)
 from pytest_ragcheck.questions.nodes.node_values import is_flag, shortened
 
 DELIMITERS = (",", ";", "\t")

@@ -12,8 +12,7 @@ from pytest_ragcheck.questions.compose import compose_file
 from pytest_ragcheck.questions.fields.entry import EntryReader
 from pytest_ragcheck.questions.fields.field_readers import SettingsReader
 from pytest_ragcheck.questions.fields.file_level import read_top
-from pytest_ragcheck.questions.nodes.mistakes import Mistakes, Site
-from pytest_ragcheck.questions.nodes.node import Unreadable
+from pytest_ragcheck.questions.nodes.node import Mistakes, Site, Unreadable
 from pytest_ragcheck.questions.question import QuestionSet
 from pytest_ragcheck.redaction.printable import printable
 

@@ -16,8 +16,7 @@ from pytest_ragcheck.questions.fields.field_readers import (
     read_passages,
 )
 from pytest_ragcheck.questions.fields.key_names import CONVERSATION, QUESTION, TURN, TURNS, named_entries
-from pytest_ragcheck.questions.nodes.mistakes import Mistakes, Site
-from pytest_ragcheck.questions.nodes.node import Entry, ListNode, MappingNode, Node, Scalar
+from pytest_ragcheck.questions.nodes.node import Entry, ListNode, MappingNode, Mistakes, Node, Scalar, Site
 from pytest_ragcheck.questions.nodes.node_values import described, read_text, read_texts, shortened, wrong_value
 from pytest_ragcheck.questions.question import Question, in_conversation
 from pytest_ragcheck.questions.question_ids import derived_id, id_mistake

@@ -9,8 +9,7 @@ from typing import Any, TypedDict
 from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.questions.fields.key_names import INVERTED, PASSAGE, named_entries, near_match
 from pytest_ragcheck.questions.mention import compile_mention, is_regex
-from pytest_ragcheck.questions.nodes.mistakes import Site
-from pytest_ragcheck.questions.nodes.node import Entry, MappingNode, Scalar
+from pytest_ragcheck.questions.nodes.node import Entry, MappingNode, Scalar, Site
 from pytest_ragcheck.questions.nodes.node_values import (
     is_flag,
     json_mapping,

@@ -8,8 +8,7 @@ from dataclasses import field
 from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.questions.fields.field_readers import NO_SETTINGS, QuestionSettings, SettingsReader
 from pytest_ragcheck.questions.fields.key_names import DEFAULTS, FILE, TURNS, named_entries, near_match
-from pytest_ragcheck.questions.nodes.mistakes import Site
-from pytest_ragcheck.questions.nodes.node import Entry, ListNode, MappingNode, Node
+from pytest_ragcheck.questions.nodes.node import Entry, ListNode, MappingNode, Node, Site
 from pytest_ragcheck.questions.nodes.node_values import (
     described,
     number_in,

@@ -6,14 +6,15 @@ import json
 import re
 from json import JSONDecodeError
 
-from pytest_ragcheck.questions.nodes.mistakes import Mistakes, Site
 from pytest_ragcheck.questions.nodes.node import (
     MAX_DEPTH,
     Entry,
     ListNode,
     MappingNode,
+    Mistakes,
     Node,
     Scalar,
+    Site,
     Unreadable,
     too_deep,
 )

@@ -9,8 +9,7 @@ import math
 import re
 from typing import Any
 
-from pytest_ragcheck.questions.nodes.mistakes import Site
-from pytest_ragcheck.questions.nodes.node import Entry, ListNode, MappingNode, Node, Scalar
+from pytest_ragcheck.questions.nodes.node import Entry, ListNode, MappingNode, Node, Scalar, Site
 from pytest_ragcheck.redaction.printable import SURROGATE
 
 MAX_COUNT = 999_999_999
