@@ -17,7 +17,7 @@ from pytest_ragcheck.engine.evaluator import evaluate_all
 from pytest_ragcheck.engine.limits.request_limiter import RequestLimiter
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.frozen import frozen
-from pytest_ragcheck.judging.function_judge import as_judge
+from pytest_ragcheck.judging.checked_judgement import as_judge
 from pytest_ragcheck.judging.judge_choice import choose_judge
 from pytest_ragcheck.judging.preflight.run_preflight import preflight
 from pytest_ragcheck.metrics.metric_choice import choose_metrics

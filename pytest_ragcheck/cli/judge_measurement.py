@@ -18,8 +18,7 @@ from pytest_ragcheck.concurrency.tasks import together
 from pytest_ragcheck.config.settings import Settings
 from pytest_ragcheck.engine.limits.request_limiter import RequestLimiter
 from pytest_ragcheck.errors import JudgeError, MeasurementError, UsageError
-from pytest_ragcheck.judging.checked_judgement import checked_judgement, identity_of
-from pytest_ragcheck.judging.function_judge import as_judge
+from pytest_ragcheck.judging.checked_judgement import as_judge, checked_judgement, identity_of
 from pytest_ragcheck.judging.judgement import Judge, Judgement
 from pytest_ragcheck.judging.labels import LabelledAnswer, LabelledAnswers
 from pytest_ragcheck.judging.model.usage import metered

@@ -1,17 +1,34 @@
-"""Calls a judge, which may be the user's own, and checks its judgement."""
+"""Calls a judge, which may be the user's own object or function, and checks its judgement."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from pytest_ragcheck.errors import JudgeError, JudgeReplyError
-from pytest_ragcheck.judging.function_judge import FunctionJudge
 from pytest_ragcheck.judging.judgement import Judge, JudgeIdentity, Judgement, grounding_contexts
 from pytest_ragcheck.questions.question import Question
 from pytest_ragcheck.rag.answer import RagAnswer
 from pytest_ragcheck.rag.ask import are_texts, number, settled
 from pytest_ragcheck.scores.catalogue import JUDGED
+
+if TYPE_CHECKING:
+    from pytest_ragcheck.judging.judgement import GivenJudge, JudgeFunction
+
+
+class FunctionJudge:
+    def __init__(self, function: JudgeFunction) -> None:
+        self.function = function
+        self.identity = JudgeIdentity(kind=getattr(function, "__qualname__", type(function).__qualname__))
+
+    async def judge(self, question: Question, answer: RagAnswer) -> Judgement:
+        return cast("Judgement", await settled(self.function, question, answer))
+
+
+def as_judge(given: GivenJudge) -> Judge:
+    if hasattr(given, "judge") or not callable(given):
+        return cast("Judge", given)
+    return FunctionJudge(given)
 
 
 async def checked_judgement(question: Question, answer: RagAnswer, judge: Judge | None) -> Judgement:

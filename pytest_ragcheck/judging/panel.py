@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pytest_ragcheck.concurrency.exit_stack import closing
 from pytest_ragcheck.errors import UsageError
-from pytest_ragcheck.judging.checked_judgement import checked_judgement, identity_of
-from pytest_ragcheck.judging.function_judge import as_judge
+from pytest_ragcheck.judging.checked_judgement import as_judge, checked_judgement, identity_of
 from pytest_ragcheck.judging.judgement import JudgeIdentity, Judgement
 from pytest_ragcheck.judging.same_verdict import SameVerdict
 from pytest_ragcheck.scores.catalogue import JUDGED

@@ -148,7 +148,7 @@ def _asks_for_answers(session: pytest.Session) -> bool:
 
 def _backends(client: Any, judge: GivenJudge | None, settings: Settings) -> Backends:
     """The client, judge and settings of a question; overridden settings can name an uninstalled package."""
-    from pytest_ragcheck.judging.function_judge import as_judge
+    from pytest_ragcheck.judging.checked_judgement import as_judge
     from pytest_ragcheck.metrics.metric_choice import check_installed
     from pytest_ragcheck.plugin.asking.plan import Backends
 

@@ -9,8 +9,7 @@ import pytest
 
 from pytest_ragcheck import Judgement, OfflineJudge, Panel, Question, RagAnswer
 from pytest_ragcheck.errors import JudgeReplyError
-from pytest_ragcheck.judging.checked_judgement import checked_judgement, judge_identity
-from pytest_ragcheck.judging.function_judge import as_judge
+from pytest_ragcheck.judging.checked_judgement import as_judge, checked_judgement, judge_identity
 from tests.making import a_question
 
 ANSWER = RagAnswer(text="30 days", contexts=("Within 30 days.",))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.engine.fingerprint import backends_digest
 from pytest_ragcheck.frozen import frozen
-from pytest_ragcheck.judging.function_judge import FunctionJudge
+from pytest_ragcheck.judging.checked_judgement import FunctionJudge
 from pytest_ragcheck.plugin.asking.live_fixtures import BACKEND_FIXTURES
 from pytest_ragcheck.plugin.collecting.question_items import QuestionItem, question_of
 
