@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from pytest_ragcheck.report.counted import counted
+from pytest_ragcheck.report.counted import counted, one_line
 from pytest_ragcheck.report.csv_text import csv_text
 from pytest_ragcheck.report.markdown import cell, table_lines
 from pytest_ragcheck.report.terminal.scorecard import aligned
@@ -165,9 +165,7 @@ def _question_table(compared: Agents, questions: Sequence[QuestionOfAll]) -> lis
     table = [["question", *(agent.name for agent in compared.agents), "text"]]
     for question in questions:
         verdicts = [row.verdict.value if row else "-" for row in question.rows]
-        text = " ".join(question.question.split())
-        shown = text if len(text) <= _TEXT_CHARS else f"{text[: _TEXT_CHARS - 3]}..."
-        table.append(["::".join(question.key), *verdicts, shown])
+        table.append(["::".join(question.key), *verdicts, one_line(question.question, _TEXT_CHARS)])
     width = max(len(row[-1]) for row in table)
     return [[*row[:-1], row[-1].ljust(width)] for row in table]
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from pytest_ragcheck.redaction.printable import printable
-from pytest_ragcheck.report.counted import counted
+from pytest_ragcheck.report.counted import counted, one_line
 from pytest_ragcheck.report.files.results_reader import Document
 from pytest_ragcheck.report.view import MetricView, View
 from pytest_ragcheck.verdict.failure_text import some, unequal
@@ -140,9 +140,7 @@ def _question(row: Document) -> str:
 
 def cell(text: str) -> str:
     """The text on one line, escaped so that it makes no Markdown link, image or mention."""
-    line = " ".join(text.split())
-    line = line if len(line) <= _TEXT_CHARS else f"{line[: _TEXT_CHARS - 3]}..."
-    line = re.sub(r"([\\`*_\[\]<>|#~!&])", r"\\\1", _visible(line))
+    line = re.sub(r"([\\`*_\[\]<>|#~!&])", r"\\\1", _visible(one_line(text, _TEXT_CHARS)))
     # A zero-width space keeps GitHub from notifying people and from linking issues and addresses.
     return re.sub(r"@(?=\w)|(?<=\\#)(?=\d)|(?<=\w):(?=//)", lambda match: f"{match[0]}\u200b", line)
 

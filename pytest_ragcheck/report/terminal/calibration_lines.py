@@ -14,7 +14,7 @@ from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.judging.judgement import JudgeIdentity
 from pytest_ragcheck.metrics.cost import Cost
 from pytest_ragcheck.package_text import package_text
-from pytest_ragcheck.report.counted import counted
+from pytest_ragcheck.report.counted import counted, one_line
 from pytest_ragcheck.summary.calibration.confusion import Confusion, Judged
 from pytest_ragcheck.summary.calibration.judge_calibration import Calibration
 
@@ -187,6 +187,5 @@ def _curve_lines(result: Calibration) -> Iterator[str]:
 def _disagreement_lines(row: Disagreement, score: str, good: str, bad: str) -> Iterator[str]:
     yield f"- {row.id}: {score} {row.score:.2f}, people say: {good if row.good else bad}"
     for name in ("question", "answer", "reason"):
-        text = " ".join(getattr(row, name).split())
-        if text:
-            yield f"    {name}: {text if len(text) <= _TEXT_CHARS else text[: _TEXT_CHARS - 3] + '...'}"
+        if text := one_line(getattr(row, name), _TEXT_CHARS):
+            yield f"    {name}: {text}"
