@@ -106,16 +106,21 @@ async def _delete(
     try:
         existed = await limiter.run(delete)
     except EndpointError as error:
-        reason = str(error).partition("\n")[0]
-        if isinstance(error, EndpointUnreachable | EndpointTimeout):
-            down.append(reason)
-        return reason
+        return _why(error, down)
     if down:
         return down[0]
     if must_exist and not existed:
         return _NOT_FOUND
     ledger.write(gone=document_id)
     return None
+
+
+def _why(error: EndpointError, down: list[str], before: str = "") -> str:
+    """The reason why a document is left, which is added to *down* if the server does not answer."""
+    reason = before + str(error).partition("\n")[0]
+    if isinstance(error, EndpointUnreachable | EndpointTimeout):
+        down.append(reason)
+    return reason
 
 
 async def _find_unknown(
@@ -176,10 +181,7 @@ async def _unfinished(
         except EndpointError as error:
             if entries.told and error.status in {HTTPStatus.NOT_FOUND, HTTPStatus.GONE}:
                 return None
-            reason = f"its batch {batch_id} cannot be followed to the end: " + str(error).partition("\n")[0]
-            if isinstance(error, EndpointUnreachable | EndpointTimeout):
-                down.append(reason)
-            return reason
+            return _why(error, down, f"its batch {batch_id} cannot be followed to the end: ")
         if status.failures:
             return None
         if status.done:
