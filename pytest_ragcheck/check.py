@@ -263,7 +263,6 @@ def _thresholds(prepared: PreparedQuestion) -> Thresholds:
 
 
 def asked_top_k(prepared: PreparedQuestion) -> int:
-    """Return the number of contexts to request for the question, >= 1."""
     return prepared.question.top_k or prepared.settings.endpoint.top_k
 
 

@@ -30,7 +30,6 @@ def looks_secret(value: str, shortest: int = 8) -> bool:
 
 
 def is_secret_header(name: str) -> bool:
-    """True if headers of this name hold secrets."""
     return _SECRET_HEADER.search(name) is not None
 
 

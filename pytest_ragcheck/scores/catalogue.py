@@ -41,7 +41,6 @@ RAGAS = ("ragas_answer_relevancy", "ragas_answer_correctness", "ragas_context_re
 """The formulas of the ragas library, computed from facts that a model lists."""
 
 RAGAS_BY_EMBEDDINGS = RAGAS[:2]
-"""The RAGAS metrics that need embeddings."""
 
 NO_EMBEDDING_MODEL = "there is no embedding model: set rag_embedding_model"
 """The reason in the unscored metrics of `RAGAS_BY_EMBEDDINGS`."""
@@ -90,7 +89,6 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
 DEFAULT_GROUPS = ("judge", "overlap", "retrieval", "abstention", "performance")
 
 LOCAL_PACKAGES = ("torch", "transformers")
-"""The packages that local models need."""
 
 EXTRAS: Mapping[str, tuple[str, ...]] = {"lexical": ("rapidfuzz", "sacrebleu"), "bertscore": LOCAL_PACKAGES}
 """The packages that the groups with an extra of the same name need."""

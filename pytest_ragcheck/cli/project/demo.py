@@ -10,7 +10,7 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from pytest_ragcheck.cli.printing import complain, say
+from pytest_ragcheck.cli.printing import say
 from pytest_ragcheck.demo.shipped import QUESTIONS, shipped_texts
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.package_text import package_text
@@ -39,8 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(chosen: argparse.Namespace) -> int:
     texts = shipped_texts()
     if not texts:
-        complain("demo", "this installation has no pages. Install the package from its wheel.")
-        return 2
+        raise UsageError("this installation has no pages. Install the package from its wheel.")
     # The system clears its temporary files.
     folder = Path(tempfile.mkdtemp(prefix="ragcheck-demo-")) if chosen.keep is None else _new_folder(chosen.keep)
     _write(folder, texts)

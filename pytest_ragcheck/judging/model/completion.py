@@ -63,7 +63,6 @@ class Refused(Exception):
         # Gemini sends a list of one error.
         body = body[0] if isinstance(body, list) and body else body
         self.error: Any = (body.get("error") or body) if isinstance(body, dict) else body
-        """The error in the body, or the whole body."""
 
         self.code = _text(member(self.error, "code"))
         """OpenAI's code of the error, such as `insufficient_quota`; None without one."""

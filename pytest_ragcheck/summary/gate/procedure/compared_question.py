@@ -73,7 +73,6 @@ class ComparedQuestion:
     """The gold documents in the question file; questions that share a document may form one unit."""
 
     context_documents: frozenset[str] = frozenset()
-    """The documents of the retrieved contexts."""
 
     @property
     def passed_before(self) -> bool:
