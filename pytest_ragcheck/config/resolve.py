@@ -49,17 +49,7 @@ def read_settings(
         for setting in TABLE
         if (value := chosen[setting.name]) is not None
     }
-    filled = {
-        group: _headers(chosen[name], values.get(f"{group}.headers", {}), chosen[url], environment)
-        for group, name, url in (
-            ("endpoint", "rag_headers", "rag_url"),
-            ("judge", "rag_judge_headers", "rag_judge_url"),
-        )
-    }
-    identities = {
-        name: _headers(chosen["rag_identities"], headers, chosen["rag_url"], environment)
-        for name, headers in values.get("endpoint.identities", {}).items()
-    }
+    headers = _headers(chosen, values, environment)
     folders = {name: value.folder for name, value in chosen.items() if value is not None}
     absolute = {
         each.path: resolved(folders.get(each.name) or folder, values.get(each.path, each.default)) for each in TABLE
@@ -71,13 +61,8 @@ def read_settings(
             **_judge_of_replay(chosen, values),
             **_models(values, folder),
             **_gate(values, folder),
-            **{f"{group}.headers": MappingProxyType(dict(each.headers)) for group, each in filled.items()},
-            "endpoint.identities": as_identities((name, each.headers) for name, each in identities.items()),
+            **headers,
             "run.own_metrics": tuple(own_metrics),
-            "secrets": (
-                *(secret for each in (*filled.values(), *identities.values()) for secret in each.secrets),
-                *_secrets_of(environment),
-            ),
         }
     )
 
@@ -185,6 +170,25 @@ def _folder_or_name(text: str, folder: Path) -> str:
 
 
 def _headers(
+    chosen: Mapping[str, Given | None], values: Mapping[str, Any], environment: Mapping[str, str]
+) -> dict[str, Any]:
+    """The headers of both servers and of all identities, filled from the environment, and the secrets of the run."""
+    found: dict[str, Any] = {}
+    secrets: list[str] = []
+    for group, name, url in (("endpoint", "rag_headers", "rag_url"), ("judge", "rag_judge_headers", "rag_judge_url")):
+        filled = _filled(chosen[name], values.get(f"{group}.headers", {}), chosen[url], environment)
+        found[f"{group}.headers"] = MappingProxyType(dict(filled.headers))
+        secrets += filled.secrets
+    identities = {}
+    for name, headers in values.get("endpoint.identities", {}).items():
+        filled = _filled(chosen["rag_identities"], headers, chosen["rag_url"], environment)
+        identities[name] = filled.headers
+        secrets += filled.secrets
+    found["endpoint.identities"] = as_identities(identities.items())
+    return {**found, "secrets": (*secrets, *_secrets_of(environment))}
+
+
+def _filled(
     given: Given | None, headers: Mapping[str, str], url: Given | None, environment: Mapping[str, str]
 ) -> FilledHeaders:
     from pytest_ragcheck.rag.http.headers import FilledHeaders, check_one_authorization, fill_in
