@@ -15,9 +15,8 @@ from pytest_ragcheck.concurrency.time_limit import TimeLimit
 from pytest_ragcheck.errors import EndpointError, EndpointReplyError, EndpointTimeout, UsageError
 from pytest_ragcheck.rag.answer import RagAnswer
 from pytest_ragcheck.rag.ask import settled
-from pytest_ragcheck.rag.body.excerpt import excerpt, shown_error
+from pytest_ragcheck.rag.body.excerpt import excerpt, instance, shown_error
 from pytest_ragcheck.rag.body.json_body import ReplyMismatch
-from pytest_ragcheck.rag.body.vocabulary import instance
 from pytest_ragcheck.rag.conversation_state import ConversationState
 from pytest_ragcheck.rag.shapes.contract_reply import REPLY, REPLY_WITHOUT_ANSWER, read_reply
 from pytest_ragcheck.rag.shapes.object_fields import readable

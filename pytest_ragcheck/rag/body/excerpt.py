@@ -1,9 +1,12 @@
-"""Shortens a text, such as the body of a reply, to one line of a terminal."""
+"""Describes a text or a JSON value, such as the body of a reply, on one line of a terminal."""
 
 from __future__ import annotations
 
 import html
+import json
 import re
+from collections.abc import Mapping
+from typing import Any
 
 from pytest_ragcheck.concurrency.frames import users_places
 from pytest_ragcheck.redaction.printable import printable
@@ -13,6 +16,9 @@ _LONGEST_QUOTED = 200
 
 _SEARCHED = 100_000
 """Most characters that are searched for HTML."""
+
+_MOST_KEYS = 6
+"""Most keys of an object in a text."""
 
 # Bounded by the next "<": none of these patterns reads any character twice.
 _HTML_START = re.compile(r"<(?:!doctype\s+html|html|head|body)\b", re.IGNORECASE)
@@ -60,3 +66,39 @@ def quoted(text: str) -> str:
     if not line:
         return "no body"
     return line if line[0] in "{[" else f'"{line}"'
+
+
+def named(value: object) -> str:
+    """The kind of the value in the words of a sentence, such as `the number 3` or `an empty array`."""
+    if value is None or isinstance(value, bool):
+        return json.dumps(value)
+    if isinstance(value, (int, float)):
+        return f"the number {value}"
+    if isinstance(value, str):
+        return f'the string "{excerpt(value, 60)}"'
+    if isinstance(value, Mapping):
+        return f"an object with {keys_of(value)}"
+    if isinstance(value, (list, tuple)):
+        return f"an array of {len(value)}" if value else "an empty array"
+    return instance(value)
+
+
+def instance(value: object) -> str:
+    name = type(value).__qualname__
+    return f"{'an' if name[0] in 'AEIOaeio' else 'a'} {name}"
+
+
+def named_error(error: object) -> str:
+    """The message of an error, or the first of an array; the kind of the error without a message."""
+    if isinstance(error, list) and error:
+        error = error[0]
+    if isinstance(error, Mapping):
+        error = error.get("message") or error.get("detail") or error.get("reason") or error
+    return f'"{excerpt(error)}"' if isinstance(error, str) else named(error)
+
+
+def keys_of(value: Mapping[Any, Any]) -> str:
+    if not value:
+        return "no keys"
+    keys = ", ".join(f'"{excerpt(str(key), 40)}"' for key in list(value)[:_MOST_KEYS])
+    return keys if len(value) <= _MOST_KEYS else f"{keys} and {len(value) - _MOST_KEYS} more"

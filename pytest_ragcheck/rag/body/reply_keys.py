@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from pytest_ragcheck.package_text import package_text
-from pytest_ragcheck.rag.body.vocabulary import named_error
+from pytest_ragcheck.rag.body.excerpt import named_error
 
 _LISTS = re.findall("(?m)^[a-z ]+ = (.*(?:\\n .*)*)", package_text("rag/reply_keys.txt"))
 

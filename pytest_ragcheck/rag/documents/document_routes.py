@@ -12,10 +12,9 @@ from urllib.parse import quote
 
 from pytest_ragcheck.errors import EndpointError, EndpointStatusError, EndpointTimeout
 from pytest_ragcheck.frozen import frozen
-from pytest_ragcheck.rag.body.excerpt import excerpt
+from pytest_ragcheck.rag.body.excerpt import excerpt, keys_of
+from pytest_ragcheck.rag.body.excerpt import named as kind_of
 from pytest_ragcheck.rag.body.json_body import ReplyMismatch
-from pytest_ragcheck.rag.body.vocabulary import keys_of
-from pytest_ragcheck.rag.body.vocabulary import named as kind_of
 from pytest_ragcheck.rag.http.endpoint_address import joined
 from pytest_ragcheck.rag.http.http_exchange import HttpExchange
 from pytest_ragcheck.rag.http.retry import is_transient

@@ -10,9 +10,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from pytest_ragcheck.rag.body.excerpt import excerpt
+from pytest_ragcheck.rag.body.excerpt import excerpt, keys_of, named, named_error
 from pytest_ragcheck.rag.body.json_body import parse_json
-from pytest_ragcheck.rag.body.vocabulary import keys_of, named, named_error
 
 _KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _UNFINISHED = {"length": "the token limit was reached", "content_filter": "a filter blocked it"}

@@ -9,9 +9,8 @@ from typing import Any
 
 from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.rag.answer import RagAnswer
-from pytest_ragcheck.rag.body.excerpt import excerpt
+from pytest_ragcheck.rag.body.excerpt import excerpt, named
 from pytest_ragcheck.rag.body.json_body import ReplyMismatch
-from pytest_ragcheck.rag.body.vocabulary import named
 from pytest_ragcheck.rag.shapes.expression import Expression
 from pytest_ragcheck.rag.shapes.object_fields import ObjectFields
 

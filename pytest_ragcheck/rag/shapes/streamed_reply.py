@@ -7,9 +7,8 @@ import time
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from pytest_ragcheck.rag.body.excerpt import quoted
+from pytest_ragcheck.rag.body.excerpt import named, named_error, quoted
 from pytest_ragcheck.rag.body.json_body import NotJson, ReplyMismatch, parse_json
-from pytest_ragcheck.rag.body.vocabulary import named, named_error
 from pytest_ragcheck.rag.shapes.reading import FIELDS
 
 if TYPE_CHECKING:
