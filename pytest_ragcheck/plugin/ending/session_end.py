@@ -70,16 +70,11 @@ def finish(
     lines += _outcome_lines(session, run, outcomes, summary)
     folder = settings.run.output
     try:
-        reach = reach_of(config, run, complete=outcomes.complete, not_passed=not_passed)
-        # Of a sample, only the comparison tells which question is gone.
-        comparison = run.gate.decision and run.gate.decision.comparison
-        gone = tuple("::".join(row.key) for row in comparison.missing) if comparison else ()
-        outcomes = replace(outcomes, reach=replace(reach, searched=reach.searched + gone))
+        outcomes = _with_reach(config, run, outcomes, not_passed, complete=outcomes.complete)
         written = write_results(outcomes, summary, folder, settings.redactor, encoded=encoded)
         if settings.run.shard is not None:
-            whole = reach_of(config, run, complete=True, not_passed=not_passed)
-            whole = replace(whole, searched=whole.searched + gone)
-            write_shard(replace(outcomes, reach=whole), folder, settings.redactor)
+            whole = _with_reach(config, run, outcomes, not_passed, complete=True)
+            write_shard(whole, folder, settings.redactor)
     except ResultsError as error:
         session.exitstatus = session.exitstatus or pytest.ExitCode.TESTS_FAILED
         return [*lines, printable(f"results: NOT WRITTEN: {error} Name it with --rag-output.")]
@@ -94,6 +89,16 @@ def finish(
 
         lines += map(printable, write_reports(session, run.gate, outcomes, summary))
     return lines
+
+
+def _with_reach(
+    config: pytest.Config, run: Run, outcomes: Outcomes, not_passed: Collection[str], *, complete: bool
+) -> Outcomes:
+    reach = reach_of(config, run, complete=complete, not_passed=not_passed)
+    # Of a sample, only the comparison tells which question is gone.
+    comparison = run.gate.decision and run.gate.decision.comparison
+    gone = tuple("::".join(row.key) for row in comparison.missing) if comparison else ()
+    return replace(outcomes, reach=replace(reach, searched=reach.searched + gone))
 
 
 def _outcome_lines(session: pytest.Session, run: Run, outcomes: Outcomes, summary: Summary) -> Iterator[str]:
