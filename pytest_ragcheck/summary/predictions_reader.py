@@ -53,7 +53,7 @@ def read_document(read: Callable[[], bytes], *, wrong_kind: str, wrong_version: 
     Raises:
         Unusable: The file is not a predictions file of this version.
     """
-    document = _json(read, wrong_kind)
+    document = read_json(read, wrong_kind)
     if not isinstance(document, dict) or not isinstance(document.get("predictions"), list):
         keys = document if isinstance(document, dict) else ()
         what = next((what for key, what in _OTHER_FILES.items() if key in keys), "not a predictions file")
@@ -163,7 +163,7 @@ def shown(value: Any) -> str:
     return text if len(text) <= 60 else f"{text[:60]} ..."
 
 
-def _json(read: Callable[[], bytes], give: str) -> Any:
+def read_json(read: Callable[[], bytes], give: str) -> Any:
     try:
         text = read().decode("utf-8-sig")
     except FileNotFoundError:

@@ -21,6 +21,7 @@ from pytest_ragcheck.questions.question_rows import question_row
 from pytest_ragcheck.questions.wire import set_from_wire, set_to_wire
 from pytest_ragcheck.rag.documents.documents_outcome import Documents
 from pytest_ragcheck.summary.gate_rules import GateRules
+from pytest_ragcheck.summary.predictions_reader import Unusable, read_json
 from pytest_ragcheck.summary.reach import Reach
 from pytest_ragcheck.summary.result_schemas import schema_mistakes
 from pytest_ragcheck.summary.run_outcomes import Outcomes
@@ -79,11 +80,9 @@ def read_shard(path: Path) -> Shard:
         UsageError: The file is not a shard of this version.
     """
     try:
-        document = json.loads(path.read_bytes())
-    except OSError as error:
-        raise UsageError(f"{path}: it cannot be read ({error.strerror}). {_GIVE}") from None
-    except (ValueError, RecursionError):
-        raise UsageError(f"{path}: it is not JSON. {_GIVE}") from None
+        document = read_json(path.read_bytes, _GIVE)
+    except Unusable as error:
+        raise UsageError(f"{path}: {error}") from None
     same = document.get("same") if isinstance(document, dict) else None
     wrote = same.get("pytest-ragcheck") if isinstance(same, dict) else None
     if isinstance(wrote, str) and wrote != __version__:

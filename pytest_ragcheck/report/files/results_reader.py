@@ -21,6 +21,7 @@ from pytest_ragcheck.summary.predictions_reader import (
     Unusable,
     key_of,
     read_document,
+    read_json,
     refuse_older,
 )
 
@@ -169,9 +170,7 @@ def questions_files(folder: Path, datasets: set[str]) -> Iterable[Document]:
 
 def _json(path: Path) -> Document:
     try:
-        document = json.loads(path.read_bytes())
-    except OSError as error:
-        raise UsageError(f"{path}: it cannot be read ({error.strerror}). Keep the files of a run together.") from None
-    except ValueError:
-        raise UsageError(f"{path}: it is not JSON. Restore the files as the run wrote them.") from None
+        document = read_json(path.read_bytes, "Keep the files of a run together.")
+    except Unusable as error:
+        raise UsageError(f"{path}: {error}") from None
     return document if isinstance(document, dict) else {}

@@ -202,9 +202,10 @@ def test_wrong_usage_is_reported(results: Path, ragcheck: Ragcheck) -> None:
     )
     (results / "rag_summary.json").write_text("{", encoding="utf-8")
     assert complaint(str(results), *html) == (
-        "RESULTS/rag_summary.json: it is not JSON. Restore the files as the run wrote them.\n"
+        "RESULTS/rag_summary.json: line 1 is not JSON: Expecting property name enclosed in double quotes. "
+        "Restore the file as the run wrote it.\n"
     )
     (results / "rag_summary.json").unlink()
     assert complaint(str(results), *html) == (
-        "RESULTS/rag_summary.json: it cannot be read (No such file or directory). Keep the files of a run together.\n"
+        "RESULTS/rag_summary.json: there is no such file. Keep the files of a run together.\n"
     )
