@@ -50,7 +50,7 @@ class _Pipe(io.FileIO):
         try:
             return super().write(data)
         except OSError as error:
-            if error.errno not in (errno.EPIPE, errno.EINVAL):  # Windows raises the latter for a closed pipe
+            if error.errno not in (errno.EPIPE, errno.EINVAL):  # the latter on Windows
                 raise
             return memoryview(data).nbytes
 
@@ -63,7 +63,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     if sys.stdout is sys.__stdout__ and isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # texts may have characters that the terminal's encoding lacks
-        if not sys.stdout.isatty():  # a console of Windows takes no bytes in the encoding of its stream
+        if not sys.stdout.isatty():  # Windows' consoles take bytes in another encoding
             sys.stdout = _unbreakable(sys.stdout)
     parser = argparse.ArgumentParser(
         prog="ragcheck",

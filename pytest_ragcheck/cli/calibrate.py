@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.cli.arguments import settings_as_typed
-from pytest_ragcheck.cli.printing import complain, say, write_output
+from pytest_ragcheck.cli.printing import complain, say
 from pytest_ragcheck.config.given import Given
 from pytest_ragcheck.config.readers import WITH_MODEL
 from pytest_ragcheck.errors import RagcheckError, StepFailed, UsageError
@@ -195,5 +195,7 @@ def _write(path: Path, document: dict[str, Any], settings: Settings) -> None:
 
 
 def _write_text(path: Path, text: str) -> None:
-    write_output("--output", path, text)
+    from pytest_ragcheck.report.write_report import write_text
+
+    write_text(path, text)
     say(f"written: {path}")

@@ -75,7 +75,6 @@ def gate_of(chosen: argparse.Namespace, recorded: GateRules) -> ChosenGate:
 
 
 def default_baseline() -> BaselinePlace:
-    """Return the baseline of a run in the current folder."""
     place: BaselinePlace = run_value("rag_baseline", BASELINE_FILE)
     return replace(place, path=from_here(place.path))
 

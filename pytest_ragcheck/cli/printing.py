@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
-from pathlib import Path
 from typing import Any
 
-from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.redaction.printable import printable
 
 
@@ -18,14 +16,6 @@ def say(*lines: object) -> None:
 
 def complain(command: str, error: object) -> None:
     print(printable(f"ragcheck {command}: {error}"), file=sys.stderr)
-
-
-def write_output(option: str, path: Path, text: str) -> None:
-    """Write the text to the file that the option names; raise `UsageError` if that fails."""
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise UsageError(f"{option}: {path} cannot be written ({error.strerror}). Choose another file.") from None
 
 
 def json_text(document: Any) -> str:

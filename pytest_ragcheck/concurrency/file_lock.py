@@ -74,10 +74,17 @@ class FileLock:
     def __exit__(self, *_: object) -> None:
         if not self._stays:
             if sys.platform == "win32":
-                self.free()  # Windows deletes no open file, so none that another process has taken since
+                self.free()  # Windows deletes no open file, not even another's
             with suppress(OSError):
                 self._path.unlink()
         self.free()
+
+
+def replace_text(path: Path, text: str) -> None:
+    """Write the file such that no other process reads half of it."""
+    temporary = path.with_suffix(f".{os.getpid()}.tmp")
+    temporary.write_text(text, encoding="utf-8")
+    temporary.replace(path)
 
 
 def is_held(path: Path) -> bool:

@@ -138,9 +138,7 @@ class PrivateLoop:
 
 
 class _LoopThread:
-    """An event loop in a daemon thread."""
-
-    # The interpreter would wait at its end for any other thread, forever if `close()` is never called.
+    # The interpreter would wait at its end for any but a daemon thread, forever if `close()` is never called.
 
     def __init__(self) -> None:
         started: Future[asyncio.AbstractEventLoop] = Future()

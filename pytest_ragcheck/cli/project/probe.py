@@ -171,7 +171,7 @@ def _host(url: Given) -> str | None:
 
 def _printer(target: Target) -> Callable[[Point], None]:
     # A function that prints each point at once, so that slow points show.
-    # An older console of Windows shows the codes of colours as text.
+    # Consoles of Windows may show the codes as text.
     coloured = os.name == "posix" and sys.stdout.isatty() and not os.environ.get("NO_COLOR")
     title_width = max(len(check.title) for check in Check)
 

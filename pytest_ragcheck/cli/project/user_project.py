@@ -167,19 +167,18 @@ def _remote_host(root: Path) -> str | None:
 
 
 def default_results() -> Path:
-    """Return the output folder of a run in the current folder."""
     return from_here(run_value("rag_output", "ragcheck-results"))
 
 
 def from_here(path: Path) -> Path:
-    """Return the path relative to the current folder; on another drive of Windows the path itself."""
+    """Return the path relative to the current folder, unless Windows has it on another drive."""
     with suppress(ValueError):
         return Path(os.path.relpath(path))
     return path
 
 
 def run_value(name: str, default: str) -> Any:
-    """Return the value that a run in the current folder has for a setting with a path; the path is absolute."""
+    """Return the absolute path that a run in the current folder has for a setting."""
     from pytest_ragcheck.config.resolve import read_value, resolved
 
     folder = Path.cwd()

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_ragcheck.cli.printing import json_text, write_output
+from pytest_ragcheck.cli.printing import json_text
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.redaction.printable import printable
 from pytest_ragcheck.report.files.results_reader import RUN_AGAIN, predictions_path
@@ -39,7 +39,9 @@ def run(chosen: argparse.Namespace) -> int:
     if chosen.output is None:
         print(text if chosen.format == "json" else printable(text), end="")
     else:
-        write_output("-o", chosen.output, text)
+        from pytest_ragcheck.report.write_report import write_text
+
+        write_text(chosen.output, text)
     return 0
 
 

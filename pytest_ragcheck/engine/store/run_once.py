@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from pytest_ragcheck.concurrency.file_lock import FileLock
+from pytest_ragcheck.concurrency.file_lock import FileLock, replace_text
 from pytest_ragcheck.errors import StepFailed
 from pytest_ragcheck.redaction import Redactor
 
@@ -45,7 +44,7 @@ class Once:
             outcome = self._read(name)
             if outcome is None:
                 outcome = await self._run_step(name, step)
-                self._write(name, outcome)
+                replace_text(self._folder / f"{name}.json", json.dumps(outcome))
         if "error" in outcome:
             raise StepFailed(outcome["error"], name=name)
         return outcome["result"]
@@ -89,10 +88,3 @@ class Once:
         except FileNotFoundError:
             return None
         return outcome
-
-    def _write(self, name: str, outcome: dict[str, str]) -> None:
-        path = self._folder / f"{name}.json"
-        # Replacing the file keeps other processes from reading half of it.
-        temporary = path.with_suffix(f".{os.getpid()}.tmp")
-        temporary.write_text(json.dumps(outcome), encoding="utf-8")
-        temporary.replace(path)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pytest_ragcheck.concurrency.file_lock import replace_text
 from pytest_ragcheck.errors import JudgeError, JudgeUnavailable, StepFailed
 from pytest_ragcheck.judging.checked_judgement import identity_of
 from pytest_ragcheck.judging.preflight.trial import (
@@ -146,9 +146,6 @@ def _read(output: Path | None) -> dict[str, str]:
 def _write(path: Path, kept: Mapping[str, str]) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        # Replacing the file keeps other runs from reading half of it.
-        temporary = path.with_suffix(f".{os.getpid()}.tmp")
-        temporary.write_text(json.dumps(kept), encoding="utf-8")
-        temporary.replace(path)
+        replace_text(path, json.dumps(kept))
     except OSError:
         return  # the next run repeats the preflight; writing the results reports the error

@@ -119,12 +119,6 @@ class Connections:
             self._new_client(tls=tls)
 
     def load_certificates(self) -> None:
-        """
-        Load the certificates for TLS, once.
-
-        Raises:
-            UsageError: The environment names a certificate file that the library cannot use.
-        """
         if self._tls is None:
             with _usage_errors(self._library):
                 self._tls = _tls(self._library, *map(_named_by, ("SSL_CERT_FILE", "SSL_CERT_DIR")))
@@ -167,7 +161,7 @@ class Connections:
             await opened.until_closed.aclose()
 
     def _new_client(self, *, tls: bool, keeps: bool = True) -> _Shared:
-        # The library would send requests to localhost through the proxy that Windows or macOS names.
+        # The library would send requests to localhost to the proxy of Windows or macOS.
         if not tls and not any(map(getproxies_environment().get, ("http", "all"))):
             transport = PlainTransport(self._library, idle_seconds=_IDLE_SECONDS * keeps)
             return _Shared(stateless(self._library, transport=transport), tls, keeps)

@@ -300,7 +300,7 @@ def test_what_cannot_be_written_is_reported(tmp_path: Path, ragcheck: Ragcheck) 
     status, _, told = ragcheck("calibrate", str(labelled), "--judge=offline", f"--output={tmp_path / 'c.json'}")
     assert status == 2
     assert told == (
-        f"ragcheck calibrate: --output: {tmp_path / 'c.svg'} cannot be written (Is a directory). Choose another file.\n"
+        f"ragcheck calibrate: {tmp_path / 'c.svg'}: cannot be written (Is a directory). Choose another file.\n"
     )
 
 

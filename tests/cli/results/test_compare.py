@@ -184,7 +184,7 @@ def test_wrong_usage_is_reported(tmp_path: Path, ragcheck: Ragcheck) -> None:
         (one, folder): f"{folder}: expected one file *_predictions.json in the folder, found "
         "one_predictions.json, two_predictions.json. Name the file.",
         (one, empty): f"{empty}: expected one file *_predictions.json in the folder, found none. Name the file.",
-        (one, write(tmp_path / "b", "o", passed()), "-o", folder): f"-o: {folder} cannot be written (Is a directory). "
+        (one, write(tmp_path / "b", "o", passed()), "-o", folder): f"{folder}: cannot be written (Is a directory). "
         "Choose another file.",
     }.items():
         assert ragcheck("compare", *arguments) == (2, "", f"ragcheck compare: {text}\n")
