@@ -115,12 +115,7 @@ def _rules_of(chosen: argparse.Namespace, recorded: GateRules) -> GateRules:
 
 
 def place_of(given: str, argument: str) -> BaselinePlace:
-    """
-    The place that an argument names: a path, or `git:REV:PATH`.
-
-    Raises:
-        UsageError: The text is neither.
-    """
+    """The place that an argument names: a path, or `git:REV:PATH`; a `UsageError` for another text."""
     from pytest_ragcheck.config.resolve import read_value
 
     place: BaselinePlace = read_value("rag_baseline", Given(given, argument))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -129,6 +128,6 @@ def _sets(folder: Path, recording: Recording, settings: Settings) -> list[Questi
         if (dataset, name) not in known_keys:
             raise UsageError(
                 f"{recording.name}: question {name!r} of {dataset!r} is in no questions file of its folder. "
-                f"Copy the {{dataset}}_questions.json of the same run into {os.fspath(folder)!r}."
+                f"Copy the {{dataset}}_questions.json of the same run into {str(folder)!r}."
             )
     return [sets[dataset] for dataset in names]

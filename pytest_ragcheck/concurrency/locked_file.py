@@ -50,7 +50,7 @@ class LockedFile:
         self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o644)
 
     def take(self, index: int, count: int = 1) -> bool:
-        """Take *count* locks at once; return True if this process holds them now, False if another has one."""
+        """Take *count* locks at once; True if this process holds them now, False if another has one."""
         try:
             _lock(self._descriptor, _FIRST_LOCK + index, count)
         except (BlockingIOError, PermissionError):  # Windows raises the latter
@@ -80,7 +80,7 @@ class LockedFile:
             self.free(0)
 
     def close(self) -> None:
-        """Close the file, which frees all locks."""
+        """Free all locks."""
         os.close(self._descriptor)
 
     def _write(self, content: bytes, offset: int) -> None:

@@ -84,7 +84,7 @@ def _ask(child: subprocess.Popen[bytes], question: str) -> bytes:
     try:
         child.stdin.write(question.encode("ascii") + b"\n")
         child.stdin.flush()
-    except OSError:  # Windows calls a closed pipe an invalid argument
+    except OSError:  # on Windows no BrokenPipeError
         return b""
     return child.stdout.readline().strip()
 

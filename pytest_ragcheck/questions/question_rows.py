@@ -38,11 +38,12 @@ def write_questions(path: Path, dataset_name: str, questions: Sequence[Question]
     path.parent.mkdir(parents=True, exist_ok=True)
     document = questions_document(dataset_name, questions)
     if path.suffix == ".json":
-        path.write_text(json.dumps(document, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
-        return
-    from pytest_ragcheck.questions.nodes.yaml_text import yaml_text
+        text = json.dumps(document, ensure_ascii=False, indent=2) + "\n"
+    else:
+        from pytest_ragcheck.questions.nodes.yaml_text import yaml_text
 
-    path.write_text(yaml_text(document), encoding="utf-8")
+        text = yaml_text(document)
+    path.write_text(text, encoding="utf-8")
 
 
 def _entries(questions: Iterable[Question]) -> Iterator[dict[str, Any]]:

@@ -10,17 +10,12 @@ from pytest_ragcheck.report.view import view_of
 
 
 def write_report(results: Results, path: Path, kind: str, *, append: bool = False) -> None:
-    """Write or append the report as `html`, `markdown`, `csv` or `jsonl`, by `write_text`."""
+    """Write or append the report as `html`, `markdown`, `csv` or `jsonl`."""
     write_text(path, _rendered(results, kind), append=append)
 
 
 def write_text(path: Path, text: str, *, append: bool = False) -> None:
-    """
-    Write or append the text of a report; a missing folder is created.
-
-    Raises:
-        UsageError: The file cannot be written.
-    """
+    """Write or append the text; a missing folder is created, and a failure is a `UsageError`."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         # A lone surrogate in a model's text must not prevent the report.

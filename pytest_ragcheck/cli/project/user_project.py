@@ -9,7 +9,6 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Collection, Mapping
-from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -172,9 +171,10 @@ def default_results() -> Path:
 
 def from_here(path: Path) -> Path:
     """Return the path relative to the current folder, unless Windows has it on another drive."""
-    with suppress(ValueError):
+    try:
         return Path(os.path.relpath(path))
-    return path
+    except ValueError:
+        return path
 
 
 def run_value(name: str, default: str) -> Any:
@@ -203,12 +203,7 @@ def run_value(name: str, default: str) -> Any:
 
 
 def ini_settings(folder: Path, names: Collection[str]) -> dict[str, Given]:
-    """
-    The settings with these names that pytest's configuration file for *folder* holds.
-
-    Raises:
-        UsageError: The file cannot be read.
-    """
+    """The settings with these names in the configuration file; a `UsageError` for a broken file."""
     found = configuration_of(folder.resolve())
     if found is None:
         return {}

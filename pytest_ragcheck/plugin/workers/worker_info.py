@@ -97,8 +97,8 @@ def place_of(report: pytest.TestReport, config: pytest.Config) -> str:
 
 
 def _disk(root: Path) -> list[Any]:
-    """A value that is equal in two processes if the path is the same folder in both; no file is written."""
-    # It differs for a copy of the tree, for another machine, and for another folder mounted there.
+    """A value that is equal in two processes if the path is the same folder in both."""
+    # It differs for a copy of the tree, another machine, and another folder mounted there.
     import socket
 
     found = root.stat()

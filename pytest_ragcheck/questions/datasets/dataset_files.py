@@ -39,7 +39,7 @@ def files_at(path: Path, *, subset: str | None, split: str) -> list[Path]:
         names = ", ".join(sorted({each.name for each in files})[:10]) or "none"
         raise DatasetError(
             f"{folder}: expected a file whose name begins with the split {split!r}, found {names}. "
-            f"Name the file itself, or another split with @SPLIT."
+            "Name the file itself, or another split with @SPLIT."
         )
     return found
 

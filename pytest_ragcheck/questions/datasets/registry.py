@@ -46,7 +46,7 @@ def check_choices(choices: Sequence[DatasetChoice], known: Mapping[str, Dataset]
         named = ", ".join(f"{each.dataset_name} (supports {', '.join(known[each.name].tiers)})" for each in wrong)
         raise UsageError(
             f"the tier {tier!r} is not supported by {named}. "
-            f"Choose a tier that they support with --rag-tier, or leave them out."
+            "Choose a tier that they support with --rag-tier, or leave them out."
         )
     for choice in choices:
         check_choice(choice, known)
@@ -54,7 +54,7 @@ def check_choices(choices: Sequence[DatasetChoice], known: Mapping[str, Dataset]
     if twice := sorted({name for name in names if names.count(name) > 1}):
         raise UsageError(
             f"{', '.join(twice)} is given twice, and two questions cannot have one node id. "
-            f"Run them one after the other."
+            "Run them one after the other."
         )
 
 

@@ -38,7 +38,6 @@ Time for which an idle connection stays open.
 Below the 2 s of gunicorn and the 5 s of uvicorn and Node: a request over a closing connection would be lost.
 """
 
-
 _UNKEPT_SECONDS = 30.0
 """Time without kept connections after one was lost, longer than a retry waits."""
 
@@ -161,7 +160,7 @@ class Connections:
             await opened.until_closed.aclose()
 
     def _new_client(self, *, tls: bool, keeps: bool = True) -> _Shared:
-        # The library would send requests to localhost to the proxy of Windows or macOS.
+        # The library would take the proxy of Windows or macOS for localhost too.
         if not tls and not any(map(getproxies_environment().get, ("http", "all"))):
             transport = PlainTransport(self._library, idle_seconds=_IDLE_SECONDS * keeps)
             return _Shared(stateless(self._library, transport=transport), tls, keeps)

@@ -227,9 +227,9 @@ def _is_readable(connected: Any) -> bool:
 
 def _words(error: Exception) -> str:
     # The system's words without the address, such as "Connection refused".
-    if not isinstance(error, OSError) or error.errno is None or error.errno <= 0:
+    if not isinstance(error, OSError) or not error.errno or error.errno < 0:
         return str(error)
-    # Windows names no address, and gives many errors the same number.
+    # Windows has no address there, and other numbers.
     return str(error.strerror) if hasattr(error, "winerror") else os.strerror(error.errno)
 
 

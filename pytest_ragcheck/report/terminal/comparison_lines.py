@@ -44,7 +44,7 @@ def accept_command(*, results: PurePath, baseline: PurePath, start: PurePath, is
 
 
 def shell_word(path: PurePath) -> str:
-    """The path as a word of a command; `/` and double quotes suit all shells of Windows."""
+    """The path in a command; `/` and double quotes suit all shells of Windows."""
     text = path.as_posix()
     quoted = quote(text)
     return f'"{text}"' if quoted != text and isinstance(path, PureWindowsPath) else quoted

@@ -53,7 +53,12 @@ def _folder_and_place(path: Path) -> tuple[Path, str]:
 
 def _output(folder: Path, *arguments: str) -> bytes:
     try:
-        done = _git(folder, *arguments)
+        done = subprocess.run(  # noqa: S603 - its arguments are the user's own
+            ["git", "-C", str(folder), *arguments],  # noqa: S607 - whichever git the user has
+            capture_output=True,
+            check=False,
+            timeout=_LIMIT_SECONDS,
+        )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise Unusable(f"git cannot be run: {error}. Give the path of a file.") from None
     if done.returncode:
@@ -68,18 +73,8 @@ def _output(folder: Path, *arguments: str) -> bytes:
 def committed(path: Path) -> datetime | None:
     """The time of the file's last commit; None if there is none, or if the file has changed since."""
     try:
-        changed = _git(path.parent, "diff", "--quiet", "HEAD", "--", path.name)
-        last = _git(path.parent, "log", "-1", "--format=%ct", "--", path.name)
-    except (OSError, subprocess.TimeoutExpired):
+        _output(path.parent, "diff", "--quiet", "HEAD", "--", path.name)
+        seconds = _output(path.parent, "log", "-1", "--format=%ct", "--", path.name).strip()
+    except Unusable:
         return None
-    seconds = last.stdout.decode("ascii", "replace").strip()
-    return None if changed.returncode or not seconds.isdigit() else datetime.fromtimestamp(int(seconds), timezone.utc)
-
-
-def _git(folder: Path, *arguments: str) -> subprocess.CompletedProcess[bytes]:
-    return subprocess.run(  # noqa: S603 - its arguments are the user's own
-        ["git", "-C", str(folder), *arguments],  # noqa: S607 - whichever git the user has
-        capture_output=True,
-        check=False,
-        timeout=_LIMIT_SECONDS,
-    )
+    return datetime.fromtimestamp(int(seconds), timezone.utc) if seconds.isdigit() else None
