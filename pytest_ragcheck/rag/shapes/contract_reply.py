@@ -50,7 +50,7 @@ def with_contract_remedy(mismatch: ReplyMismatch, reply: object) -> ReplyMismatc
 
 
 def _no_answer(found: str, reply: Mapping[str, Any]) -> ReplyMismatch:
-    from pytest_ragcheck.rag.body.reply_keys import ANSWER_NAMES, keys_among
+    from pytest_ragcheck.rag.shapes.reply_search import ANSWER_NAMES, keys_among
 
     if isinstance(reply.get("choices"), list):
         return ReplyMismatch(
@@ -67,7 +67,7 @@ def _no_answer(found: str, reply: Mapping[str, Any]) -> ReplyMismatch:
 
 
 def _no_contexts(found: str, reply: Mapping[str, Any]) -> ReplyMismatch:
-    from pytest_ragcheck.rag.body.reply_keys import CONTEXTS_NAMES, keys_among
+    from pytest_ragcheck.rag.shapes.reply_search import CONTEXTS_NAMES, keys_among
 
     if other := next(keys_among(reply, CONTEXTS_NAMES), None):
         return ReplyMismatch(found, f'Return the texts of "{other}" as "contexts", an array of strings.')

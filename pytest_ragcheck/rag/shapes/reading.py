@@ -164,7 +164,7 @@ def _find(field: str, expression: Expression, reply: object) -> Any:
         if value is not None:
             to_do += " To skip elements without it, use a filter, as in items[?text].text."
         if not expression.is_key:
-            from pytest_ragcheck.rag.body.reply_keys import with_messages
+            from pytest_ragcheck.rag.shapes.reply_search import with_messages
 
             found = with_messages(f"{part} finds nothing: {found}", reply)
         raise NotFound(field, found, to_do)
@@ -238,7 +238,7 @@ def _session(value: object, label: str) -> str | float | None:
 def _key_of_text(value: object) -> str | None:
     if not isinstance(value, Mapping):
         return None
-    from pytest_ragcheck.rag.body.reply_keys import TEXT_NAMES, keys_among
+    from pytest_ragcheck.rag.shapes.reply_search import TEXT_NAMES, keys_among
 
     return next((key for key in keys_among(value, TEXT_NAMES) if isinstance(value[key], str)), None)
 

@@ -117,7 +117,7 @@ class StreamedReply:
         text = self._text()
         wanted = ("contexts",) if parts.answer is None else ("answer", "contexts")
         if missing := [field for field in wanted if field not in self._found]:
-            from pytest_ragcheck.rag.body.reply_keys import with_messages
+            from pytest_ragcheck.rag.shapes.reply_search import with_messages
             from pytest_ragcheck.rag.shapes.variants import fitting_events
 
             setting = fitting_events(self._firsts, self.values)
