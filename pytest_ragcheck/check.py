@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
+from pytest_ragcheck.concurrency.limiter import NO_LIMIT, Limiter
 from pytest_ragcheck.errors import IngestionError, MeasurementError, ReplayError
 from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.judging.checked_judgement import checked_judgement, judge_identity
@@ -32,14 +33,11 @@ from pytest_ragcheck.verdict.repeats import SPREAD_LIMIT, combined_record, sprea
 from pytest_ragcheck.verdict.verdict import NO_ANSWER, Thresholds, Verdict, decide, wanted_thresholds
 
 if TYPE_CHECKING:
-    from pytest_ragcheck.concurrency.limiter import Limiter
     from pytest_ragcheck.config.settings import Settings
     from pytest_ragcheck.questions.question import Question
     from pytest_ragcheck.rag.answer import Asks, RagAnswer
     from pytest_ragcheck.rag.conversation_state import Dialogue
     from pytest_ragcheck.redaction import Redactor
-
-T = TypeVar("T")
 
 
 @frozen
@@ -63,14 +61,6 @@ class PreparedQuestion:
 
     is_recorded: bool = False
     """True if the client repeats a known answer, which costs nothing and takes no slot and no delay."""
-
-
-class _NoLimit:
-    async def run(self, operation: Callable[[], Awaitable[T]]) -> T:
-        return await operation()
-
-
-NO_LIMIT = _NoLimit()
 
 
 _BESIDE_METRICS = (*JUDGED, OVERALL)

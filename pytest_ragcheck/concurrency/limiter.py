@@ -1,4 +1,4 @@
-"""Defines the protocol of everything that limits how many operations run at once."""
+"""Defines the protocol of everything that limits how many operations run at once, and the limiter without a limit."""
 
 from __future__ import annotations
 
@@ -14,3 +14,11 @@ class Limiter(Protocol):
     async def run(self, operation: Callable[[], Awaitable[T]]) -> T:
         """Return the operation's result, or raise its last error."""
         ...
+
+
+class _NoLimit:
+    async def run(self, operation: Callable[[], Awaitable[T]]) -> T:
+        return await operation()
+
+
+NO_LIMIT = _NoLimit()

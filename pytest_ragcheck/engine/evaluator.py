@@ -7,8 +7,8 @@ from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import field, replace
 from functools import partial
 
-from pytest_ragcheck.check import NO_LIMIT, PreparedQuestion, blank_record
-from pytest_ragcheck.concurrency.limiter import Limiter
+from pytest_ragcheck.check import PreparedQuestion, blank_record
+from pytest_ragcheck.concurrency.limiter import NO_LIMIT, Limiter
 from pytest_ragcheck.config.settings import Settings
 from pytest_ragcheck.engine.budget import Budget, BudgetedLimiter
 from pytest_ragcheck.engine.conversation import EARLIER_TURN, Conversation, by_conversation, conversation_of

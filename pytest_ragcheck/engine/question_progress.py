@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import TypeVar
 
-from pytest_ragcheck.check import NO_LIMIT, PreparedQuestion, check_question
-from pytest_ragcheck.concurrency.limiter import Limiter
+from pytest_ragcheck.check import PreparedQuestion, check_question
+from pytest_ragcheck.concurrency.limiter import NO_LIMIT, Limiter
 from pytest_ragcheck.concurrency.time_limit import TimeLimit
 from pytest_ragcheck.errors import MeasurementError, QuestionTimeout
 from pytest_ragcheck.questions.question import Question

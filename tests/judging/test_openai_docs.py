@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from pytest_ragcheck.check import NO_LIMIT
+from pytest_ragcheck.concurrency.limiter import NO_LIMIT
 from pytest_ragcheck.config.settings import Settings
 from pytest_ragcheck.errors import StepFailed
 from pytest_ragcheck.judging.model.openai_judge import OpenAIJudge, reply_schema

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from pytest_ragcheck import RagAnswer
-from pytest_ragcheck.check import NO_LIMIT
+from pytest_ragcheck.concurrency.limiter import NO_LIMIT
 from pytest_ragcheck.errors import EndpointTimeout, MeasurementError, UsageError
 from pytest_ragcheck.metrics.metric import measure
 from pytest_ragcheck.metrics.user_metric import OwnMetric, distinct, read_own

@@ -19,7 +19,7 @@ from typing import Any
 
 import pytest
 
-from pytest_ragcheck.check import NO_LIMIT
+from pytest_ragcheck.concurrency.limiter import NO_LIMIT
 from pytest_ragcheck.config.settings import Settings
 from pytest_ragcheck.errors import JudgeError, JudgeReplyError, StepFailed
 from pytest_ragcheck.judging.embeddings.server_embeddings import OpenAIEmbeddings

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_ragcheck.check import NO_LIMIT
+from pytest_ragcheck.concurrency.limiter import NO_LIMIT
 from pytest_ragcheck.engine.store.caching_judge import CachingJudge
 from pytest_ragcheck.engine.store.verdict_cache import VerdictCache
 from pytest_ragcheck.errors import JudgeReplyError, JudgeUnavailable
