@@ -18,9 +18,9 @@ from pytest_ragcheck.metrics.blame import blame
 from pytest_ragcheck.metrics.cost import summed, system_cost, with_judge
 from pytest_ragcheck.metrics.metric import Metric, measure
 from pytest_ragcheck.rag.ask import ask, endpoint_name
-from pytest_ragcheck.scores.catalogue import ABSTAINED, BOUNDED, JUDGED, METRICS, OVERALL, group_of
+from pytest_ragcheck.scores.catalogue import ABSTAINED, JUDGED, METRICS, OVERALL, group_of
 from pytest_ragcheck.scores.score import Score, weighted
-from pytest_ragcheck.verdict.failure_text import unequal
+from pytest_ragcheck.verdict.maximums import with_maximums
 from pytest_ragcheck.verdict.reason import reason_for
 from pytest_ragcheck.verdict.record import Record
 from pytest_ragcheck.verdict.record_redaction import (
@@ -30,7 +30,7 @@ from pytest_ragcheck.verdict.record_redaction import (
     judgement_without_secrets,
 )
 from pytest_ragcheck.verdict.repeats import SPREAD_LIMIT, combined_record, spread
-from pytest_ragcheck.verdict.verdict import NO_ANSWER, Thresholds, Verdict, decide, wanted_thresholds
+from pytest_ragcheck.verdict.verdict import Thresholds, Verdict, decide, wanted_thresholds
 
 if TYPE_CHECKING:
     from pytest_ragcheck.config.settings import Settings
@@ -64,13 +64,6 @@ class PreparedQuestion:
 
 
 _BESIDE_METRICS = (*JUDGED, OVERALL)
-_FIRST_PIECE, _COST = BOUNDED[1:]
-
-_WHY_UNMEASURED = {
-    "latency_seconds": "the client gave no latency. Leave the maximum out.",
-    _FIRST_PIECE: "the answer was not streamed over a network, or is empty. Leave the maximum out.",
-    _COST: "neither the reply nor the price table gives the price. Set rag_judge_price, or leave the maximum out.",
-}
 
 
 async def check_question(
@@ -118,7 +111,7 @@ async def check_question(
     asked = record.cost if len(records) == 1 else summed(each.cost for each in records)
     cost = with_judge(asked, uses, settings.judge.own_prices)
     record = replace(record, unstable=unstable, blame=_blame(record), cost=cost)
-    return _bounded(record, settings) if settings.gate.maximums or question.maximums else record
+    return with_maximums(record, settings.gate.maximums) if settings.gate.maximums or question.maximums else record
 
 
 async def _checked_once(
@@ -297,27 +290,6 @@ def _judged_scores(question: Question, judgement: Judgement, settings: Settings)
         ABSTAINED: None if judgement.abstained is None or not wanted else float(judgement.abstained),
     }
     return {metric: Score(value) for metric, value in values.items() if value is not None}
-
-
-def _bounded(record: Record, settings: Settings) -> Record:
-    maximums = {**settings.gate.maximums, **record.question.maximums}
-    is_empty = record.answer is not None and not record.answer.strip()
-    free = record.cost.usd is None and not record.cost.asked_judge and (record.verdict_cached or is_empty)
-    dropped = {_COST: "the judge was not asked"} if free else {}
-    if not record.question.is_answered:
-        dropped[_FIRST_PIECE] = NO_ANSWER
-    dropped = {metric: why for metric, why in dropped.items() if maximums.pop(metric, None) is not None}
-    record = replace(record, maximums=maximums, dropped={**record.dropped, **dropped})
-    if record.verdict is Verdict.ERROR:
-        return record
-    over = [f"{metric} {unequal(value, record.maximums[metric], '>')}" for metric, value in record.exceeded.items()]
-    if unmeasured := [metric for metric, value in record.bounded.items() if value is None]:
-        over.append(f"{' and '.join(unmeasured)} could not be measured: {_WHY_UNMEASURED[unmeasured[0]]}")
-        if not record.leaks:
-            return replace(record, verdict=Verdict.ERROR, error_kind="unscored", reason=over[-1])
-    if not over:
-        return record
-    return replace(record, verdict=Verdict.FAIL, reason="; ".join(filter(None, (*over, record.reason))))
 
 
 def _blame(record: Record) -> str:

@@ -1,0 +1,41 @@
+"""Decides on the time and the cost of a question."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from pytest_ragcheck.scores.catalogue import BOUNDED
+from pytest_ragcheck.verdict.failure_text import unequal
+from pytest_ragcheck.verdict.record import Record
+from pytest_ragcheck.verdict.verdict import NO_ANSWER, Verdict
+
+_FIRST_PIECE, _COST = BOUNDED[1:]
+
+_WHY_UNMEASURED = {
+    "latency_seconds": "the client gave no latency. Leave the maximum out.",
+    _FIRST_PIECE: "the answer was not streamed over a network, or is empty. Leave the maximum out.",
+    _COST: "neither the reply nor the price table gives the price. Set rag_judge_price, or leave the maximum out.",
+}
+
+
+def with_maximums(record: Record, maximums: Mapping[str, float]) -> Record:
+    """The record decided on the *maximums* of the run, in whose place its question may have others."""
+    maximums = {**maximums, **record.question.maximums}
+    is_empty = record.answer is not None and not record.answer.strip()
+    free = record.cost.usd is None and not record.cost.asked_judge and (record.verdict_cached or is_empty)
+    dropped = {_COST: "the judge was not asked"} if free else {}
+    if not record.question.is_answered:
+        dropped[_FIRST_PIECE] = NO_ANSWER
+    dropped = {metric: why for metric, why in dropped.items() if maximums.pop(metric, None) is not None}
+    record = replace(record, maximums=maximums, dropped={**record.dropped, **dropped})
+    if record.verdict is Verdict.ERROR:
+        return record
+    over = [f"{metric} {unequal(value, record.maximums[metric], '>')}" for metric, value in record.exceeded.items()]
+    if unmeasured := [metric for metric, value in record.bounded.items() if value is None]:
+        over.append(f"{' and '.join(unmeasured)} could not be measured: {_WHY_UNMEASURED[unmeasured[0]]}")
+        if not record.leaks:
+            return replace(record, verdict=Verdict.ERROR, error_kind="unscored", reason=over[-1])
+    if not over:
+        return record
+    return replace(record, verdict=Verdict.FAIL, reason="; ".join(filter(None, (*over, record.reason))))
