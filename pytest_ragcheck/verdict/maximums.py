@@ -20,7 +20,7 @@ _WHY_UNMEASURED = {
 
 
 def with_maximums(record: Record, maximums: Mapping[str, float]) -> Record:
-    """The record decided on the *maximums* of the run, in whose place its question may have others."""
+    """The record decided on the *maximums* of the run; those of its question replace them."""
     maximums = {**maximums, **record.question.maximums}
     is_empty = record.answer is not None and not record.answer.strip()
     free = record.cost.usd is None and not record.cost.asked_judge and (record.verdict_cached or is_empty)

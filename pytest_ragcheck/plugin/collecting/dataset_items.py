@@ -16,9 +16,8 @@ from pytest_ragcheck.plugin.configuration import known_metrics, settings_of
 from pytest_ragcheck.plugin.run_state import run_of
 from pytest_ragcheck.plugin.workers.transport import has_workers
 from pytest_ragcheck.questions.datasets.dataset_names import DatasetChoice
-from pytest_ragcheck.questions.datasets.loading import load_questions
+from pytest_ragcheck.questions.datasets.loading import load_questions, would_be_sampled
 from pytest_ragcheck.questions.datasets.registry import check_choices, known_datasets
-from pytest_ragcheck.questions.datasets.sampling import would_be_sampled
 from pytest_ragcheck.questions.datasets.standard_dataset import Dataset
 from pytest_ragcheck.questions.question import QuestionSet
 from pytest_ragcheck.questions.tiers import asked_in

@@ -1,7 +1,9 @@
-"""`load_questions` reads a chosen dataset, or a sample of it, as a `QuestionSet`."""
+"""`load_questions` reads a chosen dataset, or the same `sample` of it in every run, as a `QuestionSet`."""
 
 from __future__ import annotations
 
+import hashlib
+import heapq
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -10,7 +12,6 @@ from pytest_ragcheck.errors import DatasetError, UsageError
 from pytest_ragcheck.questions.datasets.dataset_files import files_at, rows_of_file
 from pytest_ragcheck.questions.datasets.dataset_names import DatasetChoice
 from pytest_ragcheck.questions.datasets.hub import rows_of_hub
-from pytest_ragcheck.questions.datasets.sampling import sample
 from pytest_ragcheck.questions.datasets.standard_dataset import Dataset, Row
 from pytest_ragcheck.questions.fields.check_question import check_question
 from pytest_ragcheck.questions.question import Origin, Question, QuestionSet
@@ -96,3 +97,30 @@ def _rows(choice: DatasetChoice, dataset: Dataset, split: str) -> Iterator[Row]:
             yield from rows_of_file(path, dataset.unfold)
     elif dataset.hub is not None:
         yield from rows_of_hub(dataset.hub, subset=choice.subset, split=split)
+
+
+def sample(questions: Iterable[Question], size: int | None, *, seed: int) -> tuple[Question, ...]:
+    """
+    *size* of the questions in their own order; all if there are fewer, or *size* is None.
+
+    The choice depends on the seed and the ids only, not on the order of the file or on the other questions. A larger
+    sample with the same seed includes every smaller one. Only the chosen questions are kept in memory.
+    """
+    if size is None:
+        return tuple(questions)
+    taken = heapq.nsmallest(size, enumerate(questions), key=lambda place: rank(place[1].id, seed))
+    return tuple(question for _, question in sorted(taken, key=lambda place: place[0]))
+
+
+def would_be_sampled(questions: QuestionSet, question_id: str) -> bool:
+    """Return whether the sample would include a further question of the dataset with this id."""
+    origin = questions.origin
+    if origin is None or origin.samples is None or len(questions.questions) < origin.samples:
+        return True
+    last = max(rank(question.id, origin.seed) for question in questions.questions)
+    return rank(question_id, origin.seed) <= last
+
+
+def rank(question_id: str, seed: int) -> str:
+    """The sort key of the question under the seed; the sample takes the lowest keys."""
+    return hashlib.sha256(f"{seed}:{question_id}".encode()).hexdigest()

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from pytest_ragcheck.questions.datasets.sampling import rank, sample
+from pytest_ragcheck.questions.datasets.loading import rank, sample
 from tests.making import a_question
 
 MANY = tuple(a_question(f"q{number}") for number in range(200))
