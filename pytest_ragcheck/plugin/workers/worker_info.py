@@ -10,11 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_ragcheck.engine.store.run_folder import FOLDER
 from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.plugin.configuration import settings_of
 from pytest_ragcheck.plugin.workers.transport import HAS_WORKERS
-from pytest_ragcheck.report.files.file_names import safe_name
 
 if TYPE_CHECKING:
     from pytest_ragcheck.config.settings import Settings
@@ -71,6 +69,10 @@ def run_id(config: pytest.Config) -> str:
 
 
 def home_of(settings: Settings) -> Path:
+    # Every run with xdist imports this module, with or without questions.
+    from pytest_ragcheck.engine.store.run_folder import FOLDER
+    from pytest_ragcheck.report.files.file_names import safe_name
+
     return settings.run.output / FOLDER / safe_name(settings.run.agent)
 
 
