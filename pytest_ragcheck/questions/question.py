@@ -161,7 +161,7 @@ class Question:
 
     @property
     def acceptable_answers(self) -> tuple[str, ...]:
-        """All accepted answers, each once, the expected answer first; may be empty."""
+        """The same as `all_acceptable_answers`."""
         return self.all_acceptable_answers
 
     @property
