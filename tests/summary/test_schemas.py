@@ -210,7 +210,11 @@ RUNS = {
     ),
     "nothing but a lost question": some_outcomes(an_error("lost", judge=None, endpoint="", error_kind="not_evaluated")),
     "several datasets, incomplete": some_outcomes(
-        *EVERYTHING, a_record(question=a_question("x", dataset_name="other")), complete=False, stopped="why"
+        *EVERYTHING,
+        a_record(question=a_question("x", dataset_name="other")),
+        complete=False,
+        stopped="why",
+        failed_otherwise=("test_a.py::test_b",),
     ),
     "several judges": some_outcomes(
         a_record("a"),
