@@ -121,6 +121,7 @@ def test_a_maximum_that_could_not_be_measured_is_an_error(project: Project) -> N
             "Set rag_judge_price, or leave the maximum out."
         ),
     )
+    assert run.predictions["errors"][0]["maximums"] == {"cost_usd": 0.01}
 
 
 @pytest.mark.parametrize(("cost", "verdict"), [(0.01, "PASS"), (0.011, "FAIL")])

@@ -125,7 +125,6 @@ def prediction_row(record: Record, *, tolerated: str = "") -> dict[str, Any]:
         **_unless_empty(tolerated=tolerated),
         "blame": record.blame or None,
         "thresholds": dict(record.thresholds),
-        **_unless_empty(maximums=dict(record.maximums)),
         **measured,
         **_repeated(record),
         **_unless_empty(asked_again=list(record.asked_again), gate=record.evidence),
@@ -168,7 +167,7 @@ def _provenance(record: Record) -> dict[str, Any]:
     return {
         "judge": _identity(record.judge) if record.judge else None,
         "endpoint": record.endpoint,
-        **_unless_empty(identity=record.question.identity),
+        **_unless_empty(identity=record.question.identity, maximums=dict(record.maximums)),
         "tier": record.question.tier,
         "top_k": record.top_k,
     }
