@@ -273,8 +273,9 @@ def test_a_leak_beside_a_score_or_a_maximum_without_a_value_is_a_fail() -> None:
     assert (record.verdict, record.error_kind) == (Verdict.FAIL, "")
     assert record.bounded == {"cost_usd": None}
     assert record.reason == (
-        "cost_usd could not be measured: neither the reply nor the price table gives the price. "
-        "Set rag_judge_price, or leave the maximum out.; the answer mentions '30 days'; brevity could not be measured: "
+        "cost_usd could not be measured: neither the reply nor the price table gives the price. Have the reply state "
+        "metrics.cost_usd, set rag_judge_price for the model of the judge, or leave the maximum out.; "
+        "the answer mentions '30 days'; brevity could not be measured: "
         "no metric has this name. Run pytest with the hook pytest_ragcheck_metrics, or give it to evaluate"
     )
 

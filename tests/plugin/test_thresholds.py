@@ -118,7 +118,8 @@ def test_a_maximum_that_could_not_be_measured_is_an_error(project: Project) -> N
         "unscored",
         (
             "cost_usd could not be measured: neither the reply nor the price table gives the price. "
-            "Set rag_judge_price, or leave the maximum out."
+            "Have the reply state metrics.cost_usd, set rag_judge_price for the model of the judge, or leave the "
+            "maximum out."
         ),
     )
     assert run.predictions["errors"][0]["maximums"] == {"cost_usd": 0.01}
