@@ -45,8 +45,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("url", nargs="?", metavar="URL", help="the endpoint (default: $RAGCHECK_URL, or rag_url in pytest's ini file)")
     add("--question", metavar="TEXT", help="the question to ask; choose one that your documents answer")
-    add("--top-k", metavar="NUMBER", help="how many contexts to request (default: 5)")
-    add("--timeout", metavar="SECONDS", help="time limit of a reply (default: 60)")
+    add("--top-k", metavar="NUMBER", help="how many contexts to request (default: rag_top_k, or 5)")
+    add("--timeout", metavar="SECONDS", help="time limit of a reply (default: rag_timeout, or 60)")
     add_headers(parser)
     add("--json", action="store_true", help="print one JSON document instead, for scripts")
 
