@@ -245,7 +245,7 @@ def _performance(records: Iterable[Record]) -> dict[str, float]:
 def _costs(measured: Iterable[Record]) -> dict[str, float]:
     """The cost of the questions with a verdict; a sum with an unknown part is absent."""
     costs = [record.cost for record in measured]
-    judged = [record.cost for record in measured if not record.verdict_cached and record.cost.asked_judge]
+    judged = [cost for cost in costs if cost.asked_judge]
     sums = {
         name.replace("_usd", "_cost_usd"): total(
             getattr(cost, name) for cost in (judged if name.startswith("judge_") else costs)

@@ -10,6 +10,7 @@ import pytest
 
 from tests.canned import good
 from tests.harness import three_ways
+from tests.metrics.ragas.finding import finds
 from tests.servers.fake_endpoint import FakeEndpoint, json_reply
 from tests.servers.openai_server import OpenAIServer, completion, verdict, verdict_text
 from tests.servers.openai_server import json_reply as judge_reply
@@ -25,6 +26,13 @@ def metered(request: Request) -> Reply:
     """A verdict with its tokens: at 1 dollar a million tokens it costs 0.0011."""
     reply: Any = json.loads(completion(verdict_text(request.nonce)).body)
     return judge_reply({**reply, "usage": {"prompt_tokens": 1000, "completion_tokens": 100}})
+
+
+def metered_or_facts(request: Request) -> Reply:
+    """The facts of the RAGAS metrics cost as much as a verdict."""
+    reply = finds()(request) if "generated_questions" in request.prompt else metered(request)
+    usage = {"prompt_tokens": 1000, "completion_tokens": 100}
+    return judge_reply({**json.loads(reply.body), "usage": usage})
 
 
 @pytest.fixture
@@ -94,6 +102,16 @@ def test_rows_and_summary_say_what_was_used_and_what_it_cost(six: Project) -> No
     assert [again[name] for name in again if "latency" not in name] == [
         performance[name] for name in performance if "latency" not in name
     ]
+
+
+def test_a_metric_by_the_model_costs_money_beside_a_cached_verdict(six: Project) -> None:
+    with FakeEndpoint(json_reply(ANSWER)) as endpoint, OpenAIServer(metered_or_facts) as judge:
+        given = (f"--rag-url={endpoint.url}", f"--rag-judge-url={judge.url}", "--rag-judge-model=m")
+        six.run(*given)
+        run = six.run(*given, "-o", "rag_metrics=+ragas")
+    assert run.summary["n_verdicts_from_cache"] == 6
+    assert {row["cost"]["judge_usd"] for row in run.predictions["predictions"]} == {0.0011}
+    assert run.summary["performance"]["judge_cost_usd"] == pytest.approx(6 * 0.0011)
 
 
 def test_a_dry_run_counts_the_preflight_of_a_judge_that_no_run_has_tried(six: Project) -> None:
