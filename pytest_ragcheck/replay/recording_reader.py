@@ -142,6 +142,7 @@ def _judgement(judgement: Fields, fields: Fields) -> Judgement:
         error_message=judgement.text("error_message"),
         abstained=judgement.boolean_or_null("abstained"),
         unsupported_claims=fields.texts("unsupported_claims"),
+        served_by=judgement.text_or_null("served_by") or "",
     )
 
 

@@ -26,7 +26,12 @@ if TYPE_CHECKING:
     from pytest_ragcheck.replay.recorded_run import Recording
 
 SAID = Judgement(
-    answer_correctness=2 / 3, groundedness=1.0, error_message="m", abstained=False, votes={"groundedness": [1.0]}
+    answer_correctness=2 / 3,
+    groundedness=1.0,
+    error_message="m",
+    abstained=False,
+    votes={"groundedness": [1.0]},
+    served_by="gpt-5-2025-08-07 fp_1",
 )
 JUDGEMENT = {"answer_correctness": 1, "groundedness": 1, "error_message": "", "abstained": None, "material": "m"}
 
@@ -58,6 +63,8 @@ def test_what_a_run_writes_is_read_back(tmp_path: Path) -> None:
     assert a.reply == RagAnswer(text="30 days", contexts=("c",), source_ids=("1",), latency_seconds=0.25)
     # Not rounded: a score just below a threshold stays there.
     assert (a.judgement, a.material) == (SAID, "m")
+    assert a.judgement is not None
+    assert a.judgement.served_by == SAID.served_by
     assert a.scores == {"groundedness": Score(1.0), "f1": Score.unscored("broken")}
     assert recording.mentions["billing", "a"] == label_digests(answered.question)["mentions"]
     assert (b.verdict, b.error_kind, b.reason) == (Verdict.ERROR, "judge_reply", "no JSON")
