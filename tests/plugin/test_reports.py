@@ -135,6 +135,15 @@ def test_the_command_writes_what_the_gate_of_the_run_found(project: Project, mon
     assert later.startswith("## ❌ rag: billing: 1 confirmed as failing against ragcheck-baseline.json\n")
 
 
+def test_the_command_keeps_the_order_of_the_datasets(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(project.folder)
+    project.ask(bad("prices"), file="a.rag.yaml", dataset_name="z")
+    project.ask(bad("terms"))
+    run = project.run("--rag-report=run.html")
+    assert main(["report", "ragcheck-results", "-o", "later.html"]) == 0
+    assert (run.folder / "later.html").read_bytes() == (run.folder / "run.html").read_bytes()
+
+
 def test_a_failure_that_is_no_worse_side_by_side_is_not_called_newly_failing(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from pathlib import Path
 from typing import Any
@@ -86,10 +86,12 @@ def read_results(path: Path) -> Results:
     summary = _json(summary_path)
     if "metric_statistics" not in summary:
         raise UsageError(f"{summary_path}: it is not the summary of a run. Keep the files of a run together.")
+    order = [*summary["datasets"]]
+    files = sorted(questions_files(path.parent, order), key=lambda file: order.index(file["dataset_name"]))
     return Results(
         predictions=predictions,
         summary=summary,
-        asked=asked_rows(questions_files(path.parent, {*summary["datasets"]})),
+        asked=asked_rows(files),
         notes=tuple(flaky_lines([Flaky(**each) for each in summary.get("flaky", ())])),
         gate=summary.get("gate", {}).get("reason"),
         xfailed={key_of(row): row["tolerated"] for row in predictions["predictions"] if row.get("tolerated")},
@@ -158,7 +160,7 @@ def _predictions(path: Path) -> Document:
     return document
 
 
-def questions_files(folder: Path, datasets: set[str]) -> Iterable[Document]:
+def questions_files(folder: Path, datasets: Collection[str]) -> Iterable[Document]:
     for path in sorted(folder.glob("*_questions.json")):
         document = _json(path)
         if document.get("dataset_name") in datasets and isinstance(document.get("questions"), list):
