@@ -20,6 +20,7 @@ from pytest_ragcheck.questions.question import QuestionSet
 from pytest_ragcheck.questions.question_rows import question_row
 from pytest_ragcheck.questions.wire import set_from_wire, set_to_wire
 from pytest_ragcheck.rag.documents.documents_outcome import Documents
+from pytest_ragcheck.scores.catalogue import JUDGED, RETRIEVAL
 from pytest_ragcheck.summary.gate_rules import GateRules
 from pytest_ragcheck.summary.predictions_reader import Unusable, read_json
 from pytest_ragcheck.summary.reach import Reach
@@ -127,6 +128,7 @@ def merged(shards: Sequence[Shard], *, timestamp: datetime) -> Outcomes:
         skipped=_added(part.skipped for part in parts),
         on_demand=_added(part.on_demand for part in parts),
         documents=reduce(add, documents) if documents else None,
+        thresholds={metric: minimum for part in parts for metric, minimum in part.thresholds.items()},
         excused={key: why for part in parts for key, why in part.excused.items()},
         cut_short=_joined(part.cut_short for part in parts),
         stopped=_joined(part.stopped for part in parts),
@@ -200,7 +202,7 @@ def _checked(shards: Sequence[Shard]) -> list[Shard]:
         differs = [
             f"{name} {value} and {shard.same.get(name)}"
             for name, value in first.same.items()
-            if shard.same.get(name) != value
+            if _differs(name, value, shard.same.get(name))
         ]
         if shard.count != first.count:
             raise UsageError(f"{first.path} is of {first.count} shards and {shard.path} of {shard.count}. {_GIVE}")
@@ -214,6 +216,14 @@ def _checked(shards: Sequence[Shard]) -> list[Shard]:
     if missing:
         raise UsageError(f"of {first.count} shards, {', '.join(missing)} is missing. {_GIVE}")
     return [by_number[number] for number in sorted(by_number)]
+
+
+def _differs(name: str, value: Any, other: Any) -> bool:
+    if name != "thresholds":
+        return bool(value != other)
+    # Only the shard of its test has the metrics that a `rag_check` call in another tier asserts.
+    apart = value.items() ^ other.items()
+    return any(metric not in (*JUDGED, *RETRIEVAL) or (metric in value and metric in other) for metric, _ in apart)
 
 
 def _check_disjoint(shards: Iterable[Shard]) -> None:

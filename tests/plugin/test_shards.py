@@ -32,6 +32,8 @@ def asking(project: Project) -> None:
         "test_calls.py",
         "def test_refunds(rag_check):\n    rag_check('What about refunds?').assert_passed()\n"
         "def test_returns(rag_check):\n    rag_check('What about returns?').assert_passed()\n"
+        "def test_search(rag_check):\n    gold = ['Refunds are possible for 30 days.']\n"
+        "    rag_check('What about returns?', tier='retrieval', gold_passages=gold).assert_passed()\n"
         "def test_plain(): pass\n",
     )
 
@@ -78,15 +80,15 @@ def test_the_shards_of_a_run_merged_are_the_run(project: Project, merge: Callabl
     whole = project.run("--rag-output=whole", "-p", "no:cacheprovider")
     ran = [shard(project, part, *(["-n2"] if part == "2/4" else [])) for part in SHARDS]
     assert all("ragcheck merge combines the shards" in each.text for each in ran)
-    # 12 questions, 3 or 4 a shard, and two tests that call; the plain test runs in each.
+    # 12 questions, 3 or 4 a shard, and three tests that call; the plain test runs in each.
     asked = [
         len(timeless(project.folder / f"part-{n}/rag.partial_predictions.json")["predictions"]) for n in (1, 2, 3, 4)
     ]
-    assert sum(asked) == 13
+    assert sum(asked) == 14
     assert max(asked) - min(asked) <= 2  # of which one may be the ERROR and one the skipped question
     done = merge("part-1", "part-2", "part-3", "part-4", "-o", "merged")
     assert done.status == 1, done.err
-    assert "12 PASS, 1 FAIL, 1 ERROR, 1 skipped" in done.out
+    assert "13 PASS, 1 FAIL, 1 ERROR, 1 skipped" in done.out
     names = sorted(path.name for path in (whole.folder / "whole").glob("*.json"))
     assert sorted(path.name for path in (whole.folder / "merged").glob("*.json")) == names
     for name in names:
@@ -98,7 +100,7 @@ def test_the_shards_of_a_run_merged_are_the_run(project: Project, merge: Callabl
         "ragcheck merge: of 4 shards, 3 is missing. Give the folders that all shards of one run wrote.\n",
     )
     compared = merge("part-1", "part-2", "part-3", "part-4", "--baseline", "whole/rag_predictions.json")
-    assert "baseline whole/rag_predictions.json: 1 not measured, 1 still failing, 12 as before" in compared.out
+    assert "baseline whole/rag_predictions.json: 1 not measured, 1 still failing, 13 as before" in compared.out
 
 
 @pytest.mark.parametrize(
