@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -123,6 +124,12 @@ def _sets(folder: Path, recording: Recording, settings: Settings) -> list[Questi
         for questions in read
         if questions.dataset_name in names
     }
+
+    def as_recorded(question: Question) -> Question:
+        # A questions file has one tier, and the `rag_check` calls of a test file may have several.
+        row = recording.rows.get(question.key)
+        return replace(question, tier=(row and row.question.tier) or question.tier)
+
     known_keys = {q.key for s in sets.values() for q in s.questions}
     for dataset, name in recording.rows:
         if (dataset, name) not in known_keys:
@@ -130,4 +137,4 @@ def _sets(folder: Path, recording: Recording, settings: Settings) -> list[Questi
                 f"{recording.name}: question {name!r} of {dataset!r} is in no questions file of its folder. "
                 f"Copy the {{dataset}}_questions.json of the same run into {str(folder)!r}."
             )
-    return [sets[dataset] for dataset in names]
+    return [replace(sets[dataset], questions=tuple(map(as_recorded, sets[dataset].questions))) for dataset in names]

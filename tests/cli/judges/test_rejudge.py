@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from pytest_ragcheck.questions.question import Question
+
     Ragcheck = Callable[..., tuple[int, str, str]]
 
 TERMS = a_question("terms", expected_answer="30 days")
@@ -96,17 +98,19 @@ def test_a_threshold_on_a_metric_of_conftest_is_an_error_and_no_pass(
     assert row["message"].startswith("cited could not be measured: no metric has this name. Run pytest with the hook")
 
 
+@pytest.mark.parametrize("beside", [(), (SKIPPED,)])
 def test_questions_keep_the_tier_of_the_recorded_run(
-    ragcheck: Ragcheck, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ragcheck: Ragcheck, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, beside: tuple[Question, ...]
 ) -> None:
     monkeypatch.chdir(tmp_path)
     gold = (GoldPassage(doc_id="terms", text="Refunds take 30 days."),)
     sought = a_question("terms", tier="retrieval", ingest=True, gold_passages=gold)
     record = a_record(question=sought, answer=None, judge=None, contexts=("5 EUR.",), source_ids=("fees",))
-    outcomes = some_outcomes(record, sets=(a_set("billing", sought),))
+    # A questions file has one tier, or none if those of `rag_check` calls differ.
+    outcomes = some_outcomes(record, sets=(a_set("billing", sought, *beside),))
     write_results(outcomes, aggregate(outcomes), tmp_path / "recorded", Redactor())
     status, printed, _ = ragcheck("rejudge", "recorded/rag_predictions.json")
-    assert (status, "0 PASS, 1 FAIL, 0 ERROR, 0 skipped" in printed.splitlines()) == (1, True), printed
+    assert (status, f"0 PASS, 1 FAIL, 0 ERROR, {len(beside)} skipped" in printed.splitlines()) == (1, True), printed
     (row,) = results(tmp_path / "ragcheck-results")[0]["predictions"]
     assert (row["tier"], "abstained" in row["metrics"], row["thresholds"]) == ("retrieval", False, {"recall_at_5": 0.7})
 
