@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_ragcheck.judging.judgement import JudgeIdentity
+from pytest_ragcheck.metrics.cost import Cost
 from pytest_ragcheck.questions.question import END_TO_END, GoldPassage, Question, QuestionSet
 from pytest_ragcheck.scores.score import Score
 from pytest_ragcheck.summary.gate_rules import GateRules
@@ -23,7 +24,7 @@ Document = Mapping[str, Any]
 
 def outcomes_of(predictions: Document, summary: Document, asked: Mapping[Key, Document]) -> Outcomes:
     """
-    Return verdicts, scores, texts and identities, without costs and documents.
+    Return verdicts, scores, texts, costs and identities, without documents.
 
     *asked* has the rows of the questions files. A question without one has no gold, xfail or quarantine.
     """
@@ -62,7 +63,7 @@ def rules_of_summary(summary: Document) -> GateRules:
 
 
 def _record(row: Document, verdict: Verdict, asked: Document, dropped: Mapping[str, str]) -> Record:
-    judge = row.get("judge")
+    judge, cost = row.get("judge"), row.get("cost", {})
     repeated = row.get("repeated") or {}
     scores = {metric: Score(value) for metric, value in row.get("metrics", {}).items()}
     scores |= {metric: Score.unscored(reason) for metric, reason in row.get("unscored", {}).items()}
@@ -84,6 +85,7 @@ def _record(row: Document, verdict: Verdict, asked: Document, dropped: Mapping[s
         first_token_seconds=row.get("first_token_seconds"),
         repeated={metric: tuple(map(tuple, values)) for metric, values in repeated.items()},
         judge=JudgeIdentity(**judge) if judge else None,
+        cost=Cost(asked_judge=any(name.startswith("judge_") for name in cost), **cost),
         top_k=row.get("top_k"),
     )
 

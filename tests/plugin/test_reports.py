@@ -135,6 +135,32 @@ def test_the_command_writes_what_the_gate_of_the_run_found(project: Project, mon
     assert later.startswith("## ❌ rag: billing: 1 confirmed as failing against ragcheck-baseline.json\n")
 
 
+def test_the_command_knows_the_cost_of_a_question_with_a_maximum(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(project.folder)
+    project.write(
+        "conftest.py",
+        """
+import pytest
+from pytest_ragcheck import RagClient
+
+@pytest.fixture(scope="session")
+def rag_client():
+    return RagClient.from_callable(lambda query: {"answer": "14 days", "contexts": [], "metrics": {"cost_usd": 0.01}})
+""",
+    )
+    project.write("billing.rag.yaml", "questions: [{id: window, question: How long?, expected_answer: 30 days}]\n")
+    project.write("pytest.ini", "[pytest]\nrag_judge = offline\nrag_max = cost_usd=1\n")
+    project.run()
+    assert main(["baseline", "save"]) == 0
+    run = project.run("--rag-report=run.md")
+    assert main(["report", "ragcheck-results", "-o", "later.md"]) == 0
+    later = (run.folder / "later.md").read_text(encoding="utf-8")
+    assert later == (run.folder / "run.md").read_text(encoding="utf-8")
+    assert (run.exit_status, later.partition("\n")[0][:4]) == (0, "## ✅")
+
+
 def test_the_command_keeps_the_order_of_the_datasets(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(project.folder)
     project.ask(bad("prices"), file="a.rag.yaml", dataset_name="z")
