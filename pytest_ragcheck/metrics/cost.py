@@ -80,9 +80,13 @@ def with_judge(cost: Cost, uses: Sequence[TokenUse], own: Mapping[str, tuple[flo
 
 
 def summed(costs: Iterable[Cost]) -> Cost:
-    """The sum of the costs; a number that is unknown for one of them is unknown."""
-    all_costs = list(costs)
-    return Cost(**{name: total(getattr(cost, name) for cost in all_costs) for name in NAMES})
+    """The sum of the costs; a number that is unknown for one of them that made the request is unknown."""
+    asked = list(costs)
+    judged = [cost for cost in asked if cost.asked_judge]
+    sums = {
+        name: total(getattr(cost, name) for cost in (judged if name.startswith("judge_") else asked)) for name in NAMES
+    }
+    return Cost(asked_judge=bool(judged), **sums)
 
 
 def usd_of(use: TokenUse, own: Mapping[str, tuple[float, float]]) -> float | None:

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.judging.judgement import JudgeIdentity
 from pytest_ragcheck.metrics.blame import BLAMES
-from pytest_ragcheck.metrics.cost import NAMES, total
+from pytest_ragcheck.metrics.cost import summed
 from pytest_ragcheck.questions.planted import ATTACKS, plants_of
 from pytest_ragcheck.scores.catalogue import ABSTAINED, METRICS, RETRIEVAL
 from pytest_ragcheck.summary.calibration.agreement import Agreement, agreements_of
@@ -244,17 +244,10 @@ def _performance(records: Iterable[Record]) -> dict[str, float]:
 
 def _costs(measured: Iterable[Record]) -> dict[str, float]:
     """The cost of the questions with a verdict; a sum with an unknown part is absent."""
-    costs = [record.cost for record in measured]
-    judged = [cost for cost in costs if cost.asked_judge]
-    sums = {
-        name.replace("_usd", "_cost_usd"): total(
-            getattr(cost, name) for cost in (judged if name.startswith("judge_") else costs)
-        )
-        for name in NAMES
-    }
-    money = [usd for name, usd in sums.items() if name.endswith("_usd") and usd is not None]
-    sums["cost_usd"] = sum(money) if money else None
-    return {name: value for name, value in sums.items() if value is not None}
+    cost = summed(record.cost for record in measured)
+    sums = {name.replace("_usd", "_cost_usd"): value for name, value in cost.known().items()}
+    money = [usd for usd in (cost.judge_usd, cost.system_usd) if usd is not None]
+    return {**sums, "cost_usd": sum(money)} if money else sums
 
 
 def _dropped(records: Iterable[Record]) -> dict[str, Counter[str]]:

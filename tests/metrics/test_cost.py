@@ -95,6 +95,10 @@ def test_a_sum_with_an_unknown_part_is_unknown() -> None:
     assert unknown == Cost(asked_judge=True, judge_input_tokens=1001)
     assert summed([Cost(system_usd=1.0), Cost(system_usd=2.0)]) == Cost(system_usd=3.0)
     assert summed([Cost(system_usd=1.0), Cost()]) == Cost()
+    # An earlier turn of a conversation is not judged.
+    turns = [Cost(system_usd=1.0), Cost(asked_judge=True, judge_usd=2.0, system_usd=1.0)]
+    assert summed(turns) == Cost(asked_judge=True, judge_usd=2.0, system_usd=2.0)
+    assert summed([*turns, Cost(asked_judge=True, system_usd=1.0)]) == Cost(asked_judge=True, system_usd=3.0)
 
 
 def test_a_recorded_use_costs_what_it_cost_then() -> None:

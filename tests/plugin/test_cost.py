@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_ragcheck.cli import main
 from tests.canned import good
 from tests.harness import three_ways
 from tests.metrics.ragas.finding import finds
@@ -112,6 +113,31 @@ def test_a_metric_by_the_model_costs_money_beside_a_cached_verdict(six: Project)
     assert run.summary["n_verdicts_from_cache"] == 6
     assert {row["cost"]["judge_usd"] for row in run.predictions["predictions"]} == {0.0011}
     assert run.summary["performance"]["judge_cost_usd"] == pytest.approx(6 * 0.0011)
+
+
+def test_judging_a_known_answer_again_leaves_the_cost_of_the_system(project: Project) -> None:
+    project.write(
+        "conftest.py",
+        """
+import pytest
+from pytest_ragcheck import Judgement, RagClient
+
+@pytest.fixture(scope="session")
+def rag_client():
+    return RagClient.from_callable(lambda query: {"answer": "14 days", "contexts": [], "metrics": {"cost_usd": 0.01}})
+
+@pytest.fixture(scope="session")
+def rag_judge():
+    return lambda question, answer: Judgement(answer_correctness=0.1, groundedness=1.0, error_message="weak")
+""",
+    )
+    project.write("billing.rag.yaml", "questions: [{id: window, question: How long?}]\n")
+    project.write("pytest.ini", "[pytest]\nrag_max = cost_usd=1\n")
+    project.run()
+    assert main(["baseline", "save"]) == 0
+    run = project.run()
+    assert "1 of 1 answer is in the baseline and keeps its verdict; it was judged again" in run.lines
+    assert (run.exit_status, run.predictions["predictions"][0]["cost"]) == (0, {"system_usd": 0.01})
 
 
 def test_a_dry_run_counts_the_preflight_of_a_judge_that_no_run_has_tried(six: Project) -> None:

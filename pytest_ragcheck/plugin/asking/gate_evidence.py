@@ -109,7 +109,11 @@ class _Examination:
         if known:
             evidence = replace(await self._asked(evidence), over_budget=self.over_budget)
         verdicts = tuple(each.verdict.value for each in self.again)
-        cost = summed((self.record.cost, *(each.cost for each in (*self.again, *self.judged))))
+        # Judging a known answer costs nothing at the system, which is not unknown.
+        judged = (
+            replace(each.cost, system_input_tokens=0, system_output_tokens=0, system_usd=0) for each in self.judged
+        )
+        cost = summed((self.record.cost, *(each.cost for each in self.again), *judged))
         # A leak may be searched by a regular expression.
         shown = await in_thread(self._leaking) if self.again else self.record
         return replace(shown, evidence=evidence.to_document(), asked_again=verdicts, cost=cost)
