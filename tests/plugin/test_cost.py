@@ -140,6 +140,32 @@ def rag_judge():
     assert (run.exit_status, run.predictions["predictions"][0]["cost"]) == (0, {"system_usd": 0.01})
 
 
+def test_further_requests_of_the_gate_do_not_exceed_the_maximum_of_a_question(project: Project) -> None:
+    project.write(
+        "conftest.py",
+        """
+import pytest
+from pathlib import Path
+from pytest_ragcheck import RagClient
+
+@pytest.fixture(scope="session")
+def rag_client():
+    days = Path("days").read_text().split()
+    reply = {"contexts": ["30 days"], "metrics": {"cost_usd": 0.01}}
+    return RagClient.from_callable(lambda query: {**reply, "answer": f"{days.pop(0)} days"})
+""",
+    )
+    project.write("billing.rag.yaml", "questions: [{id: window, question: How long?, expected_answer: 30 days}]\n")
+    project.write("pytest.ini", "[pytest]\nrag_judge = offline\nrag_max = cost_usd=0.03\n")
+    project.write("days", "30")
+    project.run()
+    assert main(["baseline", "save"]) == 0
+    project.write("days", "14 14 14 30")
+    run = project.run()
+    assert "baseline ragcheck-baseline.json: 1 passed when asked again" in run.lines
+    assert (run.exit_status, run.predictions["predictions"][0]["cost"]) == (0, {"system_usd": 0.04})
+
+
 def test_a_dry_run_counts_the_preflight_of_a_judge_that_no_run_has_tried(six: Project) -> None:
     run = six.run("--rag-dry-run", "--rag-judge-model=m", "-o", "rag_disable=cache")
     (line,) = [line for line in run.lines if line.startswith("preflight")]

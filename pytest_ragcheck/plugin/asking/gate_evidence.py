@@ -116,7 +116,12 @@ class _Examination:
         cost = summed((self.record.cost, *(each.cost for each in self.again), *judged))
         # A leak may be searched by a regular expression.
         shown = await in_thread(self._leaking) if self.again else self.record
-        return replace(shown, evidence=evidence.to_document(), asked_again=verdicts, cost=cost)
+        maximums = shown.maximums
+        if cost != shown.cost:
+            # A maximum is that of one evaluation, and the cost is now that of several.
+            maximums = {each: n for each, n in maximums.items() if each != "cost_usd" or each in shown.exceeded}
+        document = evidence.to_document()
+        return replace(shown, evidence=document, asked_again=verdicts, cost=cost, maximums=maximums)
 
     def _leaking(self) -> Record:
         """The worst leak of today, first of those that no saved run has; without a leak the first failure."""
