@@ -342,7 +342,6 @@ def read_stream(text: str) -> bool:
 
 
 def read_request(text: str) -> str:
-    """A template of requests, unchanged."""
     from pytest_ragcheck.rag.shapes.request_template import read_template
 
     read_template(text)

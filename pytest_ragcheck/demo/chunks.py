@@ -40,7 +40,6 @@ class _Block:
 
 
 def without_code(statement: str) -> str:
-    """The text of a statement before its code."""
     return _FENCE.split(statement, maxsplit=1)[0]
 
 

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
 @frozen
 class Evaluated:
-    """A record and its origin."""
-
     record: Record
     on_demand: str = ""
     """Why the question was not prefetched; empty if it was."""

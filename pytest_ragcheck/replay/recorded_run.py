@@ -49,7 +49,6 @@ class Recording:
 
     @property
     def judges(self) -> frozenset[JudgeIdentity | None]:
-        """The judges; None for questions without one."""
         return frozenset(row.judge for row in self.rows.values())
 
     async def ask(self, question: Question) -> RagAnswer:

@@ -29,7 +29,7 @@ from pytest_ragcheck.summary.run_outcomes import Outcomes
 from pytest_ragcheck.verdict.record import record_of
 
 _GIVE = "Give the folders that all shards of one run wrote."
-_PLAIN = ("session_name", "cut_short", "stopped")
+_PLAIN = ("session_name", "cut_short", "stopped", "skipped", "on_demand")
 _RUN_ALIKE = "Run all shards on the same commit and with the same settings."
 
 
@@ -62,9 +62,7 @@ def shard_document(outcomes: Outcomes) -> dict[str, Any]:
         "ended": outcomes.timestamp.timestamp(),
         "same": _same(outcomes),
         **{name: getattr(outcomes, name) for name in _PLAIN},
-        "skipped": dict(outcomes.skipped),
-        "failed_otherwise": list(outcomes.failed_otherwise),
-        "on_demand": dict(outcomes.on_demand),
+        "failed_otherwise": outcomes.failed_otherwise,
         "excused": [[*key, why] for key, why in sorted(outcomes.excused.items())],
         "reach": outcomes.reach.to_row(),
         "documents": asdict(outcomes.documents) if outcomes.documents is not None else None,
@@ -181,12 +179,10 @@ def _outcomes(document: Mapping[str, Any]) -> Outcomes:
         timestamp=datetime.fromtimestamp(document["ended"], timezone.utc),
         sets=tuple(map(set_from_wire, document["sets"])),
         records=tuple(map(record_of, document["records"])),
-        skipped=document["skipped"],
         complete=False,
         thresholds=same["thresholds"],
         groups=tuple(same["metrics"]),
         failed_otherwise=tuple(document["failed_otherwise"]),
-        on_demand=document["on_demand"],
         excused={(dataset_name, name): why for dataset_name, name, why in document["excused"]},
         reach=Reach.from_row(document["reach"]),
         rules=GateRules(**same["gate"]),

@@ -142,7 +142,6 @@ class Slots:
         return True
 
     def limit(self) -> AdaptiveLimit:
-        """A copy of the adaptive limit."""
         known, *numbers = self._table.read(_LIMIT, _WANTED.size)
         return AdaptiveLimit(*numbers) if known else AdaptiveLimit(self.number, self.number)
 

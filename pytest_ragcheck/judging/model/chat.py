@@ -49,8 +49,6 @@ class AsksModel(Protocol):
 
 @frozen
 class ModelReply(Generic[T]):
-    """A reply that could be read."""
-
     value: T
     text: str
     """The reply as received."""

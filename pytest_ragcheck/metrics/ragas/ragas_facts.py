@@ -45,8 +45,6 @@ _RATINGS_SCHEMA = {"type": "array", "items": {"type": "integer", "enum": list(ra
 
 
 class AnswerStatement(BaseModel):
-    """One simple statement of the answer."""
-
     model_config = ConfigDict(extra="ignore", frozen=True)
 
     statement: Annotated[str, BeforeValidator(_nonblank)]

@@ -155,7 +155,6 @@ class Checker:
         return replace(prepared, judge=judge, metrics=with_known(prepared.metrics, known))
 
     async def keep_leak(self, backends: Backends, record: Record) -> bool:
-        """Do as `PreparedQuestion.keep_leak`."""
         question, is_new = record.question, True
         if self.baseline is not None and (row := self.baseline.row(question)) is not None:
             from pytest_ragcheck.summary.gate.gate_decision import is_newly_forbidden

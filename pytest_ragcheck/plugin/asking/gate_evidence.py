@@ -116,10 +116,10 @@ class _Examination:
         cost = summed((self.record.cost, *(each.cost for each in self.again), *judged))
         # A leak may be searched by a regular expression.
         shown = await in_thread(self._leaking) if self.again else self.record
-        maximums = shown.maximums
-        if cost != shown.cost:
+        maximums = dict(shown.maximums)
+        if cost != shown.cost and "cost_usd" not in shown.exceeded:
             # A maximum is that of one evaluation, and the cost is now that of several.
-            maximums = {each: n for each, n in maximums.items() if each != "cost_usd" or each in shown.exceeded}
+            maximums.pop("cost_usd", None)
         document = evidence.to_document()
         return replace(shown, evidence=document, asked_again=verdicts, cost=cost, maximums=maximums)
 

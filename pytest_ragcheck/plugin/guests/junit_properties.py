@@ -20,8 +20,6 @@ PREFIX = "ragcheck."
 
 @dataclass(slots=True)
 class Attempt:
-    """One execution of an item."""
-
     records: list[Record] = field(default_factory=list)
     properties: list[tuple[str, str | float]] = field(default_factory=list)
     """The properties of the records; the three reports of an item share them, to save memory."""

@@ -46,7 +46,6 @@ def sentences(text: str) -> Iterator[str]:
 
 
 def places_of_sentences(text: str) -> Iterator[tuple[int, int]]:
-    """The start and the end of each of the `sentences` in *text*."""
     end = 0
     for sentence in sentences(text):
         start = text.index(sentence, end)

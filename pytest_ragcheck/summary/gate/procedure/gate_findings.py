@@ -62,8 +62,6 @@ class Examined:
 
 @frozen
 class CountFinding:
-    """The count test and the floor."""
-
     known_runs: int
     """The fewest saved runs of a unit that broke in exactly one run, else the median of all questions; >= 1."""
 
