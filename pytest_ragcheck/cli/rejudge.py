@@ -126,7 +126,7 @@ def _sets(folder: Path, recording: Recording, settings: Settings) -> list[Questi
     }
 
     def as_recorded(question: Question) -> Question:
-        # A questions file has one tier, and the `rag_check` calls of a test file may have several.
+        # A questions file has one tier; `rag_check` calls may have several.
         row = recording.rows.get(question.key)
         return replace(question, tier=(row and row.question.tier) or question.tier)
 

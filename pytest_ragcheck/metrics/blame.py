@@ -24,16 +24,8 @@ def blame(question: Question, answer: RagAnswer, short: Collection[str], *, decl
     The part of the system that a FAIL points at, one of `BLAMES`; empty for a question without gold passages.
 
     Also empty if the gold passages have only document ids and the contexts have none, or if the only fault is a leak.
-
-    In the tier `retrieval`, which has no answer, the blame is retrieval. Otherwise the first rule that holds decides:
-
-    1. The question is unanswerable, and was answered: generation.
-    2. No context has a gold passage, unless the contexts were given with the question: retrieval.
-    3. Only measures of the contexts are too low: retrieval.
-    4. A measure of grounding is too low, and the system did not decline: grounding.
-    5. Anything else: generation, even if only some of the gold passages were found.
-
-    *short* are the metrics below their thresholds.
+    The first rule in docs/reference/metrics-retrieval.md that holds decides. *short* are the metrics below their
+    thresholds.
     """
     short = frozenset(short) - {MUST_NOT_RETRIEVE}
     if not short or not question.gold_passages or (question.is_answered and lacks_ids(question, answer)):

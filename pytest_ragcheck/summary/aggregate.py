@@ -243,7 +243,6 @@ def _performance(records: Iterable[Record]) -> dict[str, float]:
 
 
 def _costs(measured: Iterable[Record]) -> dict[str, float]:
-    """The cost of the questions with a verdict; a sum with an unknown part is absent."""
     cost = summed(record.cost for record in measured)
     sums = {name.replace("_usd", "_cost_usd"): value for name, value in cost.known().items()}
     money = [usd for usd in (cost.judge_usd, cost.system_usd) if usd is not None]

@@ -191,7 +191,7 @@ def _outcomes(document: Mapping[str, Any]) -> Outcomes:
 
 
 def _checked(shards: Sequence[Shard]) -> list[Shard]:
-    """The shards in order, after checking that each is there once and all belong to one run."""
+    """The shards in order, if each is there once and all belong to one run."""
     first = shards[0]
     by_number: dict[int, Shard] = {}
     for shard in shards:
@@ -217,7 +217,7 @@ def _checked(shards: Sequence[Shard]) -> list[Shard]:
 def _differs(name: str, value: Any, other: Any) -> bool:
     if name != "thresholds":
         return bool(value != other)
-    # Only the shard of its test has the metrics that a `rag_check` call in another tier asserts.
+    # A `rag_check` call in another tier asserts its metrics in its own shard alone.
     apart = value.items() ^ other.items()
     return any(metric not in (*JUDGED, *RETRIEVAL) or (metric in value and metric in other) for metric, _ in apart)
 

@@ -109,7 +109,7 @@ class _Examination:
         if known:
             evidence = replace(await self._asked(evidence), over_budget=self.over_budget)
         verdicts = tuple(each.verdict.value for each in self.again)
-        # Judging a known answer costs nothing at the system, which is not unknown.
+        # Judging again costs the system nothing.
         judged = (
             replace(each.cost, system_input_tokens=0, system_output_tokens=0, system_usd=0) for each in self.judged
         )
@@ -118,7 +118,7 @@ class _Examination:
         shown = await in_thread(self._leaking) if self.again else self.record
         maximums = dict(shown.maximums)
         if cost != shown.cost and "cost_usd" not in shown.exceeded:
-            # A maximum is that of one evaluation, and the cost is now that of several.
+            # A maximum is that of one evaluation; the cost is now that of several.
             maximums.pop("cost_usd", None)
         document = evidence.to_document()
         return replace(shown, evidence=document, asked_again=verdicts, cost=cost, maximums=maximums)

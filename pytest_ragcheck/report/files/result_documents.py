@@ -103,7 +103,7 @@ def _head(outcomes: Outcomes) -> dict[str, Any]:
 
 
 def _unless_empty(**entries: Any) -> dict[str, Any]:
-    """The entries without those that are empty or 0, which a document leaves out."""
+    """The entries that are neither empty nor 0."""
     return {name: value for name, value in entries.items() if value}
 
 
