@@ -106,7 +106,8 @@ def _run(file: Path | InGit, name: str) -> TrendRun:
 
 def _time(head: Fields) -> datetime:
     try:
-        ended = datetime.fromisoformat(head.text("timestamp"))
+        # Python 3.10 reads no Z.
+        ended = datetime.fromisoformat(head.text("timestamp").replace("Z", "+00:00"))
         return ended.astimezone(timezone.utc) if ended.tzinfo else ended.replace(tzinfo=timezone.utc)
     except (ValueError, OverflowError):
         raise head.mistake("timestamp") from None

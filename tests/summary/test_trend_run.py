@@ -85,6 +85,12 @@ def test_a_damaged_judge_is_named_where_it_is(tmp_path: Path) -> None:
     assert 'predictions[0], under "judge", has 2 under "prompt_version".' in str(caught.value)
 
 
+def test_a_time_that_ends_in_z_is_in_utc(tmp_path: Path) -> None:
+    path = written(tmp_path / "b.json")
+    path.write_text(path.read_text("utf-8").replace("2026-11-02T01:00:00+02:00", "2026-11-02T01:00:00Z"), "utf-8")
+    assert read_run(path).ended.isoformat() == "2026-11-02T01:00:00+00:00"
+
+
 @pytest.mark.parametrize("timestamp", ["0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-12:00"])
 def test_a_time_outside_the_calendar_of_utc_is_reported(tmp_path: Path, timestamp: str) -> None:
     path = written(tmp_path / "b.json")
