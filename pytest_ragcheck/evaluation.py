@@ -33,6 +33,7 @@ from pytest_ragcheck.report.files.result_files import Written, write_results
 from pytest_ragcheck.report.terminal.run_lines import run_thresholds
 from pytest_ragcheck.scores.catalogue import ASSERTABLE
 from pytest_ragcheck.summary.aggregate import Summary, aggregate
+from pytest_ragcheck.summary.flaky import flaky_in_run
 from pytest_ragcheck.summary.reach import Reach
 from pytest_ragcheck.summary.run_outcomes import Outcomes
 from pytest_ragcheck.verdict.verdict import Verdict
@@ -134,7 +135,7 @@ async def evaluate(
         )
         records = await evaluate_all(prepared, settings)
     outcomes = outcomes_of(sets, records, settings)
-    summary = aggregate(outcomes)
+    summary = aggregate(outcomes, flaky=flaky_in_run(outcomes.measured, None, clean=str))
     files = None if folder is None else write_results(outcomes, summary, folder, settings.redactor)
     return Evaluation(records=records, summary=summary, files=files, notes=notes)
 

@@ -106,6 +106,16 @@ def test_it_writes_what_a_pytest_run_writes(project: Project, tmp_path: Path) ->
     assert ran.files.partial == ""
 
 
+def test_questions_that_pass_and_fail_are_flaky_as_in_a_pytest_run() -> None:
+    scores = iter([0.9, 0.3, 0.8])
+
+    def judge(question: Question, answer: RagAnswer) -> Judgement:
+        return Judgement(answer_correctness=next(scores), groundedness=1.0, error_message="too short")
+
+    (flaky,) = run([a_question("a")], answer, judge, settings=Settings.of(repeats=3)).summary.flaky
+    assert (flaky.question_id, flaky.passes, flaky.fails) == ("a", 2, 1)
+
+
 def test_questions_may_be_values_and_nothing_is_written_unless_it_is_wanted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
