@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.canned import good
+from pytest_ragcheck.cli import main
+from tests.canned import bad, good
 from tests.harness import three_ways
 from tests.servers.fake_endpoint import FakeEndpoint, json_reply
 from tests.servers.openai_server import OpenAIServer, verdict
@@ -52,6 +53,15 @@ def test_a_second_run_asks_only_what_is_run_twice(run: Callable[..., Run], judge
     assert third.outcomes == {"passed": 3}
     assert third.summary["n_verdicts_from_cache"] == 3
     assert "verdict cache: 3 of 3 verdicts from an earlier run" in third.lines
+
+
+def test_verdicts_of_a_baseline_are_not_counted_although_the_gate_ignores_the_question(project: Project) -> None:
+    project.ask(bad("a", xfail="known"), bad("b", quarantine="known"), good("c"))
+    project.run_before()
+    assert main(["baseline", "save"]) == 0
+    for gate in ("confirmed", "regression"):
+        again = project.run(f"--rag-gate={gate}")
+        assert (again.exit_status, "n_verdicts_from_cache" in again.summary) == (0, False), gate
 
 
 def test_the_judge_is_asked_anew_where_it_is_wanted(run: Callable[..., Run], judge: OpenAIServer) -> None:

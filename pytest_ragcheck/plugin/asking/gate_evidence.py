@@ -54,11 +54,12 @@ async def with_evidence(record: Record, backends: Backends, checker: Checker, ru
     excused = question.quarantine is not None or question.xfail
     kept = (tuple(evidence.get("saved_runs", ())), evidence.get("gate")) == (run.baseline.runs, run.gate)
     lacks = evidence.get("over_budget") or evidence.get("not_judged") or None in evidence.get("replies", ())
-    if row is None or record.verdict is Verdict.ERROR or excused or (kept and not lacks):
+    if row is None or record.verdict is Verdict.ERROR or (kept and not lacks):
         return record
-    if run.rules.other_baseline == "refuse" and other_settings(row, record):
-        # The gate refuses the baseline without further requests.
-        return record
+    # The gate refuses a baseline of other settings without further requests.
+    if excused or (run.rules.other_baseline == "refuse" and other_settings(row, record)):
+        recorded = any((each.judge, each.material) == (record.judge, record.material) for each in row.answers)
+        return replace(record, verdict_cached=record.verdict_cached and not recorded)
     return await _Examination(record, backends, checker, run, row).run()
 
 
