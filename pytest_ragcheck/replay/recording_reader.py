@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from statistics import fmean, median
 from sys import intern
 from types import MappingProxyType
 from typing import Any
@@ -133,8 +134,13 @@ def _cost(fields: Fields) -> Cost:
 def _judgement(judgement: Fields, fields: Fields) -> Judgement:
     votes = judgement.object_or_null("votes")
     # With several answers, the judgement belongs to one answer, and the metrics to all.
-    several = any(len(asked) > 1 for asked in (fields.row.get("repeated") or {}).values())
-    scores = Fields(fields.numbers("metrics"), fields.place) if several else judgement
+    repeated = fields.row.get("repeated") or {}
+    try:
+        several = any(len(asked) > 1 for asked in repeated.values())
+        metrics = _unrounded(fields.numbers("metrics"), repeated) if several else {}
+    except (AttributeError, TypeError, ValueError):
+        raise fields.mistake("repeated") from None
+    scores = Fields(metrics, fields.place) if several else judgement
     return Judgement(
         answer_correctness=scores.number_or_null("answer_correctness"),
         groundedness=scores.number_or_null("groundedness"),
@@ -144,6 +150,15 @@ def _judgement(judgement: Fields, fields: Fields) -> Judgement:
         unsupported_claims=fields.texts("unsupported_claims"),
         served_by=judgement.text_or_null("served_by") or "",
     )
+
+
+def _unrounded(metrics: Mapping[str, float], repeated: Mapping[str, Any]) -> dict[str, float]:
+    """The metrics with the digits of their repeated values, so that a score at a threshold stays on its side."""
+    found = dict(metrics)
+    for metric in metrics.keys() & repeated.keys():
+        combined = median(map(median, repeated[metric])), median(map(fmean, repeated[metric]))
+        found[metric] = next((value for value in combined if round(value, 6) == found[metric]), found[metric])
+    return found
 
 
 def _scores(fields: Fields) -> dict[str, Score]:

@@ -57,6 +57,24 @@ def test_the_files_are_those_of_the_recorded_run(project: Project) -> None:
     assert sum(line.startswith(header) for line in run.lines) == 1
 
 
+def test_a_combined_score_just_below_its_minimum_stays_there(project: Project) -> None:
+    project.ask(good("terms"))
+    project.extend_conftest(
+        """
+@pytest.fixture(scope="session")
+def rag_judge():
+    scores = iter([0.6, 0.7])
+    return lambda question, answer: Judgement(answer_correctness=next(scores), groundedness=1.0)
+"""
+    )
+    # The mean of 0.6 and 0.7 is 0.6499999999999999.
+    run = project.run("-orag_repeats=2", "--rag-threshold=0.65")
+    assert run.scores["terms"]["answer_correctness"] == 0.65
+    shutil.copy(project.folder / "ragcheck-results" / "rag_predictions.json", project.folder / "recorded.json")
+    again = project.run("--rag-replay=recorded.json", "--rag-threshold=0.65")
+    assert run.verdicts == again.verdicts == {"terms": "FAIL"}
+
+
 def test_the_folder_of_a_run_is_a_recording(project: Project) -> None:
     project.ask(good("terms"))
     project.run("--rag-output=recorded")

@@ -119,6 +119,10 @@ def test_rows_of_earlier_versions_have_answers_and_no_verdicts(tmp_path: Path) -
             predictions(errored(prediction="30 days", contexts=None)),
             'errors[0] has null under "contexts". Restore the file as the run wrote it.',
         ),
+        (
+            predictions(passed(judgement=JUDGEMENT, metrics={"f1": 1.0}, repeated={"f1": [[1.0], []]})),
+            'predictions[0] has {"f1": [[1.0], []]} under "repeated". Restore the file as the run wrote it.',
+        ),
     ],
 )
 def test_what_cannot_be_replayed_is_said(tmp_path: Path, content: Any, text: str) -> None:

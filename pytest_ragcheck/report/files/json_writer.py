@@ -21,7 +21,7 @@ DECIMALS = 6
 _ROW = "\n    "
 """The line break and the indent of a row of an array."""
 
-_EXACT = frozenset({"metadata", "thresholds", "maximums", JUDGEMENT})
+_EXACT = frozenset({"metadata", "thresholds", "maximums", "repeated", JUDGEMENT})
 
 _ENCODED = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 _FAST_ENCODERS: dict[type, Callable[[Any], str]] = {
@@ -109,8 +109,8 @@ def rounded(value: Any) -> Any:
     """
     The JSON value with every float rounded to `DECIMALS` decimals.
 
-    `metadata` and the limits belong to the user, and `judgement` is read back to decide a run again, so these keep
-    their digits.
+    `metadata` and the limits belong to the user, and `judgement` and `repeated` are read back to decide a run again, so
+    these keep their digits.
     """
     if isinstance(value, float):
         return round(value, DECIMALS)
