@@ -145,12 +145,17 @@ def _checked(settings: Settings | None) -> Settings:
     settings = settings or Settings.of()
     if not isinstance(settings, Settings):
         raise UsageError(f"evaluate: settings are {settings!r:.80}. Write settings=Settings.of(...).")
-    if needing := [name for name in _NEED_PYTEST if settings.replace(**{name: None}) != settings]:
+    if needing := needing_pytest(settings):
         raise UsageError(
             f"evaluate: {', '.join(needing)} of the settings cannot be honoured without pytest. Run pytest, or "
             f"write settings.replace({'=None, '.join(needing)}=None)."
         )
     return settings
+
+
+def needing_pytest(settings: Settings) -> list[str]:
+    """The keywords of the settings that only a pytest run can honour."""
+    return [name for name in _NEED_PYTEST if settings.replace(**{name: None}) != settings]
 
 
 def _output_folder(output: str | PathLike[str] | None, settings: Settings) -> Path | None:

@@ -39,7 +39,7 @@ def run(chosen: argparse.Namespace) -> int:
     import asyncio
 
     from pytest_ragcheck.config.resolve import read_settings
-    from pytest_ragcheck.evaluation import outcomes_of
+    from pytest_ragcheck.evaluation import needing_pytest, outcomes_of
     from pytest_ragcheck.replay.recording_reader import read_recording
     from pytest_ragcheck.replay.replay_judge import choose_replay_judge, missing_for_replay
     from pytest_ragcheck.report.files.output_folder import check_folder
@@ -52,6 +52,11 @@ def run(chosen: argparse.Namespace) -> int:
     settings = read_settings(_given(chosen))
     chosen.predictions = predictions_path(chosen.predictions)
     recording = read_recording(chosen.predictions, name=str(chosen.predictions))
+    if needing := [f"rag_{name}" for name in needing_pytest(settings) if name != "calibration"]:
+        raise UsageError(
+            f"{', '.join(needing)}: only a pytest run can honour this. Leave it out, or run pytest "
+            f"--rag-replay={recording.name}."
+        )
     if is_result_of(chosen.predictions, settings.run.output, settings.run.agent):
         raise UsageError(f"{recording.name} would be overwritten. Give another --rag-agent or --rag-output.")
     check_folder(settings.run.output)
