@@ -46,7 +46,7 @@ def calibrated(raw: float, line: float) -> float:
 
 
 def test_the_judge_says_who_it_is():
-    assert OfflineJudge.identity == JudgeIdentity(kind="offline", prompt_version="offline-12")
+    assert OfflineJudge.identity == JudgeIdentity(kind="offline", prompt_version="offline-13")
 
 
 @pytest.mark.parametrize("answer", ["30 days", "Thirty days.", "30d", "You can ask within 30 days."])
@@ -62,10 +62,10 @@ class TestCorrectness:
     def test_is_the_share_of_the_expected_words(self):
         answer = "The fee depends on colour and size."
         judgement = judged(answer, "colour, size, weight, age, finish", contexts=(answer,))
-        # Two of five words of weight 1: 0.4. " colour size weight age finish " has 29 groups of three characters; the
-        # answer " the fee depends on colour and size " has 11 of them: " co", "col", "olo", "lou", "our", "ur ",
-        # " si", "siz", "ize", "ze ", and "e f" of "the fee".
-        assert judgement.answer_correctness == pytest.approx(calibrated(0.9 * 0.4 + 0.1 * 11 / 29, 0.5))
+        # Two of five words of weight 1: 0.4. " colour size weight age finish " has 29 different pairs; the answer
+        # " the fee depends on colour and size " has 14 of them: " c", "co", "ol", "lo", "ou", "ur", "r ",
+        # " s", "si", "iz", "ze", "e ", " a" of "and" and " f" of "fee".
+        assert judgement.answer_correctness == pytest.approx(calibrated(0.9 * 0.4 + 0.1 * 14 / 29, 0.5))
         assert judgement.error_message == 'the answer does not have "colour, size, weight, age, finish"'
 
     @pytest.mark.parametrize(
@@ -194,8 +194,8 @@ class TestCorrectness:
         judgement = judged("1788", "18 January 1788", question="When?")
         assert judgement.answer_correctness == pytest.approx(calibrated(0.8, 0.67))
         assert judged("January 1789", "18 January 1788", question="When?").answer_correctness == pytest.approx(
-            # 1 of 5; of the 15 groups of " 18 january 1788 " the 7 of " january ", "y 1", " 17" and "178".
-            calibrated(0.9 * 0.2 + 0.1 * 10 / 15, 0.67)
+            # 1 of 5; of the 14 different pairs of " 18 january 1788 " the 8 of " january ", " 1", "17" and "78".
+            calibrated(0.9 * 0.2 + 0.1 * 11 / 14, 0.67)
         )
 
     def test_a_number_that_the_question_has_need_not_be_repeated(self):

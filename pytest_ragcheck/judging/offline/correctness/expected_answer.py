@@ -24,13 +24,13 @@ from pytest_ragcheck.judging.offline.words.terms import (
     term_of,
 )
 
-# Weights of terms other than words, which weigh 1. Stop words at 1: -0.002 of the area under the curve on each set.
+# Weights of terms other than words, which weigh 1. Stop words at 1: 0.000, -0.001, -0.002 of the area under the curve.
 # The other two let "30" answer "how many days?", and reject "45 days" for "30 days".
 _STOP_WORD, _ASKED, _NUMBER = 0.1, 0.2, 2.0
 
 _PUNCTUATION = ".,;:!?\"'()[]“”‘’«»"
 _MOST_KEPT, _LONGEST_KEPT = 1000, 1000  # characters
-_LONGEST_SPELT = 80  # characters; nearly all groups of three of a long text occur in any text
+_LONGEST_SPELT = 80  # characters; nearly all pairs of a long text occur in any text
 _MONTHS = frozenset(MONTH_NUMBERS)
 _YEAR = re.compile(r"[12]\d{3}")
 _DECADE = re.compile(r"[12]\d\d0")
@@ -90,12 +90,12 @@ class ExpectedAnswer:
         return sum([f" {a} {b} " in content for a, b in pairs]) / len(pairs) if pairs else 1.0
 
     def spelling_in(self, spelt: str, *, default: float) -> float:
-        """The share of its groups of three characters that *spelt* contains, 0..1; *default* if it is long."""
+        """The share of its pairs of characters that *spelt* contains, 0..1; *default* if it is long."""
         own = self.spelt
         if len(own) > _LONGEST_SPELT:
             return default
-        groups = {own[place : place + 3] for place in range(len(own) - 2)}
-        return sum(map(spelt.__contains__, groups)) / len(groups)
+        pairs = {own[place : place + 2] for place in range(len(own) - 1)}
+        return sum(map(spelt.__contains__, pairs)) / len(pairs)
 
 
 class ExpectedAnswers(dict[str, ExpectedAnswer]):
