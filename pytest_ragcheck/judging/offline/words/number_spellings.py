@@ -21,14 +21,16 @@ _HALVES = frozenset(WORDS["halves after numbers"].split())
 _PERCENT = "percen"  # the term of percent
 _PERCENT_BEFORE, _PERCENT_AFTER = frozenset(("por", "per", "pour")), frozenset(("ciento", "cento", "cent"))
 _AFTER_NUMBER = _PERCENT_AFTER.union(SCALES)
-_ROOM_AFTER_TENS = 10
+_MOST_ROOM_AFTER_TENS = 20
 _ONE_AFTER_TENS: dict[str, int] = {
     **dict.fromkeys(("un", "une", "uno", "una", "um", "uma", "first", "первого"), 1),
     **dict.fromkeys(("second", "второго"), 2),
 }
+_AFTER_TENS = {word: value for word, (value, _) in LANGUAGE_OF.items()} | _ONE_AFTER_TENS
 _BEFORE_HOURS = frozenset(("las", "la", "as", "alle", "le", "dalle"))  # "a las seis y media" is 6:30
 _ARTICLES = frozenset(("a", "un", "une", "una", "uma", "um", "een", "eine", "einer", "ein"))
 _LONGEST_SYMBOL = 2
+_HUNDRED = 100
 _FRENCH_DIGITS = frozenset(("deux", "trois", "quatre", "cinq", "sept", "huit", "neuf"))
 _FRENCH_HUNDREDS, _FRENCH_TWENTIES = frozenset(("cent", "cents")), frozenset(("vingt", "vingts"))
 _FRENCH = frozenset(WORDS["French"].split())
@@ -148,8 +150,10 @@ def _number_with_words_before(words: Sequence[str], terms: Sequence[str], place:
         return 0, terms[place] if end == place + 1 else canonical_number(f"{value:.6f}"), end
     if word not in SCALES or len(word) <= _LONGEST_SYMBOL or not (halves or before in _ARTICLES):
         return 0, "", place
-    # Half a million, a hundred, a dozen.
-    return halves or 1, canonical_number(str(SCALES[word] / (2 if halves else 1))), place + 1
+    if halves:  # half a million
+        return halves, canonical_number(str(SCALES[word] / 2)), place + 1
+    end, value = _number_at(words, terms, place - 1)  # a hundred and ten
+    return 1, canonical_number(f"{value:.6f}"), end
 
 
 def _words_of_half(words: Sequence[str], place: int) -> int:
@@ -171,7 +175,7 @@ def _is_french_hundred(words: Sequence[str], place: int) -> bool:
 
 def _number_at(words: Sequence[str], terms: Sequence[str], start: int) -> tuple[int, float]:
     try:
-        current = float(terms[start])
+        current = 1.0 if words[start] in _ARTICLES else float(terms[start])
     except ValueError:  # a version such as 1.2.3
         return start + 1, 0.0
     if len(terms[start]) > _LONGEST_NUMBER:  # a float would lose digits
@@ -182,8 +186,8 @@ def _number_at(words: Sequence[str], terms: Sequence[str], start: int) -> tuple[
         word = words[end]
         scale = 100 if word in _FRENCH_HUNDREDS and words[end - 1] in _FRENCH_DIGITS else SCALES.get(word)
         if scale is not None and scale < smallest_scale and current < _LARGEST_COMPOSED:
-            current *= scale
-            if scale > 100:
+            current += (scale - 1) * (current % 1000 if scale == _HUNDRED else current)  # mille deux cents
+            if scale > _HUNDRED:
                 total, current, smallest_scale = total + current, 0.0, scale
             room = scale
             end += 1
@@ -193,16 +197,21 @@ def _number_at(words: Sequence[str], terms: Sequence[str], start: int) -> tuple[
             continue
         step = 2 if room and word in _JOINING and (word != "and" or room >= 100) and end + 1 < len(words) else 1
         following = words[end + step - 1]
-        value = NUMBER_WORDS.get(following) or (_ONE_AFTER_TENS.get(following, 0) if room == _ROOM_AFTER_TENS else 0)
+        value = NUMBER_WORDS.get(following) or (_AFTER_TENS.get(following, 0) if room <= _MOST_ROOM_AFTER_TENS else 0)
         if not value or value >= room:
             break
         current += value
         room = 10 if value == 10 and room == 20 else _room_after(following)  # soixante-dix-sept
         end += step
+    value = total + current
     after = [word for word in words[end : end + 3] if word not in _ARTICLES]
     if len(after) > 1 and after[0] in _BEFORE_HALF and after[1] in _HALVES:
-        return words.index(after[1], end) + 1, total + current + 0.5
-    return end, total + current
+        last = SCALES.get(words[end - 1], 1)
+        end = words.index(after[1], end) + 1
+        scale = SCALES.get(words[end], 1) if last == 1 and end < len(words) else 1
+        # "Two million and a half", "two and a half million", "two hundred and a half".
+        return end + (scale > 1), (value + 0.5 * (1 if last == _HUNDRED else last)) * scale
+    return end, value
 
 
 def _room_after(word: str) -> int:
