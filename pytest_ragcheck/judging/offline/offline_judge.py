@@ -14,6 +14,7 @@ from pytest_ragcheck.judging.judgement import JudgeIdentity, Judgement, groundin
 from pytest_ragcheck.judging.offline.correctness.answer_recall import AnswerRecall
 from pytest_ragcheck.judging.offline.correctness.answer_text import AnswerText
 from pytest_ragcheck.judging.offline.correctness.expected_answer import ExpectedAnswers, Recall
+from pytest_ragcheck.judging.offline.grounding.evidence import is_verbatim
 from pytest_ragcheck.judging.offline.grounding.groundedness import PASS_LINE, Groundedness, groundedness
 from pytest_ragcheck.judging.offline.grounding.read_context import ContextCache
 from pytest_ragcheck.judging.offline.refusals import Sentence, SentenceCache, is_refusal
@@ -140,7 +141,7 @@ class OfflineJudge:
         )
         if grounded.is_long or not (denies or agrees):
             return grounded
-        if all(any(each.sentence in context for context in contexts) for each in grounded.sentences):
+        if all(is_verbatim(each.sentence, contexts) for each in grounded.sentences):
             return grounded  # verbatim, though perhaps about something else
         expected = self._grounded(recall.expected, question, contexts, question.acceptable_answers)
         if expected.score < PASS_LINE:

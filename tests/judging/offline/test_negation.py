@@ -204,6 +204,7 @@ A ticket is not required for children. | Children do not need a ticket.
 Виза для участия не требуется, достаточно паспорта. | Виза не требуется.
 保险不仅覆盖火灾，也覆盖水灾。 | 保险覆盖火灾和水灾。
 订单付款后无法取消。 | 付款之后，订单无法取消。
+参观无需预约。 | 参观不需要预约。
 身分証を提示しなければなりません。 | 身分証を提示します。
 If you miss a dose, take it later, but never take a double dose. | Take the missed dose later.
 """
@@ -322,6 +323,11 @@ def test_a_second_clause_that_repeats_a_context_sentence_with_other_polarity_is_
 def test_a_clause_that_one_context_sentence_affirms_is_not_opposed():
     context = "Guests may not park in the yard overnight. Guests may park in the yard."
     assert not is_opposed(context, "Guests may park in the yard, the gate is on the left.")
+
+
+@pytest.mark.parametrize(("context", "answer"), [("入境不需要签证。", "需要签证。"), ("不需要预约。", "需要预约。")])
+def test_a_sentence_without_its_negation_is_not_verbatim_in_the_contexts(context: str, answer: str):
+    assert is_opposed(context, answer)
 
 
 def test_a_contradicted_sentence_is_named():

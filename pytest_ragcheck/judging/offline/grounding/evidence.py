@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain, pairwise, repeat
-from operator import contains
+from itertools import chain, pairwise
 
 from pytest_ragcheck.judging.offline.details.changed_details import ChangedDetail, changed_detail
 from pytest_ragcheck.judging.offline.details.changed_lists import added_item, joined_items
@@ -51,7 +50,7 @@ class Evidence:
         return [text.casefold() for text in self._texts]
 
     def has_verbatim(self, sentence: str) -> bool:
-        return any(map(contains, self._texts, repeat(sentence)))
+        return is_verbatim(sentence, self._texts)
 
     def has_number(self, number: str) -> bool:
         """True if the contexts or the question have *number*, in either reading of its dots and commas."""
@@ -173,6 +172,14 @@ class Evidence:
         sentences, _ = self.index.sentences
         others, bits = self.index.bits_of(plain.difference(run)), self.index.bits
         return any(bits.get(term, 0) & each and others & each for term in run for each in sentences)
+
+
+def is_verbatim(sentence: str, contexts: Sequence[str]) -> bool:
+    """True if one of *contexts* has *sentence*, not as the end of a word: 需要 is no part of 不需要."""
+    return any(
+        sentence in context and any(not before[-1:].isalnum() for before in context.split(sentence)[:-1])
+        for context in contexts
+    )
 
 
 def _in_frames(terms: Sequence[str]) -> Iterator[tuple[str, str, str]]:
