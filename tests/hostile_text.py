@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from pytest_ragcheck.errors import JudgeReplyError
 from pytest_ragcheck.judging.model.judge_reply import read_reply
 from pytest_ragcheck.judging.model.reply_object import LONGEST_REPLY
-from pytest_ragcheck.judging.offline.correctness.list_items import entries_of
+from pytest_ragcheck.judging.offline.details.list_items import entries_of
 from pytest_ragcheck.judging.offline.offline_judge import OfflineJudge
 from pytest_ragcheck.judging.prompts.fence import fenced
 from pytest_ragcheck.metrics.citations import cited_sentences

@@ -18,9 +18,9 @@ from pytest_ragcheck.judging.offline.correctness.expected_answer import (
     numbers_about,
     rounded_numbers,
 )
-from pytest_ragcheck.judging.offline.correctness.list_items import adds_to, entries_of, expected_items, leaves_out_item
 from pytest_ragcheck.judging.offline.details.changed_details import changed_detail, swapped_numbers
 from pytest_ragcheck.judging.offline.details.changed_lists import is_shortened
+from pytest_ragcheck.judging.offline.details.list_items import adds_to, entries_of, expected_items, leaves_out_item
 from pytest_ragcheck.judging.offline.details.roles import may_swap_nouns, read_clauses, swapped_noun, swapped_role
 from pytest_ragcheck.judging.offline.grounding.groundedness import PASS_LINE, scaled
 from pytest_ragcheck.judging.offline.lazy import lazy

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from itertools import chain
 
+from pytest_ragcheck.judging.offline.details.list_items import n_announced
 from pytest_ragcheck.judging.offline.grounding.read_context import ReadContext
 from pytest_ragcheck.judging.offline.lazy import lazy
 from pytest_ragcheck.judging.offline.quantities.computed_quantities import Operands
@@ -16,8 +17,14 @@ from pytest_ragcheck.judging.offline.words.terms import TermDictionary, numbers_
 
 class Computation:
     def __init__(
-        self, asked: Sequence[str], passages: Sequence[ReadContext], accepted: Sequence[str], terms: TermDictionary
+        self,
+        answer: str,
+        asked: Sequence[str],
+        passages: Sequence[ReadContext],
+        accepted: Sequence[str],
+        terms: TermDictionary,
     ) -> None:
+        self._answer = answer
         self._asked, self._passages, self._texts, self._terms = asked, passages, accepted, terms
 
     @lazy
@@ -40,13 +47,16 @@ class Computation:
 
     def computed(
         self,
+        sentence: str,
         claim: Sequence[str],
         answer: Sequence[Sequence[str]],
         unknown: Sequence[UnknownQuantity],
         has_number: Callable[[str], bool],
     ) -> set[str]:
         """
-        The numbers of *claim* that follow from two known numbers or times of *answer*.
+        The numbers of *claim*, the terms of *sentence*, that follow from two known numbers or times of *answer*.
+
+        A number that counts the entries of a list follows from the list: "3 museums: a, b and c".
 
         Those of an accepted answer may follow from two numbers of the contexts or the question. Those of *unknown*
         quantities may be known, with another unit.
@@ -64,7 +74,8 @@ class Computation:
         known_times = [each for each, its in times if in_doubt.isdisjoint(its) and all(map(has_number, its))]
         known_times += self._shares
         sought = [number for number in numbers if number in in_doubt or not has_number(number)]
-        found = self._computed(sought, Operands(shown, known_times), has_number)
+        found = {number for number in sought if number == str(n_announced(sentence, self._answer)) != "1"}
+        found |= self._computed(sought, Operands(shown, known_times), has_number)
         if found and len(found) < len(sought):  # 25 % is 0.25, and 0.25 of 80 is 20
             found |= self._computed(sought, Operands([*shown, *found], known_times), has_number)
         known = Operands((), known_times)

@@ -123,7 +123,7 @@ def groundedness(
     compare_quantities(claims, question_terms, passages)
     wanted = frozenset[str]().union(*[claim.content for claim in claims])
     evidence = Evidence(passages, texts=contexts, wanted=wanted, asked=asked)
-    measure(claims, evidence, Computation(question_terms, passages, accepted, terms))
+    measure(claims, evidence, Computation(answer, question_terms, passages, accepted, terms))
     size = sum([len(claim.content) for claim in claims])
     absence = sum([claim.absence for claim in claims])
     line = _LINE_OF_A_PHRASE if asked and size <= _MOST_TERMS_OF_A_PHRASE else _LINE

@@ -187,7 +187,7 @@ def measure(claims: Sequence[Support], evidence: Evidence, computation: Computat
             unknown = () if claim.compared is None else claim.compared.unknown
             if unknown or not all(map(evidence.has_number, numbers)):
                 answer = [each.terms for each in (claims if is_short else [claim])]
-                found = computation.computed(claim.terms, answer, unknown, evidence.has_number)
+                found = computation.computed(claim.sentence, claim.terms, answer, unknown, evidence.has_number)
                 evidence.add_computed(found)
                 if claim.compared is not None and found:
                     claim.compared.accept(found)

@@ -211,6 +211,47 @@ def test_an_expected_list_is_complete() -> None:
     assert correct("Bring a blanket, a lamp and a tent.", CAMP, listed) >= 0.7
 
 
+@pytest.mark.parametrize(
+    ("listed", "shorter", "longer", "right"),
+    [
+        ("包裹、护照和门票", "需要带包裹和护照。", "请带护照、门票、包裹以及毛巾。", "请带护照、门票和包裹。"),
+        ("市役所、図書館、病院", "市役所と病院です。", "市役所、図書館、体育館、病院", "病院、市役所、図書館です。"),
+    ],
+)
+def test_an_expected_list_in_han_is_complete(listed: str, shorter: str, longer: str, right: str) -> None:
+    assert correct(shorter, listed, listed) < 0.7
+    assert correct(longer, listed, listed) < 0.7
+    assert correct(right, listed, listed) >= 0.7
+
+
+def test_commas_between_clauses_in_japanese_make_no_list() -> None:
+    assert correct("会員なら無料です。", "はい、会員なら、無料です。", "はい、会員なら、無料です") >= 0.7
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "The pass is valid in {} museums: the Old Mill, the Glass Tower and the Harbour Museum.",
+        "The pass is valid in {} museums:\n\n- Old Mill\n- Glass Tower\n- Harbour Museum",
+    ],
+)
+def test_a_number_may_count_a_list_of_the_answer(answer: str) -> None:
+    context = "The pass is valid in the Old Mill, the Glass Tower and the Harbour Museum."
+    assert grounded(answer.format(3), context) >= 0.7
+    assert grounded(answer.format(4), context) < 0.7
+
+
+def test_the_days_of_a_list_may_be_counted() -> None:
+    context = "Elle est ouverte le mardi et le vendredi jusqu'à 21 h."
+    assert grounded("Elle est ouverte deux soirs : le mardi et le vendredi.", context) >= 0.7
+    assert grounded("Elle est ouverte trois soirs : le mardi et le vendredi.", context) < 0.7
+
+
+def test_an_adverb_in_the_place_of_another_after_a_day_is_no_changed_noun() -> None:
+    context = "Adults take 60 mg once a day, preferably on an empty stomach."
+    assert grounded("Adults take 60 mg once daily and ideally on an empty stomach.", context) >= 0.7
+
+
 def test_a_long_answer_is_not_failed_by_one_changed_noun() -> None:
     answer = f"{POOL} {CAMP} The key is given back by the coach."
     assert grounded(answer, f"{POOL} {CAMP} The key is given back by the guard.") >= 0.7

@@ -20,7 +20,11 @@ _SEPARATOR = re.compile(r", |(?:(?<!\s)|(?<=, ))\s+(?:and|or|und|oder|et|ou|y|e|
 # "En" is "and" in Dutch, and "in" elsewhere.
 _DUTCH_SEPARATOR = re.compile(r", |(?:(?<!\s)|(?<=, ))\s+(?:en|of)\s+", re.IGNORECASE)
 _DUTCH = listed(WORDS["Dutch lists"])
-_BULLET = re.compile(r"^[ \t]*(?:[-*•]|\d{1,2}[.)])[ \t]+(.*\S)", re.MULTILINE)
+_COMMAS = frozenset((", ", "、"))
+# Only after Han and Katakana, because a comma after Hiragana ends a clause. "和" is also a part of words, so it counts
+# only in the last part.
+_HAN_SEPARATOR = re.compile("(?<=[\u30a0-\u30ff\u4e00-\u9fff])(?:、|(?:以及|[和与及])(?=[\u4e00-\u9fff]+[。 ]*$))")
+_BULLET = re.compile(r"^[ \t]*(?:(?:[-*•]|\d{1,2}[.)])[ \t]+|・)(.*\S)", re.MULTILINE)
 
 
 def expected_items(expected: str, question: str, terms: TermDictionary) -> list[frozenset[str]]:
@@ -30,7 +34,7 @@ def expected_items(expected: str, question: str, terms: TermDictionary) -> list[
     Terms of several items and of the question are left out if others remain.
     """
     parts = _parts(expected)
-    if len(parts) == 1 + expected.count(", ") < _LEAST_OF_A_LIST:  # without "and"
+    if len(parts) == 1 + expected.count(", ") + expected.count("、") < _LEAST_OF_A_LIST:  # without "and"
         return []
     asked = frozenset(words(question))
     items = [
@@ -47,6 +51,12 @@ def entries_of(answer: str) -> list[str]:
     return _BULLET.findall(answer) or _parts(answer)
 
 
+def n_announced(sentence: str, answer: str) -> int:
+    """The number of entries that *sentence* announces: those after its colon, or else those of the answer's lists."""
+    after = sentence.replace("：", ":").rpartition(":")
+    return len(entries_of(after[2]) if after[1] and after[2].strip() else _BULLET.findall(answer))
+
+
 def adds_to(items: Sequence[frozenset[str]], answer: str, asked: AbstractSet[str], terms: TermDictionary) -> bool:
     """True if *answer* has a further short item: among all *items*, after them, or anywhere in a Markdown list."""
     entries = [frozenset(terms.of(entry)) - STOP_WORDS for entry in entries_of(answer)]
@@ -59,7 +69,7 @@ def adds_to(items: Sequence[frozenset[str]], answer: str, asked: AbstractSet[str
         first, last = min(places), max(places)
         joints = _separator_of(answer).findall(answer)
         # In "a, b and c" the list continues after "b".
-        continues = ", " in joints[last : last + 1] or {*joints[first:last]} != {", "}
+        continues = not _COMMAS.isdisjoint(joints[last : last + 1]) or not _COMMAS.issuperset(joints[first:last])
         among = entries[first : last + (1 if continues else 2)]
     return any(0 < len(entry - asked) <= _LONGEST_ITEM and not any(item <= entry for item in items) for entry in among)
 
@@ -69,6 +79,8 @@ def _parts(text: str) -> list[str]:
 
 
 def _separator_of(text: str) -> re.Pattern[str]:
+    if "、" in text:
+        return _HAN_SEPARATOR
     found = text.lower().split()
     is_dutch = "en" in found and NOT_DUTCH.isdisjoint(found)
     is_dutch |= "of" in found and "the" not in found and not _DUTCH.isdisjoint(found)
