@@ -120,6 +120,16 @@ Cannot be determined from the context.
 Nobody knows.
 As an AI model, I cannot say.
 The sources contain no details on this.
+That's not something the documents cover.
+No information available.
+Dazu sagt der Text nichts.
+Darüber gibt der Kontext keine Auskunft.
+Dazu finde ich nichts in den Dokumenten.
+Le texte ne le dit pas.
+Le document ne le précise pas.
+O texto não informa.
+Tekst o tym nie mówi.
+W dokumentach nie ma takiej informacji.
 Das weiß ich nicht.
 Dazu habe ich keine Informationen gefunden.
 Das geht aus dem Kontext leider nicht hervor.
@@ -479,6 +489,10 @@ Der Zeuge sagte, er wisse es nicht.
 Die Versicherung deckt keine Wasserschäden.
 Falls Sie die Antwort nicht wissen, lassen Sie das Feld frei.
 Das Dokument darf nicht kopiert werden.
+Sagt der Artikel nichts anderes, gelten 30 Tage.
+Steht auf der Seite kein Datum, gilt der Tag des Kaufs.
+Le guide ne le remplace pas : il est gratuit.
+Dokument nie wymaga podpisu.
 Le témoin a déclaré qu'il ne savait pas.
 L'assurance ne couvre pas le vol.
 Aucune réponse n'est due après trente jours.
