@@ -119,7 +119,8 @@ async def _checked_once(
 ) -> Record:
     question, clean = prepared.question, prepared.settings.redactor
     record = blank_record(prepared)
-    if dialogue is not None:
+    # A recorded answer may follow other answers than those that the recording shows for the earlier turns.
+    if dialogue is not None and not (prepared.is_recorded and question.history):
         record = replace(record, question=dialogue.next_turn(question, recorded=True))
     # The system gets its own answers back unchanged.
     asked = question if dialogue is None else dialogue.next_turn(question)

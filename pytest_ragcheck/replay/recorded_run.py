@@ -96,7 +96,7 @@ class Recording:
         else:
             judge = None
         return PreparedQuestion(
-            question=question,
+            question=question if row is None else replace(question, history=row.question.history),
             client=replace(recording, endpoint="" if row is None else row.endpoint),
             judge=judge,
             # Every repeat of a recording gives the same result.

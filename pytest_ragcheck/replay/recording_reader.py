@@ -12,7 +12,7 @@ from typing import Any
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.judging.judgement import Judgement
 from pytest_ragcheck.metrics.cost import NAMES, Cost
-from pytest_ragcheck.questions.question import Question
+from pytest_ragcheck.questions.question import EarlierTurn, Question
 from pytest_ragcheck.replay.recorded_run import Recording
 from pytest_ragcheck.scores.score import Score
 from pytest_ragcheck.summary.gate.recorded.saved_answer import MENTIONS, label_digests
@@ -98,6 +98,7 @@ def _record(fields: Fields, *, errored: bool) -> Record:
         question=fields.text("question"),
         identity=fields.text_or_null("identity") or "",
         tier=intern(fields.text_or_null("tier") or ""),
+        history=tuple(map(_turn, fields.objects("earlier_turns"))),
         thresholds=_EMPTY,
         metadata=_EMPTY,
     )
@@ -118,6 +119,12 @@ def _record(fields: Fields, *, errored: bool) -> Record:
         cost=_cost(fields),
         endpoint=intern(fields.text_or_null("endpoint") or ""),
         **_UNREAD,
+    )
+
+
+def _turn(fields: Fields) -> EarlierTurn:
+    return EarlierTurn(
+        question=fields.text("question"), answer=fields.text_or_null("answer"), contexts=fields.texts("contexts")
     )
 
 

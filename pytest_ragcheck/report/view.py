@@ -192,7 +192,7 @@ def _row(number: int, row: Document, results: Results, answers: Mapping[tuple[st
     expected = asked.get("all_acceptable_answers", [])
     return {
         "number": number,
-        "turns": list(_earlier(asked, row["dataset_name"], results, answers)),
+        "turns": row.get("earlier_turns") or list(_earlier(asked, row["dataset_name"], results, answers)),
         "dataset": row["dataset_name"],
         "id": row["question_id"],
         "question": row["question"],

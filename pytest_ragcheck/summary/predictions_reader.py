@@ -143,6 +143,13 @@ class Fields:
         value = self._or_null(key, dict)
         return None if value is None else Fields(value, f'{self.place.removesuffix(",")}, under "{key}",')
 
+    def objects(self, key: str) -> list[Fields]:
+        """The objects of a list; empty if the key is missing."""
+        value = self.row.get(key, [])
+        if not isinstance(value, list) or not all(isinstance(each, dict) for each in value):
+            raise self.mistake(key)
+        return [Fields(each, f'{self.place}, under "{key}",') for each in value]
+
     def _checked(self, key: str, kind: type[T]) -> T:
         value = self.row.get(key)
         if not isinstance(value, kind):

@@ -396,6 +396,53 @@ def test_repeats_are_conversations_of_their_own(project: Project) -> None:
     ]
 
 
+THREE_TALKS = """
+import itertools
+import pytest
+from pytest_ragcheck import Judgement, RagAnswer
+
+SCORES = [0.8, 0.9, 1.0, 1.0, 0.8, 0.9]
+
+class Client:
+    numbers = itertools.count()
+
+    async def ask(self, question):
+        number = next(self.numbers)
+        # Each first turn retrieves what the second turn of the same repeat says.
+        contexts = [f"It takes {number} days.", f"It takes {number + 3} days."] if number < 3 else ["Ask the shop."]
+        return RagAnswer(text=f"It takes {number} days.", contexts=contexts)
+
+@pytest.fixture(scope="session")
+def rag_client():
+    return Client()
+
+@pytest.fixture(scope="session")
+def rag_judge():
+    def judge(question, answer):
+        score = SCORES[int(answer.text.split()[2])]
+        return Judgement(answer_correctness=score, groundedness=score)
+    return judge
+"""
+
+
+def test_a_recorded_turn_keeps_the_earlier_turns_of_its_own_repeat(project: Project) -> None:
+    project.write("talk.rag.yaml", "- id: refund\n  turns: [One?, Two?]\n")
+    project.write("conftest.py", THREE_TALKS)
+    project.run("-o", "rag_repeats=3", "--rag-output=recorded", "--rag-report=page.html")
+    one, two = json.loads((project.folder / "recorded/rag_predictions.json").read_bytes())["predictions"]
+    # The medians are 0.9, the scores of the second answer to the first turn, and of the third one to the second turn.
+    assert [one["prediction"], two["prediction"]] == ["It takes 1 days.", "It takes 5 days."]
+    contexts = ["It takes 2 days.", "It takes 5 days."]
+    assert "earlier_turns" not in one
+    assert two["earlier_turns"] == [{"question": "One?", "answer": "It takes 2 days.", "contexts": contexts}]
+    assert "It takes 2 days." in (project.folder / "page.html").read_text(encoding="utf-8")
+    project.write("conftest.py", "")
+    again = project.run("--rag-replay=recorded")
+    assert again.scores == {row["question_id"]: row["metrics"] for row in (one, two)}
+    offline = project.run("--rag-replay=recorded", "--rag-judge=offline")
+    assert offline.scores["refund[turn2]"]["groundedness"] == 1.0
+
+
 def test_a_baseline_compares_turn_by_turn_and_asks_the_conversation_again(project: Project) -> None:
     write_talks(project, turns=3)
     with FakeEndpoint(talks := Talks()) as endpoint:

@@ -123,6 +123,17 @@ def test_rows_of_earlier_versions_have_answers_and_no_verdicts(tmp_path: Path) -
             predictions(passed(judgement=JUDGEMENT, metrics={"f1": 1.0}, repeated={"f1": [[1.0], []]})),
             'predictions[0] has {"f1": [[1.0], []]} under "repeated". Restore the file as the run wrote it.',
         ),
+        (
+            predictions(passed(earlier_turns=["30 days"])),
+            'predictions[0] has ["30 days"] under "earlier_turns". Restore the file as the run wrote it.',
+        ),
+        (
+            predictions(passed(earlier_turns=[{"question": "Hi", "answer": "Ho"}])),
+            (
+                'predictions[0], under "earlier_turns", has nothing under "contexts". '
+                "Restore the file as the run wrote it."
+            ),
+        ),
     ],
 )
 def test_what_cannot_be_replayed_is_said(tmp_path: Path, content: Any, text: str) -> None:

@@ -18,7 +18,7 @@ from jsonschema import Draft202012Validator, ValidationError
 from pytest_ragcheck.cli.project.schema import read_schema
 from pytest_ragcheck.judging.judgement import JudgeIdentity, Judgement
 from pytest_ragcheck.metrics.cost import Cost
-from pytest_ragcheck.questions.question import GoldPassage, Origin
+from pytest_ragcheck.questions.question import EarlierTurn, GoldPassage, Origin
 from pytest_ragcheck.questions.question_rows import questions_document
 from pytest_ragcheck.rag.documents.documents_outcome import Documents, Left
 from pytest_ragcheck.report.files.result_documents import predictions_document, summary_document
@@ -194,6 +194,12 @@ RUNS = {
     "a replay": some_outcomes(a_record("a", asked_again=("FAIL", "PASS")), replay_of="recorded.json"),
     "costs": some_outcomes(a_record("a", cost=COST), an_error("b", answer="a", cost=COST)),
     "an identity": some_outcomes(a_record(question=a_question(identity="alice")), an_error("b")),
+    "a repeated conversation": some_outcomes(
+        a_record(
+            question=a_question(history=(EarlierTurn(question="a", answer="b", contexts=("c",)),)),
+            repeated={"groundedness": ((0.5,), (0.75,))},
+        )
+    ),
     "a planted document": some_outcomes(
         a_record(
             question=a_question(

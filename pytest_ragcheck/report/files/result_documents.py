@@ -189,10 +189,13 @@ def _judgement(record: Record) -> dict[str, Any] | None:
 def _repeated(record: Record) -> dict[str, Any]:
     if not record.repeated:
         return {}
+    several = any(len(values) > 1 for values in record.repeated.values())
     return {
         "repeated": {metric: [list(judgements) for judgements in values] for metric, values in record.repeated.items()},
         "spread": {metric: spread(values) for metric, values in record.repeated.items()},
         "unstable": list(record.unstable),
+        # The rows of the earlier turns may show those of another repeat.
+        **_unless_empty(earlier_turns=[asdict(turn) for turn in record.question.history if several]),
     }
 
 
