@@ -75,6 +75,22 @@ def rag_judge():
     assert run.verdicts == again.verdicts == {"terms": "FAIL"}
 
 
+def test_an_error_of_the_limits_keeps_the_scores_of_all_answers(project: Project) -> None:
+    project.ask(good("terms"))
+    project.extend_conftest(
+        """
+@pytest.fixture(scope="session")
+def rag_judge():
+    scores = iter([0.6, 0.9])
+    return lambda question, answer: Judgement(answer_correctness=next(scores), groundedness=1.0)
+"""
+    )
+    run = project.run("-orag_repeats=2", "--rag-max=cost_usd=1", "--rag-output=recorded")
+    assert run.outcomes == {"error": 1}
+    again = project.run("--rag-replay=recorded")
+    assert (again.verdicts, again.scores["terms"]["answer_correctness"]) == ({"terms": "PASS"}, 0.75)
+
+
 def test_the_folder_of_a_run_is_a_recording(project: Project) -> None:
     project.ask(good("terms"))
     project.run("--rag-output=recorded")

@@ -200,6 +200,7 @@ RUNS = {
             repeated={"groundedness": ((0.5,), (0.75,))},
         )
     ),
+    "an ERROR of repeats": some_outcomes(an_error("a", answer="a", repeated={"groundedness": ((0.5,), (0.75,))})),
     "a planted document": some_outcomes(
         a_record(
             question=a_question(

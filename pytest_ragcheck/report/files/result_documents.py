@@ -126,7 +126,6 @@ def prediction_row(record: Record, *, tolerated: str = "") -> dict[str, Any]:
         "blame": record.blame or None,
         "thresholds": dict(record.thresholds),
         **measured,
-        **_repeated(record),
         **_unless_empty(asked_again=list(record.asked_again), gate=record.evidence),
         "labels": label_digests(record.question),
         "overall_score_lacks": list(record.overall_lacks),
@@ -160,6 +159,7 @@ def _measured(record: Record) -> dict[str, Any]:
         **({} if record.first_token_seconds is None else {"first_token_seconds": record.first_token_seconds}),
         **_unless_empty(cost=record.cost.known()),
         JUDGEMENT: _judgement(record),
+        **_repeated(record),
     }
 
 
