@@ -22,6 +22,8 @@ class Conversation:
     def __init__(self) -> None:
         self.dialogues: tuple[Dialogue, ...] = ()
         self.begun = 0
+        self.reported: set[int | None] = set()
+        """The turns with a record of their own, maybe of an earlier run."""
 
     def go_to(self, turn: int, *, repeats: int) -> None:
         """Prepare for this turn, from 1; start all dialogues anew if it was begun before or *repeats* differs."""

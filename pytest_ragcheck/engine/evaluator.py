@@ -19,6 +19,7 @@ from pytest_ragcheck.engine.prefetch import Prefetcher
 from pytest_ragcheck.engine.question_progress import ProgressBoard
 from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.metrics.cost import summed
+from pytest_ragcheck.verdict.maximums import with_whole_cost
 from pytest_ragcheck.verdict.record import Record
 
 
@@ -79,9 +80,9 @@ class Evaluator:
         The record of the question.
 
         The turns before it that the conversation has not asked yet are asked first; they are neither judged nor
-        measured, and their cost is part of the record. If one of them has no answer, the record is its ERROR. After an
-        ERROR of a turn that has its own record, the `error_kind` is `EARLIER_TURN`. Without a *conversation*, a new
-        one begins.
+        measured, and the cost of those without a record is part of the record. If one of them has no answer, the
+        record is its ERROR. After an ERROR of a turn that has its own record, the `error_kind` is `EARLIER_TURN`.
+        Without a *conversation*, a new one begins.
 
         Raises:
             OverBudget: The run has reached its cost limit.
@@ -106,14 +107,15 @@ class Evaluator:
         for earlier in question.asked_before[conversation.begun :]:
             conversation.begun += 1
             record = await self._checked(replace(prepared, question=earlier, judge=None, metrics=()), conversation)
-            costs.append(record.cost)
+            if earlier.turn not in conversation.reported:
+                costs.append(record.cost)
             if conversation.stopped_by() is not None:
                 # No item reports the earlier turn, so this one does.
                 reason = f"turn {earlier.turn}, which is asked first, has no answer: {record.reason}"
                 return replace(blank_record(prepared), error_kind=record.error_kind, reason=reason, cost=summed(costs))
         conversation.begun = turn
         record = await self._checked(prepared, conversation)
-        return replace(record, cost=summed((record.cost, *costs))) if costs else record
+        return with_whole_cost(record, summed((record.cost, *costs))) if costs else record
 
     async def _checked(self, prepared: PreparedQuestion, conversation: Conversation | None = None) -> Record:
         budget = self._budget
@@ -163,4 +165,6 @@ def jobs_of(prepared: Iterable[tuple[Hashable, PreparedQuestion]], evaluator: Ev
         if conversation_of(each.question) != unit:
             unit = conversation_of(each.question)
             conversation = Conversation() if unit else None
+        if conversation is not None:
+            conversation.reported.add(each.question.turn)
         yield Job(key=key, evaluate=partial(evaluator.evaluate, each, conversation), unit=unit)

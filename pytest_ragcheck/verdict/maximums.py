@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from pytest_ragcheck.metrics.cost import Cost
 from pytest_ragcheck.scores.catalogue import BOUNDED
 from pytest_ragcheck.verdict.failure_text import unequal
 from pytest_ragcheck.verdict.record import Record
@@ -40,3 +41,11 @@ def with_maximums(record: Record, maximums: Mapping[str, float]) -> Record:
     if not over:
         return record
     return replace(record, verdict=Verdict.FAIL, reason="; ".join(filter(None, (*over, record.reason))))
+
+
+def with_whole_cost(record: Record, cost: Cost) -> Record:
+    """The record with the cost of all its evaluations, and without a maximum that the single one kept."""
+    maximums = dict(record.maximums)
+    if cost != record.cost and _COST not in record.exceeded:
+        maximums.pop(_COST, None)
+    return replace(record, cost=cost, maximums=maximums)

@@ -574,9 +574,35 @@ def test_the_cost_of_a_turn_includes_those_that_were_asked_for_it_alone(project:
     reply = {"answer": "30 days", "contexts": ["30 days"], "session_id": "s", "metrics": {"cost_usd": 0.5}}
     with FakeEndpoint(json_reply(reply)) as endpoint:
         whole = run(project, endpoint)
-        one = run(project, endpoint, "-k", "turn3")
+        one = run(project, endpoint, "-k", "turn3", "--rag-max=cost_usd=0.5")
     assert whole.summary["performance"]["system_cost_usd"] == 2.0
     assert one.document("rag.partial_summary.json")["performance"]["system_cost_usd"] == 1.5
+    # The maximum is that of the turn alone, so it does not belong beside the whole cost.
+    (row,) = one.document("rag.partial_predictions.json")["predictions"]
+    assert (row["verdict"], row["cost"], "maximums" in row) == ("PASS", {"system_usd": 1.5}, False)
+
+
+@pytest.mark.parametrize("on_demand", [False, True])
+def test_a_resumed_turn_has_no_cost_of_turns_with_a_record(project: Project, on_demand: bool) -> None:
+    write_talks(project, turns=3)
+    if on_demand:
+        # A fixture of this scope is known only when the item runs.
+        project.write("conftest.py", CLIENT + "\n@pytest.fixture\ndef rag_judge(rag_judge):\n    return rag_judge\n")
+    down = ["c0 t3"]
+    answered = {"answer": "30 days", "contexts": ["30 days"], "session_id": "s", "metrics": {"cost_usd": 0.5}}
+
+    def reply(connection: socket.socket, request: Request) -> bool:
+        is_down = request.json["query"] in down
+        return (DOWN if is_down else json_reply(answered))(connection, request)
+
+    with FakeEndpoint(reply) as endpoint:
+        assert run(project, endpoint, "-orag_retries=0").outcomes == {"passed": 2, "error": 1}
+        down.clear()
+        resumed = run(project, endpoint, "--rag-resume")
+    assert len(endpoint.requests) == 3 + 3
+    assert bool(resumed.summary["on_demand"]) == on_demand
+    assert resumed.summary["performance"]["system_cost_usd"] == 1.5
+    assert resumed.predictions["predictions"][2]["cost"] == {"system_usd": 0.5}
 
 
 def test_turns_that_the_cost_limit_leaves_out_say_so(project: Project) -> None:

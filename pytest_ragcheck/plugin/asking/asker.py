@@ -62,6 +62,8 @@ class Asker:
         *why* is the reason why it was not prefetched. *conversation* has the turns that the same system answered; None
         for a question that is no turn.
         """
+        if conversation is not None:
+            conversation.reported.add(prepared.question.turn)
         if self._store is not None and (earlier := await self._store.take_resumed(key)) is not None:
             return Evaluated(record=with_question(earlier, prepared.question), on_demand=why, resumed=True)
         record = await self._evaluator.evaluate(prepared, conversation)

@@ -29,6 +29,7 @@ from pytest_ragcheck.summary.gate.procedure.mean_test import can_be_judged
 from pytest_ragcheck.summary.gate.recorded.rescoring import look_of_today
 from pytest_ragcheck.summary.gate.recorded.saved_answer import answer_digest, label_digests, text_digest
 from pytest_ragcheck.summary.gate.run_findings import is_deterministic
+from pytest_ragcheck.verdict.maximums import with_whole_cost
 from pytest_ragcheck.verdict.verdict import Verdict, shortfalls
 
 if TYPE_CHECKING:
@@ -117,12 +118,7 @@ class _Examination:
         cost = summed((self.record.cost, *(each.cost for each in self.again), *judged))
         # A leak may be searched by a regular expression.
         shown = await in_thread(self._leaking) if self.again else self.record
-        maximums = dict(shown.maximums)
-        if cost != shown.cost and "cost_usd" not in shown.exceeded:
-            # A maximum is that of one evaluation; the cost is now that of several.
-            maximums.pop("cost_usd", None)
-        document = evidence.to_document()
-        return replace(shown, evidence=document, asked_again=verdicts, cost=cost, maximums=maximums)
+        return with_whole_cost(replace(shown, evidence=evidence.to_document(), asked_again=verdicts), cost)
 
     def _leaking(self) -> Record:
         """The worst leak of today, first of those that no saved run has; without a leak the first failure."""
