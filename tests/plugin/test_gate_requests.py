@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_ragcheck.cli import main
+from tests.canned import bad, good
 from tests.servers.fake_endpoint import FakeEndpoint, json_reply
 from tests.servers.openai_server import OpenAIServer, completion, verdict_text
 from tests.servers.openai_server import json_reply as judge_reply
@@ -270,6 +271,18 @@ def test_several_questions_are_asked_and_judged_again_at_once_within_the_limits(
     assert run.junit["gate"] == ("failure", "12 confirmed as failing against ragcheck-baseline.json")
     most = json.loads((project.folder / "most.json").read_text())
     assert (most["asked again"], most["judged"]) == (3, 2)
+
+
+def test_a_failure_that_keeps_its_verdict_names_the_unsupported_claims(project: Project) -> None:
+    project.ask(bad("prices").but(unsupported_claims=("The window is 30 days.",)), good("terms"))
+    first = project.run("--rag-gate=each").predictions["predictions"]
+    assert main(["baseline", "save"]) == 0
+    _, other = json.loads((project.folder / "ragcheck-baseline.json").read_bytes())["predictions"]
+    assert "unsupported_claims" not in other["answers"][0]
+    again = project.run()
+    assert "2 of 2 answers are in the baseline and keep their verdicts" in again.text
+    claims = [each["unsupported_claims"] for each in (*first, *again.predictions["predictions"])]
+    assert claims == [["The window is 30 days."], []] * 2
 
 
 SYSTEM = """

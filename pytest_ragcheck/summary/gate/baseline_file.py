@@ -158,7 +158,9 @@ def _answers_and_runs(known: Mapping[str, Any]) -> tuple[list[dict[str, Any]], l
 def _full_answer(given: Mapping[str, Any], texts: dict[str, str]) -> dict[str, Any]:
     digests = [text_digest(text) for text in given.get("contexts", ())]
     texts.update(zip(digests, given.get("contexts", ()), strict=True))
-    return {**{name: given[name] for name in _ANSWER_KEYS if given.get(name) is not None}, "contexts": digests}
+    kept = {name: given[name] for name in _ANSWER_KEYS if given.get(name) is not None}
+    claims = given.get("unsupported_claims")
+    return {**kept, **({"unsupported_claims": claims} if claims else {}), "contexts": digests}
 
 
 def _further_looks(row: BaselineRow) -> list[dict[str, Any]]:
