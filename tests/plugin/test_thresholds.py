@@ -221,6 +221,14 @@ def test_without_a_judge_only_what_needs_none_is_asserted(project: Project) -> N
     assert "; only thresholds of questions are asserted; other questions are measured and pass; " in run.text
 
 
+def test_a_fixture_without_a_judge_leaves_its_thresholds_out_of_the_summary(project: Project) -> None:
+    project.ask(good("terms", expected_answer="30 days"))
+    project.extend_conftest("@pytest.fixture(scope='session')\ndef rag_judge():\n    return None\n")
+    run = project.run("--rag-min=f1=0.25")
+    assert (run.verdicts, run.summary["judge"]["kind"]) == ({"terms": "PASS"}, "none")
+    assert run.summary["thresholds"] == {"f1": 0.25}
+
+
 def test_nothing_left_to_assert_is_an_error(project: Project) -> None:
     project.ask(good("terms").but(answer_correctness=None, groundedness=None))
     run = project.run()

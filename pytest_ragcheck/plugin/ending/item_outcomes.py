@@ -12,6 +12,7 @@ from pytest_ragcheck.config.settings import Settings
 from pytest_ragcheck.plugin.run_state import GATE_ID, Run
 from pytest_ragcheck.questions.question import Question, QuestionSet
 from pytest_ragcheck.report.terminal.run_lines import run_thresholds
+from pytest_ragcheck.scores.catalogue import JUDGED
 from pytest_ragcheck.summary.gate_rules import GateRules
 from pytest_ragcheck.summary.run_outcomes import Outcomes
 from pytest_ragcheck.verdict.failure_text import first_line
@@ -23,6 +24,8 @@ def outcomes_of(run: Run, settings: Settings) -> Outcomes:
     records = {**_lost(run), **run.results.records}
     sets = list(_sets_with_calls(run).values())
     order = {q.key: i for i, q in enumerate(q for s in sets for q in s.questions)}
+    # A fixture `rag_judge` may return None.
+    judges = {record.judge for record in records.values() if record.endpoint}
     skipped = [question for node, question in run.questions.asked.items() if node in run.results.skipped]
     outcomes = Outcomes(
         agent_name=settings.run.agent,
@@ -31,7 +34,11 @@ def outcomes_of(run: Run, settings: Settings) -> Outcomes:
         records=tuple(record for _, record in sorted(records.items(), key=lambda row: order[row[0]])),
         skipped=Counter(question.dataset_name for question in skipped if question.key not in records),
         complete=False,
-        thresholds=run_thresholds(settings, sets),
+        thresholds={
+            metric: minimum
+            for metric, minimum in run_thresholds(settings, sets).items()
+            if metric not in JUDGED or judges != {None}
+        },
         groups=settings.run.metrics,
         cut_short=run.cut_short,
         stopped=run.stopped,
