@@ -118,7 +118,8 @@ def read_sample(text: str) -> Sample:
 
 def read_judge(text: str) -> str:
     if text not in JUDGES:
-        raise ValueError(f"is not a judge; choose one of {', '.join(JUDGES)}, or override the rag_judge fixture")
+        own = "give your own in the rag_judge fixture or to evaluate"
+        raise ValueError(f"is not a judge; choose one of {', '.join(JUDGES)}, or {own}")
     return text
 
 

@@ -103,7 +103,10 @@ REFUSED: dict[Callable[[str], object], tuple[str, str]] = {
     ),
     read_judge: (
         "gpt",
-        "'gpt' is not a judge; choose one of openai, offline, local, ragas, none, or override the rag_judge fixture",
+        (
+            "'gpt' is not a judge; choose one of openai, offline, local, ragas, none, "
+            "or give your own in the rag_judge fixture or to evaluate"
+        ),
     ),
     read_parameters: (
         "max_tokens=4096",
@@ -365,7 +368,10 @@ def test_a_text_is_read_as_its_value(option: str, given: str, value: object) -> 
         (
             "rag_judge",
             "",
-            "is not a judge; choose one of openai, offline, local, ragas, none, or override the rag_judge fixture",
+            (
+                "is not a judge; choose one of openai, offline, local, ragas, none, "
+                "or give your own in the rag_judge fixture or to evaluate"
+            ),
         ),
         (
             "rag_embedding_model",

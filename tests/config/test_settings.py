@@ -374,7 +374,7 @@ def test_one_text_is_one_secret_or_one_metric():
             {"judge": "gpt"},
             (
                 "Settings: judge: 'gpt' is not a judge; choose one of openai, offline, local, ragas, none, "
-                "or override the rag_judge fixture"
+                "or give your own in the rag_judge fixture or to evaluate"
             ),
         ),
     ],

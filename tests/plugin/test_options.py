@@ -35,7 +35,7 @@ URL = "http://127.0.0.1:9/query"
             "--rag-judge=gpt",
             (
                 "--rag-judge: 'gpt' is not a judge; choose one of openai, offline, local, ragas, none, "
-                "or override the rag_judge fixture"
+                "or give your own in the rag_judge fixture or to evaluate"
             ),
         ),
         ("--rag-agent=  ", "--rag-agent: '  ' is blank; write a name, or leave it out"),
