@@ -199,5 +199,10 @@ def _write(path: Path, compact: dict[str, Any], contexts: dict[str, Any]) -> Non
     from pytest_ragcheck.report.files.json_writer import JsonWriter
 
     writer = JsonWriter(path.parent, environment_redactor())
-    writer.write(contexts_path(path).name, contexts)
+    name, used = contexts_path(path).name, contexts["contexts"]
+    both = {**read_contexts(path), **used}
+    # If this process is killed between two writes, the baseline has its contexts, be it the old or the new one.
+    writer.write(name, {"contexts": dict(sorted(both.items()))})
     writer.write(path.name, compact)
+    if len(both) > len(used):
+        writer.write(name, contexts)

@@ -107,6 +107,24 @@ def test_a_second_save_at_the_same_time_waits_for_the_first(save: Save, tmp_path
     assert sys.platform == "win32" or not lock.exists()
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows cannot limit the size of files")
+def test_a_save_that_ends_between_its_files_keeps_the_contexts_of_the_baseline(save: Save, tmp_path: Path) -> None:
+    save(passed("terms", contexts=["Refunds are possible for 30 days."]))
+    baseline, beside = tmp_path / "ragcheck-baseline.json", tmp_path / "ragcheck-baseline.contexts.json"
+    before = baseline.read_bytes()
+    row = passed("terms", question="Until when?", contexts=["Until the 30th."], prediction="Until the 30th. " * 1_000)
+    (tmp_path / "run.json").write_text(json.dumps(predictions(row, timestamp=LATER)), encoding="utf-8")
+    # The file of the contexts fits into the limit, and the baseline with the answer does not.
+    limited = f"import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (9_000, 9_000)); {RAGCHECK}"
+    command = [sys.executable, "-B", "-c", limited, "baseline", "save", "run.json"]
+    ended = subprocess.run(command, check=False, capture_output=True, text=True)
+    assert (ended.returncode, "File too large" in ended.stderr) == (2, True)
+    assert baseline.read_bytes() == before
+    assert read_baseline(baseline, name="b").n_without_contexts == 0
+    save(row, timestamp=LATER)
+    assert list(json.loads(beside.read_bytes())["contexts"].values()) == ["Until the 30th."]
+
+
 def judge(kind: str) -> dict[str, Any]:
     identity = {"kind": kind, "model": None, "url": None, "prompt_version": None}
     return {"judge": identity, "prompt_version": None}
