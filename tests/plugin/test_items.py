@@ -71,6 +71,17 @@ def test_a_misspelt_ending_in_a_folder_is_a_warning(project: Project) -> None:
         )
 
 
+def test_a_misspelt_ending_is_an_error_of_its_file_if_warnings_are_errors(project: Project) -> None:
+    project.ask(good("terms"))
+    project.write("shop.rag.log", "")
+    run = project.run("-Werror", "--continue-on-collection-errors")
+    assert run.outcomes == {"passed": 1, "error": 1}
+    assert run.section("ERROR collecting")[0] == (
+        "shop.rag.log:1: the file ends in '.log', but question files end in .yaml, .yml, .json, .jsonl, .csv. "
+        "Convert and rename it."
+    )
+
+
 def test_code_and_pages_of_a_package_called_rag_are_not_question_files(project: Project) -> None:
     project.write("shop.rag.rst", ">>> 1 + 1\n2\n")
     project.write("shop.rag.py", "def test_shop():\n    pass\n")
