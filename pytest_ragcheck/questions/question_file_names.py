@@ -12,10 +12,11 @@ _OTHERS = (".py", ".js", ".ts", ".tsx", ".rst", ".md", ".html", ".bak", ".orig",
 """Endings of code, pages and backups."""
 
 
-def misspelt(name: str, folder: str = "") -> str:
-    """The remedy if the name may be a misspelt one of a question file; else empty."""
+def misspelt(name: str, folder: str = "", *, beside: bool = False) -> str:
+    """The remedy if the name may be a misspelt one of a question file, or *beside* one `a_rag.yaml`; else empty."""
     lower = name.lower()
-    if ".rag." not in lower or lower[0] == "." or lower.endswith(_OTHERS):
+    underscored = beside and lower.replace("_rag.", ".rag.").endswith(QUESTION_FILES)
+    if not (underscored or ".rag." in lower) or lower[0] == "." or lower.endswith(_OTHERS):
         return ""
     found = f"{Path(folder, name)}, which ends with none of {', '.join(QUESTION_FILES)}"
     return f"{found}. Rename it if it has questions that pytest should collect."

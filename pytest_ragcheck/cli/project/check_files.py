@@ -82,10 +82,11 @@ def _files(paths: Sequence[Path]) -> Iterator[Path]:
 def _question_files(folder: Path) -> Iterator[Path]:
     for root, folders, names in os.walk(folder):
         folders[:] = sorted(name for name in folders if _is_entered(Path(root, name)))
+        beside = any(name.lower().endswith(QUESTION_FILES) for name in names)
         for name in sorted(names):
             if name.lower().endswith(QUESTION_FILES):
                 yield Path(root, name)
-            elif remark := misspelt(name, root):
+            elif remark := misspelt(name, root, beside=beside):
                 say(f"not checked: {remark}")
 
 

@@ -103,10 +103,11 @@ def test_a_file_with_a_misspelt_ending_is_named(
     ragcheck: Callable[..., tuple[int, str, str]], project: Path, where: tuple[str, ...]
 ):
     write(project / "tests" / "a.rag.yaml", GOOD)
-    misspelt = ("Terms.RAG.yalm", "terms.rag.yml.txt")
+    misspelt = ("Terms.RAG.yalm", "prices_rag.yaml", "terms.rag.yml.txt")
     others = ("conf.rag.py", "chat.rag.html", "notes.rag.md", "a.rag.yaml~", ".a.rag.yaml.swp", "rag.yaml")
     for name in (*misspelt, *others):
         write(project / "tests" / name, GOOD)
+    write(project / "docker_rag.yaml", GOOD)  # beside no question file
     status, out, err = ragcheck("check", *where)
     assert (status, err) == (0, "")
     assert out.splitlines() == [
