@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from statistics import fmean, median
 from sys import intern
@@ -14,6 +15,7 @@ from pytest_ragcheck.judging.judgement import Judgement
 from pytest_ragcheck.metrics.cost import NAMES, Cost
 from pytest_ragcheck.questions.question import EarlierTurn, Question
 from pytest_ragcheck.replay.recorded_run import Recording
+from pytest_ragcheck.scores.catalogue import JUDGED
 from pytest_ragcheck.scores.score import Score
 from pytest_ragcheck.summary.gate.recorded.saved_answer import MENTIONS, label_digests
 from pytest_ragcheck.summary.predictions_reader import (
@@ -22,6 +24,7 @@ from pytest_ragcheck.summary.predictions_reader import (
     Key,
     Unusable,
     judge_of,
+    judgement_of,
     read_document,
     refuse_older,
     rows,
@@ -139,7 +142,6 @@ def _cost(fields: Fields) -> Cost:
 
 
 def _judgement(judgement: Fields, fields: Fields) -> Judgement:
-    votes = judgement.object_or_null("votes")
     # With several answers, the judgement belongs to one answer, and the metrics to all.
     repeated = fields.row.get("repeated") or {}
     try:
@@ -147,16 +149,9 @@ def _judgement(judgement: Fields, fields: Fields) -> Judgement:
         metrics = _unrounded(fields.numbers("metrics"), repeated) if several else {}
     except (AttributeError, TypeError, ValueError):
         raise fields.mistake("repeated") from None
-    scores = Fields(metrics, fields.place) if several else judgement
-    return Judgement(
-        answer_correctness=scores.number_or_null("answer_correctness"),
-        groundedness=scores.number_or_null("groundedness"),
-        votes={score: votes.list_of_numbers(score) for score in votes.row} if votes and not several else {},
-        error_message=judgement.text("error_message"),
-        abstained=judgement.boolean_or_null("abstained"),
-        unsupported_claims=fields.texts("unsupported_claims"),
-        served_by=judgement.text_or_null("served_by") or "",
-    )
+    found = judgement_of(judgement, fields)
+    combined: dict[str, Any] = {score: metrics.get(score) for score in JUDGED}
+    return replace(found, votes={}, **combined) if several else found
 
 
 def _unrounded(metrics: Mapping[str, float], repeated: Mapping[str, Any]) -> dict[str, float]:

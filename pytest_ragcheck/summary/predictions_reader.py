@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from pytest_ragcheck.engine.store.run_folder import unwritten
-from pytest_ragcheck.judging.judgement import JudgeIdentity
+from pytest_ragcheck.judging.judgement import JudgeIdentity, Judgement
 from pytest_ragcheck.scores.score import LARGEST
 from pytest_ragcheck.verdict.verdict import Verdict
 
@@ -199,6 +199,20 @@ def judge_of(row: Fields) -> JudgeIdentity | None:
         return None
     further = ("model", "url", "prompt_version", "parameters")
     return _identity(kind=judge.text("kind"), **{name: judge.text_or_null(name) for name in further})
+
+
+def judgement_of(fields: Fields, row: Fields) -> Judgement:
+    """The judgement in these fields of the row."""
+    votes = fields.object_or_null("votes")
+    return Judgement(
+        answer_correctness=fields.number_or_null("answer_correctness"),
+        groundedness=fields.number_or_null("groundedness"),
+        error_message=fields.text_or_null("error_message") or "",
+        abstained=fields.boolean_or_null("abstained"),
+        unsupported_claims=row.texts("unsupported_claims") if "unsupported_claims" in row.row else (),
+        votes={score: votes.list_of_numbers(score) for score in votes.row} if votes else {},
+        served_by=fields.text_or_null("served_by") or "",
+    )
 
 
 _identity = lru_cache(100)(JudgeIdentity)  # of most rows the same

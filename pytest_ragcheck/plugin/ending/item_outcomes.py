@@ -12,7 +12,6 @@ from pytest_ragcheck.config.settings import Settings
 from pytest_ragcheck.plugin.run_state import GATE_ID, Run
 from pytest_ragcheck.questions.question import Question, QuestionSet
 from pytest_ragcheck.report.terminal.run_lines import run_thresholds
-from pytest_ragcheck.scores.catalogue import JUDGED
 from pytest_ragcheck.summary.gate_rules import GateRules
 from pytest_ragcheck.summary.run_outcomes import Outcomes
 from pytest_ragcheck.verdict.failure_text import first_line
@@ -34,11 +33,7 @@ def outcomes_of(run: Run, settings: Settings) -> Outcomes:
         records=tuple(record for _, record in sorted(records.items(), key=lambda row: order[row[0]])),
         skipped=Counter(question.dataset_name for question in skipped if question.key not in records),
         complete=False,
-        thresholds={
-            metric: minimum
-            for metric, minimum in run_thresholds(settings, sets).items()
-            if metric not in JUDGED or judges != {None}
-        },
+        thresholds=run_thresholds(settings, sets, judged=judges != {None}),
         groups=settings.run.metrics,
         cut_short=run.cut_short,
         stopped=run.stopped,

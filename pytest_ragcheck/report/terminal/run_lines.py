@@ -86,10 +86,14 @@ def without_embeddings(settings: Settings) -> tuple[str, ...]:
     return (*by_model, *(SEMANTIC if "semantic" in settings.run.metrics else ()))
 
 
-def run_thresholds(settings: Settings, sets: Iterable[QuestionSet]) -> dict[str, float]:
-    """The run's own thresholds by metric; *sets* is empty if unknown, as in the controller of xdist."""
+def run_thresholds(settings: Settings, sets: Iterable[QuestionSet], *, judged: bool = True) -> dict[str, float]:
+    """
+    The run's own thresholds by metric.
+
+    *sets* is empty if unknown, as in the controller of xdist. *judged* is False if no question had a judge.
+    """
     answered = {q.is_answered for each in sets for q in each.questions} or {settings.run.tier != RETRIEVAL_ALONE}
-    judged = settings.judged and True in answered
+    judged = judged and settings.judged and True in answered
     both = [*(JUDGED if judged else ()), *([recall_at_most(settings.endpoint.top_k)] if False in answered else ())]
     minimums = settings.gate.minimums.items()
     return {

@@ -9,11 +9,10 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from pytest_ragcheck.judging.judgement import Judgement
 from pytest_ragcheck.questions.question import RETRIEVAL_ALONE
 from pytest_ragcheck.summary.gate.git_revision import InGit
 from pytest_ragcheck.summary.gate.recorded.saved_answer import SavedAnswer, text_digest
-from pytest_ragcheck.summary.predictions_reader import Fields, Unusable, judge_of, shown
+from pytest_ragcheck.summary.predictions_reader import Fields, Unusable, judge_of, judgement_of, shown
 from pytest_ragcheck.verdict.verdict import Verdict
 
 OF_THE_LATEST_ANSWER = ("verdict", "prediction", "metrics", "judge")
@@ -138,20 +137,7 @@ def _common(fields: Fields) -> SavedAnswer:
         source_ids=None if fields.row.get("source_ids") is None else fields.texts("source_ids"),
         labels=fields.row.get("labels"),
         judge=judge_of(fields),
-        judgement=_judgement(judgement, fields) if judgement else None,
+        judgement=judgement_of(judgement, fields) if judgement else None,
         material=(judgement.text_or_null("material") or "") if judgement else "",
         latency_seconds=fields.number_or_null("latency_seconds"),
-    )
-
-
-def _judgement(fields: Fields, row: Fields) -> Judgement:
-    votes = fields.object_or_null("votes")
-    return Judgement(
-        answer_correctness=fields.number_or_null("answer_correctness"),
-        groundedness=fields.number_or_null("groundedness"),
-        error_message=fields.text_or_null("error_message") or "",
-        abstained=fields.boolean_or_null("abstained"),
-        unsupported_claims=row.texts("unsupported_claims") if "unsupported_claims" in row.row else (),
-        votes={score: tuple(votes.list_of_numbers(score)) for score in votes.row} if votes else {},
-        served_by=fields.text_or_null("served_by") or "",
     )
