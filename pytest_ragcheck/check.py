@@ -108,8 +108,7 @@ async def check_question(
     record = records[0] if settings.run.repeats == 1 else combined_record(records, _thresholds(prepared), new_leaks)
     spreads = {metric: spread(values) for metric, values in record.repeated.items()}
     unstable = {metric: by for metric, by in spreads.items() if by > SPREAD_LIMIT}
-    asked = record.cost if len(records) == 1 else summed(each.cost for each in records)
-    cost = with_judge(asked, uses, settings.judge.own_prices)
+    cost = with_judge(summed(each.cost for each in records), uses, settings.judge.own_prices)
     record = replace(record, unstable=unstable, blame=_blame(record), cost=cost)
     return with_maximums(record, settings.gate.maximums) if settings.gate.maximums or question.maximums else record
 

@@ -38,8 +38,6 @@ class Conversation:
 
 
 class Asked(Protocol):
-    """An object that holds a question to ask."""
-
     @property
     def question(self) -> Question: ...
 

@@ -6,6 +6,7 @@ import os
 from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import field, replace
 from functools import partial
+from itertools import groupby
 
 from pytest_ragcheck.check import PreparedQuestion, blank_record
 from pytest_ragcheck.concurrency.limiter import NO_LIMIT, Limiter
@@ -97,8 +98,7 @@ class Evaluator:
         return record if prepared.complete is None else await prepared.complete(record)
 
     async def _checked_turn(self, prepared: PreparedQuestion, conversation: Conversation, turn: int) -> Record:
-        if self._budget is not None:
-            self._budget.check()  # before the turn counts as begun
+        self._check_budget()  # before the turn counts as begun
         question, costs = prepared.question, []
         conversation.go_to(turn, repeats=prepared.settings.run.repeats)
         stopped_by = conversation.stopped_by()
@@ -115,25 +115,26 @@ class Evaluator:
                 return replace(blank_record(prepared), error_kind=record.error_kind, reason=reason, cost=summed(costs))
         conversation.begun = turn
         record = await self._checked(prepared, conversation)
-        return with_whole_cost(record, summed((record.cost, *costs))) if costs else record
+        return with_whole_cost(record, summed((record.cost, *costs)))
 
     async def _checked(self, prepared: PreparedQuestion, conversation: Conversation | None = None) -> Record:
-        budget = self._budget
+        self._check_budget()
         if prepared.upload is not None:
-            if budget is not None:
-                budget.check()
             prepared = replace(prepared, client=await prepared.upload(prepared.client))
-        if budget is not None:
-            budget.check()
+            self._check_budget()
         record = await self.progress.check(
             prepared,
             asking=NO_LIMIT if prepared.is_recorded else self._asking,
             judging=self._judging,
             dialogues=() if conversation is None else conversation.dialogues,
         )
-        if budget is not None and not prepared.is_recorded:
-            budget.spend(record.cost.system_usd)
+        if self._budget is not None and not prepared.is_recorded:
+            self._budget.spend(record.cost.system_usd)
         return record
+
+    def _check_budget(self) -> None:
+        if self._budget is not None:
+            self._budget.check()
 
 
 async def evaluate_all(prepared: Iterable[PreparedQuestion], settings: Settings) -> tuple[Record, ...]:
@@ -160,11 +161,9 @@ def jobs_of(prepared: Iterable[tuple[Hashable, PreparedQuestion]], evaluator: Ev
 
     The questions are in the order of `by_conversation`, and each is prepared only when its job is needed.
     """
-    unit, conversation = None, None
-    for key, each in prepared:
-        if conversation_of(each.question) != unit:
-            unit = conversation_of(each.question)
-            conversation = Conversation() if unit else None
-        if conversation is not None:
-            conversation.reported.add(each.question.turn)
-        yield Job(key=key, evaluate=partial(evaluator.evaluate, each, conversation), unit=unit)
+    for unit, jobs in groupby(prepared, lambda job: conversation_of(job[1].question)):
+        conversation = Conversation() if unit else None
+        for key, each in jobs:
+            if conversation is not None:
+                conversation.reported.add(each.question.turn)
+            yield Job(key=key, evaluate=partial(evaluator.evaluate, each, conversation), unit=unit)

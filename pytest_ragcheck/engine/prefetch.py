@@ -297,7 +297,6 @@ class Prefetcher:
         self._room.set()
 
     async def _end_of(self, unit: Unit, key: Hashable) -> None:
-        """Wait for this process's own evaluation of the job."""
         if unit.task is not None:
             try:
                 await asyncio.wait({unit.ends[key]})

@@ -30,8 +30,6 @@ class GateOutcome:
     """None if the run was stopped before its end."""
 
     lines: list[str] = field(default_factory=list)
-    """The comparison with the baseline."""
-
     headline: str | None = None
     """Why the run as a whole is red, in one line; empty if it is not; None without a decision."""
 
@@ -45,8 +43,6 @@ class Run:
     gate: GateOutcome = field(default_factory=GateOutcome)
 
     documents: Documents | None = None
-    """The outcome of the uploaded documents; None if the run uploaded none."""
-
     sent: bool = False
     """True in a worker that has sent its questions to the controller."""
 

@@ -101,7 +101,7 @@ def _record(fields: Fields, *, errored: bool) -> Record:
         question=fields.text("question"),
         identity=fields.text_or_null("identity") or "",
         tier=intern(fields.text_or_null("tier") or ""),
-        history=tuple(map(_turn, fields.objects("earlier_turns"))),
+        history=_history(fields),
         thresholds=_EMPTY,
         metadata=_EMPTY,
     )
@@ -110,7 +110,7 @@ def _record(fields: Fields, *, errored: bool) -> Record:
         verdict=Verdict.ERROR if errored else fields.verdict(),
         answer=fields.text("prediction") if answered and question.is_answered else None,
         contexts=fields.texts("contexts") if answered else (),
-        source_ids=None if fields.row.get("source_ids") is None else fields.texts("source_ids"),
+        source_ids=fields.texts_or_null("source_ids"),
         latency_seconds=fields.number_or_null("latency_seconds"),
         first_token_seconds=fields.number_or_null("first_token_seconds"),
         scores=_scores(fields) if answered else {},
@@ -125,10 +125,12 @@ def _record(fields: Fields, *, errored: bool) -> Record:
     )
 
 
-def _turn(fields: Fields) -> EarlierTurn:
-    return EarlierTurn(
-        question=fields.text("question"), answer=fields.text_or_null("answer"), contexts=fields.texts("contexts")
-    )
+def _history(fields: Fields) -> tuple[EarlierTurn, ...]:
+    turns = fields.row.get("earlier_turns", ())
+    try:
+        return tuple(EarlierTurn(**{**turn, "contexts": tuple(turn["contexts"])}) for turn in turns)
+    except (KeyError, TypeError):
+        raise fields.mistake("earlier_turns") from None
 
 
 def _cost(fields: Fields) -> Cost:

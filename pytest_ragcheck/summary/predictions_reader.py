@@ -114,6 +114,9 @@ class Fields:
             raise self.mistake(key)
         return tuple(value)
 
+    def texts_or_null(self, key: str) -> tuple[str, ...] | None:
+        return None if self.row.get(key) is None else self.texts(key)
+
     def number_or_null(self, key: str) -> float | None:
         value = self.row.get(key)
         if value is not None and not _is_number(value):
@@ -142,13 +145,6 @@ class Fields:
     def object_or_null(self, key: str) -> Fields | None:
         value = self._or_null(key, dict)
         return None if value is None else Fields(value, f'{self.place.removesuffix(",")}, under "{key}",')
-
-    def objects(self, key: str) -> list[Fields]:
-        """The objects of a list; empty if the key is missing."""
-        value = self.row.get(key, [])
-        if not isinstance(value, list) or not all(isinstance(each, dict) for each in value):
-            raise self.mistake(key)
-        return [Fields(each, f'{self.place}, under "{key}",') for each in value]
 
     def _checked(self, key: str, kind: type[T]) -> T:
         value = self.row.get(key)
@@ -209,7 +205,7 @@ def judgement_of(fields: Fields, row: Fields) -> Judgement:
         groundedness=fields.number_or_null("groundedness"),
         error_message=fields.text_or_null("error_message") or "",
         abstained=fields.boolean_or_null("abstained"),
-        unsupported_claims=row.texts("unsupported_claims") if "unsupported_claims" in row.row else (),
+        unsupported_claims=row.texts_or_null("unsupported_claims") or (),
         votes={score: votes.list_of_numbers(score) for score in votes.row} if votes else {},
         served_by=fields.text_or_null("served_by") or "",
     )

@@ -79,7 +79,7 @@ class Outcomes:
     rules: GateRules = field(default_factory=GateRules)
 
     documents: Documents | None = None
-    """The documents that the run uploaded, and what was deleted; None without uploads."""
+    """None without uploads."""
 
     @property
     def dataset_name(self) -> str:

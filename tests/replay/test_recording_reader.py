@@ -130,7 +130,7 @@ def test_rows_of_earlier_versions_have_answers_and_no_verdicts(tmp_path: Path) -
         (
             predictions(passed(earlier_turns=[{"question": "Hi", "answer": "Ho"}])),
             (
-                'predictions[0], under "earlier_turns", has nothing under "contexts". '
+                'predictions[0] has [{"question": "Hi", "answer": "Ho"}] under "earlier_turns". '
                 "Restore the file as the run wrote it."
             ),
         ),

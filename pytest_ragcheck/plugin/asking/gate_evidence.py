@@ -83,7 +83,6 @@ class _Examination:
     again: list[Record] = field(default_factory=list)
     judged: list[Record] = field(default_factory=list)
     over_budget: bool = False
-    """True if a request was not made because the run has reached its cost limit."""
 
     async def run(self) -> Record:
         thresholds = self.record.thresholds

@@ -288,7 +288,6 @@ def _why_alone(worker: WorkerInfo, store: RunStore | None) -> str:
 
 
 def _import_later(judge: Judge | None) -> None:
-    """Import the modules of later steps, while pytest's thread would wait for the first answers."""
     for name in (*(_LATER_FOR_A_MODEL if getattr(judge, "chat", None) is not None else ()), *_LATER_MODULES):
         # The private loop may parse too; it imports the module again.
         with suppress(SystemError):

@@ -76,9 +76,8 @@ def records_of(report: pytest.TestReport, config: pytest.Config) -> list[Record]
             evaluated = Evaluated(record=Record.from_json(text), on_demand=on_demand, resumed=resumed)
         records.append(record := run.results.with_known_turns(evaluated.record))
         question = run.questions.selected.get(place)
-        needed = record.repeated and record.question.history
-        if question is not record.question and question == record.question and not needed:
-            # A worker sends a copy of the question; keep one in memory.
+        # A worker sends a copy of the question; keep one in memory, unless the row needs its earlier turns.
+        if question == record.question and not (record.repeated and record.question.history):
             record = replace(record, question=question)
         run.results.add_record(replace(evaluated, record=record), place)
     return records

@@ -57,8 +57,6 @@ class Recorder:
         """The records of the running items, by node id."""
 
         self._failed: list[tuple[pytest.TestReport, list[Record]]] = []
-        """The failed reports with the records of their items."""
-
         self._equal_errors: set[str] = set()
         """Node ids of the ERRORs with the cause of an earlier ERROR."""
 
@@ -66,8 +64,6 @@ class Recorder:
         """Node ids of items that did not pass, and of files that were skipped."""
 
         self._rows: RowsAhead | None = None
-        """The rows of the records so far; None before the first."""
-
         self._crashed: list[pytest.TestReport] = []
         self._uncollected: list[str] = []
         self._begun: list[str] = []

@@ -83,13 +83,7 @@ class Comparison:
     @property
     def compared(self) -> tuple[Change, ...]:
         """The questions with a PASS or a FAIL in this run, by group."""
-        return (
-            *self.newly_failing,
-            *self.expected_failing,
-            *self.still_failing,
-            *self.newly_passing,
-            *self.still_passing,
-        )
+        return tuple(change for name in _GROUPS[:-1] for change in getattr(self, name))
 
     @property
     def changed(self) -> tuple[Change, ...]:

@@ -56,32 +56,21 @@ class BaselineRow:
     """The weakness on FAIL, kind and message of an ERROR; empty for a PASS, and in a compact baseline."""
 
     metrics: Mapping[str, float] = field(default_factory=dict)
-    """The measured scores by metric; empty on ERROR."""
+    """Empty on ERROR."""
 
     thresholds: Mapping[str, float] = field(default_factory=dict)
-    """The minimum of every metric that was asserted, 0..1."""
-
     prompt_version: str | None = None
-    """Version of the judge's prompt or rules; None if there is none."""
-
     judge: JudgeIdentity | None = None
 
     served_by: str = ""
-    """Model and fingerprint that the judge's server named; empty if it named none."""
-
     tier: str | None = None
-
     top_k: int | None = None
-    """The requested number of contexts; None if the file does not name it."""
 
     passes: int = 0
-    """Number of passes over all saved runs, >= 0."""
-
     fails: int = 0
-    """Number of failures over all saved runs, >= 0."""
+    """Over all saved runs, as `passes`."""
 
     error_kind: str = ""
-    """The kind of an ERROR, such as `endpoint_timeout`; else empty."""
 
     saved: tuple[tuple[SavedAnswer, ...], ...] = ()
     """The looks of each saved run that measured the question, oldest run first; empty on ERROR."""
@@ -92,7 +81,6 @@ class BaselineRow:
 
     @property
     def answers(self) -> list[SavedAnswer]:
-        """All looks of all saved runs."""
         return [look for run in self.saved for look in run]
 
 

@@ -113,11 +113,9 @@ class Decision:
 
 def decide(outcomes: Outcomes, comparison: Comparison | None, rules: GateRules) -> Decision:
     """The decision of the gate on the run; the gates `confirmed` and `regression` need a comparison."""
-    refusals: tuple[str, ...] = ()
     findings = None
     changes: list[Change] = []
-    if comparison is not None and rules.other_baseline == "refuse":
-        refusals = differences(comparison)
+    refusals = differences(comparison) if comparison is not None and rules.other_baseline == "refuse" else ()
     if comparison is not None and rules.gate in COMPARING and not refusals:
         expected = {change.before.key for change in comparison.expected_failing}
         changes = [
@@ -217,8 +215,7 @@ def red_by_themselves(outcomes: Outcomes) -> list[Record]:
     return [
         record
         for record in outcomes.records
-        if record.verdict is Verdict.ERROR
-        or (record.verdict is Verdict.FAIL and record.question.key not in outcomes.tolerated)
+        if record.verdict is not Verdict.PASS and record.question.key not in outcomes.tolerated
     ]
 
 

@@ -142,11 +142,11 @@ def _examined(change: Change, gate: str) -> tuple[Examined, Mapping[str, tuple[S
 def _without_requests(record: Record, before: BaselineRow, gate: str) -> GateReplies:
     thresholds = record.thresholds
     now = Look(answer=None, scores=measured_values(record.scores), passed=record.verdict is Verdict.PASS)
-    known = [
+    known = tuple(
         KnownRun(looks=tuple(_recorded(look.scores, thresholds, passed=look.passed) for look in looks))
         for looks in before.saved
-    ]
-    return GateReplies(gate=gate, thresholds=thresholds, now=now, known=tuple(known))
+    )
+    return GateReplies(gate=gate, thresholds=thresholds, now=now, known=known)
 
 
 def _recorded(scores: Scores, thresholds: Scores, *, passed: bool) -> Look:

@@ -47,8 +47,6 @@ class Examined:
     """None if the question is not a candidate."""
 
     again: tuple[Look, ...] = ()
-    """The further looks of today."""
-
     side_by_side: SideBySide | None = None
     """None without a side-by-side judgement: no candidate, passed again, or no texts to judge."""
 

@@ -105,7 +105,7 @@ def saved_runs(fields: Fields, contexts: Mapping[str, str]) -> tuple[tuple[Saved
 
 
 def _compact_answer(fields: Fields, contexts: Mapping[str, str]) -> SavedAnswer:
-    digests = fields.texts("contexts") if fields.row.get("contexts") is not None else ()
+    digests = fields.texts_or_null("contexts") or ()
     known = "contexts" in fields.row and all(digest in contexts for digest in digests)
     return replace(
         _common(fields),
@@ -134,7 +134,7 @@ def _common(fields: Fields) -> SavedAnswer:
         passed=fields.verdict() is Verdict.PASS,
         scores=fields.numbers("metrics"),
         text=fields.text_or_null("prediction"),
-        source_ids=None if fields.row.get("source_ids") is None else fields.texts("source_ids"),
+        source_ids=fields.texts_or_null("source_ids"),
         labels=fields.row.get("labels"),
         judge=judge_of(fields),
         judgement=judgement_of(judgement, fields) if judgement else None,
