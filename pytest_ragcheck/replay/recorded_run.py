@@ -75,7 +75,7 @@ class Recording:
             )
         if row.verdict is Verdict.ERROR and not row.has_reply:
             raise RecordedError(row.reason, kind=row.error_kind)
-        return replace(row.reply, server_source_ids=None, extra=_extra(row.cost))
+        return replace(row.reply, extra=_extra(row.cost))
 
     def prepared(
         self, question: Question, judge: Judge | None, metrics: Sequence[Metric], settings: Settings

@@ -111,6 +111,7 @@ def _record(fields: Fields, *, errored: bool) -> Record:
         answer=fields.text("prediction") if answered and question.is_answered else None,
         contexts=fields.texts("contexts") if answered else (),
         source_ids=fields.texts_or_null("source_ids"),
+        server_source_ids=fields.server_ids(),
         latency_seconds=fields.number_or_null("latency_seconds"),
         first_token_seconds=fields.number_or_null("first_token_seconds"),
         scores=_scores(fields) if answered else {},

@@ -146,6 +146,13 @@ class Fields:
         value = self._or_null(key, dict)
         return None if value is None else Fields(value, f'{self.place.removesuffix(",")}, under "{key}",')
 
+    def server_ids(self) -> tuple[str, ...] | None:
+        """The server's ids of the contexts, which an answer may cite; None without ingestion."""
+        metadata = self.object_or_null("metadata")
+        ids = metadata.row.get("server_source_ids") if metadata else None
+        # A user's metadata may have this key, too.
+        return tuple(ids) if isinstance(ids, list) and all(isinstance(each, str) for each in ids) else None
+
     def _checked(self, key: str, kind: type[T]) -> T:
         value = self.row.get(key)
         if not isinstance(value, kind):

@@ -516,3 +516,29 @@ def test_the_tier_retrieval_uploads_documents_too_and_finds_them_by_their_ids(pr
     assert run.verdicts == {"opens": "PASS"}, run.text
     (row,) = run.predictions["predictions"]
     assert (row["prediction"], row["source_ids"]) == (None, ["shop:hours"])
+
+
+CITED = """\
+ingest: true
+questions:
+  - id: refund
+    question: Within how many days is a refund possible?
+    expected_answer: 30 days
+    must_cite: ["shop:terms"]
+    gold_passages: [{doc_id: "shop:terms", text: A refund is possible within 30 days.}]
+"""
+
+
+def cites_the_id_of_the_server(answer: str) -> DocumentServer:
+    sources = [{"document_id": "id-1", "text": "A refund is possible within 30 days."}]
+    return DocumentServer(replies={"POST /query": (200, {"answer": f"{answer} [id-1].", "sources": sources})})
+
+
+def test_a_citation_of_an_uploaded_document_by_the_id_of_the_server_counts_in_a_replay(project: Project) -> None:
+    project.write("shop.rag.yaml", CITED)
+    with cites_the_id_of_the_server("A refund is possible within 30 days") as server:
+        recorded = project.run(f"--rag-url={server.url}", "--rag-judge=offline", "--rag-output=recorded")
+    run = project.run("--rag-replay=recorded", "--rag-judge=offline")
+    assert run.verdicts == recorded.verdicts == {"refund": "PASS"}
+    assert run.predictions["predictions"] == recorded.predictions["predictions"]
+    assert main(["rejudge", str(project.folder / "recorded"), "--rag-judge=offline"]) == 0
