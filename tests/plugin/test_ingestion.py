@@ -542,3 +542,17 @@ def test_a_citation_of_an_uploaded_document_by_the_id_of_the_server_counts_in_a_
     assert run.verdicts == recorded.verdicts == {"refund": "PASS"}
     assert run.predictions["predictions"] == recorded.predictions["predictions"]
     assert main(["rejudge", str(project.folder / "recorded"), "--rag-judge=offline"]) == 0
+
+
+def test_a_recorded_citation_of_an_uploaded_document_by_the_id_of_the_server_counts_side_by_side(
+    project: Project,
+) -> None:
+    project.write("shop.rag.yaml", CITED)
+    with cites_the_id_of_the_server("A refund is possible within 30 days") as server:
+        project.run_before(f"--rag-url={server.url}", "--rag-judge=offline")
+    assert main(["baseline", "save"]) == 0
+    with cites_the_id_of_the_server("A refund costs 90 euros") as server:
+        run = project.run(f"--rag-url={server.url}", "--rag-judge=offline")
+    # Without the ids, the recorded answer would cite nothing, and fail side by side too.
+    assert "baseline ragcheck-baseline.json: 1 confirmed as failing" in run.lines
+    assert run.exit_status == 1

@@ -10,7 +10,7 @@ from pytest_ragcheck.scores.catalogue import DEMANDED, MUST_NOT_RETRIEVE, PROHIB
 from pytest_ragcheck.summary.gate.comparability import other_settings_of_rows
 from pytest_ragcheck.summary.gate.recorded.saved_answer import text_digest
 from pytest_ragcheck.summary.gate.recorded.saved_runs import OF_THE_LATEST_ANSWER
-from pytest_ragcheck.summary.predictions_reader import Key, key_of
+from pytest_ragcheck.summary.predictions_reader import Fields, Key, key_of
 
 if TYPE_CHECKING:
     from pytest_ragcheck.summary.gate.baseline_reader import Baseline, BaselineRow
@@ -158,9 +158,13 @@ def _answers_and_runs(known: Mapping[str, Any]) -> tuple[list[dict[str, Any]], l
 def _full_answer(given: Mapping[str, Any], texts: dict[str, str]) -> dict[str, Any]:
     digests = [text_digest(text) for text in given.get("contexts", ())]
     texts.update(zip(digests, given.get("contexts", ()), strict=True))
-    kept = {name: given[name] for name in _ANSWER_KEYS if given.get(name) is not None}
-    claims = given.get("unsupported_claims")
-    return {**kept, **({"unsupported_claims": claims} if claims else {}), "contexts": digests}
+    answer = {name: given[name] for name in _ANSWER_KEYS if given.get(name) is not None} | {"contexts": digests}
+    if claims := given.get("unsupported_claims"):
+        answer["unsupported_claims"] = claims
+    ids = Fields(given, "").server_ids() or ()
+    if any(each in (given["prediction"] or "") for each in ids):
+        answer["metadata"] = {"server_source_ids": list(ids)}
+    return answer
 
 
 def _further_looks(row: BaselineRow) -> list[dict[str, Any]]:

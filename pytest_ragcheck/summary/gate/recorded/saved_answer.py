@@ -37,6 +37,9 @@ class SavedAnswer:
     source_ids: tuple[str, ...] | None = None
     """The system's document ids of the contexts; None if it gives none."""
 
+    server_source_ids: tuple[str, ...] | None = None
+    """The server's ids of uploaded documents; None if the answer has none of them."""
+
     labels: Mapping[str, str] | None = None
     """The `label_digests` of the question; None if the file does not have them."""
 
@@ -60,7 +63,8 @@ class SavedAnswer:
         """The answer for rescoring; None if a text is missing."""
         if self.text is None or self.contexts is None:
             return None
-        return RagAnswer(text=self.text, contexts=self.contexts, source_ids=self.source_ids)
+        ours, theirs = self.source_ids, self.server_source_ids
+        return RagAnswer(text=self.text, contexts=self.contexts, source_ids=ours, server_source_ids=theirs)
 
 
 def text_digest(text: str) -> str:

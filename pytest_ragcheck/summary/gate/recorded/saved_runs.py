@@ -135,6 +135,7 @@ def _common(fields: Fields) -> SavedAnswer:
         scores=fields.numbers("metrics"),
         text=fields.text_or_null("prediction"),
         source_ids=fields.texts_or_null("source_ids"),
+        server_source_ids=fields.server_ids(),
         labels=fields.row.get("labels"),
         judge=judge_of(fields),
         judgement=judgement_of(judgement, fields) if judgement else None,
