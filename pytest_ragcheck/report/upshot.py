@@ -47,6 +47,8 @@ def _reasons(rows: Sequence[Document], results: Results) -> Iterator[str]:
         yield stopped
     if others := results.summary.get("failed_otherwise"):
         yield f"{counted(len(others), 'test')} failed for another reason ({some(others, 3)})"
+    if left := results.summary.get("documents", {}).get("left"):
+        yield f"{counted(len(left), 'document')} left in the system"
     if results.gate is not None:
         if results.gate:
             yield results.gate

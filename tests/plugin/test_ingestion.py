@@ -126,7 +126,7 @@ def test_documents_created_after_the_run_are_reported_and_deleted_by_cleanup(pro
 
 def test_what_cannot_be_deleted_is_reported_and_turns_the_run_red_and_no_verdict(project: Project) -> None:
     with DocumentServer(there=BEFORE, undeletable="hours") as server:
-        run = run_to(project, server, "pass")
+        run = run_to(project, server, "pass", "--rag-report=report.md")
         assert sorted(server.documents.values()) == ["shop_hours.txt", "shop_terms.txt"]
     (left,) = run.summary["documents"]["left"]
     assert left["file_name"] == "shop_hours.txt"
@@ -135,6 +135,10 @@ def test_what_cannot_be_deleted_is_reported_and_turns_the_run_red_and_no_verdict
     assert run.exit_status == 1
     assert run.verdicts == {"refund": "PASS", "opens": "PASS"}
     assert len(ledgers(project)) == 1
+    assert main(["report", "ragcheck-results", "-o", "later.md"]) == 0
+    for name in ("report.md", "later.md"):
+        text = project.folder.joinpath(name).read_text(encoding="utf-8")
+        assert text.startswith("## ❌ rag: shop: 1 document left in the system\n")
 
 
 @pytest.mark.parametrize(
