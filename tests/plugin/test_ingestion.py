@@ -141,6 +141,15 @@ def test_what_cannot_be_deleted_is_reported_and_turns_the_run_red_and_no_verdict
         assert text.startswith("## ❌ rag: shop: 1 document left in the system\n")
 
 
+def test_a_merge_of_shards_that_left_documents_is_red(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    with DocumentServer(there=BEFORE, undeletable="hours") as server:
+        assert run_to(project, server, "pass", "--rag-shard=1/1", "--rag-output=part").exit_status == 1
+    capsys.readouterr()
+    assert main(["merge", "part"]) == 1
+    text = "documents: the run is red because documents are left; the verdicts are not affected\n"
+    assert capsys.readouterr().out.endswith(text)
+
+
 @pytest.mark.parametrize(
     ("disabled", "what", "left"),
     [("cleanup", "pass", 4), ("cleanup-on-failure", "assert False", 4), ("cleanup-on-failure", "pass", 1)],

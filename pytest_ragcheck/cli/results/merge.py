@@ -10,6 +10,7 @@ from pytest_ragcheck.cli.arguments import add_output
 from pytest_ragcheck.cli.gate_arguments import add_gate_options, default_baseline, gate_of
 from pytest_ragcheck.cli.printing import say
 from pytest_ragcheck.config.baseline_place import BASELINE_FILE, BaselinePlace
+from pytest_ragcheck.rag.documents.documents_outcome import LEFT_IS_RED
 from pytest_ragcheck.redaction.printable import printable
 from pytest_ragcheck.report.terminal.comparison_lines import accept_command
 from pytest_ragcheck.report.terminal.gate_lines import decision_lines, decision_text, flaky_lines, lines_beside
@@ -65,4 +66,7 @@ def run(chosen: argparse.Namespace) -> int:
         say(f"FAIL or ERROR: {printable(some(ids, _SHOWN))}")
     if failed := outcomes.failed_otherwise:
         say(f"failed besides the questions: {some(failed, _SHOWN)}")
-    return int(any((decision.red, unpassed, stopped, failed)))
+    left = outcomes.documents is not None and outcomes.documents.left
+    if left:
+        say(LEFT_IS_RED)
+    return int(any((decision.red, unpassed, stopped, failed, left)))

@@ -19,6 +19,7 @@ from pytest_ragcheck.plugin.configuration import settings_of
 from pytest_ragcheck.plugin.ending.item_outcomes import outcomes_of
 from pytest_ragcheck.plugin.run_state import OVER_BUDGET, GateOutcome, Run
 from pytest_ragcheck.plugin.workers.worker_info import run_folder, runs_everything
+from pytest_ragcheck.rag.documents.documents_outcome import LEFT_IS_RED
 from pytest_ragcheck.redaction.printable import printable
 from pytest_ragcheck.report.counted import counted
 from pytest_ragcheck.report.files.result_files import write_results, write_shard
@@ -125,7 +126,7 @@ def _turn_red(session: pytest.Session, run: Run, settings: Settings) -> list[str
     if run.results.own_failures:
         lines.append(f"not measured: pytest-ragcheck itself failed at {', '.join(sorted(run.results.own_failures))}")
     if run.documents is not None and run.documents.left and not (lines or session.exitstatus):
-        lines.append("documents: the run is red because documents are left; the verdicts are not affected")
+        lines.append(LEFT_IS_RED)
     if lines:
         session.exitstatus = session.exitstatus or pytest.ExitCode.TESTS_FAILED
     return lines

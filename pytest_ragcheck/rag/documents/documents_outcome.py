@@ -7,6 +7,8 @@ from typing import Any
 
 from pytest_ragcheck.frozen import frozen
 
+LEFT_IS_RED = "documents: the run is red because documents are left; the verdicts are not affected"
+
 
 @frozen
 class Left:
