@@ -90,7 +90,7 @@ class Agents:
     """Questions whose text differs between the files; they are compared nevertheless."""
 
     judges_differ: bool
-    """True if the files name several versions of the judge's prompt or rules, so that scores may not be comparable."""
+    """True if a question has several versions of the judge's prompt or rules, so that scores may not be comparable."""
 
 
 def compare_agents(results: Sequence[tuple[str, Baseline]]) -> Agents:
@@ -114,14 +114,14 @@ def compare_agents(results: Sequence[tuple[str, Baseline]]) -> Agents:
         QuestionOfAll(key=key, question=next(row.question for row in rows if row is not None), rows=rows)
         for key, rows in rows_of.items()
     )
-    measured = [row for _, b in results for row in b.rows.values() if row.verdict is not Verdict.ERROR]
+    measured = [[row for row in q.rows if row and row.verdict is not Verdict.ERROR] for q in questions]
     return Agents(
         agents=tuple(_agent(name, baseline, first, common) for name, baseline in results),
         metrics=tuple(dict.fromkeys(m for _, b in results for row in b.rows.values() for m in row.metrics)),
         questions=questions,
         n_common=len(common),
         reworded=tuple(q.key for q in questions if len({row.question for row in q.rows if row is not None}) > 1),
-        judges_differ=len({row.prompt_version for row in measured}) > 1,
+        judges_differ=any(len({row.prompt_version for row in rows}) > 1 for rows in measured),
     )
 
 

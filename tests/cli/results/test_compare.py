@@ -147,6 +147,14 @@ def test_other_judges_and_other_texts_are_said(tmp_path: Path, ragcheck: Ragchec
     assert "1 question with another text in some of the files: prices\n" in printed
 
 
+def test_questions_of_the_tier_retrieval_beside_others_are_no_other_version_of_the_judge(
+    tmp_path: Path, ragcheck: Ragcheck
+) -> None:
+    rows = (passed(), passed("search", tier="retrieval", prompt_version=None))
+    _, printed, _ = ragcheck("compare", write(tmp_path, "old", *rows), write(tmp_path, "new", *rows))
+    assert "several versions" not in printed
+
+
 def test_a_name_or_a_folder_is_enough(tmp_path: Path, ragcheck: Ragcheck) -> None:
     write(tmp_path / "a", "rag", passed())
     write(tmp_path / "b", "rag", passed())
