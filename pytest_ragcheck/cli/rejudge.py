@@ -133,7 +133,7 @@ def _sets(folder: Path, recording: Recording, settings: Settings) -> list[Questi
     def as_recorded(question: Question) -> Question:
         # A questions file has one tier; `rag_check` calls may have several.
         row = recording.rows.get(question.key)
-        return replace(question, tier=(row and row.question.tier) or question.tier)
+        return question if row is None else replace(question, tier=row.question.tier or question.tier)
 
     known_keys = {q.key for s in sets.values() for q in s.questions}
     for dataset, name in recording.rows:

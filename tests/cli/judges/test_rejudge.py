@@ -15,6 +15,7 @@ from pytest_ragcheck.redaction import Redactor
 from pytest_ragcheck.report.files.result_files import write_results
 from pytest_ragcheck.scores.score import Score
 from pytest_ragcheck.summary.aggregate import aggregate
+from pytest_ragcheck.verdict.verdict import Verdict
 from tests.making import a_question, a_record, a_set, an_error, some_outcomes
 from tests.servers.canary_judge import says_of_canaries
 from tests.servers.openai_server import OpenAIServer, verdict
@@ -98,14 +99,20 @@ def test_a_threshold_on_a_metric_of_conftest_is_an_error_and_no_pass(
     assert row["message"].startswith("cited could not be measured: no metric has this name. Run pytest with the hook")
 
 
+@pytest.mark.parametrize("verdict", [Verdict.PASS, Verdict.FAIL])
 @pytest.mark.parametrize("beside", [(), (SKIPPED,)])
 def test_questions_keep_the_tier_of_the_recorded_run(
-    ragcheck: Ragcheck, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, beside: tuple[Question, ...]
+    ragcheck: Ragcheck,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    beside: tuple[Question, ...],
+    verdict: Verdict,
 ) -> None:
     monkeypatch.chdir(tmp_path)
     gold = (GoldPassage(doc_id="terms", text="Refunds take 30 days."),)
     sought = a_question("terms", tier="retrieval", ingest=not beside, gold_passages=gold)
-    record = a_record(question=sought, answer=None, judge=None, contexts=("5 EUR.",), source_ids=("fees",))
+    found = {"contexts": ("5 EUR.",), "source_ids": ("fees",)}
+    record = a_record(question=sought, answer=None, judge=None, verdict=verdict, **found)
     # A questions file has one tier, or none if those of `rag_check` calls differ.
     skipped = {"billing": len(beside)}
     outcomes = some_outcomes(record, sets=(a_set("billing", sought, *beside),), skipped=skipped)
