@@ -81,20 +81,21 @@ def default_baseline() -> BaselinePlace:
 
 def with_own_baseline(results: Results) -> Results:
     """
-    The results compared with the baseline of the run's own gate.
+    The results with the lines of the run's own gate.
 
-    They stay the same if the run had no baseline, if its file is missing, or if the file was changed after the run, so
-    that the gate decides otherwise.
+    They stay the same if the run had no gate, if its baseline is missing, or if the baseline was changed after the
+    run, so that the gate decides otherwise.
     """
     from pytest_ragcheck.config.resolve import environment_redactor
     from pytest_ragcheck.report.gated_results import gated
     from pytest_ragcheck.summary.outcomes_reader import rules_of_summary
 
-    name = results.summary.get("gate", {}).get("baseline")
-    if not name:
+    gate = results.summary.get("gate")
+    if not gate:
         return results
+    name = gate.get("baseline")
     try:
-        baseline = _read_baseline(name, root_of(Path.cwd()))
+        baseline = _read_baseline(name, root_of(Path.cwd())) if name else None
     except UsageError:
         return results
     compared = gated(results, baseline, rules_of_summary(results.summary), clean=environment_redactor().text)

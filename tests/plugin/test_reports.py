@@ -89,6 +89,8 @@ def test_they_are_as_red_as_the_gate_is(project: Project, monkeypatch: pytest.Mo
     why = "pass rate 0.500 (1 of 2; 95 % interval 0.095 to 0.905) is below 0.6"
     assert (red.folder / "red.md").read_text(encoding="utf-8").startswith(f"## ❌ rag: billing: {why}\n")
     assert f"::error title=gate::{why.replace('%', '%25')}" in red.lines
+    assert main(["report", "ragcheck-results", "-o", "later.md"]) == 0
+    assert (red.folder / "later.md").read_bytes() == (red.folder / "red.md").read_bytes()
 
 
 ANSWERS_OF_A_FILE = """
