@@ -4,22 +4,26 @@ Runs programs in forks of one process, because importing takes three quarters of
     python forks.py FOLDER                     # serves until its stdin is closed
     python forks.py FOLDER pytest ARGUMENT ... # runs a program, with its own files, folder and environment
 
+The process of the second command stands for the fork: it passes on SIGINT and SIGTERM, and ends by the same signal. The
+fork does not outlive it. Its imports are the fastest ones, because they take longer than many a command.
+
 As a plugin of a run in the process of a test, it makes forks of the workers of pytest-xdist. PYTEST_DONT_REWRITE
 """
 
 from __future__ import annotations
 
-import gc
-import json
+import _signal  # type: ignore[import-not-found]
+import _socket
+import marshal
 import os
-import signal
-import socket
 import sys
-from select import select
-from typing import TYPE_CHECKING, Any
+from array import array
 
+TYPE_CHECKING = False  # without the import of typing
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from socket import socket
+    from typing import Any
 
 POSSIBLE = hasattr(os, "fork")
 """False on Windows, where each program has a process of its own."""
@@ -45,34 +49,79 @@ def pytest_xdist_setupnodes(specs: list[Any]) -> None:
         spec.python = spec.python or f"{os.environ[COMMAND]} python"
 
 
-def python(_unbuffered: str, _c: str, code: str) -> int:
-    """Runs code, as the command line of a worker does."""
-    exec(code, {"__name__": "__main__"})
-    return 0
-
-
 def ask(folder: str, *command: str) -> int:
-    """Has the server run a command; returns its status as a shell does."""
-    wanted = json.dumps([command, dict(os.environ)]).encode()
+    """Has the server run a command; returns its status, or dies as it did."""
     working = os.open(".", os.O_RDONLY)
     os.chdir(folder)
-    with socket.socket(socket.AF_UNIX) as connection:
-        connection.connect(SOCKET)
-        socket.send_fds(connection, [b"files"], [*FILES, working])
-        connection.sendall(wanted)
-        connection.shutdown(socket.SHUT_WR)
-        status = int(connection.recv(16))
-    return status if status >= 0 else 128 - status
+    connection = _socket.socket(_socket.AF_UNIX)
+    connection.connect(SOCKET)
+    files = array("i", [*FILES, working])
+    connection.sendmsg([b"files"], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, files)])
+    connection.sendall(marshal.dumps((command, dict(os.environ))))
+    running, _, rest = connection.recv(64).partition(b"\n")
+    for passed_on in (_signal.SIGINT, _signal.SIGTERM):
+        _signal.signal(passed_on, lambda number, _: os.kill(int(running), number))
+    status = int(rest or connection.recv(64))
+    if status < 0:
+        if -status != _signal.SIGKILL:
+            _signal.signal(-status, _signal.SIG_DFL)
+        os.kill(os.getpid(), -status)
+    return status
+
+
+def run_python(*arguments: str) -> None:
+    """Runs code, a module or a script with the path for imports that Python would give it."""
+    import runpy
+    from pathlib import Path
+
+    kind, *rest = (argument for argument in arguments if argument != "-u")
+    further = [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path]
+    if kind == "-c":
+        sys.path[:1] = ["", *further]
+        sys.argv = ["-c", *rest[1:]]
+        exec(rest[0], {"__name__": "__main__"})
+    elif kind == "-m":
+        sys.path[:1] = [str(Path.cwd()), *further]
+        sys.argv = rest
+        runpy.run_module(rest[0], run_name="__main__", alter_sys=True)
+    else:
+        sys.path[:1] = [str(Path(kind).resolve().parent), *further]
+        sys.argv = [kind, *rest]
+        runpy.run_path(kind, run_name="__main__")
+
+
+def stand_by(connection: socket, running: int) -> None:
+    """Lets the other process signal the fork, and live as long as the fork does."""
+    from contextlib import suppress
+    from signal import SIGKILL
+    from threading import Thread
+
+    def end_together() -> None:
+        connection.recv(1)  # nothing comes but the end
+        for kill in (os.kill, os.killpg):
+            with suppress(ProcessLookupError):
+                kill(running, SIGKILL)
+
+    with suppress(OSError):
+        connection.sendall(b"%d\n" % running)
+    Thread(target=end_together, daemon=True).start()
+    _, status = os.waitpid(running, 0)
+    with suppress(OSError):
+        connection.sendall(b"%d" % os.waitstatus_to_exitcode(status))
 
 
 def serve(folder: str) -> int:
     """Returns in a fork for each command, with its status."""
-    os.chdir(folder)
-    sys.path[0] = folder
+    import gc
+    import signal
+    import socket
     from pathlib import Path
+    from select import select
 
     import pytest
 
+    os.chdir(folder)
+    sys.path[0] = folder
     # The plugin `pytest_ragcheck.testing` imports the rest of the package, in the way that pytest imports plugins. The
     # metadata of an editable install is in the checkout, where the workers find it too.
     sys.path.append(str(Path(__file__).parents[1]))
@@ -80,10 +129,10 @@ def serve(folder: str) -> int:
     sys.path.pop()
     from pytest_ragcheck.cli import main
 
-    programs: dict[str, Callable[[], int]] = {
+    programs: dict[str, Callable[[], Any]] = {
         "pytest": pytest.main,
         "ragcheck": main,
-        "python": lambda: python(*sys.argv[1:]),
+        "python": lambda: run_python(*sys.argv[1:]),
     }
     gc.freeze()  # collecting what they share takes longer than a short run
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # no one waits for the forks
@@ -102,12 +151,12 @@ def serve(folder: str) -> int:
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     _, (*files, working), *_ = socket.recv_fds(connection, len(b"files"), len(FILES) + 1)
     with connection.makefile("rb") as sent:
-        command, environment = json.load(sent)
+        command, environment = marshal.load(sent)
     if running := os.fork():
-        _, status = os.waitpid(running, 0)
-        connection.sendall(str(os.waitstatus_to_exitcode(status)).encode())
+        stand_by(connection, running)
         os._exit(0)
     connection.close()
+    os.setsid()  # a group of its own, for the end of all its processes
     for file, own in zip(files, FILES, strict=True):
         os.dup2(file, own)
         os.close(file)
@@ -115,8 +164,8 @@ def serve(folder: str) -> int:
     os.close(working)
     os.environ.clear()
     os.environ.update(environment)
-    sys.argv = command
-    return int(programs[command[0]]())
+    sys.argv = list(command)
+    return int(programs[command[0]]() or 0)
 
 
 if __name__ == "__main__":

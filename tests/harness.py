@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
+import sys
 from functools import cached_property
 from itertools import takewhile
 from typing import NoReturn
@@ -19,7 +21,7 @@ import pytest
 
 from pytest_ragcheck.testing import RagProject, RunResult
 from pytest_ragcheck.testing.rag_project import CLASSES
-from tests.forks import POSSIBLE
+from tests.forks import COMMAND, POSSIBLE
 
 WAYS: dict[str, tuple[str, ...]] = {"plain": (), "n2": ("-n2",), "no-xdist": ("-p", "no:xdist")}
 """The ways to run pytest, with the options of each."""
@@ -54,6 +56,12 @@ def unavailable(reason: str) -> NoReturn:
     pytest.skip(reason)
 
 
+def python_of_forks(*arguments: str) -> tuple[str, ...]:
+    """The command line of Python for a test with the fixture `project`, which runs it in a fork; see `tests.forks`."""
+    start = (*shlex.split(os.environ[COMMAND]), "python") if POSSIBLE else (sys.executable,)
+    return (*start, *arguments)
+
+
 class Project(RagProject):
     """A project whose runs write JUnit's file, and whose judge gets no preflight."""
 
@@ -64,14 +72,27 @@ class Project(RagProject):
         """Writes a conftest.py with the canned classes and *code*, which defines the fixtures."""
         self.write("conftest.py", CLASSES + code)
 
-    def run(self, *arguments: str, subprocess: bool = False) -> Run:
+    def run(self, *arguments: str, subprocess: bool = False, fresh: bool = False) -> Run:
+        """
+        Run pytest in the folder.
+
+        Args:
+            arguments: As in `RagProject.run`.
+            subprocess: As in `RagProject.run`; the process is a fork, see `tests.forks`.
+            fresh: True to run pytest in a process of its own that has imported nothing before.
+        """
         junit = [f"--junitxml={self.folder / 'junit.xml'}"] if self.junit else []
         # A run without our options is to load nothing of ours.
         preflight = NO_PREFLIGHT if any(argument.startswith("--rag-") for argument in arguments) else ()
+        own_process = subprocess or fresh
         # Workers that are forks; runs in processes of their own start theirs as pytest-xdist does.
         workers = any(argument.startswith(("-n", "--tx=")) for argument in (*self._options, *arguments))
-        forks = ("-p", "tests.forks") if POSSIBLE and workers and not subprocess else ()
-        return Run(**vars(super().run(*OTHERS, *forks, *preflight, *junit, *arguments, subprocess=subprocess)))
+        forks = ("-p", "tests.forks") if POSSIBLE and workers and not own_process else ()
+        all_arguments = (*OTHERS, *forks, *preflight, *junit, *arguments)
+        with pytest.MonkeyPatch.context() as patch:
+            if POSSIBLE and subprocess and not fresh:
+                patch.setattr(self._pytester, "_getpytestargs", lambda: python_of_forks("-m", "pytest"))
+            return Run(**vars(super().run(*all_arguments, subprocess=own_process)))
 
     def run_before(self, *arguments: str) -> Run:
         """Run in one process, however the test runs pytest: for what its own run starts from, such as a baseline."""

@@ -37,7 +37,7 @@ def in_allure(folder: Path) -> dict[str, dict[str, Any]]:
 
 def reported(project: Project, *options: str) -> dict[str, dict[str, Any]]:
     project.junit = False
-    project.run(*OPTIONS, "--alluredir=allure", *options, subprocess=True)
+    project.run(*OPTIONS, "--alluredir=allure", *options, fresh=True)
     return in_allure(project.folder / "allure")
 
 

@@ -38,7 +38,7 @@ class Report(HTMLParser):
 def reported(project: Project, *options: str) -> dict[str, dict[str, Any]]:
     """By node id, the report's data of each test."""
     project.junit = False
-    project.run(*HTML, *options, subprocess=True)
+    project.run(*HTML, *options, fresh=True)
     report = Report((project.folder / "report.html").read_text(encoding="utf-8"))
     return {node_id: tests[-1] for node_id, tests in report.tests.items()}
 

@@ -33,7 +33,7 @@ questions:
 
 def group(project: Project, number: int, *options: str, count: int = 3) -> Run:
     split = (f"--splits={count}", f"--group={number}", f"--rag-output=part-{number}")
-    return project.run(*OPTIONS, *split, *options, subprocess=True)
+    return project.run(*OPTIONS, *split, *options, fresh=True)
 
 
 @two_ways
@@ -42,7 +42,7 @@ def test_the_merged_groups_are_the_run(project: Project, capsys: pytest.CaptureF
     asking(project)
     project.write("talk.rag.yaml", TALK)
     project.reply_to(good("vouchers"), good("gifts"))
-    whole = project.run(*OPTIONS, "--rag-output=whole", "--store-durations", subprocess=True)
+    whole = project.run(*OPTIONS, "--rag-output=whole", "--store-durations", fresh=True)
     # Of the conversation none is an ERROR, whose later turns a group may not have.
     assert whole.outcomes == {"passed": 17, "failed": 1, "error": 1, "skipped": 1}
     for number in (1, 2, 3):

@@ -35,6 +35,6 @@ def test_questions_are_asked_and_judged_over_http(project: Project, host: str) -
             "--rag-judge=openai",
             "--rag-judge-model=load",
             f"--rag-judge-url=http://{host}:{port}/v1",
-            subprocess=True,
+            fresh=True,
         )
     assert run.outcomes == {"passed": 40}

@@ -10,7 +10,6 @@ import os
 import re
 import signal
 import subprocess
-import sys
 import threading
 import time
 from dataclasses import dataclass, field
@@ -22,7 +21,7 @@ import pytest
 
 from pytest_ragcheck.cli import main
 from pytest_ragcheck.rag.documents.ledger import abandoned
-from tests.harness import OTHERS, exhaustive
+from tests.harness import OTHERS, exhaustive, python_of_forks
 from tests.servers.document_server import DocumentServer
 from tests.servers.fake_endpoint import json_reply
 
@@ -243,7 +242,7 @@ def start(folder: Path, server: DocumentServer, end: End, place: str) -> subproc
     if end.conftest:
         (folder / "conftest.py").write_text(end.conftest)
     options = (f"--rag-url={server.url}", "--rag-judge=offline")
-    command = [sys.executable, "-m", "pytest", *OTHERS, "-p", "no:cacheprovider", *options, *end.arguments]
+    command = [*python_of_forks("-m", "pytest"), *OTHERS, "-p", "no:cacheprovider", *options, *end.arguments]
     return subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
 

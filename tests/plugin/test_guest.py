@@ -53,7 +53,7 @@ NO_ANYIO = ("-p", "no:anyio")
 def test_nothing_is_printed_written_or_imported(project: Project) -> None:
     project.junit = False
     project.write("test_own.py", TEST)
-    run = project.run(*NO_ANYIO, "-v", subprocess=True)
+    run = project.run(*NO_ANYIO, "-v", fresh=True)
     assert run.outcomes == {"passed": 2, "failed": 1}
     without_plugins = [line for line in run.lines if not line.startswith(("plugins:", "rootdir:"))]
     assert "ragcheck" not in "\n".join(without_plugins).replace(str(project.folder), "")
@@ -77,7 +77,7 @@ def test_what_the_first_question_does_not_need_is_imported_after_it(project: Pro
     project.write("conftest.py", LATER)
     project.ask(good("terms"))
     with FakeEndpoint(json_reply({"answer": "a", "contexts": ["a"]})) as endpoint:
-        run = project.run(f"--rag-url={endpoint.url}", "--rag-judge=none", subprocess=True)
+        run = project.run(f"--rag-url={endpoint.url}", "--rag-judge=none", fresh=True)
     assert run.outcomes == {"passed": 1}
 
 
@@ -100,15 +100,15 @@ def test_pytest_rewrites_no_module_of_the_package(project: Project, monkeypatch:
     project.write("plugins/loaders.py", LOADERS)
     monkeypatch.setenv("PYTHONPATH", str(project.folder / "plugins"))
     project.ask(good("terms"))
-    run = project.run("-p", "loaders", subprocess=True)
+    run = project.run("-p", "loaders", fresh=True)
     assert (run.exit_status, run.outcomes) == (0, {"passed": 1})
 
 
 def test_the_output_is_the_same_as_without_the_plugin(project: Project) -> None:
     project.junit = False
     project.write("test_own.py", TEST.replace("assert 1 == 2", "pass"))
-    mine = project.run(*NO_ANYIO, "-q", subprocess=True)
-    without = project.run(*NO_ANYIO, "-q", "-p", "no:ragcheck", subprocess=True)
+    mine = project.run(*NO_ANYIO, "-q", fresh=True)
+    without = project.run(*NO_ANYIO, "-q", "-p", "no:ragcheck", fresh=True)
     assert mine.progress == without.progress
 
 
@@ -156,7 +156,7 @@ def test_nothing_is_opened_that_is_not_without_the_plugin(
     for options in ((), ("-p", "no:ragcheck")):
         notes = tmp_path / f"opened{len(options)}"
         monkeypatch.setenv("OPENED", str(notes))
-        assert project.run("-p", "no:cacheprovider", *options, subprocess=True).outcomes == {"passed": 1}
+        assert project.run("-p", "no:cacheprovider", *options, fresh=True).outcomes == {"passed": 1}
         opened[options] = sorted(path.read_text(encoding="utf-8") for path in tmp_path.glob(f"{notes.name}.*"))
     mine, without = opened.values()
     assert mine == without
@@ -185,7 +185,7 @@ def test_questions_that_are_not_run_change_nothing(project: Project) -> None:
 def test_strict_runs_are_content_with_the_plugin(project: Project, options: list[str]) -> None:
     project.write("pytest.ini", "[pytest]\nrag_threshold = 0.8\n")
     project.ask(good("terms", tags=["smoke"]))
-    run = project.run(*options, subprocess=True)
+    run = project.run(*options, fresh=True)
     assert run.outcomes == {"passed": 1}
     assert "warning" not in run.text.lower()
 
@@ -242,6 +242,6 @@ def test_own(request, rag_check):
     assert own.alive() is None
 """,
     )
-    run = project.run(subprocess=True)
+    run = project.run(fresh=True)
     assert run.outcomes == {"passed": 2}
     assert (project.folder / "handler.txt").read_text(encoding="utf-8") == "True"

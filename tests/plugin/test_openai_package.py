@@ -41,7 +41,7 @@ def test_only_a_users_own_client_brings_it(project: Project, judge: str, importe
     project.write("conftest.py", TELLING + judge)
     project.write("billing.rag.json", QUESTION)
     with OpenAIServer(verdict()) as server:
-        run = project.run(f"--rag-judge-url={server.url}", "--rag-judge-model=m", subprocess=True)
+        run = project.run(f"--rag-judge-url={server.url}", "--rag-judge-model=m", fresh=True)
     assert run.outcomes == {"passed": 1}
     assert f"imported: {imported}" in run.lines
     assert any(request.path == "/v1/chat/completions" for request in server.requests)

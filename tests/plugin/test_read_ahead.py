@@ -51,7 +51,7 @@ def test_imports_in_advance_disturb_no_others(
     project.write("conftest.py", PARSER_FAILS.replace("ENTERED", f"'pytest_ragcheck.{entered}'"))
     questions(project, 1, must_mention="30 days", **keys)
     with FakeEndpoint(Counting(seconds=SLOW)) as endpoint:
-        run = project.run(f"--rag-url={endpoint.url}", "--rag-judge=none", "-W", "error", subprocess=True)
+        run = project.run(f"--rag-url={endpoint.url}", "--rag-judge=none", "-W", "error", fresh=True)
     assert run.outcomes == {outcome: 1}, run.text
     assert "SystemError" not in run.text
 
