@@ -97,7 +97,7 @@ def run(chosen: argparse.Namespace) -> int:
         judges = [(settings, _judge(name, settings)) for name, settings in _judges(chosen)]
     except UsageError as error:
         # The command has options, not fixtures.
-        text = str(error).replace("none, or override the rag_judge fixture", "or MODULE:NAME of your own")
+        text = re.sub("none, or give your own .+", "or MODULE:NAME of your own", str(error))
         raise UsageError(re.sub("rag_judge_(model|url|prompt)", r"--judge-\1", text)) from None
     if chosen.output is not None:
         _check_writable(chosen.output, chosen.file)

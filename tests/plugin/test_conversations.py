@@ -443,6 +443,18 @@ def test_a_recorded_turn_keeps_the_earlier_turns_of_its_own_repeat(project: Proj
     assert offline.scores["refund[turn2]"]["groundedness"] == 1.0
 
 
+def test_a_shard_has_the_earlier_turns_of_a_repeated_turn(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    turns = [{"question": text, "gold_passages": ["Ask the shop."]} for text in ("One?", "Two?")]
+    project.write("talk.rag.json", json.dumps({"tier": "retrieval", "questions": [{"id": "refund", "turns": turns}]}))
+    project.write("conftest.py", THREE_TALKS)
+    project.run("-o", "rag_repeats=3", "--rag-shard=1/1", "--rag-output=part")
+    monkeypatch.chdir(project.folder)
+    assert main(["merge", "part", "-o", "whole"]) == 1
+    rows = json.loads((project.folder / "whole/rag_predictions.json").read_bytes())["predictions"]
+    contexts = ["It takes 0 days.", "It takes 3 days."]
+    assert rows[1]["earlier_turns"] == [{"question": "One?", "answer": None, "contexts": contexts}]
+
+
 def test_a_baseline_compares_turn_by_turn_and_asks_the_conversation_again(project: Project) -> None:
     write_talks(project, turns=3)
     with FakeEndpoint(talks := Talks()) as endpoint:

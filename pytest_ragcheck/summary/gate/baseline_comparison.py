@@ -143,11 +143,10 @@ def compare(
     unmatched = [row for key, row in baseline.rows.items() if key not in matched]
     missing = {row.key for row in unmatched if row.key not in collected and expects(*row.key)}
     out_of_reach = any(row.key not in collected | missing for row in unmatched)
-    grouped: dict[str, Any] = {name: tuple(groups[name]) for name in _GROUPS}
+    grouped: dict[str, Any] = {name: tuple(groups[name]) for name in (*_GROUPS, "apart")}
     return Comparison(
         baseline=baseline,
         **grouped,
-        apart=tuple(groups["apart"]),
         missing=tuple(row for row in unmatched if row.key in missing),
         not_run=tuple(row for row in unmatched if row.key not in missing),
         new=tuple(new),

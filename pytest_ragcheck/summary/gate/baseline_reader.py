@@ -89,8 +89,6 @@ class Baseline:
     """The questions of the saved runs, with their answers."""
 
     name: str
-    """The name of the file in messages."""
-
     rows: Mapping[Key, BaselineRow]
     """The questions by identity: first those with a PASS or a FAIL, then ERRORs, each in the order of the file."""
 

@@ -13,7 +13,6 @@ Key = tuple[str, str]
 """Dataset name and id of a question."""
 
 Scores = Mapping[str, float]
-"""Values by metric."""
 
 
 @frozen
