@@ -24,7 +24,11 @@ PACKED = {
     "summary/schemas": (".json",),
     "testing": (".txt",),
 }
-"""The files that `pytest_ragcheck.package_text` reads: templates, word lists, prompts, parts of pages, and schemas."""
+"""
+The files that `pytest_ragcheck.package_text` reads: templates, word lists, prompts, parts of pages, and schemas.
+
+Every pytest run reads the help texts of `config`, so they are not compressed.
+"""
 
 
 class BuildWithFiles(build_py):

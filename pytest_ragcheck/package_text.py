@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import bz2
 import json
 from functools import cache
 from pathlib import Path
@@ -20,4 +19,9 @@ def package_text(name: str) -> str:
 @cache
 def _packed(folder: str) -> dict[str, str]:
     path = _PACKAGE / folder / "texts.json.bz2"
-    return json.loads(bz2.decompress(path.read_bytes())) if path.is_file() else {}
+    if not path.is_file():
+        return {}
+    import bz2  # some builds of Python lack it, and a run without questions reads no packed text
+
+    texts: dict[str, str] = json.loads(bz2.decompress(path.read_bytes()))
+    return texts

@@ -11,7 +11,7 @@ from pytest_ragcheck.frozen import frozen
 
 @frozen
 class Setting:
-    """A row of the table: where a setting may be given, how its text is read, and its help text."""
+    """A row of the table: where a setting may be given, and how its text is read; its help text is in help.json."""
 
     name: str
     """Name in the ini file, such as `rag_top_k`."""
@@ -19,7 +19,6 @@ class Setting:
     group: Literal["endpoint", "judge", "gate", "run"]
     """The group of `Settings` that holds the value."""
 
-    help: str
     read: Callable[[str], Any]
     """Returns the value of a text. The text of its ValueError continues a sentence: `is not ...; write ...`."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 import sys
 from collections.abc import Iterator
@@ -16,6 +17,7 @@ import pytest
 from pytest_ragcheck.config.baseline_place import BASELINE_FILE
 from pytest_ragcheck.config.readers import read_switch
 from pytest_ragcheck.config.table import TABLE, Setting
+from pytest_ragcheck.package_text import package_text
 from pytest_ragcheck.plugin.hooks import own_metrics
 from pytest_ragcheck.questions.question_file_names import QUESTION_FILES, RESULT_QUESTIONS, misspelt
 
@@ -41,8 +43,11 @@ _INI_TYPES: dict[str, Any] = {"words": "args", "lines": "linelist"}
 
 def add_options(parser: pytest.Parser) -> None:
     group = parser.getgroup("rag", "testing of RAG systems (pytest-ragcheck)")
+    texts = json.loads(package_text("config/help.json"))
     for setting in TABLE:
-        text = f"{setting.help} Default: {setting.shown_default}." if setting.shown_default else setting.help
+        text = texts[setting.name]
+        if setting.shown_default:
+            text += f" Default: {setting.shown_default}."
         parser.addini(setting.name, text, type=_INI_TYPES.get(setting.kind), default=None)
         if not setting.on_command_line:
             continue

@@ -6,6 +6,7 @@ The options, and their reference page, which is written from them:
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -56,6 +57,7 @@ from pytest_ragcheck.config.resolve import read_settings
 from pytest_ragcheck.config.settings import Settings
 from pytest_ragcheck.config.table import TABLE, Setting
 from pytest_ragcheck.errors import UsageError
+from pytest_ragcheck.package_text import package_text
 from pytest_ragcheck.scores.catalogue import ASSERTABLE, GROUPS, METRICS, OVERALL, listed
 
 if TYPE_CHECKING:
@@ -65,6 +67,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "reference" / "options.md"
 OWN = ", or one of your own from the hook pytest_ragcheck_metrics or Settings.of(own_metrics=[...])"
 WEIGHABLE = listed(metric for metric in METRICS if metric != OVERALL)
 HEADING = "## All options\n"
+HELP: dict[str, str] = json.loads(package_text("config/help.json"))
 PURPOSES = {
     "Connect your system": "url base_url headers identities shape request response stream top_k agent require_endpoint",
     "Choose the questions": "question_files dataset samples shard tier ingest",
@@ -216,13 +219,11 @@ def described(setting: Setting) -> str:
     facts = [
         " or ".join(ways),
         f"default {setting.shown_default}" if setting.shown_default and setting.kind != "switch" else "",
-        several if "one per line" not in setting.help else "",
+        several if "one per line" not in HELP[setting.name] else "",
     ]
     line = "; ".join(filter(None, facts))
-    return (
-        "\n".join([f"#### {setting.name}", "", *([f"{line[0].upper()}{line[1:]}."] if line else []), setting.help])
-        + "\n"
-    )
+    shown = [f"{line[0].upper()}{line[1:]}."] if line else []
+    return "\n".join([f"#### {setting.name}", "", *shown, HELP[setting.name], ""])
 
 
 def sections() -> str:
@@ -250,6 +251,10 @@ def test_an_invalid_value_is_refused_with_its_place_and_what_to_write(setting: S
 def test_every_setting_has_one_purpose() -> None:
     listed_once = [f"rag_{keyword}" for keywords in PURPOSES.values() for keyword in keywords.split()]
     assert sorted(listed_once) == sorted(BY_NAME)
+
+
+def test_every_setting_has_a_help_text() -> None:
+    assert [*HELP] == [setting.name for setting in TABLE]
 
 
 def test_there_are_at_most_fifty_settings() -> None:

@@ -31,7 +31,7 @@ def test_nothing_is_loaded():
         "config.readers", "config.run_table", "config.setting", "config.table", "frozen", "plugin",
         "plugin.configuration", "plugin.ending",
         "plugin.ending.recorder", "plugin.fixtures", "plugin.hooks", "plugin.item_records", "plugin.plain_modules",
-        "plugin.run_state",
+        "package_text", "plugin.run_state",
         "plugin.workers", "plugin.workers.transport", "questions", "questions.question_file_names", "scores",
         "scores.catalogue",
     }}
@@ -133,6 +133,15 @@ def tell():
     with open(f"{os.environ['OPENED']}.{os.getpid()}", "w") as file:
         file.write("\\n".join(sorted(OPENED)))
 """
+
+
+def test_a_run_without_questions_works_in_a_build_without_bz2(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project.write("test_own.py", "def test_own(): pass\n")
+    project.write("build/bz2.py", "raise ImportError('No module named _bz2')\n")
+    monkeypatch.setenv("PYTHONPATH", str(project.folder / "build"))
+    assert project.run(fresh=True).outcomes == {"passed": 1}
 
 
 def test_the_traceback_of_a_users_own_fixture_has_nothing_of_the_plugin(project: Project) -> None:
