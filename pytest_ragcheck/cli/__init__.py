@@ -5,18 +5,17 @@ from __future__ import annotations
 import argparse
 import errno
 import io
-import json
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck._version import __version__
 from pytest_ragcheck.cli import calibrate, rejudge
+from pytest_ragcheck.cli.arguments import add_commands
 from pytest_ragcheck.cli.printing import complain
 from pytest_ragcheck.cli.project import check_files, cleanup, dataset, demo, docs, init, probe, schema
 from pytest_ragcheck.cli.results import baseline, comment, compare, convert, merge, report
 from pytest_ragcheck.errors import RagcheckError
-from pytest_ragcheck.package_text import package_text
 from pytest_ragcheck.summary.predictions_reader import AS_WRITTEN
 
 if TYPE_CHECKING:
@@ -71,10 +70,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "--rag-judge=offline",
     )
     parser.add_argument("--version", action="version", version=f"pytest-ragcheck {__version__}")
-    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True, dest="command")
-    texts = json.loads(package_text("cli/commands.json"))
-    for name, command in _COMMANDS.items():
-        command.add_arguments(commands.add_parser(name, **texts[name]))
+    add_commands(parser)
     chosen = parser.parse_args(arguments)
     name = " ".join(filter(None, (chosen.command, getattr(chosen, "action", ""))))
     try:

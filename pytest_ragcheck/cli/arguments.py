@@ -1,31 +1,40 @@
-"""Adds the arguments that several commands share, and returns the settings of a command."""
+"""Adds the commands with their arguments, and returns the settings of a command."""
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 from collections.abc import Collection, Mapping
 from pathlib import Path
+from typing import Any
 
 from pytest_ragcheck.config.given import Given
 from pytest_ragcheck.config.settings import Settings
 from pytest_ragcheck.config.table import TABLE
+from pytest_ragcheck.package_text import package_text
+
+_TYPES: Mapping[str, Any] = {"path": Path, "int": int, "float": float}
 
 
-def add_output(parser: argparse.ArgumentParser, *, default: str, text: str, metavar: str = "FILE") -> None:
-    parser.add_argument(
-        "-o", "--output", metavar=metavar, type=Path, default=Path(default), help=f"{text} (default: {default})"
-    )
+def add_commands(parser: argparse.ArgumentParser) -> None:
+    """Add all commands, which `commands.json` describes; a text among their arguments names a shared group."""
+    described = json.loads(package_text("cli/commands.json"))
+    _add_parsers(parser, "command", described["commands"], described["shared"])
 
 
-def add_headers(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--header",
-        metavar="HEADER",
-        action="append",
-        help="header of every request, such as 'Authorization: Bearer {env:RAG_TOKEN}'; may be given several times;"
-        " its value is never shown",
-    )
+def _add_parsers(
+    parser: argparse.ArgumentParser, kind: str, described: Mapping[str, Any], shared: Mapping[str, Any]
+) -> None:
+    parsers = parser.add_subparsers(title=f"{kind}s", metavar=kind.upper(), required=True, dest=kind)
+    for name, texts in described.items():
+        command = parsers.add_parser(name, help=texts["help"], description=texts["description"])
+        for argument in texts.get("arguments", ()):
+            for each in shared[argument] if isinstance(argument, str) else [argument]:
+                options = {key: _TYPES[value] if key == "type" else value for key, value in each.items()}
+                command.add_argument(*options.pop("names").split(), **options)
+        if "actions" in texts:
+            _add_parsers(command, "action", texts["actions"], shared)
 
 
 def settings_as_typed(typed: Mapping[str, Given], *, variables: Collection[str] = ()) -> Settings:

@@ -14,7 +14,7 @@ from pytest_ragcheck.cli.printing import complain, say
 from pytest_ragcheck.config.given import Given
 from pytest_ragcheck.config.readers import WITH_MODEL
 from pytest_ragcheck.errors import RagcheckError, StepFailed, UsageError
-from pytest_ragcheck.judging.labels import LABELS, read_labelled_answers
+from pytest_ragcheck.judging.labels import read_labelled_answers
 
 if TYPE_CHECKING:
     from pytest_ragcheck.config.settings import Settings
@@ -28,63 +28,6 @@ _MOST_WRITTEN = 50
 """Most disagreements of a judge in the file."""
 
 _JUDGE_VARIABLES = ("RAGCHECK_JUDGE", "RAGCHECK_JUDGE_MODEL", "RAGCHECK_JUDGE_URL", "RAGCHECK_EMBEDDING_MODEL")
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    add = parser.add_argument
-    add(
-        "file",
-        metavar="LABELLED.jsonl",
-        type=Path,
-        help="one object a line: question, answer, contexts, expected_answers, and a label that is 1, 0 or null: "
-        f"{', '.join(LABELS)}",
-    )
-    _add_judge(parser)
-    add("--threshold", metavar="NUMBER", help="lowest score that passes (default: 0.7)")
-    add(
-        "--label",
-        choices=[label.removeprefix("label_") for label in LABELS],
-        help="the label to read if rows have several",
-    )
-    add("--concurrency", metavar="NUMBER", help="maximum concurrent requests to the judge (default: 8)")
-    add(
-        "--disable",
-        metavar="preflight",
-        help="skip the preflight, which tries a language model on six answers and refuses a useless one",
-    )
-    add("--show", metavar="NUMBER", type=int, default=5, help="disagreements shown (default: 5)")
-    add(
-        "--output",
-        metavar="FILE.json",
-        type=Path,
-        help="write the numbers to FILE.json, and the curve of a single judge to FILE.svg",
-    )
-    add(
-        "--margin",
-        metavar="NUMBER",
-        type=float,
-        default=0.05,
-        help="how much worse than the best of several judges still counts as equally good (default: 0.05)",
-    )
-
-
-def _add_judge(parser: argparse.ArgumentParser) -> None:
-    add = parser.add_argument
-    add(
-        "--judge",
-        metavar="NAME",
-        action="append",
-        help="openai, offline, local or ragas, or MODULE:NAME of a judge of your own (default: $RAGCHECK_JUDGE); "
-        "give it again for each further judge",
-    )
-    add(
-        "--judge-model",
-        metavar="MODEL",
-        action="append",
-        help="model of the openai, local or ragas judge; give it again for each further model",
-    )
-    add("--judge-url", metavar="URL", help="base URL of an OpenAI-compatible server")
-    add("--judge-prompt", metavar="PROMPT", help="en, ru or a file (default: en)")
 
 
 def run(chosen: argparse.Namespace) -> int:

@@ -1,4 +1,4 @@
-"""Adds and reads the options for the gate and the baseline, which several commands share."""
+"""Reads the options for the gate and the baseline, which several commands share."""
 
 from __future__ import annotations
 
@@ -18,24 +18,6 @@ from pytest_ragcheck.summary.gate_rules import COMPARING, GateRules, allowances,
 
 _SET = ("rag_false_alarms", "rag_baseline_allow")
 _ADVICE = "Give --baseline the {agent}_predictions.json of a full run."
-
-
-def add_gate_options(parser: argparse.ArgumentParser) -> None:
-    add = parser.add_argument
-    add("--baseline", metavar="PREDICTIONS", help="the baseline to compare with, as in pytest --rag-baseline")
-    add(
-        "--gate",
-        metavar="GATE",
-        help="the gate: each, confirmed, regression, regression:D, or rate:R (default: the run's)",
-    )
-    add(
-        "--set",
-        metavar="NAME=VALUE",
-        action="append",
-        default=[],
-        dest="settings",
-        help=f"a setting of the gate: {', '.join(_SET)} (default: those of the run)",
-    )
 
 
 @frozen

@@ -21,18 +21,7 @@ if TYPE_CHECKING:
     from pytest_ragcheck.replay.recorded_run import Recording
     from pytest_ragcheck.verdict.record import Record
 
-_LIKE_PYTEST = ("rag_judge", "rag_judge_model", "rag_judge_url", "rag_threshold", "rag_min", "rag_agent", "rag_output")
 _BY_NAME = {option.name: option for option in TABLE}
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    add = parser.add_argument
-    add("predictions", metavar="PREDICTIONS", type=Path, help="the {agent}_predictions.json of a run, or its folder")
-    for name in _LIKE_PYTEST:
-        option = _BY_NAME[name]
-        action = "append" if option.kind == "words" else "store"
-        add(option.option, metavar=option.metavar, action=action, dest=name, help="as in pytest")
-    add("-o", metavar="NAME=VALUE", action="append", default=[], dest="settings", help="an ini value, as in pytest")
 
 
 def run(chosen: argparse.Namespace) -> int:
@@ -107,8 +96,8 @@ def _given(chosen: argparse.Namespace) -> dict[str, Given]:
             )
         kind = _BY_NAME[name].kind
         found[name] = Given({"words": text.split(), "lines": [text]}.get(kind, text), f"-o {name}")
-    typed = {name: getattr(chosen, name) for name in _LIKE_PYTEST}
-    return found | {name: Given(text, _BY_NAME[name].option) for name, text in typed.items() if text is not None}
+    typed = {name: text for name, text in vars(chosen).items() if name in _BY_NAME and text is not None}
+    return found | {name: Given(text, _BY_NAME[name].option) for name, text in typed.items()}
 
 
 def _sets(folder: Path, recording: Recording, settings: Settings) -> list[QuestionSet]:

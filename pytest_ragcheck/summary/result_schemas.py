@@ -11,9 +11,6 @@ from pytest_ragcheck.package_text import package_text
 from pytest_ragcheck.scores.score import LARGEST
 from pytest_ragcheck.summary.predictions_reader import shown
 
-RESULT_KINDS = ("predictions", "summary")
-"""The result files with a published schema; questions files have the schema of question files."""
-
 
 def result_schema_text(kind: str) -> str:
     return package_text(f"summary/schemas/{kind}.schema.json")
@@ -43,7 +40,7 @@ def schema_mistakes(kind: str, document: object, *, of_any_version: bool = False
     """
     Yield each mistake as `place: mistake`, such as `predictions[3].verdict: ...`, in document order.
 
-    *kind* is one of `RESULT_KINDS`, `baseline` or `shard`. With *of_any_version*, missing and unknown keys are
+    *kind* is `predictions`, `summary`, `baseline` or `shard`. With *of_any_version*, missing and unknown keys are
     accepted, as in files of earlier and later versions.
     """
     errors = sorted(_validator(kind).iter_errors(document), key=lambda error: list(map(str, error.absolute_path)))

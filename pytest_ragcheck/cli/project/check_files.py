@@ -32,24 +32,6 @@ _RESERVED_TAGS = ("filterwarnings", "parametrize", "rag_questions", "skip", "ski
 """The markers of pytest and of the plugin; only pytest can list the markers of a project."""
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    add = parser.add_argument
-    add(
-        "paths",
-        nargs="*",
-        metavar="PATH",
-        type=Path,
-        help="files or folders (default: the question files below the current folder, as pytest finds them)",
-    )
-    add(
-        "--metric",
-        metavar="NAME",
-        action="append",
-        default=[],
-        help="a metric of your own that thresholds may name; may be given several times",
-    )
-
-
 def run(chosen: argparse.Namespace) -> int:
     paths = list(dict.fromkeys(_files(chosen.paths)))
     collected = CollectedQuestions(root=Path.cwd())

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from pytest_ragcheck.cli.arguments import add_headers, settings_as_typed
+from pytest_ragcheck.cli.arguments import settings_as_typed
 from pytest_ragcheck.cli.printing import complain
 from pytest_ragcheck.cli.project.user_project import default_results
 from pytest_ragcheck.config.given import Given
@@ -21,34 +21,6 @@ if TYPE_CHECKING:
     from pytest_ragcheck.rag.documents.ledger import Entries
 
 T = TypeVar("T")
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    add = parser.add_argument
-    add(
-        "files",
-        nargs="*",
-        metavar="FILE",
-        type=Path,
-        help="question files, if there is no ledger: lists the documents that have their file names; deletes them "
-        "with --yes only",
-    )
-    add("--rag-url", metavar="URL", help="the endpoint (default: $RAGCHECK_URL)")
-    add("--base-url", metavar="URL", help="base URL of its other routes, as rag_base_url")
-    add_headers(parser)
-    add(
-        "--identity",
-        metavar="LINE",
-        action="append",
-        help="header of an identity, as a line of rag_identities; may be given several times",
-    )
-    add(
-        "--output",
-        metavar="FOLDER",
-        type=Path,
-        help="the runs' output folder (default: that of a run)",
-    )
-    add("--yes", action="store_true", help="delete the documents that have the file names of a FILE")
 
 
 def run(chosen: argparse.Namespace) -> int:

@@ -22,21 +22,6 @@ _ENDINGS = ("_questions.json", ".rag.json", ".rag.yaml", ".rag.yml")
 """Allowed endings of the written file, so that pytest finds the file."""
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    add = parser.add_argument
-    add("name", nargs="?", metavar="NAME[:SUBSET][@SPLIT]", help="which dataset, or injection")
-    add("path", nargs="?", metavar="PATH", type=Path, help="its file or folder (default: the hub)")
-    add(
-        "-o",
-        "--output",
-        metavar="FILE",
-        type=Path,
-        help="the question file; its name ends in _questions.json, .rag.json or .rag.yaml",
-    )
-    add("--samples", metavar="NUMBER", help="maximum number of questions (default: all)")
-    add("--seed", metavar="NUMBER", default="0", help="which questions (default: 0)")
-
-
 def run(chosen: argparse.Namespace) -> int:
     if chosen.name is None:
         say(*_listed())

@@ -16,24 +16,11 @@ from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.package_text import package_text
 from pytest_ragcheck.report.terminal.comparison_lines import shell_word
 
-FAULTS = {
-    "number": "wrong numbers in the answers",
-    "best": "the best passage is not found",
-    "invent": "answers to questions that the documents do not answer",
-}
-
 _INI = """\
 [pytest]
 rag_judge = offline
 rag_report = report.html
 """
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    add = parser.add_argument
-    known = "; ".join(f"{name}: {text}" for name, text in FAULTS.items())
-    add("--fault", choices=FAULTS, help=f"make the system answer badly ({known})")
-    add("--keep", type=Path, metavar="DIR", help="make the project in this new folder (default: a temporary one)")
 
 
 def run(chosen: argparse.Namespace) -> int:

@@ -14,10 +14,6 @@ _LINK = re.compile(r"(\]\()([\w./-]+)\.md(?:#[\w-]*)?\)")
 _TITLE = re.compile(r"(?m)^# (.+)$")
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("name", nargs="?", metavar="NAME", help="the end of the page's name, such as errors/endpoint")
-
-
 def read_pages() -> dict[str, str]:
     """
     The text of every page by its name, such as `reference/errors/endpoint`.

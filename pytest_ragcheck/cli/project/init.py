@@ -14,12 +14,6 @@ from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.package_text import package_text
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    add = parser.add_argument
-    add("folder", nargs="?", default=".", metavar="FOLDER", help="the project (default: this folder)")
-    add("--dry-run", action="store_true", help="show what would be written, and write nothing")
-
-
 def run(chosen: argparse.Namespace) -> int:
     folder = Path(chosen.folder)
     if not folder.is_dir():

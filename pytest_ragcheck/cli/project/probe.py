@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from pytest_ragcheck.cli.arguments import add_headers, settings_as_typed
+from pytest_ragcheck.cli.arguments import settings_as_typed
 from pytest_ragcheck.cli.printing import json_text
 from pytest_ragcheck.cli.project.user_project import configuration_of, ini_settings
 from pytest_ragcheck.config.given import Given
@@ -39,16 +39,6 @@ _OTHER_BODY = (
 )
 _CONTEXTS_ALONE = "For contexts alone, pytest --rag-tier=retrieval names the setting."
 _LEFT = "To leave the endpoint as it is,"
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    add = parser.add_argument
-    add("url", nargs="?", metavar="URL", help="the endpoint (default: $RAGCHECK_URL, or rag_url in pytest's ini file)")
-    add("--question", metavar="TEXT", help="the question to ask; choose one that your documents answer")
-    add("--top-k", metavar="NUMBER", help="how many contexts to request (default: rag_top_k, or 5)")
-    add("--timeout", metavar="SECONDS", help="time limit of a reply (default: rag_timeout, or 60)")
-    add_headers(parser)
-    add("--json", action="store_true", help="print one JSON document instead, for scripts")
 
 
 def run(chosen: argparse.Namespace) -> int:

@@ -5,22 +5,11 @@ from __future__ import annotations
 import argparse
 import json
 
-from pytest_ragcheck.summary.result_schemas import RESULT_KINDS, result_schema_text
-
-SCHEMAS = ("questions", *RESULT_KINDS)
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "name",
-        choices=SCHEMAS,
-        help="which file: *.rag.yaml, *.rag.json and {dataset}_questions.json, {agent}_predictions.json, or "
-        "{agent}_summary.json",
-    )
+from pytest_ragcheck.summary.result_schemas import result_schema_text
 
 
 def read_schema(name: str) -> str:
-    """The text of one of `SCHEMAS`; the text is the same in every environment."""
+    """The text of a schema by its name; the text is the same in every environment."""
     if name == "questions":
         from pytest_ragcheck.questions.fields.question_file_schema import question_file_schema
 

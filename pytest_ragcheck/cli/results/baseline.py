@@ -15,7 +15,6 @@ from pytest_ragcheck.cli.printing import say
 from pytest_ragcheck.cli.project.user_project import default_results, root_of
 from pytest_ragcheck.concurrency.file_lock import FileLock
 from pytest_ragcheck.errors import UsageError
-from pytest_ragcheck.package_text import package_text
 from pytest_ragcheck.report.counted import counted
 from pytest_ragcheck.report.files.results_reader import (
     RUN_AGAIN,
@@ -38,23 +37,6 @@ from pytest_ragcheck.verdict.verdict import Verdict
 
 _ADVICE = "Give the {agent}_predictions.json of a full run."
 _OTHER = "Give -o another file, or move that one away."
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True, dest="action")
-    texts = json.loads(package_text("cli/commands.json"))
-    save, accept = (actions.add_parser(name, **texts[f"baseline {name}"]) for name in ("save", "accept"))
-    for action in (save, accept):
-        action.add_argument("-o", "--output", metavar="FILE", type=Path, help="the baseline (default: that of a run)")
-    which = "the last full run: its predictions file, or its output folder (default: that of a run)"
-    save.add_argument("results", metavar="RESULTS", type=Path, nargs="?", help=which)
-    accept.add_argument("--results", metavar="RESULTS", type=Path, help=which)
-    accept.add_argument(
-        "ids",
-        metavar="ID",
-        nargs="*",
-        help="a question, as ID or DATASET::ID (default: all whose answers differ)",
-    )
 
 
 def run(chosen: argparse.Namespace) -> int:

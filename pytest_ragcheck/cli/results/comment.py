@@ -3,23 +3,11 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
 from pytest_ragcheck.cli.gate_arguments import with_own_baseline
 from pytest_ragcheck.cli.printing import complain, say
 from pytest_ragcheck.cli.project.user_project import default_results
 from pytest_ragcheck.report.files.results_reader import predictions_path, read_results
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "results",
-        metavar="RESULTS",
-        type=Path,
-        nargs="?",
-        help="a predictions file, the path without _predictions.json, or a folder with one such file "
-        "(default: that of a run)",
-    )
 
 
 def run(chosen: argparse.Namespace) -> int:

@@ -19,21 +19,6 @@ if TYPE_CHECKING:
     from pytest_ragcheck.summary.agent_comparison import Agents
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    add = parser.add_argument
-    add(
-        "results",
-        metavar="RESULTS",
-        nargs="+",
-        type=Path,
-        help=f"two or more: a predictions file, the path without {ENDING}, or a folder with one such file",
-    )
-    add("--format", choices=("text", "markdown", "csv", "json"), default="text", help="what is printed (default: text)")
-    add("--per-question", action="store_true", help="with --format csv: one row per question, not per agent")
-    add("--show", metavar="NUMBER", type=int, default=20, help="questions shown (default: 20)")
-    add("-o", "--output", metavar="FILE", type=Path, help="write there instead")
-
-
 def run(chosen: argparse.Namespace) -> int:
     text = _text(_compared(chosen.results), chosen)
     if chosen.output is None:

@@ -22,24 +22,6 @@ _ENDING = "_results.json"
 _SHOWN_KEYS = 12
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    add = parser.add_argument
-    add(
-        "files",
-        metavar="FILE",
-        nargs="+",
-        type=Path,
-        help=f"an export, a folder of BEIR, a *{_ENDING} file, or a folder with some",
-    )
-    add(
-        "-o",
-        "--output",
-        metavar="FOLDER",
-        type=Path,
-        help="where the files go (default: the current folder for question files, ragcheck-results for results)",
-    )
-
-
 def run(chosen: argparse.Namespace) -> int:
     from pytest_ragcheck.questions.exports.export import Export
     from pytest_ragcheck.questions.exports.mtrag import is_mtrag

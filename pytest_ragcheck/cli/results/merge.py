@@ -6,8 +6,7 @@ import argparse
 from datetime import datetime, timezone
 from pathlib import Path
 
-from pytest_ragcheck.cli.arguments import add_output
-from pytest_ragcheck.cli.gate_arguments import add_gate_options, default_baseline, gate_of
+from pytest_ragcheck.cli.gate_arguments import default_baseline, gate_of
 from pytest_ragcheck.cli.printing import say
 from pytest_ragcheck.config.baseline_place import BASELINE_FILE, BaselinePlace
 from pytest_ragcheck.rag.documents.documents_outcome import LEFT_IS_RED
@@ -18,12 +17,6 @@ from pytest_ragcheck.verdict.failure_text import some
 
 _SHOWN = 10
 _OF_EARLIER = "If it is of an earlier run, run it again, and merge."
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("folders", metavar="FOLDER", nargs="+", type=Path, help="a folder with the results of a shard")
-    add_output(parser, default="ragcheck-results", text="where the files go", metavar="FOLDER")
-    add_gate_options(parser)
 
 
 def run(chosen: argparse.Namespace) -> int:

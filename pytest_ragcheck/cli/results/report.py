@@ -8,8 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_ragcheck.cli.arguments import add_output
-from pytest_ragcheck.cli.gate_arguments import add_gate_options, gate_of, place_of, with_own_baseline
+from pytest_ragcheck.cli.gate_arguments import gate_of, place_of, with_own_baseline
 from pytest_ragcheck.cli.printing import complain, say
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.report.files.results_reader import Results, predictions_path, read_results
@@ -20,20 +19,6 @@ if TYPE_CHECKING:
     from pytest_ragcheck.summary.trend_run import TrendRun
 
 FORMATS = {".html": "html", ".htm": "html", ".md": "markdown", ".csv": "csv", ".jsonl": "jsonl"}
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "results",
-        metavar="RESULTS",
-        nargs="+",
-        help="a predictions file, the path without _predictions.json, or a folder with one such file; "
-        "git:REV:PATH is each committed version of a baseline up to REV",
-    )
-    add_gate_options(parser)
-    add_output(
-        parser, default="report.html", text="the file to write, in the format of its ending: .html, .md, .csv or .jsonl"
-    )
 
 
 def run(chosen: argparse.Namespace) -> int:

@@ -1,0 +1,30 @@
+"""The arguments in `commands.json` agree with the tables of the package that they repeat."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from pytest_ragcheck.config.table import TABLE
+from pytest_ragcheck.judging.labels import LABELS
+from pytest_ragcheck.package_text import package_text
+
+DESCRIBED: dict[str, Any] = json.loads(package_text("cli/commands.json"))
+
+
+def arguments(command: str) -> dict[str, dict[str, Any]]:
+    return {each["names"]: each for each in DESCRIBED["commands"][command]["arguments"]}
+
+
+def test_calibrate_takes_every_label() -> None:
+    assert [f"label_{each}" for each in arguments("calibrate")["--label"]["choices"]] == [*LABELS]
+    assert arguments("calibrate")["file"]["help"].endswith(", ".join(LABELS))
+
+
+def test_the_options_of_rejudge_are_those_of_pytest() -> None:
+    options = {setting.option: setting for setting in TABLE}
+    like_pytest = {name: each for name, each in arguments("rejudge").items() if each["help"] == "as in pytest"}
+    assert len(like_pytest) == 7
+    for name, argument in like_pytest.items():
+        assert argument["metavar"] == options[name].metavar
+        assert (argument.get("action") == "append") is (options[name].kind == "words")
