@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_ragcheck.cli.arguments import settings_as_typed
 from pytest_ragcheck.cli.printing import complain, say
 from pytest_ragcheck.config.given import Given
-from pytest_ragcheck.config.readers import WITH_MODEL
+from pytest_ragcheck.config.readers import OWN_JUDGE, WITH_MODEL
 from pytest_ragcheck.errors import RagcheckError, StepFailed, UsageError
 from pytest_ragcheck.judging.labels import read_labelled_answers
 
@@ -40,7 +40,7 @@ def run(chosen: argparse.Namespace) -> int:
         judges = [(settings, _judge(name, settings)) for name, settings in _judges(chosen)]
     except UsageError as error:
         # The command has options, not fixtures.
-        text = re.sub("none, or give your own .+", "or MODULE:NAME of your own", str(error))
+        text = str(error).replace(f"none, or {OWN_JUDGE}", "or MODULE:NAME of your own")
         raise UsageError(re.sub("rag_judge_(model|url|prompt)", r"--judge-\1", text)) from None
     if chosen.output is not None:
         _check_writable(chosen.output, chosen.file)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pytest_ragcheck.questions.datasets.dataset_names import DatasetChoice, Sample
 
 JUDGES = ("openai", "offline", "local", "ragas", "none")
+OWN_JUDGE = "give your own in the rag_judge fixture or to evaluate"
 WITH_MODEL = ("openai", "local", "ragas")
 """The judges that need a model."""
 
@@ -118,8 +119,7 @@ def read_sample(text: str) -> Sample:
 
 def read_judge(text: str) -> str:
     if text not in JUDGES:
-        own = "give your own in the rag_judge fixture or to evaluate"
-        raise ValueError(f"is not a judge; choose one of {', '.join(JUDGES)}, or {own}")
+        raise ValueError(f"is not a judge; choose one of {', '.join(JUDGES)}, or {OWN_JUDGE}")
     return text
 
 
