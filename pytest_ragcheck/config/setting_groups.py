@@ -1,4 +1,4 @@
-"""Defines the groups of the settings. The table of settings gives the defaults and describes each field."""
+"""Defines the groups of the settings. The table of settings gives the defaults."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @frozen
 class JudgeSettings:
-    """The settings of the judge and of the embeddings. `config/judge_table.py` describes each field."""
+    """The settings of the judge and of the embeddings. `config/help.json` describes each field."""
 
     name: str | None
     """One of `JUDGES`; None if no judge was named, and no key and no model point to one."""
@@ -49,7 +49,7 @@ class JudgeSettings:
 
 @frozen
 class GateSettings:
-    """The settings that decide which questions and which runs pass. `config/gate_table.py` describes each field."""
+    """The settings that decide which questions and which runs pass. `config/help.json` describes each field."""
 
     threshold: float
     minimums: Mapping[str, float]
@@ -65,7 +65,7 @@ class GateSettings:
 
 @frozen
 class RunSettings:
-    """The questions, the metrics, the limits and the files of a run. `config/run_table.py` describes each field."""
+    """The questions, the metrics, the limits and the files of a run. `config/help.json` describes each field."""
 
     question_files: tuple[str, ...]
     datasets: tuple[DatasetChoice, ...]

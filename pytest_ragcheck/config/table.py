@@ -1,16 +1,165 @@
-"""Builds the table of settings."""
+"""The table of settings. Their help texts are in `help.json`."""
 
 # The pytest options, the ini values, `Settings`, error texts and a reference page come from it. Every pytest run loads
-# these modules, so they import nothing heavy.
+# this module, so it imports nothing heavy.
 
 from __future__ import annotations
 
-from pytest_ragcheck.config.endpoint_table import ENDPOINT
-from pytest_ragcheck.config.gate_table import GATE
-from pytest_ragcheck.config.judge_table import JUDGE
-from pytest_ragcheck.config.run_table import RUN
+from functools import partial
+from pathlib import Path
+from types import MappingProxyType
+
+from pytest_ragcheck.config.numbers import (
+    read_chance,
+    read_count,
+    read_delay,
+    read_fraction,
+    read_number,
+    read_price,
+    read_seconds,
+    read_shard,
+    read_usd,
+)
+from pytest_ragcheck.config.readers import (
+    as_identities,
+    as_mapping,
+    chosen_groups,
+    read_base_url,
+    read_baseline_place,
+    read_dataset,
+    read_difference,
+    read_embedding_model,
+    read_gate,
+    read_group,
+    read_header,
+    read_identity,
+    read_judge,
+    read_maximum,
+    read_minimum,
+    read_name,
+    read_parameters,
+    read_path,
+    read_report,
+    read_request,
+    read_response,
+    read_sample,
+    read_shape,
+    read_step,
+    read_stream,
+    read_switch,
+    read_tier,
+    read_url,
+    read_weight,
+)
 from pytest_ragcheck.config.setting import Setting
+from pytest_ragcheck.scores.catalogue import DEFAULT_GROUPS, DEFAULT_WEIGHTS
 
 __all__ = ["TABLE", "Setting"]
 
-TABLE: tuple[Setting, ...] = (*ENDPOINT, *JUDGE, *GATE, *RUN)
+_endpoint = partial(Setting, group="endpoint")
+_judge = partial(Setting, group="judge")
+_gate = partial(Setting, group="gate")
+_run = partial(Setting, group="run")
+_switch = partial(_run, default=False, read=read_switch, kind="switch")
+
+TABLE: tuple[Setting, ...] = (
+    _endpoint(name="rag_url", read=read_url, environment="RAGCHECK_URL", metavar="URL"),
+    _endpoint(name="rag_base_url", read=read_base_url, default_text="rag_url without a final /query"),
+    _endpoint(
+        name="rag_shape",
+        read=read_shape,
+        default_text="server for questions whose passages are sent along or uploaded, query for all others",
+    ),
+    _endpoint(name="rag_request", read=read_request),
+    _endpoint(name="rag_response", read=read_response),
+    _endpoint(name="rag_stream", default=True, default_text="auto", read=read_stream),
+    _endpoint(name="rag_headers", read=read_header, collect=as_mapping, kind="lines"),
+    _endpoint(name="rag_identities", read=read_identity, collect=as_identities, kind="lines"),
+    _endpoint(name="rag_top_k", default=5, read=read_count),
+    _endpoint(name="rag_timeout", field="timeout_seconds", default=60.0, read=read_seconds),
+    _endpoint(name="rag_concurrency", default=8, read=read_count, metavar="NUMBER"),
+    _endpoint(name="rag_delay", field="delay_seconds", default=0.0, read=read_delay),
+    _endpoint(name="rag_retries", default=2, read=read_number),
+    _judge(
+        name="rag_judge",
+        field="name",
+        read=read_judge,
+        environment="RAGCHECK_JUDGE",
+        metavar="NAME",
+        default_text="openai if a key, a model or a server for it is given",
+    ),
+    _judge(name="rag_judge_model", read=read_name, environment="RAGCHECK_JUDGE_MODEL", metavar="MODEL"),
+    _judge(name="rag_judge_url", read=read_base_url, environment="RAGCHECK_JUDGE_URL", metavar="URL"),
+    _judge(name="rag_judge_headers", read=read_header, collect=as_mapping, kind="lines"),
+    _judge(name="rag_judge_parameters", default=MappingProxyType({}), read=read_parameters),
+    _judge(name="rag_judge_prompt", default="en", read=read_name),
+    _judge(name="rag_judge_concurrency", default_text="as rag_concurrency", read=read_count),
+    _judge(name="rag_judge_repeats", default=1, read=read_count),
+    _judge(name="rag_judge_price", read=read_price),
+    _judge(name="rag_calibration", field="calibrations", read=read_path, kind="lines"),
+    _judge(name="rag_embedding_model", read=read_embedding_model, environment="RAGCHECK_EMBEDDING_MODEL"),
+    _gate(name="rag_threshold", default=0.7, read=read_fraction, metavar="NUMBER"),
+    _gate(
+        name="rag_min",
+        field="minimums",
+        read=read_minimum,
+        collect=as_mapping,
+        metavar="METRIC=VALUE",
+        kind="words",
+    ),
+    _gate(
+        name="rag_max",
+        field="maximums",
+        read=read_maximum,
+        collect=as_mapping,
+        metavar="METRIC=VALUE",
+        kind="words",
+    ),
+    _gate(
+        name="rag_baseline",
+        default_text="ragcheck-baseline.json in the rootdir, if it exists",
+        read=read_baseline_place,
+        metavar="PREDICTIONS",
+    ),
+    _gate(
+        name="rag_gate",
+        field="rule",
+        default="each",
+        default_text="confirmed with a baseline, each without",
+        read=read_gate,
+        metavar="GATE",
+    ),
+    _gate(name="rag_false_alarms", default=0.01, read=read_chance),
+    _gate(name="rag_baseline_allow", field="baseline_allows", read=read_difference, kind="words"),
+    _run(name="rag_tier", default="end_to_end", read=read_tier, metavar="TIER"),
+    _switch(name="rag_ingest"),
+    _run(name="rag_repeats", default=1, read=read_count),
+    _switch(name="rag_require_endpoint"),
+    _run(name="rag_disable", field="disabled", read=read_step, kind="words"),
+    _run(
+        name="rag_metrics",
+        field="metric_groups",
+        default=DEFAULT_GROUPS,
+        read=read_group,
+        collect=chosen_groups,
+        kind="words",
+    ),
+    _run(name="rag_weights", default=DEFAULT_WEIGHTS, read=read_weight, collect=as_mapping, kind="words"),
+    _run(name="rag_question_files", read=read_name, kind="words"),
+    _run(
+        name="rag_dataset",
+        field="datasets",
+        read=read_dataset,
+        metavar="NAME[:SUBSET][@SPLIT][=PATH]",
+        kind="words",
+    ),
+    _run(name="rag_samples", read=read_sample, metavar="NUMBER[@SEED]"),
+    _run(name="rag_shard", read=read_shard, metavar="I/N"),
+    _switch(name="rag_resume"),
+    _run(name="rag_replay", read=read_path, metavar="PREDICTIONS"),
+    _switch(name="rag_dry_run"),
+    _run(name="rag_max_cost", field="max_cost_usd", read=read_usd, metavar="USD"),
+    _run(name="rag_output", default=Path("ragcheck-results"), read=read_path, metavar="FOLDER"),
+    _run(name="rag_agent", default="rag", read=read_name, metavar="NAME"),
+    _run(name="rag_report", field="reports", read=read_report, metavar="FILE", kind="words"),
+)

@@ -10,7 +10,7 @@ from pytest_ragcheck.frozen import frozen
 
 @frozen
 class EndpointSettings:
-    """The settings of the endpoint and its requests. `config/endpoint_table.py` describes each field."""
+    """The settings of the endpoint and its requests. `config/help.json` describes each field."""
 
     url: str | None
     base_url: str | None
