@@ -36,7 +36,9 @@ def asked_in(questions: QuestionSet, *, tier: str, ingest: bool, root: Path | No
             for question in asked
         )
         return replace(questions, questions=asked)
-    mistakes = [_mistake(question, root, what) for question in asked if (what := _obstacle(question, in_file=True))]
+    # The file of a dataset's run has the questions that were skipped for an obstacle.
+    wanted = (question for question in asked if not question.skip)
+    mistakes = [_mistake(question, root, what) for question in wanted if (what := _obstacle(question, in_file=True))]
     if ingest and not mistakes:
         mistakes = list(_ambiguous_documents(asked, root))
     if mistakes:

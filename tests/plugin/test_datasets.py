@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from pytest_ragcheck.cli import main
 from tests.canned import good
 from tests.harness import three_ways, two_ways
 from tests.questions.datasets.sources import OWN
@@ -328,3 +329,12 @@ def test_a_run_without_the_dataset_or_of_single_questions_misses_none_of_it(proj
     baseline = "--rag-baseline=before/rag_predictions.json"
     assert project.run(*KEYLESS, baseline).exit_status == 0
     assert project.run(RAGBENCH, "ragbench:hagrid::hagrid_1", *KEYLESS, baseline).exit_status == 0
+
+
+def test_the_files_of_a_run_that_skipped_questions_can_be_checked_and_judged_again(project: Project) -> None:
+    run = project.run(RAGBENCH, "--rag-tier=retrieval", "--rag-judge=none")
+    assert run.summary["counts"]["skipped"] == 1
+    assert main(["check", "ragcheck-results"]) == 0
+    assert main(["rejudge", "ragcheck-results", "--rag-judge=none", "--rag-output=again"]) == 1
+    again = json.loads(project.folder.joinpath("again/rag_summary.json").read_bytes())
+    assert again["counts"] == run.summary["counts"]
