@@ -13,7 +13,7 @@ from pytest_ragcheck.config.given import Given
 from pytest_ragcheck.config.table import TABLE
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.questions.question import END_TO_END, Question, QuestionSet
-from pytest_ragcheck.scores.catalogue import ASSERTABLE
+from pytest_ragcheck.scores.catalogue import ASSERTABLE, RETRIEVAL
 
 if TYPE_CHECKING:
     from pytest_ragcheck.config.settings import Settings
@@ -122,7 +122,11 @@ def _sets(folder: Path, recording: Recording, settings: Settings) -> list[Questi
     def as_recorded(question: Question) -> Question:
         # A questions file has one tier; `rag_check` calls may have several.
         row = recording.rows.get(question.key)
-        return question if row is None else replace(question, tier=row.question.tier or question.tier)
+        if row is None:
+            return question
+        # Without gold passages, only a question of a dataset has these scores.
+        lacks_gold = not question.gold_passages and not row.scores.keys().isdisjoint(RETRIEVAL)
+        return replace(question, tier=row.question.tier or question.tier, lacks_gold=lacks_gold)
 
     known_keys = {q.key for s in sets.values() for q in s.questions}
     for dataset, name in recording.rows:

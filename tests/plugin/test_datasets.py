@@ -338,3 +338,11 @@ def test_the_files_of_a_run_that_skipped_questions_can_be_checked_and_judged_aga
     assert main(["rejudge", "ragcheck-results", "--rag-judge=none", "--rag-output=again"]) == 1
     again = json.loads(project.folder.joinpath("again/rag_summary.json").read_bytes())
     assert again["counts"] == run.summary["counts"]
+
+
+def test_a_question_without_gold_passages_beside_others_fails_judged_again_too(project: Project) -> None:
+    options = ("--rag-judge=none", "--rag-min=recall_at_5=0.5")
+    run = project.run(RAGBENCH, *options)
+    assert main(["rejudge", "ragcheck-results", *options, "--rag-output=again"]) == 1
+    again = json.loads(project.folder.joinpath("again/rag_predictions.json").read_bytes())
+    assert again["predictions"] == run.predictions["predictions"]
