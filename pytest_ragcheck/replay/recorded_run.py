@@ -31,8 +31,6 @@ DECIDED = frozenset({"unscored", "nothing_to_assert"})
 
 @frozen
 class Recording:
-    """A recorded run, which answers in place of its system."""
-
     name: str
 
     rows: Mapping[tuple[str, str], Record]

@@ -26,8 +26,6 @@ NO_JUDGE = JudgeIdentity(kind="none")
 
 @frozen
 class Counts:
-    """The number of questions by outcome."""
-
     passed: int
     failed: int
     errors: int

@@ -23,8 +23,6 @@ PASSED = "its test passed"
 
 @frozen
 class Outcomes:
-    """All questions of a run with their outcomes."""
-
     agent_name: str
     session_name: str = "session"
     """`dataset_name` of files that hold several datasets."""

@@ -9,7 +9,6 @@ from pathlib import Path
 from pytest_ragcheck.cli.gate_arguments import default_baseline, gate_of
 from pytest_ragcheck.cli.printing import say
 from pytest_ragcheck.config.baseline_place import BASELINE_FILE, BaselinePlace
-from pytest_ragcheck.rag.documents.documents_outcome import LEFT_IS_RED
 from pytest_ragcheck.redaction.printable import printable
 from pytest_ragcheck.report.terminal.comparison_lines import accept_command
 from pytest_ragcheck.report.terminal.gate_lines import decision_lines, decision_text, flaky_lines, lines_beside
@@ -23,7 +22,7 @@ def run(chosen: argparse.Namespace) -> int:
     from pytest_ragcheck.config.resolve import environment_redactor
     from pytest_ragcheck.report.files.result_files import write_results
     from pytest_ragcheck.report.gated_results import gate_outcomes
-    from pytest_ragcheck.report.terminal.run_lines import summary_lines
+    from pytest_ragcheck.report.terminal.run_lines import LEFT_IS_RED, summary_lines
     from pytest_ragcheck.summary.aggregate import aggregate
     from pytest_ragcheck.summary.gate.gate_decision import red_by_themselves
     from pytest_ragcheck.summary.shards import find_shards, merged, much_older, read_shard

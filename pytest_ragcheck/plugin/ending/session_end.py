@@ -19,13 +19,12 @@ from pytest_ragcheck.plugin.configuration import settings_of
 from pytest_ragcheck.plugin.ending.item_outcomes import outcomes_of
 from pytest_ragcheck.plugin.run_state import OVER_BUDGET, GateOutcome, Run
 from pytest_ragcheck.plugin.workers.worker_info import run_folder, runs_everything
-from pytest_ragcheck.rag.documents.documents_outcome import LEFT_IS_RED
 from pytest_ragcheck.redaction.printable import printable
 from pytest_ragcheck.report.counted import counted
 from pytest_ragcheck.report.files.result_files import write_results, write_shard
 from pytest_ragcheck.report.terminal.annotations import annotation_lines
 from pytest_ragcheck.report.terminal.gate_lines import decision_text, flaky_lines, lines_beside
-from pytest_ragcheck.report.terminal.run_lines import summary_lines
+from pytest_ragcheck.report.terminal.run_lines import LEFT_IS_RED, summary_lines
 from pytest_ragcheck.summary.aggregate import aggregate
 from pytest_ragcheck.summary.calibration.agreement import read_agreements
 from pytest_ragcheck.summary.flaky import flaky_in_run

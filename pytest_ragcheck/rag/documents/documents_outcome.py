@@ -7,8 +7,6 @@ from typing import Any
 
 from pytest_ragcheck.frozen import frozen
 
-LEFT_IS_RED = "documents: the run is red because documents are left; the verdicts are not affected"
-
 
 @frozen
 class Left:

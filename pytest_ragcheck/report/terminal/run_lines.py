@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from pytest_ragcheck.verdict.record import Record
 
 
+LEFT_IS_RED = "documents: the run is red because documents are left; the verdicts are not affected"
+
 _MOST_IDS_NAMED = 5
 _ROW = 80
 """Characters of a narrow terminal's row."""

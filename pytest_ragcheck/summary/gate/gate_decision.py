@@ -46,8 +46,6 @@ class Rate:
 
 @frozen
 class Decision:
-    """The decision of the gate on a run, with its reasons."""
-
     rules: GateRules
     comparison: Comparison | None
 

@@ -38,8 +38,6 @@ class SavedAnswer:
     """The system's document ids of the contexts; None if it gives none."""
 
     server_source_ids: tuple[str, ...] | None = None
-    """The server's ids of uploaded documents; None if the answer has none of them."""
-
     labels: Mapping[str, str] | None = None
     """The `label_digests` of the question; None if the file does not have them."""
 
@@ -51,7 +49,6 @@ class SavedAnswer:
     latency_seconds: float | None = None
 
     def digest(self, question: Question) -> str | None:
-        """The `answer_digest`; None without an answer."""
         return None if self.text is None else answer_digest(self.text, self.context_digests, self.source_ids, question)
 
     def has_labels_of(self, question: Question) -> bool:
