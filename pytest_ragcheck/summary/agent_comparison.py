@@ -22,8 +22,6 @@ _ERROR_RATE = 0.01
 
 @frozen
 class Difference:
-    """A paired difference of two systems."""
-
     value: float
     low: float
     """Lower end of the 95 % interval; equal to `value` for a single question."""

@@ -88,8 +88,6 @@ class Repeats:
 
 @frozen
 class Summary:
-    """The numbers of a run."""
-
     totals: Totals
     datasets: Mapping[str, Totals]
     """By dataset name, in collection order."""

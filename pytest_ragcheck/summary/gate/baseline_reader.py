@@ -86,8 +86,6 @@ class BaselineRow:
 
 @frozen
 class Baseline:
-    """The questions of the saved runs, with their answers."""
-
     name: str
     rows: Mapping[Key, BaselineRow]
     """The questions by identity: first those with a PASS or a FAIL, then ERRORs, each in the order of the file."""

@@ -191,6 +191,10 @@ def test_ini_values_are_given_as_to_pytest(recorded: str, ragcheck: Ragcheck, tm
         (["recorded/rag_predictions.json", "--rag-threshold=2"], "--rag-threshold: '2' is not a number from 0 to 1; "),
         (["recorded/rag_predictions.json", "-o", "rag_top=2"], "-o: 'rag_top=2' is not a setting. "),
         (
+            ["recorded/rag_predictions.json", "-o", "rag_tier=retrieval"],
+            "rag_tier: only a pytest run can honour this. Leave it out, or run pytest --rag-replay=recorded/rag_pred",
+        ),
+        (
             ["recorded/rag_predictions.json", "-o", "rag_gate=rate:0.9", "-o", "rag_resume=true"],
             "rag_gate, rag_resume: only a pytest run can honour this. Leave it out, or run pytest --rag-re",
         ),
