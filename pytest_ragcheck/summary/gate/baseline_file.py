@@ -162,7 +162,7 @@ def _full_answer(given: Mapping[str, Any], texts: dict[str, str]) -> dict[str, A
     if claims := given.get("unsupported_claims"):
         answer["unsupported_claims"] = claims
     ids = Fields(given, "").server_ids() or ()
-    if any(each in (given["prediction"] or "") for each in ids):
+    if any(each in (given.get("prediction") or "") for each in ids):
         answer["metadata"] = {"server_source_ids": list(ids)}
     return answer
 

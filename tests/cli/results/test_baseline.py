@@ -50,6 +50,17 @@ def save(
     return saved
 
 
+def test_the_ids_of_the_server_are_kept_with_an_answer_that_has_one(
+    save: Callable[..., tuple[int, str, str]], tmp_path: Path
+) -> None:
+    ids = {"server_source_ids": ["up-1"]}
+    without = {name: value for name, value in passed("without", metadata=ids).items() if name != "prediction"}
+    save(passed("cited", prediction="30 days [up-1].", metadata=ids), passed("other", metadata=ids), without)
+    document = json.loads((tmp_path / "ragcheck-baseline.json").read_bytes())
+    assert list(schema_mistakes("baseline", document)) == []
+    assert [row["answers"][0].get("metadata") for row in document["predictions"]] == [ids, None, None]
+
+
 def test_answers_are_kept_and_each_text_of_a_context_once(
     save: Callable[..., tuple[int, str, str]], tmp_path: Path
 ) -> None:
