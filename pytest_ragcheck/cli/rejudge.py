@@ -127,7 +127,7 @@ def _sets(folder: Path, recording: Recording, settings: Settings) -> list[Questi
         row = recording.rows.get(question.key)
         if row is None:
             return question
-        # Without gold passages, only a question of a dataset has these scores.
+        # Without gold passages, only datasets have these scores.
         lacks_gold = not question.gold_passages and not row.scores.keys().isdisjoint(RETRIEVAL)
         return replace(question, tier=row.question.tier or question.tier, lacks_gold=lacks_gold)
 

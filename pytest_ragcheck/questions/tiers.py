@@ -36,7 +36,7 @@ def asked_in(questions: QuestionSet, *, tier: str, ingest: bool, root: Path | No
             for question in asked
         )
         return replace(questions, questions=asked)
-    # The file of a dataset's run has the questions that were skipped for an obstacle.
+    # The file of a dataset's run has skipped questions.
     wanted = (question for question in asked if not question.skip)
     mistakes = [_mistake(question, root, what) for question in wanted if (what := _obstacle(question, in_file=True))]
     if ingest and not mistakes:

@@ -34,7 +34,7 @@ class Reach:
         return {name: list(found) for name in _IN_FILES if (found := getattr(self, name))}
 
     def expects(self, dataset_name: str, id: str = "") -> bool:  # noqa: A002 - as in `Question`
-        """Return True if the run would have the question, or without an id the dataset, if it existed."""
+        """True if the run would have the question, or without an id the dataset, if it existed."""
         name = f"{dataset_name}::"
         if any(_fits(each, name + id) or (not id and each.startswith(name)) for each in self.left_out):
             return False

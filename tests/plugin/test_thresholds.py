@@ -103,6 +103,21 @@ def test_a_question_above_a_maximum_alone_is_newly_failing_everywhere(project: P
     assert "baseline ragcheck-baseline.json: 1 still failing, 1 as before" in run.lines
 
 
+def test_a_question_above_a_maximum_alone_is_nothing_that_the_gate_confirms_in_a_replay(project: Project) -> None:
+    project.ask(good("slow"), good("patient", thresholds={"latency_seconds": 1}))
+    project.run("--rag-output=out")
+    main(["baseline", "save", "out"])
+    options = "--rag-max=latency_seconds=0.2", "--rag-gate=confirmed"
+    for counts in ("1 newly failing, 1 as before", "1 still failing, 1 as before"):
+        recorded = project.run(*options).summary["gate"]
+        (project.folder / "ragcheck-results").rename(project.folder / counts)
+        run = project.run(*options, f"--rag-replay={counts}")
+        assert f"baseline ragcheck-baseline.json: {counts}" in run.lines
+        assert run.summary["gate"] == recorded
+        assert not recorded["red"]
+        main(["baseline", "accept", "--results", counts])
+
+
 def test_limits_are_written_with_all_their_digits(project: Project) -> None:
     project.ask(good("terms", thresholds={"groundedness": 0.12345678}))
     run = project.run("--rag-max=latency_seconds=0.0000001")

@@ -170,7 +170,7 @@ def default_results() -> Path:
 
 
 def from_here(path: Path) -> Path:
-    """Return the path relative to the current folder, unless Windows has it on another drive."""
+    """The path relative to the current folder, unless Windows has it on another drive."""
     try:
         return Path(os.path.relpath(path))
     except ValueError:
@@ -178,7 +178,7 @@ def from_here(path: Path) -> Path:
 
 
 def run_value(name: str, default: str) -> Any:
-    """Return the absolute path that a run in the current folder has for a setting."""
+    """The absolute path that a run in the current folder has for a setting."""
     from pytest_ragcheck.config.resolve import read_value, resolved
 
     folder = Path.cwd()

@@ -67,7 +67,7 @@ def _when(comparison: Comparison) -> str:
 
 
 def regressions_text(comparison: Comparison) -> str:
-    """Return the failure text of the gate; first a line such as `2 newly failing, 1 missing against baseline.json`."""
+    """The failure text of the gate; first a line such as `2 newly failing, 1 missing against baseline.json`."""
     counts = {NEWLY_FAILING: len(comparison.newly_failing), "missing": len(comparison.lost)}
     headline = f"{_counted(counts)} against {comparison.baseline.name}"
     lines = (headline, "", *Writer(comparison).regressions(), "", accept_advice(comparison))

@@ -196,7 +196,7 @@ def _group(change: Change, *, expected: bool) -> str:
 
 
 def is_above_maximum_alone(record: Record) -> bool:
-    """Return True if a measurement is above its maximum, and no compared score is too low."""
+    """True if a measurement is above its maximum, and no compared score is too low."""
     evidence = evidence_of(record)
     return bool(record.exceeded) and (not record.shortfalls if evidence is None else evidence.now.passed)
 

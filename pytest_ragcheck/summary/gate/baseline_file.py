@@ -168,7 +168,7 @@ def _full_answer(given: Mapping[str, Any], texts: dict[str, str]) -> dict[str, A
 
 
 def _further_looks(row: BaselineRow) -> list[dict[str, Any]]:
-    """Return the further looks of the run without answers: requests of the gate, and deviating repeats."""
+    """The further looks of the run without answers: requests of the gate, and deviating repeats."""
     return [
         {
             "verdict": "PASS" if look.passed else "FAIL",
@@ -179,7 +179,7 @@ def _further_looks(row: BaselineRow) -> list[dict[str, Any]]:
 
 
 def _index_of(answer: dict[str, Any], answers: list[dict[str, Any]]) -> int:
-    """Return the index of the answer after adding it, or its missing scores to a known one."""
+    """The index of the answer after adding it, or its missing scores to a known one."""
     identity = _identity(answer)
     for place, known in enumerate(answers):
         if _identity(known) == identity:

@@ -141,7 +141,9 @@ def _examined(change: Change, gate: str) -> tuple[Examined, Mapping[str, tuple[S
 
 def _without_requests(record: Record, before: BaselineRow, gate: str) -> GateReplies:
     thresholds = record.thresholds
-    now = Look(answer=None, scores=measured_values(record.scores), passed=record.verdict is Verdict.PASS)
+    # A maximum allows for no noise.
+    passed = not record.shortfalls if record.exceeded else record.verdict is Verdict.PASS
+    now = Look(answer=None, scores=measured_values(record.scores), passed=passed)
     known = tuple(
         KnownRun(looks=tuple(_recorded(look.scores, thresholds, passed=look.passed) for look in looks))
         for looks in before.saved
