@@ -116,7 +116,7 @@ def merged(shards: Sequence[Shard], *, timestamp: datetime) -> Outcomes:
     sets = _with_calls([part.sets for part in parts])
     order = {q.key: n for n, q in enumerate(q for s in sets for q in s.questions)}
     records = [record for part in parts for record in part.records]
-    documents = [part.documents for part in parts if part.documents is not None]
+    documents = [part.documents for part in parts if part.documents]
     outcomes = replace(
         parts[0],
         timestamp=timestamp,
@@ -167,7 +167,7 @@ def _common(reaches: Sequence[Reach]) -> Reach:
     return replace(
         reaches[0],
         searched=tuple(each for each in reaches[0].searched if all(each in reach.searched for reach in reaches)),
-        left_out=tuple(each for reach in reaches for each in reach.left_out),
+        left_out=tuple(sorted({each for reach in reaches for each in reach.left_out})),
     )
 
 

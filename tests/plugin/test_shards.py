@@ -172,6 +172,10 @@ def test_tests_that_failed_besides_their_questions_are_red(project: Project, mer
     )
     summary = json.loads((project.folder / "ragcheck-results/rag_summary.json").read_bytes())
     assert summary["failed_otherwise"] == done.out.splitlines()[-1].partition(": ")[2].split(", ")
+    project.run("-p", "no:cacheprovider", "--rag-output=whole")
+    names = "ragcheck-results/rag_predictions.json", "whole/rag_predictions.json"
+    reach, undivided = (json.loads((project.folder / name).read_bytes())["reach"] for name in names)
+    assert reach == undivided
 
 
 def test_a_test_that_failed_besides_a_fail_that_is_tolerated_is_red(
