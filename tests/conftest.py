@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import gc
-import importlib.metadata
 import os
 import shlex
 import subprocess
 import sys
-from functools import cache
+from functools import partial
 from typing import TYPE_CHECKING
 
 import hypothesis
@@ -63,13 +62,10 @@ def way(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def packages_read_once() -> Iterator[None]:
-    """Keeps the metadata of installed packages: reading it in each run of pytest takes a quarter of the run."""
-    read, found = importlib.metadata.distributions, importlib.metadata.Distribution
+def plugins_read_once() -> Iterator[None]:
+    """Keeps what the runs of pytest in this process would read anew, which takes a third of a short run."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(importlib.metadata, "distributions", cache(lambda: list(read())))
-        for name in ("entry_points", "files", "metadata"):
-            patch.setattr(found, name, property(cache(getattr(found, name).fget)))
+        tests.forks.read_once(partial(patch.setattr, raising=False))
         yield
 
 

@@ -110,6 +110,51 @@ def stand_by(connection: socket, running: int) -> None:
         connection.sendall(b"%d" % os.waitstatus_to_exitcode(status))
 
 
+PLUGINS = {"_hypothesis_pytestplugin", "_pytest", "anyio", "platformdirs", "pytest_rerunfailures", "xdist"}
+"""The packages whose plugins no test changes."""
+
+
+def read_once(replace: Callable[[Any, str, Any], None]) -> None:
+    """Keeps what each run of pytest would read anew: the metadata of packages, hooks and fixtures of its plugins."""
+    import importlib.metadata as packages
+    from functools import cache
+    from types import ModuleType
+
+    import pluggy._manager as hooks
+    from _pytest import fixtures
+
+    read, found = packages.distributions, packages.Distribution
+    replace(packages, "distributions", cache(lambda: list(read())))
+    for name in ("entry_points", "files", "metadata"):
+        replace(found, name, property(cache(getattr(found, name).fget)))
+
+    # pytest takes no other name for a hook.
+    replace(hooks, "dir", lambda plugin: [name for name in dir(plugin) if name.startswith("pytest_")])
+
+    def is_known(owner: Any) -> bool:
+        name = owner.__name__ if isinstance(owner, ModuleType) else owner.__module__
+        return name.partition(".")[0] in PLUGINS
+
+    @cache
+    def fixtures_of(owner: Any) -> list[str]:
+        kind = fixtures.FixtureFunctionDefinition
+        return [name for name in dir(owner) if type(getattr(owner, name, None)) is kind]
+
+    def names_of(plugin: Any) -> list[str]:
+        owner = plugin if isinstance(plugin, (ModuleType, type)) else type(plugin)
+        return fixtures_of(owner) if is_known(owner) else dir(plugin)
+
+    replace(fixtures, "dir", names_of)
+
+    if look_up := getattr(hooks, "_static_hook_attr", None):  # only newer versions of pluggy have it
+        look_up_once = cache(look_up)
+
+        def hook_of(plugin: Any, name: str) -> Any:
+            return (look_up_once if isinstance(plugin, ModuleType) and is_known(plugin) else look_up)(plugin, name)
+
+        replace(hooks, "_static_hook_attr", hook_of)
+
+
 def serve(folder: str) -> int:
     """Returns in a fork for each command, with its status."""
     import gc
@@ -125,6 +170,7 @@ def serve(folder: str) -> int:
     # The plugin `pytest_ragcheck.testing` imports the rest of the package, in the way that pytest imports plugins. The
     # metadata of an editable install is in the checkout, where the workers find it too.
     sys.path.append(str(Path(__file__).parents[1]))
+    read_once(setattr)
     pytest.main(["-p", "pytest_ragcheck.testing", "-p", "no:cacheprovider", *OTHERS])
     sys.path.pop()
     from pytest_ragcheck.cli import main
