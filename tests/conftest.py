@@ -82,7 +82,10 @@ def forks(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     ) as server:
         assert server.stdout is not None
         assert f"{tests.forks.READY}\n" in server.stdout
-        yield shlex.join([sys.executable, "-I", "-S", tests.forks.__file__, str(folder)])
+        command = shlex.join([sys.executable, "-I", "-S", tests.forks.__file__, str(folder)])
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv(tests.forks.COMMAND, command)
+            yield command
 
 
 @pytest.fixture
@@ -96,7 +99,7 @@ def project(
     """An empty project in the environment of `rag_project`."""
     monkeypatch.setenv("COLUMNS", "160")
     if tests.forks.POSSIBLE:
-        monkeypatch.setenv(tests.forks.COMMAND, request.getfixturevalue("forks"))
+        request.getfixturevalue("forks")
     return Project(pytester, *WAYS[way])
 
 

@@ -114,6 +114,10 @@ PLUGINS = {"_hypothesis_pytestplugin", "_pytest", "anyio", "platformdirs", "pyte
 """The packages whose plugins no test changes."""
 
 
+SERVERS = ("starlette.applications", "uvicorn", "uvicorn.lifespan.on", "uvicorn.protocols.http.h11_impl")
+"""What the example server imports."""
+
+
 def read_once(replace: Callable[[Any, str, Any], None]) -> None:
     """Keeps what each run of pytest would read anew: the metadata of packages, hooks and fixtures of its plugins."""
     import importlib.metadata as packages
@@ -132,8 +136,9 @@ def read_once(replace: Callable[[Any, str, Any], None]) -> None:
     replace(hooks, "dir", lambda plugin: [name for name in dir(plugin) if name.startswith("pytest_")])
 
     def is_known(owner: Any) -> bool:
-        name = owner.__name__ if isinstance(owner, ModuleType) else owner.__module__
-        return name.partition(".")[0] in PLUGINS
+        name = owner.__name__ if isinstance(owner, ModuleType) else f"{owner.__module__}.{owner.__qualname__}"
+        # Each run has some classes of its own, which would keep the run in memory.
+        return name.partition(".")[0] in PLUGINS and "<locals>" not in name
 
     @cache
     def fixtures_of(owner: Any) -> list[str]:
@@ -160,6 +165,8 @@ def serve(folder: str) -> int:
     import gc
     import signal
     import socket
+    from contextlib import suppress
+    from importlib import import_module
     from pathlib import Path
     from select import select
 
@@ -173,6 +180,9 @@ def serve(folder: str) -> int:
     read_once(setattr)
     pytest.main(["-p", "pytest_ragcheck.testing", "-p", "no:cacheprovider", *OTHERS])
     sys.path.pop()
+    for name in SERVERS:
+        with suppress(ImportError):
+            import_module(name)
     from pytest_ragcheck.cli import main
 
     programs: dict[str, Callable[[], Any]] = {

@@ -57,8 +57,8 @@ def unavailable(reason: str) -> NoReturn:
 
 
 def python_of_forks(*arguments: str) -> tuple[str, ...]:
-    """The command line of Python for a test with the fixture `project`, which runs it in a fork; see `tests.forks`."""
-    start = (*shlex.split(os.environ[COMMAND]), "python") if POSSIBLE else (sys.executable,)
+    """The command line of Python, which runs it in a fork in tests with the fixture `forks`; see `tests.forks`."""
+    start = (*shlex.split(os.environ[COMMAND]), "python") if COMMAND in os.environ else (sys.executable,)
     return (*start, *arguments)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +11,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import httpx
 import pytest
+
+from tests import forks
+from tests.harness import python_of_forks
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -80,7 +82,7 @@ def write_corpus(folder: Path, corpus: Mapping[str, str | bytes]) -> Path:
 
 
 def command(corpus: Path, *arguments: str) -> list[str]:
-    return [sys.executable, "-m", "rag_server", "--corpus", str(corpus), "--port", "0", *arguments]
+    return [*python_of_forks("-m", "rag_server"), "--corpus", str(corpus), "--port", "0", *arguments]
 
 
 @contextmanager
@@ -99,6 +101,13 @@ def running(
         url = process.stdout.readline().strip()
         with httpx.Client(base_url=url, trust_env=False, timeout=30) as client:
             yield RunningServer(url=url, process=process, client=client)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def servers_in_forks(request: pytest.FixtureRequest) -> None:
+    """Starts the servers in forks; see `tests.forks`."""
+    if forks.POSSIBLE:
+        request.getfixturevalue("forks")
 
 
 @pytest.fixture(scope="module")
