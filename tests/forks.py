@@ -98,9 +98,8 @@ def stand_by(connection: socket, running: int) -> None:
 
     def end_together() -> None:
         connection.recv(1)  # nothing comes but the end
-        for kill in (os.kill, os.killpg):
-            with suppress(ProcessLookupError):
-                kill(running, SIGKILL)
+        with suppress(ProcessLookupError):
+            os.kill(running, SIGKILL)
 
     with suppress(OSError):
         connection.sendall(b"%d\n" % running)
@@ -212,7 +211,7 @@ def serve(folder: str) -> int:
         stand_by(connection, running)
         os._exit(0)
     connection.close()
-    os.setsid()  # a group of its own, for the end of all its processes
+    os.setsid()  # Ctrl-C in a terminal reaches the fork once, through the other process
     for file, own in zip(files, FILES, strict=True):
         os.dup2(file, own)
         os.close(file)

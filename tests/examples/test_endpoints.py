@@ -9,7 +9,6 @@ import re
 import shlex
 import shutil
 import subprocess
-import sys
 import tempfile
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -20,7 +19,7 @@ import pytest
 
 from pytest_ragcheck import RagClient
 from pytest_ragcheck.cli import main
-from tests.harness import unavailable
+from tests.harness import python_of_forks, unavailable
 from tests.servers.fake_endpoint import FakeEndpoint, json_reply
 
 if TYPE_CHECKING:
@@ -81,7 +80,7 @@ def node_modules() -> Path:
 
 @contextmanager
 def fastapi() -> Iterator[str]:
-    with started([sys.executable, "-m", "uvicorn", "main:app", "--port", "0"], ENDPOINTS / "fastapi") as url:
+    with started([*python_of_forks("-m", "uvicorn"), "main:app", "--port", "0"], ENDPOINTS / "fastapi") as url:
         yield url
 
 

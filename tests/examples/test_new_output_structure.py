@@ -12,7 +12,7 @@ import jsonschema
 import pytest
 
 from pytest_ragcheck.cli.project.schema import read_schema
-from tests.harness import OTHERS
+from tests.harness import OTHERS, python_of_forks
 
 from .conftest import EXAMPLES
 
@@ -47,7 +47,7 @@ def test_the_shop_writes_every_field_of_the_result_files(tmp_path: Path) -> None
         shutil.copytree(
             EXAMPLES / part, tmp_path / part, ignore=shutil.ignore_patterns("__pycache__", "ragcheck-results")
         )
-    command = [sys.executable, "-m", "pytest", *OTHERS, "-p", "no:cacheprovider"]
+    command = [*python_of_forks("-m", "pytest"), *OTHERS, "-p", "no:cacheprovider"]
     ended = subprocess.run(
         command, cwd=tmp_path / "shop", capture_output=True, encoding="utf-8", timeout=120, check=False
     )

@@ -6,14 +6,13 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 import time
 from typing import TYPE_CHECKING
 
 import httpx
 import pytest
 
-from tests.harness import OTHERS, exhaustive
+from tests.harness import OTHERS, exhaustive, python_of_forks
 
 from .conftest import EXAMPLES, write_corpus
 
@@ -58,7 +57,7 @@ def folder(tmp_path: Path) -> Path:
 
 def run_pytest(folder: Path, *arguments: str, fault: str = "") -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "pytest", *OTHERS, "-p", "no:cacheprovider", *arguments],
+        [*python_of_forks("-m", "pytest"), *OTHERS, "-p", "no:cacheprovider", *arguments],
         cwd=folder,
         env={**os.environ, "RAG_SERVER_FAULT": fault},
         capture_output=True,

@@ -18,7 +18,7 @@ import pytest
 from pytest_ragcheck.engine.store.last_run import last_run
 from pytest_ragcheck.engine.store.run_folder import FOLDER
 from pytest_ragcheck.plugin.asking.plan import NARROW
-from tests.harness import OTHERS, exhaustive
+from tests.harness import OTHERS, exhaustive, python_of_forks
 from tests.servers.counting import Counting
 from tests.servers.fake_endpoint import FakeEndpoint
 from tests.servers.openai_server import OpenAIServer
@@ -75,7 +75,7 @@ def times_judged(judge: OpenAIServer, file: str, number: int) -> list[int]:
 @contextmanager
 def begun(project: Project, endpoint: FakeEndpoint, *options: str) -> Iterator[subprocess.Popen[str]]:
     """A run in processes of its own, one of whose items has passed."""
-    command = [sys.executable, "-m", "pytest", *OTHERS, "-v", "--rag-judge=offline"]
+    command = [*python_of_forks("-m", "pytest"), *OTHERS, "-v", "--rag-judge=offline"]
     with subprocess.Popen(
         [*command, f"--rag-url={endpoint.url}", *options],
         cwd=project.folder,
@@ -371,6 +371,6 @@ def test_workers_share_the_questions_on_a_system_without_uname(
     project.write("conftest.py", "import os\n\nvars(os).pop('uname', None)\n")
     questions(project, 4)
     with FakeEndpoint(system := Counting()) as endpoint:
-        ended = project.run(f"--rag-url={endpoint.url}", "--rag-judge=offline", subprocess=True)
+        ended = project.run(f"--rag-url={endpoint.url}", "--rag-judge=offline", fresh=True)
     assert ended.outcomes == {"passed": 4}
     assert (len(system.answered), on_demand(ended)) == (4, {})
