@@ -20,9 +20,10 @@ def programs(tmp_path_factory: pytest.TempPathFactory, forks: str) -> Path:
     """A folder with the programs that pages run, each run by this Python, however it was installed."""
     folder = tmp_path_factory.mktemp("programs")
     # Pages type `python`, which is that of the project's environment.
-    run_by = {"pytest": f"{forks} pytest", "ragcheck": f"{forks} ragcheck", "python": shlex.quote(sys.executable)}
+    python = f'if [ "$1 $2" = "-m pytest" ]; then exec {forks} python "$@"; fi; exec {shlex.quote(sys.executable)} "$@"'
+    run_by = {"pytest": f'exec {forks} pytest "$@"', "ragcheck": f'exec {forks} ragcheck "$@"', "python": python}
     for name, command in run_by.items():
-        (folder / name).write_text(f'#!/bin/sh\nexec {command} "$@"\n')
+        (folder / name).write_text(f"#!/bin/sh\n{command}\n")
         (folder / name).chmod(0o755)
     return folder
 

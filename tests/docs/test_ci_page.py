@@ -6,8 +6,6 @@ import json
 import re
 import shlex
 import shutil
-import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -174,7 +172,7 @@ def test_the_action_tests_summarises_and_keeps_a_report(maintainer: Reader) -> N
         for name, value in test["env"].items():
             maintainer.environment[name] = re.sub(r"\$\{\{ inputs\.(\S+) \}\}", lambda match: inputs[match[1]], value)
         (maintainer.folder / "test.sh").write_text(test["run"], encoding="utf-8")
-        return maintainer.run(f"PATH={Path(sys.executable).parent}:$PATH bash -e test.sh")
+        return maintainer.run("bash -e test.sh")
 
     maintainer.environment |= {"GITHUB_STEP_SUMMARY": "step.md", "RAGCHECK_JUDGE": "none"}
     assert "judge none" in run().output, "the job's own environment holds where an input is not given"
@@ -193,7 +191,7 @@ def test_the_action_tests_summarises_and_keeps_a_report(maintainer: Reader) -> N
     conftest.write_text(conftest.read_text().replace('{"answer": found[0] if found', '{"answer": "Ask us." if found'))
     assert run().status == 1
     (maintainer.folder / "comment.sh").write_text(comment["run"], encoding="utf-8")
-    said = maintainer.run(f"PATH={Path(sys.executable).parent}:$PATH OUTPUT={inputs['output']} bash -e comment.sh")
+    said = maintainer.run(f"OUTPUT={inputs['output']} bash -e comment.sh")
     assert said.status == 0
     assert "nothing written: this is not a job of GitHub Actions or GitLab CI" in said.output
 
@@ -224,7 +222,7 @@ def test_the_action_takes_all_arguments_and_expands_none(maintainer: Reader, arg
     (maintainer.folder / "conftest.py").write_text(WRITES_ARGUMENTS, encoding="utf-8")
     (maintainer.folder / "test.sh").write_text(action_step("Test")["run"], encoding="utf-8")
     maintainer.environment |= {"ARGUMENTS": arguments, "OUTPUT": "out", "GITHUB_STEP_SUMMARY": "step.md"}
-    maintainer.run(f"PATH={Path(sys.executable).parent}:$PATH bash -e test.sh")
+    maintainer.run("bash -e test.sh")
     given = json.loads((maintainer.folder / "arguments.json").read_text(encoding="utf-8"))
     assert given[4:] == read
     assert not (maintainer.folder / "made").exists()
@@ -233,7 +231,7 @@ def test_the_action_takes_all_arguments_and_expands_none(maintainer: Reader, arg
 def test_the_action_is_red_for_a_quote_that_is_not_closed(maintainer: Reader) -> None:
     (maintainer.folder / "test.sh").write_text(action_step("Test")["run"], encoding="utf-8")
     maintainer.environment |= {"ARGUMENTS": "-k 'a", "OUTPUT": "out", "GITHUB_STEP_SUMMARY": "step.md"}
-    ran = maintainer.run(f"PATH={Path(sys.executable).parent}:$PATH bash -e test.sh")
+    ran = maintainer.run("bash -e test.sh")
     assert (ran.status, ran.output.strip()) == (1, "arguments: No closing quotation. Close each quote.")
 
 
