@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import signal
 import string
 import sys
 from contextlib import suppress
@@ -30,11 +31,14 @@ from tests.making import a_question
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-SIZE = 10_000_000
-SMALLER = 1_000_000
+CPU_SECONDS = 10
+"""What a reader may take for one text: ten times as much as any takes, and quadratic time takes far more."""
+
+SIZE = 4_000_000
+SMALLER = 400_000
 """For readers that take a second or so for each 10 MB; quadratic time would hang them all the same."""
 
-SMALLEST = 50_000
+SMALLEST = 20_000
 """For the offline judge, which takes seconds for all that it reads of a context; quadratic time would hang it, too."""
 
 PAGES = ("<!-- a -->", "<html><title", "<html><title>", "<", "<script>", "<!--", "http:/", " ")
@@ -154,4 +158,6 @@ if __name__ == "__main__":
     for text in texts(units, size):
         sys.stdout.write(f"{text[:40]!r}\n")
         sys.stdout.flush()
+        if hasattr(signal, "setitimer"):  # Windows has none
+            signal.setitimer(signal.ITIMER_PROF, CPU_SECONDS)
         read(text)
