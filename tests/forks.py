@@ -159,8 +159,18 @@ def read_once(replace: Callable[[Any, str, Any], None]) -> None:
         replace(hooks, "_static_hook_attr", hook_of)
 
 
+def keep(names: list[str]) -> None:
+    """Keeps the modules at the end of a fork, where clearing them takes longer than a short run."""
+    import ctypes
+
+    names += sys.modules.keys() - {"builtins", "sys", "warnings"}
+    # Nothing gives this reference back.
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object([sys.modules[name] for name in names]))
+
+
 def serve(folder: str) -> int:
     """Returns in a fork for each command, with its status."""
+    import atexit
     import gc
     import signal
     import socket
@@ -171,6 +181,8 @@ def serve(folder: str) -> int:
 
     import pytest
 
+    kept: list[str] = []
+    atexit.register(lambda: [sys.modules.pop(name, None) for name in kept])  # the first to be registered, so the last
     os.chdir(folder)
     sys.path[0] = folder
     # The plugin `pytest_ragcheck.testing` imports the rest of the package, in the way that pytest imports plugins. The
@@ -189,6 +201,7 @@ def serve(folder: str) -> int:
         "ragcheck": main,
         "python": lambda: run_python(*sys.argv[1:]),
     }
+    keep(kept)
     gc.freeze()  # collecting what they share takes longer than a short run
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # no one waits for the forks
     with socket.socket(socket.AF_UNIX) as server:

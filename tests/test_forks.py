@@ -83,3 +83,12 @@ def test_code_modules_and_scripts_have_the_arguments_and_the_path_of_python(proj
             python_of_forks(*command, "-x", "y"), cwd=tmp_path, capture_output=True, text=True, check=True
         )
         assert ran.stdout == f"['-x', 'y'] {path}\n"
+
+
+def test_the_modules_of_a_program_are_cleared_at_its_end(project: Project, tmp_path: Path) -> None:
+    (tmp_path / "lasting.py").write_text(
+        "class Lasting:\n    def __del__(self): print('deleted')\n\nlasting = Lasting()\n"
+    )
+    command = python_of_forks("-c", "import lasting; print('end')")
+    ran = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert (ran.stdout, ran.stderr) == ("end\ndeleted\n", "")
