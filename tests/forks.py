@@ -119,6 +119,7 @@ SERVERS = ("starlette.applications", "uvicorn", "uvicorn.lifespan.on", "uvicorn.
 
 def read_once(replace: Callable[[Any, str, Any], None]) -> None:
     """Keeps what each run of pytest would read anew: the metadata of packages, hooks and fixtures of its plugins."""
+    import gettext
     import importlib.metadata as packages
     from functools import cache
     from types import ModuleType
@@ -130,6 +131,9 @@ def read_once(replace: Callable[[Any, str, Any], None]) -> None:
     replace(packages, "distributions", cache(lambda: list(read())))
     for name in ("entry_points", "files", "metadata"):
         replace(found, name, property(cache(getattr(found, name).fget)))
+
+    # Each parser of arguments looks for translations of its words.
+    replace(gettext, "find", cache(gettext.find))
 
     # pytest takes no other name for a hook.
     replace(hooks, "dir", lambda plugin: [name for name in dir(plugin) if name.startswith("pytest_")])
