@@ -26,7 +26,8 @@ _ONE_AFTER_TENS: dict[str, int] = {
     **dict.fromkeys(("un", "une", "uno", "una", "um", "uma", "first", "первого"), 1),
     **dict.fromkeys(("second", "второго"), 2),
 }
-_AFTER_TENS = {word: value for word, (value, _) in LANGUAGE_OF.items()} | _ONE_AFTER_TENS
+_AFTER_TENS = {**_ONE_AFTER_TENS, "dos": 2, "sept": 7, "onze": 11}
+_LONGEST_GROUP = 5  # words of a number before its largest scale: "twenty five hundred thousand"
 _BEFORE_HOURS = frozenset(("las", "la", "as", "alle", "le", "dalle"))  # "a las seis y media" is 6:30
 _ARTICLES = frozenset(("a", "un", "une", "una", "uma", "um", "een", "eine", "einer", "ein"))
 _LONGEST_SYMBOL = 2
@@ -183,8 +184,7 @@ def _number_at(words: Sequence[str], terms: Sequence[str], start: int) -> tuple[
     total, end, smallest_scale = 0.0, start + 1, float("inf")
     room = _room_after(words[start])
     while end < len(words):
-        word = words[end]
-        scale = 100 if word in _FRENCH_HUNDREDS and words[end - 1] in _FRENCH_DIGITS else SCALES.get(word)
+        word, scale = words[end], _scale_at(words, end)
         if scale is not None and scale < smallest_scale and current < _LARGEST_COMPOSED:
             current += (scale - 1) * (current % 1000 if scale == _HUNDRED else current)  # mille deux cents
             if scale > _HUNDRED:
@@ -198,7 +198,7 @@ def _number_at(words: Sequence[str], terms: Sequence[str], start: int) -> tuple[
         step = 2 if room and word in _JOINING and (word != "and" or room >= 100) and end + 1 < len(words) else 1
         following = words[end + step - 1]
         value = NUMBER_WORDS.get(following) or (_AFTER_TENS.get(following, 0) if room <= _MOST_ROOM_AFTER_TENS else 0)
-        if not value or value >= room:
+        if not value or value >= room or _begins_another(words, end, step, room, smallest_scale):
             break
         current += value
         room = 10 if value == 10 and room == 20 else _room_after(following)  # soixante-dix-sept
@@ -212,6 +212,27 @@ def _number_at(words: Sequence[str], terms: Sequence[str], start: int) -> tuple[
         # "Two million and a half", "two and a half million", "two hundred and a half".
         return end + (scale > 1), (value + 0.5 * (1 if last == _HUNDRED else last)) * scale
     return end, value
+
+
+def _scale_at(words: Sequence[str], place: int) -> int | None:
+    word = words[place]
+    return _HUNDRED if word in _FRENCH_HUNDREDS and words[place - 1] in _FRENCH_DIGITS else SCALES.get(word)
+
+
+def _begins_another(words: Sequence[str], end: int, step: int, room: int, smallest_scale: float) -> bool:
+    """True for the second number of "a hundred and two hundred" and of "a thousand and fifty thousand"."""
+    first = end + step - 1
+    limit = room if room > _HUNDRED else smallest_scale  # "mil" is a number and a scale
+    for place in range(first + 1, min(first + _LONGEST_GROUP, len(words))):
+        scale = _scale_at(words, place)
+        if scale is None and words[place] not in NUMBER_WORDS:
+            return False
+        if scale == limit or ((scale or 0) > limit and step > 1):
+            return True
+        counted = NUMBER_WORDS.get(words[first], 0) if place == first + 1 and scale == _HUNDRED else 0
+        if counted and (room == _HUNDRED or counted * _HUNDRED >= limit):  # "a thousand and fifteen hundred"
+            return True
+    return False
 
 
 def _room_after(word: str) -> int:

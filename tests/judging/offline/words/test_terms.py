@@ -69,6 +69,13 @@ def test_one_quantity_has_one_spelling_however_it_is_written(one: str, other: st
     [
         ("two, three", ["2", "3"]),
         ("twenty thirty", ["20", "30"]),
+        ("a hundred and two hundred", ["100", "and", "200"]),
+        ("two thousand and three thousand", ["2000", "and", "3000"]),
+        ("a thousand and fifteen hundred", ["1000", "and", "1500"]),
+        ("a hundred thousand and two hundred thousand", ["100000", "and", "200000"]),
+        ("deux cents et trois cents", ["200", "et", "300"]),
+        ("mil e dois mil", ["1000", "e", "2000"]),
+        ("fifty due", ["50", "due"]),
         ("version 1.2.3", ["versio", "1.2.3"]),
         ("por ciento veinte euros", ["por", "120", "euro"]),
         ("per cento euro", ["per", "100", "euro"]),
