@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import chain
+from itertools import chain, pairwise
 
 from pytest_ragcheck.judging.offline.details.list_items import n_announced
 from pytest_ragcheck.judging.offline.grounding.read_context import ReadContext
 from pytest_ragcheck.judging.offline.lazy import lazy
 from pytest_ragcheck.judging.offline.quantities.computed_quantities import Operands
 from pytest_ragcheck.judging.offline.quantities.known_quantities import UnknownQuantity
-from pytest_ragcheck.judging.offline.quantities.quantity import Quantity
+from pytest_ragcheck.judging.offline.quantities.quantity import DATED_OR_MEASURED, DAY, UNITS, Quantity
 from pytest_ragcheck.judging.offline.quantities.quantity_reader import read_quantities
 from pytest_ragcheck.judging.offline.words.terms import TermDictionary, numbers_in
+
+_DAYS = frozenset(unit for unit, each in UNITS.items() if each == ("time", DAY))
 
 
 class Computation:
@@ -74,7 +76,8 @@ class Computation:
         known_times = [each for each, its in times if in_doubt.isdisjoint(its) and all(map(has_number, its))]
         known_times += self._shares
         sought = [number for number in numbers if number in in_doubt or not has_number(number)]
-        found = {number for number in sought if number == str(n_announced(sentence, self._answer)) != "1"}
+        counted = str(n_announced(sentence, self._answer))
+        found = {counted} if counted in sought and counted != "1" and self._may_count(sentence, counted) else set()
         found |= self._computed(sought, Operands(shown, known_times), has_number)
         if found and len(found) < len(sought):  # 25 % is 0.25, and 0.25 of 80 is 20
             found |= self._computed(sought, Operands([*shown, *found], known_times), has_number)
@@ -85,6 +88,13 @@ class Computation:
                 if known.give_time(each) or (is_accepted and self._given.give_time(each)):
                     found.update(its)
         return found
+
+    def _may_count(self, sentence: str, number: str) -> bool:
+        """True if *number* may count a list, as in "3 museums:" but not in "2 euros:" or "at 2:"."""
+        head = sentence.replace("：", ":").rpartition(":")[0] or sentence
+        nouns = {noun for at, noun in pairwise(self._terms.of(head)) if at == number}
+        of_contexts = (noun for passage in self._passages for _, noun in passage.counted)
+        return bool(nouns) and nouns.isdisjoint(of_contexts) and DATED_OR_MEASURED.isdisjoint(nouns - _DAYS)
 
     def _computed(self, sought: Sequence[str], shown: Operands, has_number: Callable[[str], bool]) -> set[str]:
         found: set[str] = set()

@@ -241,6 +241,19 @@ def test_a_number_may_count_a_list_of_the_answer(answer: str) -> None:
     assert grounded(answer.format(4), context) < 0.7
 
 
+@pytest.mark.parametrize(
+    ("context", "answer"),
+    [
+        ("The deposit is 50 euros. It covers keys and towels.", "The deposit is 2 euros: it covers keys and towels."),
+        ("The office opens at 9. Bring a passport and a photo.", "It opens at 2: bring a passport and a photo."),
+        ("It takes 5 hours, with lunch and a guide.", "It takes 2 hours and includes:\n- lunch\n- a guide"),
+        ("The limit is 10 guests: no dogs, no music.", "The limit is 2 guests: no dogs, no music."),
+    ],
+)
+def test_a_measured_number_counts_no_list(context: str, answer: str) -> None:
+    assert grounded(answer, context) < 0.7
+
+
 def test_the_days_of_a_list_may_be_counted() -> None:
     context = "Elle est ouverte le mardi et le vendredi jusqu'à 21 h."
     assert grounded("Elle est ouverte deux soirs : le mardi et le vendredi.", context) >= 0.7
