@@ -123,6 +123,10 @@ The sources contain no details on this.
 That's not something the documents cover.
 No information available.
 Dazu sagt der Text nichts.
+Wann der Laden öffnet, sagt der Text nicht.
+Einen Preis nennen die Unterlagen nicht.
+Darüber sagt das Dokument nichts.
+Der Preis steht im Text nicht.
 Darüber gibt der Kontext keine Auskunft.
 Dazu finde ich nichts in den Dokumenten.
 Le texte ne le dit pas.
@@ -490,6 +494,10 @@ Die Versicherung deckt keine Wasserschäden.
 Falls Sie die Antwort nicht wissen, lassen Sie das Feld frei.
 Das Dokument darf nicht kopiert werden.
 Sagt der Artikel nichts anderes, gelten 30 Tage.
+Der Journalist nennt die Quelle nicht.
+Die Bank gibt die Unterlagen nicht zurück.
+Das Formular enthält den Text nicht.
+Der Drucker gibt die Seite nicht aus.
 Steht auf der Seite kein Datum, gilt der Tag des Kaufs.
 Le guide ne le remplace pas : il est gratuit.
 Dokument nie wymaga podpisu.
