@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -102,8 +102,9 @@ class Plan:
 
 def plan(session: pytest.Session, *, switched_off: str) -> Plan:
     """The plan of the collected session; *switched_off* is why no question is prefetched, empty if any may be."""
-    folders = [_folders_with(session.config, name) for name in BACKEND_FIXTURES]
-    changing = frozenset().union(*(_folders_with(session.config, name) for name in _CHANGED_BY))
+    conftests = _conftests(session.config)
+    folders = [_folders_with(conftests, name) for name in BACKEND_FIXTURES]
+    changing = frozenset().union(*(_folders_with(conftests, name) for name in _CHANGED_BY))
     ahead: dict[str, Prefetchable] = {}
     on_demand: dict[str, str] = {}
 
@@ -139,12 +140,13 @@ def _why_not_ahead(item: pytest.Item) -> str:
     return OWN_FIXTURES if own or "rag_result" not in getattr(item, "fixturenames", ()) else ""
 
 
-def _folders_with(config: pytest.Config, fixture: str) -> frozenset[Path]:
-    return frozenset(
-        Path(plugin.__file__).parent
-        for plugin in config.pluginmanager.get_plugins()
-        if Path(getattr(plugin, "__file__", None) or "").name == "conftest.py" and hasattr(plugin, fixture)
-    )
+def _conftests(config: pytest.Config) -> list[object]:
+    plugins = config.pluginmanager.get_plugins()
+    return [each for each in plugins if Path(getattr(each, "__file__", None) or "").name == "conftest.py"]
+
+
+def _folders_with(conftests: Sequence[Any], fixture: str) -> frozenset[Path]:
+    return frozenset(Path(each.__file__).parent for each in conftests if hasattr(each, fixture))
 
 
 def _nearest(path: Path, folders: frozenset[Path]) -> Path | None:
