@@ -9,12 +9,13 @@ from pytest_ragcheck.judging.offline.details.list_items import n_announced
 from pytest_ragcheck.judging.offline.grounding.read_context import ReadContext
 from pytest_ragcheck.judging.offline.lazy import lazy
 from pytest_ragcheck.judging.offline.quantities.computed_quantities import Operands
+from pytest_ragcheck.judging.offline.quantities.dates import CALENDAR
 from pytest_ragcheck.judging.offline.quantities.known_quantities import UnknownQuantity
-from pytest_ragcheck.judging.offline.quantities.quantity import DATED_OR_MEASURED, DAY, UNITS, Quantity
+from pytest_ragcheck.judging.offline.quantities.quantity import DATED_OR_MEASURED, UNITS, Quantity
 from pytest_ragcheck.judging.offline.quantities.quantity_reader import read_quantities
 from pytest_ragcheck.judging.offline.words.terms import TermDictionary, numbers_in
 
-_DAYS = frozenset(unit for unit, each in UNITS.items() if each == ("time", DAY))
+_TIMES = frozenset(unit for unit, (dimension, _) in UNITS.items() if dimension in ("time", "months"))
 
 
 class Computation:
@@ -94,7 +95,9 @@ class Computation:
         head = sentence.replace("：", ":").rpartition(":")[0] or sentence
         nouns = {noun for at, noun in pairwise(self._terms.of(head)) if at == number}
         of_contexts = (noun for passage in self._passages for _, noun in passage.counted)
-        return bool(nouns) and nouns.isdisjoint(of_contexts) and DATED_OR_MEASURED.isdisjoint(nouns - _DAYS)
+        if not nouns.isdisjoint(_TIMES):  # "3 days: Monday, Tuesday and Friday"
+            return not CALENDAR.isdisjoint(self._terms.of(self._answer))
+        return bool(nouns) and nouns.isdisjoint(of_contexts) and DATED_OR_MEASURED.isdisjoint(nouns)
 
     def _computed(self, sought: Sequence[str], shown: Operands, has_number: Callable[[str], bool]) -> set[str]:
         found: set[str] = set()

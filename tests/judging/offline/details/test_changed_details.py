@@ -260,6 +260,12 @@ def test_the_days_of_a_list_may_be_counted() -> None:
     assert grounded("Elle est ouverte trois soirs : le mardi et le vendredi.", context) < 0.7
 
 
+def test_the_months_of_a_list_may_be_counted() -> None:
+    context = "For 2 months the pool is half empty. It is open in June, July and August."
+    assert grounded("The pool is open in 3 months: June, July and August.", context) >= 0.7
+    assert grounded("The pool is open for 3 months: entry, showers and lockers are free.", context) < 0.7
+
+
 def test_an_adverb_in_the_place_of_another_after_a_day_is_no_changed_noun() -> None:
     context = "Adults take 60 mg once a day, preferably on an empty stomach."
     assert grounded("Adults take 60 mg once daily and ideally on an empty stomach.", context) >= 0.7
