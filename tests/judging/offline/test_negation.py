@@ -325,6 +325,14 @@ def test_a_clause_that_one_context_sentence_affirms_is_not_opposed():
     assert not is_opposed(context, "Guests may park in the yard, the gate is on the left.")
 
 
+@pytest.mark.parametrize("need", ["需要", "必须"])
+@pytest.mark.parametrize("no_need", ["不需要", "无需", "无须"])
+@pytest.mark.parametrize("text", ["{}预约。", "参观博物馆{}提前预约。"])
+def test_a_need_in_chinese_opposes_its_negation(text: str, need: str, no_need: str):
+    assert is_opposed(text.format(need), text.format(no_need))
+    assert is_opposed(text.format(no_need), text.format(need))
+
+
 @pytest.mark.parametrize(("context", "answer"), [("入境不需要签证。", "需要签证。"), ("不需要预约。", "需要预约。")])
 def test_a_sentence_without_its_negation_is_not_verbatim_in_the_contexts(context: str, answer: str):
     assert is_opposed(context, answer)

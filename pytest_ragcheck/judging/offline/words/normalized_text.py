@@ -18,9 +18,10 @@ UNSPACED = (
 _UNSPACED_RUN = re.compile(f"[{UNSPACED}]+")
 # Not in "可不可以", "不仅", "かもしれません", "なければなりません".
 _HAN_NEGATION = re.compile(
-    r"不(?!(?<=[是可能]不)[是可能]|[仅僅但过過同少久断斷管如论論])|(?<!有)[没沒]有|未(?![来來])|[无無][法需须須]|禁止"
+    r"不(?!(?<=[是可能]不)[是可能]|[仅僅但过過同少久断斷管如论論])|(?<!有)[没沒]有|未(?![来來])|[无無]法|禁止"
     r"|(?<![なし][りれ])(?<!すみ)ません"
 )
+_HAN_NEED = re.compile("(?:[无無][需须須]|必[须須需])要?")
 _RUNS = re.compile(f"[{UNSPACED}]+|[^{UNSPACED}]+")
 _HAN = re.compile("[\u3007-\u30ff\u3400-\u9fff]")
 
@@ -243,7 +244,8 @@ def _pairs(before: str, word: str) -> list[str]:
             continue
         if not pairs and before[-1:].isdigit():
             pairs.append(run[0])  # the unit, so that 30天 is found in 30天内
-        for denied, part in enumerate(_HAN_NEGATION.split(run)):
+        unified = _HAN_NEED.sub(lambda need: "需要" if need[0][0] == "必" else "不需要", run)
+        for denied, part in enumerate(_HAN_NEGATION.split(unified)):
             pairs += ["not"] * bool(denied)
             pairs += [part[place : place + 2] for place in range(len(part) - 1)] or list(part)
     return pairs
