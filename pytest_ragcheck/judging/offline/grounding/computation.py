@@ -59,8 +59,6 @@ class Computation:
         """
         The numbers of *claim*, the terms of *sentence*, that follow from two known numbers or times of *answer*.
 
-        A number that counts the entries of a list follows from the list: "3 museums: a, b and c".
-
         Those of an accepted answer may follow from two numbers of the contexts or the question. Those of *unknown*
         quantities may be known, with another unit.
         """

@@ -21,13 +21,9 @@ _HALVES = frozenset(WORDS["halves after numbers"].split())
 _PERCENT = "percen"  # the term of percent
 _PERCENT_BEFORE, _PERCENT_AFTER = frozenset(("por", "per", "pour")), frozenset(("ciento", "cento", "cent"))
 _AFTER_NUMBER = _PERCENT_AFTER.union(SCALES)
-_MOST_ROOM_AFTER_TENS = 20
-_ONE_AFTER_TENS: dict[str, int] = {
-    **dict.fromkeys(("un", "une", "uno", "una", "um", "uma", "first", "первого"), 1),
-    **dict.fromkeys(("second", "второго"), 2),
-}
-_AFTER_TENS = {**_ONE_AFTER_TENS, "dos": 2, "sept": 7, "onze": 11}
-_LONGEST_GROUP = 5  # words of a number before its largest scale: "twenty five hundred thousand"
+_AFTER_TENS = dict.fromkeys(("un", "une", "uno", "una", "um", "uma", "first", "первого"), 1)
+_AFTER_TENS |= {"second": 2, "второго": 2, "dos": 2, "sept": 7, "onze": 11}
+_LONGEST_GROUP = 5  # words: "twenty five hundred thousand"
 _BEFORE_HOURS = frozenset(("las", "la", "as", "alle", "le", "dalle"))  # "a las seis y media" is 6:30
 _ARTICLES = frozenset(("a", "un", "une", "una", "uma", "um", "een", "eine", "einer", "ein"))
 _LONGEST_SYMBOL = 2
@@ -142,7 +138,7 @@ def _number_with_words_before(words: Sequence[str], terms: Sequence[str], place:
     word, halves = words[place], _words_of_half(words, place)
     before = words[place - 1] if place else ""
     is_percent = place > 1 and word in _PERCENT_AFTER and before in _PERCENT_BEFORE
-    if is_percent and (terms[place - 2] < ":" or words[place - 2] in _ONE_AFTER_TENS):  # not "per cento euro"
+    if is_percent and (terms[place - 2] < ":" or words[place - 2] in _AFTER_TENS):  # not "per cento euro"
         return 1, _PERCENT, place + 1
     if terms[place] < ":":
         end, value = _number_at(words, terms, place)
@@ -197,7 +193,7 @@ def _number_at(words: Sequence[str], terms: Sequence[str], start: int) -> tuple[
             continue
         step = 2 if room and word in _JOINING and (word != "and" or room >= 100) and end + 1 < len(words) else 1
         following = words[end + step - 1]
-        value = NUMBER_WORDS.get(following) or (_AFTER_TENS.get(following, 0) if room <= _MOST_ROOM_AFTER_TENS else 0)
+        value = NUMBER_WORDS.get(following) or (_AFTER_TENS.get(following, 0) if room < _HUNDRED else 0)
         if not value or value >= room or _begins_another(words, end, step, room, smallest_scale):
             break
         current += value
@@ -215,22 +211,21 @@ def _number_at(words: Sequence[str], terms: Sequence[str], start: int) -> tuple[
 
 
 def _scale_at(words: Sequence[str], place: int) -> int | None:
-    word = words[place]
-    return _HUNDRED if word in _FRENCH_HUNDREDS and words[place - 1] in _FRENCH_DIGITS else SCALES.get(word)
+    is_french = words[place] in _FRENCH_HUNDREDS and words[place - 1] in _FRENCH_DIGITS
+    return _HUNDRED if is_french else SCALES.get(words[place])
 
 
 def _begins_another(words: Sequence[str], end: int, step: int, room: int, smallest_scale: float) -> bool:
     """True for the second number of "a hundred and two hundred" and of "a thousand and fifty thousand"."""
     first = end + step - 1
-    limit = room if room > _HUNDRED else smallest_scale  # "mil" is a number and a scale
+    limit = room if room > _HUNDRED else smallest_scale
     for place in range(first + 1, min(first + _LONGEST_GROUP, len(words))):
         scale = _scale_at(words, place)
         if scale is None and words[place] not in NUMBER_WORDS:
             return False
-        if scale == limit or ((scale or 0) > limit and step > 1):
-            return True
         counted = NUMBER_WORDS.get(words[first], 0) if place == first + 1 and scale == _HUNDRED else 0
-        if counted and (room == _HUNDRED or counted * _HUNDRED >= limit):  # "a thousand and fifteen hundred"
+        is_large = counted and (room == _HUNDRED or counted * _HUNDRED >= limit)  # "a thousand and fifteen hundred"
+        if is_large or scale == limit or ((scale or 0) > limit and step > 1):
             return True
     return False
 
