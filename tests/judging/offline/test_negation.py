@@ -326,7 +326,7 @@ def test_a_clause_that_one_context_sentence_affirms_is_not_opposed():
 
 
 @pytest.mark.parametrize("need", ["需要", "必须"])
-@pytest.mark.parametrize("no_need", ["不需要", "无需", "无须"])
+@pytest.mark.parametrize("no_need", ["不需要", "无需", "无须", "不必"])
 @pytest.mark.parametrize("text", ["{}预约。", "参观博物馆{}提前预约。"])
 def test_a_need_in_chinese_opposes_its_negation(text: str, need: str, no_need: str):
     assert is_opposed(text.format(need), text.format(no_need))

@@ -21,7 +21,7 @@ _HAN_NEGATION = re.compile(
     r"不(?!(?<=[是可能]不)[是可能]|[仅僅但过過同少久断斷管如论論])|(?<!有)[没沒]有|未(?![来來])|[无無]法|禁止"
     r"|(?<![なし][りれ])(?<!すみ)ません"
 )
-_HAN_NEED = re.compile("(?:[无無][需须須]|必[须須需])要?")
+_HAN_NEED = re.compile("(?:[无無][需须須]|不?必[须須需]|不必)要?")
 _RUNS = re.compile(f"[{UNSPACED}]+|[^{UNSPACED}]+")
 _HAN = re.compile("[\u3007-\u30ff\u3400-\u9fff]")
 
