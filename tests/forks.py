@@ -74,7 +74,7 @@ def run_python(*arguments: str) -> None:
     import runpy
     from pathlib import Path
 
-    kind, *rest = (argument for argument in arguments if argument != "-u")
+    kind, *rest = arguments[1:] if arguments[0] == "-u" else arguments
     further = [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path]
     if kind == "-c":
         sys.path[:1] = ["", *further]

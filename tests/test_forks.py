@@ -80,9 +80,9 @@ def test_code_modules_and_scripts_have_the_arguments_and_the_path_of_python(proj
         ((str(script),), str(script.parent)),
     ):
         ran = subprocess.run(
-            python_of_forks(*command, "-x", "y"), cwd=tmp_path, capture_output=True, text=True, check=True
+            python_of_forks(*command, "-u", "y"), cwd=tmp_path, capture_output=True, text=True, check=True
         )
-        assert ran.stdout == f"['-x', 'y'] {path}\n"
+        assert ran.stdout == f"['-u', 'y'] {path}\n"
 
 
 def test_the_modules_of_a_program_are_cleared_at_its_end(project: Project, tmp_path: Path) -> None:
