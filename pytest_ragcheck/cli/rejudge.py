@@ -41,9 +41,9 @@ def run(chosen: argparse.Namespace) -> int:
     settings = read_settings(_given(chosen))
     chosen.predictions = predictions_path(chosen.predictions)
     recording = read_recording(chosen.predictions, name=str(chosen.predictions))
-    tiers = {END_TO_END, *(row.question.tier for row in recording.rows.values())}
+    asked = [row.question for row in recording.rows.values()]
     needing = [f"rag_{name}" for name in needing_pytest(settings) if name != "calibration"]
-    needing += ["rag_tier"] * (settings.run.tier not in tiers)
+    needing += ["rag_tier"] * any(settings.run.tier not in (END_TO_END, q.tier) for q in asked)
     if needing:
         raise UsageError(
             f"{', '.join(needing)}: only a pytest run can honour this. Leave it out, or run pytest "

@@ -123,6 +123,22 @@ def test_questions_keep_the_tier_of_the_recorded_run(
     assert (row["tier"], "abstained" in row["metrics"], row["thresholds"]) == ("retrieval", False, {"recall_at_5": 0.7})
 
 
+def test_a_tier_that_only_a_part_of_the_questions_had_is_refused(
+    ragcheck: Ragcheck, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    sought = a_question("fees", tier="retrieval", gold_passages=(GoldPassage(doc_id="fees", text="5 EUR."),))
+    found = a_record(question=sought, answer=None, judge=None, contexts=("5 EUR.",), source_ids=("fees",))
+    answered = a_record(question=TERMS, answer="30 days", contexts=("30 days.",))
+    for folder, records in (("mixed", (found, answered)), ("alike", (found,))):
+        outcomes = some_outcomes(*records, sets=(a_set("billing", *(each.question for each in records)),))
+        write_results(outcomes, aggregate(outcomes), tmp_path / folder, Redactor())
+    status, _, errors = ragcheck("rejudge", "mixed", "-o", "rag_tier=retrieval")
+    assert status == 2
+    assert errors.startswith("ragcheck rejudge: rag_tier: only a pytest run can honour this. Leave it out, or run ")
+    assert ragcheck("rejudge", "alike", "-o", "rag_tier=retrieval")[0] == 0
+
+
 def test_another_judge_judges_all_answers_those_too_that_the_first_could_not(
     recorded: str, ragcheck: Ragcheck, tmp_path: Path
 ) -> None:
