@@ -9,7 +9,7 @@ from pytest_ragcheck.judging.offline.details.list_items import n_announced
 from pytest_ragcheck.judging.offline.grounding.read_context import ReadContext
 from pytest_ragcheck.judging.offline.lazy import lazy
 from pytest_ragcheck.judging.offline.quantities.computed_quantities import Operands
-from pytest_ragcheck.judging.offline.quantities.dates import CALENDAR
+from pytest_ragcheck.judging.offline.quantities.dates import DATES
 from pytest_ragcheck.judging.offline.quantities.known_quantities import UnknownQuantity
 from pytest_ragcheck.judging.offline.quantities.quantity import DATED_OR_MEASURED, UNITS, Quantity
 from pytest_ragcheck.judging.offline.quantities.quantity_reader import read_quantities
@@ -93,8 +93,8 @@ class Computation:
         head = sentence.replace("：", ":").rpartition(":")[0] or sentence
         nouns = {noun for at, noun in pairwise(self._terms.of(head)) if at == number}
         of_contexts = (noun for passage in self._passages for _, noun in passage.counted)
-        if not nouns.isdisjoint(_TIMES):  # "3 days: Monday, Tuesday and Friday"
-            return not CALENDAR.isdisjoint(self._terms.of(self._answer))
+        if not nouns.isdisjoint(_TIMES):
+            return sum(map(DATES.__contains__, self._terms.of(self._answer))) >= int(number)
         return bool(nouns) and nouns.isdisjoint(of_contexts) and DATED_OR_MEASURED.isdisjoint(nouns)
 
     def _computed(self, sought: Sequence[str], shown: Operands, has_number: Callable[[str], bool]) -> set[str]:

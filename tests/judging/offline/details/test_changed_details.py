@@ -248,6 +248,7 @@ def test_a_number_may_count_a_list_of_the_answer(answer: str) -> None:
         ("The office opens at 9. Bring a passport and a photo.", "It opens at 2: bring a passport and a photo."),
         ("It takes 5 hours, with lunch and a guide.", "It takes 2 hours and includes:\n- lunch\n- a guide"),
         ("The limit is 10 guests: no dogs, no music.", "The limit is 2 guests: no dogs, no music."),
+        ("It takes 5 hours on Mondays: lunch and a walk.", "It takes 2 hours on Mondays: lunch and a walk."),
     ],
 )
 def test_a_measured_number_counts_no_list(context: str, answer: str) -> None:
