@@ -61,4 +61,8 @@ def run(chosen: argparse.Namespace) -> int:
     left = outcomes.documents is not None and outcomes.documents.left
     if left:
         say(LEFT_IS_RED)
-    return int(any((decision.red, unpassed, stopped, failed, left)))
+    # pytest also fails a run that selects nothing, and passes one that skips everything.
+    empty = not outcomes.records and not outcomes.skipped
+    if empty:
+        say("no shard ran or skipped a question. Select questions in the shards, and merge.")
+    return int(any((decision.red, unpassed, stopped, failed, left, empty)))
