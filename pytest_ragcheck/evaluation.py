@@ -28,14 +28,16 @@ from pytest_ragcheck.questions.reader import read_question_file
 from pytest_ragcheck.questions.tiers import asked_in
 from pytest_ragcheck.rag.client import RagClient, as_client
 from pytest_ragcheck.redaction.library_logs import redact_logs
+from pytest_ragcheck.redaction.printable import printable
 from pytest_ragcheck.report.files.output_folder import check_folder
 from pytest_ragcheck.report.files.result_files import Written, write_results
 from pytest_ragcheck.report.terminal.run_lines import run_thresholds
 from pytest_ragcheck.scores.catalogue import ASSERTABLE
 from pytest_ragcheck.summary.aggregate import Summary, aggregate
 from pytest_ragcheck.summary.flaky import flaky_in_run
+from pytest_ragcheck.summary.gate.gate_decision import tolerated
 from pytest_ragcheck.summary.reach import Reach
-from pytest_ragcheck.summary.run_outcomes import Outcomes
+from pytest_ragcheck.summary.run_outcomes import EXPECTED, Outcomes
 from pytest_ragcheck.verdict.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -228,7 +230,7 @@ def outcomes_of(
         return (name, question.id) not in verdicts and (question.skip is not None or stopped)
 
     skipped = {each.dataset_name: sum(map(is_skipped, each.questions)) for each in sets}
-    return Outcomes(
+    outcomes = Outcomes(
         agent_name=settings.run.agent,
         timestamp=datetime.now(timezone.utc),
         sets=tuple(sets),
@@ -238,5 +240,11 @@ def outcomes_of(
         thresholds=run_thresholds(settings, sets),
         groups=settings.run.metrics,
         replay_of=replay_of,
+        excused={
+            record.question.key: f"{EXPECTED}: {printable(record.question.xfail)}"
+            for record in records
+            if record.question.xfail is not None and record.verdict is Verdict.FAIL
+        },
         reach=Reach(searched=tuple(f"{each.dataset_name}::*" for each in sets)),
     )
+    return replace(outcomes, tolerated=tolerated(outcomes, outcomes.rules, None, clean=str))

@@ -106,6 +106,17 @@ def test_it_writes_what_a_pytest_run_writes(project: Project, tmp_path: Path) ->
     assert ran.files.partial == ""
 
 
+def test_a_fail_that_is_expected_or_in_quarantine_is_written_as_tolerated(tmp_path: Path) -> None:
+    questions = a_question("a", quarantine="under repair"), a_question("b", xfail="known"), a_question("c")
+    run(questions, answer, lambda *_: Judgement(groundedness=0.1, error_message="unsupported"), output=tmp_path)
+    rows = json.loads((tmp_path / "rag_predictions.json").read_bytes())["predictions"]
+    assert [(row["verdict"], row.get("tolerated")) for row in rows] == [
+        ("FAIL", "in quarantine: under repair"),
+        ("FAIL", "expected to fail: known"),
+        ("FAIL", None),
+    ]
+
+
 def test_questions_that_pass_and_fail_are_flaky_as_in_a_pytest_run() -> None:
     scores = iter([0.9, 0.3, 0.8])
 

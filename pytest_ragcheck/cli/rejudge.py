@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -12,8 +13,9 @@ from pytest_ragcheck.cli.printing import say
 from pytest_ragcheck.config.given import Given
 from pytest_ragcheck.config.table import TABLE
 from pytest_ragcheck.errors import UsageError
-from pytest_ragcheck.questions.question import END_TO_END, Question, QuestionSet
+from pytest_ragcheck.questions.question import END_TO_END, Origin, Question, QuestionSet
 from pytest_ragcheck.scores.catalogue import ASSERTABLE, RETRIEVAL
+from pytest_ragcheck.summary.predictions_reader import ENDING
 
 if TYPE_CHECKING:
     from pytest_ragcheck.config.settings import Settings
@@ -54,7 +56,7 @@ def run(chosen: argparse.Namespace) -> int:
     check_folder(settings.run.output)
     if problem := missing_for_replay(settings, recording):
         raise UsageError(problem)
-    sets = _sets(chosen.predictions.parent, recording, settings)
+    sets = _sets(chosen.predictions, recording, settings)
     questions = [q for s in sets for q in s.questions if q.key in recording.rows]
     judge = choose_replay_judge(settings, recording) if settings.needs_judge else None
     records, notes = asyncio.run(_judged(questions, recording, judge, settings))
@@ -103,10 +105,11 @@ def _given(chosen: argparse.Namespace) -> dict[str, Given]:
     return found | {name: Given(text, _BY_NAME[name].option) for name, text in typed.items()}
 
 
-def _sets(folder: Path, recording: Recording, settings: Settings) -> list[QuestionSet]:
+def _sets(predictions: Path, recording: Recording, settings: Settings) -> list[QuestionSet]:
     from pytest_ragcheck.questions.reader import read_question_file
     from pytest_ragcheck.questions.tiers import asked_in
 
+    folder = predictions.parent
     known = {
         *ASSERTABLE,
         *settings.gate.minimums,
@@ -138,4 +141,20 @@ def _sets(folder: Path, recording: Recording, settings: Settings) -> list[Questi
                 f"{recording.name}: question {name!r} of {dataset!r} is in no questions file of its folder. "
                 f"Copy the {{dataset}}_questions.json of the same run into {str(folder)!r}."
             )
-    return [replace(sets[dataset], questions=tuple(map(as_recorded, sets[dataset].questions))) for dataset in names]
+    return [
+        replace(
+            sets[dataset],
+            questions=tuple(map(as_recorded, sets[dataset].questions)),
+            origin=_origin(predictions, dataset),
+        )
+        for dataset in names
+    ]
+
+
+def _origin(predictions: Path, dataset: str) -> Origin | None:
+    """The origin of a dataset in the summary of the recorded run; None if the summary has none, or is missing."""
+    summary = predictions.with_name(predictions.name.removesuffix(ENDING) + "_summary.json")
+    try:
+        return Origin(**json.loads(summary.read_bytes())["datasets"][dataset]["origin"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None

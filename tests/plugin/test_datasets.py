@@ -338,6 +338,12 @@ def test_the_files_of_a_run_that_skipped_questions_can_be_checked_and_judged_aga
     assert main(["rejudge", "ragcheck-results", "--rag-judge=none", "--rag-output=again"]) == 1
     again = json.loads(project.folder.joinpath("again/rag_summary.json").read_bytes())
     assert again["counts"] == run.summary["counts"]
+    assert again["datasets"] == run.summary["datasets"]
+    assert again["datasets"]["ragbench:hagrid"]["origin"]["source"] == "ragbench.jsonl"
+    project.folder.joinpath("ragcheck-results/rag_summary.json").unlink()
+    assert main(["rejudge", "ragcheck-results", "--rag-judge=none", "--rag-output=again"]) == 1
+    again = json.loads(project.folder.joinpath("again/rag_summary.json").read_bytes())
+    assert "origin" not in again["datasets"]["ragbench:hagrid"]
 
 
 def test_a_question_without_gold_passages_beside_others_fails_judged_again_too(project: Project) -> None:

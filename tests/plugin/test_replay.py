@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_ragcheck.cli import main
 from tests.canned import bad, broken, good
 from tests.harness import three_ways
 
@@ -268,3 +269,22 @@ def test_the_store_of_a_run_is_a_recording_too(project: Project) -> None:
     run = project.run("--rag-replay=kept/store.sqlite")
     assert run.exit_status == 4
     assert "ERROR: ragcheck: kept/store.sqlite: it is not a readable store (file is not a database). " in run.stderr
+
+
+def test_a_fail_that_was_tolerated_is_so_judged_again_too(project: Project) -> None:
+    project.ask(good("terms"), bad("prices", quarantine="under repair"), bad("hours", xfail="known"), bad("fees"))
+    project.run("--rag-output=recorded")
+    assert main(["rejudge", "recorded"]) == 1
+    folders = "recorded", "ragcheck-results"
+    before, again = (
+        json.loads((project.folder / folder / "rag_predictions.json").read_bytes())["predictions"] for folder in folders
+    )
+    assert again == before
+    assert [row.get("tolerated") for row in again] == [
+        None,
+        "in quarantine: under repair",
+        "expected to fail: known",
+        None,
+    ]
+    assert main(["report", "ragcheck-results", "-o", "report.md"]) == 0
+    assert "rag: billing: 1 FAIL\n" in project.folder.joinpath("report.md").read_text(encoding="utf-8")
