@@ -202,10 +202,7 @@ def _row(number: int, row: Document, results: Results, answers: Mapping[tuple[st
         "answer": row.get("prediction"),
         "expected": expected,
         "answerable": asked.get("answerable", True),
-        "gold": [
-            passage if isinstance(passage, str) else str(passage.get("text") or passage.get("doc_id") or "")
-            for passage in asked.get("gold_passages", [])
-        ],
+        "gold": [str(passage.get("text") or passage.get("doc_id") or "") for passage in asked.get("gold_passages", [])],
         "contexts": row.get("contexts", []),
         "sources": row.get("source_ids"),
         "unsupported": row.get("unsupported_claims", []),

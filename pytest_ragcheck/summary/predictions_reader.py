@@ -69,12 +69,13 @@ def read_document(read: Callable[[], bytes], *, wrong_kind: str, wrong_version: 
     return document
 
 
-def rows(document: Mapping[str, Any], part: str) -> Iterator[Fields]:
+def rows(document: Mapping[str, Any], part: str, within: str = "") -> Iterator[Fields]:
+    """The rows under *part*; *within* is the beginning of their places."""
     found = document.get(part)
     if not isinstance(found, list):
-        raise Unusable(f'it has no list under "{part}". {AS_WRITTEN}')
+        raise Unusable(f'{within.removesuffix(".") or "it"} has no list under "{part}". {AS_WRITTEN}')
     for number, row in enumerate(found):
-        place = f"{part}[{number}]"
+        place = f"{within}{part}[{number}]"
         if not isinstance(row, dict):
             raise Unusable(f"{place} is {shown(row)}, not an object. {AS_WRITTEN}")
         yield Fields(row, place)

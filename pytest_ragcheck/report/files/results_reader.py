@@ -15,19 +15,22 @@ from pytest_ragcheck.report.terminal.gate_lines import flaky_lines
 from pytest_ragcheck.summary.flaky import Flaky
 from pytest_ragcheck.summary.gate.baseline_reader import Baseline
 from pytest_ragcheck.summary.predictions_reader import (
-    AS_WRITTEN,
     ENDING,
+    Fields,
     Key,
     Unusable,
     key_of,
     read_document,
     read_json,
     refuse_older,
+    rows,
 )
 
 Document = dict[str, Any]
 
 _GIVE = "Give the {agent}_predictions.json of a run."
+_PASSAGES = ("gold_passages", "distractors")
+_TEXTS = ("all_acceptable_answers", "must_not_mention", "must_not_retrieve", "tags")
 RUN_AGAIN = "Run the questions once more to have such a file."
 
 
@@ -161,13 +164,37 @@ def _predictions(path: Path) -> Document:
 
 
 def questions_files(folder: Path, datasets: Collection[str]) -> Iterable[Document]:
+    """
+    The questions files of the datasets, each row in the form in which a run writes it.
+
+    Raises:
+        UsageError: A file cannot be read, or a row lacks its id or its question.
+    """
     for path in sorted(folder.glob("*_questions.json")):
         document = _json(path)
         if document.get("dataset_name") in datasets and isinstance(document.get("questions"), list):
-            for number, row in enumerate(document["questions"]):
-                if not isinstance(row, dict) or not isinstance(row.get("id"), str):
-                    raise UsageError(f'{path}: questions[{number}] has no text under "id". {AS_WRITTEN}')
-            yield document
+            try:
+                yield {**document, "questions": list(map(_question_row, rows(document, "questions")))}
+            except Unusable as error:
+                raise UsageError(f"{path}: {error}") from None
+
+
+def _question_row(fields: Fields) -> Document:
+    fields.text("id")
+    if fields.row.get("turns") is None:
+        return _as_written(fields)
+    return {**fields.row, "turns": list(map(_as_written, rows(fields.row, "turns", f"{fields.place}.")))}
+
+
+def _as_written(fields: Fields) -> Document:
+    """The row without nulls, and with lists where a question file may have single texts."""
+    fields.text("question")
+    row = {key: value for key, value in fields.row.items() if value is not None}
+    for key in row.keys() & {*_TEXTS, *_PASSAGES}:
+        found = row[key] if isinstance(row[key], list) else [row[key]]
+        texts = [each if isinstance(each, dict) else str(each) for each in found]
+        row[key] = [{"text": each} if isinstance(each, str) else each for each in texts] if key in _PASSAGES else texts
+    return row
 
 
 def _json(path: Path) -> Document:

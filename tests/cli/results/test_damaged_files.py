@@ -144,3 +144,69 @@ def test_the_text_names_file_and_place(folder: Path, ragcheck: Ragcheck) -> None
     status, _, error = ragcheck("report", "run", "-o", "made.html")
     assert status == 2
     assert error.startswith("ragcheck report: run/rag_summary.json: metric_statistics: found 3, expected object")
+
+
+REPORTS = (
+    ("report", "run", "-o", "made.html"),
+    ("report", "run", "-o", "made.csv"),
+    ("report", "run", "--gate=each", "-o", "made.md"),
+    ("report", "run", "--gate=regression", "--baseline=whole", "-o", "made.html"),
+)
+"""Reports that use the questions file in different ways."""
+
+
+@pytest.mark.parametrize("key", ["gold_passages", "distractors", "must_not_mention", "must_not_retrieve", "tags"])
+@pytest.mark.parametrize("value", [None, "a text", ["a text"], 3, [3]])
+def test_a_questions_file_in_another_form_of_question_files_is_read(
+    folder: Path, ragcheck: Ragcheck, key: str, value: Any
+) -> None:
+    path = folder / "run" / "billing_questions.json"
+    document = json.loads(path.read_text(encoding="utf-8"))
+    for row in document["questions"]:
+        row[key] = value
+    path.write_text(json.dumps(document), encoding="utf-8")
+    assert [ragcheck(*command)[0::2] for command in REPORTS] == [(0, "")] * len(REPORTS)
+
+
+def test_a_passage_that_is_a_text_is_in_the_report(folder: Path, ragcheck: Ragcheck) -> None:
+    path = folder / "run" / "billing_questions.json"
+    document = json.loads(path.read_text(encoding="utf-8"))
+    document["questions"][1]["gold_passages"] = ["The true passage."]
+    path.write_text(json.dumps(document), encoding="utf-8")
+    assert ragcheck(*REPORTS[0])[0] == 0
+    assert "The true passage." in (folder / "made.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("row", "text"),
+    [
+        ({"id": 3}, 'questions[0] has 3 under "id".'),
+        ({"id": "terms", "query": "What?"}, 'questions[0] has nothing under "question".'),
+        ({"id": "terms", "turns": "What?"}, 'questions[0] has no list under "turns".'),
+        ({"id": "terms", "turns": [{}]}, 'questions[0].turns[0] has nothing under "question".'),
+    ],
+)
+def test_a_row_of_a_questions_file_without_its_texts_is_refused(
+    folder: Path, ragcheck: Ragcheck, row: dict[str, Any], text: str
+) -> None:
+    path = folder / "run" / "billing_questions.json"
+    path.write_text(json.dumps({"dataset_name": "billing", "questions": [row]}), encoding="utf-8")
+    for command in REPORTS:
+        status, _, error = ragcheck(*command)
+        assert status == 2
+        assert error == (f"ragcheck report: run/billing_questions.json: {text} Restore the file as the run wrote it.\n")
+
+
+@pytest.mark.parametrize("passed", [True, False])
+def test_evidence_without_a_saved_run_counts_as_no_evidence(folder: Path, ragcheck: Ragcheck, passed: bool) -> None:
+    before, now = (folder / name / "rag_predictions.json" for name in ("whole", "run"))
+    document = json.loads(before.read_text(encoding="utf-8"))
+    look = {"answer": "0123456789abcdef", "scores": {"groundedness": 0.5}, "passed": passed}
+    evidence = {"gate": "regression", "thresholds": {"groundedness": 0.7}, "now": look, "known": []}
+    for path, verdict in ((before, "PASS"), (now, "FAIL")):
+        for row in document["predictions"]:
+            row |= {"verdict": verdict, "gate": {**evidence, "saved_runs": [document["timestamp"]]}}
+        path.write_text(json.dumps(document), encoding="utf-8")
+    command = ("report", "run", "--gate=regression", "--baseline=whole", "-o", "made.md")
+    assert ragcheck(*command)[0::2] == (0, "")
+    assert "FAIL" in (folder / "made.md").read_text(encoding="utf-8")
