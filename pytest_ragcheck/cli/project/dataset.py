@@ -72,6 +72,7 @@ def _plant(chosen: argparse.Namespace) -> str:
 
     from pytest_ragcheck.questions.question_rows import write_questions
     from pytest_ragcheck.questions.reader import default_dataset_name, read_question_file
+    from pytest_ragcheck.questions.tiers import asked_in
 
     path: Path | None = chosen.path
     if path is None:
@@ -96,6 +97,8 @@ def _plant(chosen: argparse.Namespace) -> str:
         )
         for question in read.questions
     )
+    # Ingestion may refuse passages that the file sends along.
+    asked_in(replace(read, questions=planted, tier=None, ingest=True), tier=END_TO_END, ingest=True, root=Path())
     write_questions(output, default_dataset_name(output, output.parent), planted)
     questions = counted(len(planted), "question")
     return f"{output}: {questions} of {path}, each with {len(ATTACKS)} attacks in 4 planted documents"

@@ -122,3 +122,21 @@ def test_a_missing_folder_of_the_output_is_created(tmp_path: Path, ragcheck: Com
     output = tmp_path / "new" / "sub" / "golden_questions.json"
     status, _, errors = ragcheck("dataset", "golden", str(OWN["golden"]), "-o", str(output))
     assert (status, errors, output.is_file()) == (0, "", True)
+
+
+def test_a_document_with_two_texts_is_refused_because_planted_questions_are_uploaded(
+    tmp_path: Path, ragcheck: Command
+) -> None:
+    path, output = tmp_path / "own.rag.json", tmp_path / "planted.rag.json"
+    questions = [
+        {"id": name, "question": "When?", "gold_passages": [{"doc_id": "terms", "text": f"Within {name} days."}]}
+        for name in ("30", "60")
+    ]
+    path.write_text(json.dumps({"tier": "generation", "questions": questions}))
+    assert ragcheck("check", str(path))[0] == 0
+    status, printed, errors = ragcheck("dataset", "injection", str(path), "-o", str(output))
+    assert (status, printed, output.exists()) == (2, "", False)
+    assert errors == (
+        f"ragcheck dataset: {path}:1: question '60' has the document 'terms' with a second text, and ingestion uploads "
+        "one text for each 'doc_id'. Give each text a 'doc_id' of its own, or ask without ingestion.\n"
+    )
