@@ -230,6 +230,7 @@ def outcomes_of(
         return (name, question.id) not in verdicts and (question.skip is not None or stopped)
 
     skipped = {each.dataset_name: sum(map(is_skipped, each.questions)) for each in sets}
+    judges = {record.judge for record in records if record.endpoint}
     outcomes = Outcomes(
         agent_name=settings.run.agent,
         timestamp=datetime.now(timezone.utc),
@@ -237,7 +238,7 @@ def outcomes_of(
         records=records,
         skipped={name: count for name, count in skipped.items() if count},
         complete=len(records) + sum(skipped.values()) == sum(len(each.questions) for each in sets),
-        thresholds=run_thresholds(settings, sets),
+        thresholds=run_thresholds(settings, sets, judged=judges != {None}),
         groups=settings.run.metrics,
         replay_of=replay_of,
         excused={

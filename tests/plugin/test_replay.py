@@ -288,3 +288,17 @@ def test_a_fail_that_was_tolerated_is_so_judged_again_too(project: Project) -> N
     ]
     assert main(["report", "ragcheck-results", "-o", "report.md"]) == 0
     assert "rag: billing: 1 FAIL\n" in project.folder.joinpath("report.md").read_text(encoding="utf-8")
+
+
+def test_a_run_without_a_judge_asserts_nothing_of_a_judge_when_it_is_judged_again(project: Project) -> None:
+    project.ask(good("terms", expected_answer="30 days"))
+    project.conftest("@pytest.fixture(scope='session')\ndef rag_client(): return CannedRag()\n")
+    run = project.run("--rag-judge=none", "--rag-min=f1=0")
+    assert run.summary["thresholds"] == {"f1": 0}
+    folder = project.folder
+    assert main(["rejudge", "ragcheck-results", "--rag-min=f1=0", "--rag-output=again"]) == 0
+    again = json.loads((folder / "again" / "rag_summary.json").read_bytes())
+    assert again["thresholds"] == run.summary["thresholds"]
+    assert main(["rejudge", "ragcheck-results", "--rag-judge=offline", "--rag-output=judged"]) in {0, 1}
+    judged = json.loads((folder / "judged" / "rag_summary.json").read_bytes())
+    assert judged["thresholds"] == {"answer_correctness": 0.7, "groundedness": 0.7}
