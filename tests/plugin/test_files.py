@@ -180,6 +180,14 @@ def test_the_agent_names_the_files_and_no_other_folder(project: Project) -> None
     assert not list(project.folder.glob("*_summary.json"))
 
 
+def test_a_full_run_keeps_the_results_of_an_agent_whose_name_ends_like_partial_files(project: Project) -> None:
+    project.ask(good("terms"))
+    kept = {name for name in project.run("--rag-agent=foo.partial").files if name.startswith("foo.")}
+    assert len(kept) == 2
+    assert kept < set(project.run("--rag-agent=foo").files)
+    assert {"foo_predictions.json", "foo_summary.json"} < set(project.run("--rag-agent=foo.partial").files)
+
+
 def test_the_output_folder_is_relative_to_where_it_is_typed(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     project.write("pytest.ini", "[pytest]\n")
     project.ask(good("terms"))

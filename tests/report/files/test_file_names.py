@@ -13,7 +13,7 @@ from pytest_ragcheck.report.files.file_names import safe_name, unique_names
 
 
 @pytest.mark.parametrize(
-    "name", ["natural_questions", "tests__billing[Paris]", "Ответы, v2 (neu)", "gpt-4.1", "日本語", "a" * 180]
+    "name", ["natural_questions", "tests__billing[Paris]", "Ответы, v2 (neu)", "gpt-4.1", "impartial", "a.partial.b", "日本語", "a" * 180]
 )
 def test_a_name_stays_as_it_is_where_it_can(name: str) -> None:
     assert safe_name(name) == name
@@ -28,6 +28,8 @@ def test_a_name_stays_as_it_is_where_it_can(name: str) -> None:
         ("NUL.txt", "_NUL.txt"),
         ("", "_"),
         ("..", "_"),
+        ("rag.partial", "rag.partial"),
+        ("rag.Partial", "rag.Partial"),
     ],
 )
 def test_a_name_that_cannot_stay_has_a_hash_of_it_at_its_end(name: str, kept: str) -> None:
