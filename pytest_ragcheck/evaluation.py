@@ -230,7 +230,6 @@ def outcomes_of(
         return (name, question.id) not in verdicts and (question.skip is not None or stopped)
 
     skipped = {each.dataset_name: sum(map(is_skipped, each.questions)) for each in sets}
-    judges = {record.judge for record in records if record.endpoint}
     outcomes = Outcomes(
         agent_name=settings.run.agent,
         timestamp=datetime.now(timezone.utc),
@@ -238,14 +237,10 @@ def outcomes_of(
         records=records,
         skipped={name: count for name, count in skipped.items() if count},
         complete=len(records) + sum(skipped.values()) == sum(len(each.questions) for each in sets),
-        thresholds=run_thresholds(settings, sets, judged=judges != {None}),
+        thresholds=run_thresholds(settings, sets, judged={r.judge for r in records if r.endpoint} != {None}),
         groups=settings.run.metrics,
         replay_of=replay_of,
-        excused={
-            record.question.key: f"{EXPECTED}: {printable(record.question.xfail)}"
-            for record in records
-            if record.question.xfail is not None and record.verdict is Verdict.FAIL
-        },
+        excused={q.key: f"{EXPECTED}: {printable(q.xfail)}" for s in sets for q in s.questions if q.xfail is not None},
         reach=Reach(searched=tuple(f"{each.dataset_name}::*" for each in sets)),
     )
     return replace(outcomes, tolerated=tolerated(outcomes, outcomes.rules, None, clean=str))

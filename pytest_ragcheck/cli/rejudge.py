@@ -110,11 +110,7 @@ def _sets(predictions: Path, recording: Recording, settings: Settings) -> list[Q
     from pytest_ragcheck.questions.tiers import asked_in
 
     folder = predictions.parent
-    known = {
-        *ASSERTABLE,
-        *settings.gate.minimums,
-        *(metric for row in recording.rows.values() for metric in row.scores),
-    }
+    known = {*ASSERTABLE, *settings.gate.minimums, *(name for row in recording.rows.values() for name in row.scores)}
     names = dict.fromkeys(dataset for dataset, _ in recording.rows)
     read = (
         read_question_file(p, root=Path.cwd(), known_metrics=known) for p in sorted(folder.glob("*_questions.json"))
@@ -141,20 +137,17 @@ def _sets(predictions: Path, recording: Recording, settings: Settings) -> list[Q
                 f"{recording.name}: question {name!r} of {dataset!r} is in no questions file of its folder. "
                 f"Copy the {{dataset}}_questions.json of the same run into {str(folder)!r}."
             )
+    origins = _origins(Path(f"{str(predictions).removesuffix(ENDING)}_summary.json"))
     return [
-        replace(
-            sets[dataset],
-            questions=tuple(map(as_recorded, sets[dataset].questions)),
-            origin=_origin(predictions, dataset),
-        )
-        for dataset in names
+        replace(sets[name], questions=tuple(map(as_recorded, sets[name].questions)), origin=origins.get(name))
+        for name in names
     ]
 
 
-def _origin(predictions: Path, dataset: str) -> Origin | None:
-    """The origin of a dataset in the summary of the recorded run; None if the summary has none, or is missing."""
-    summary = predictions.with_name(predictions.name.removesuffix(ENDING) + "_summary.json")
+def _origins(summary: Path) -> dict[str, Origin]:
+    """By dataset; empty without a readable summary."""
     try:
-        return Origin(**json.loads(summary.read_bytes())["datasets"][dataset]["origin"])
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
+        datasets = json.loads(summary.read_bytes())["datasets"]
+        return {name: Origin(**each["origin"]) for name, each in datasets.items() if "origin" in each}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return {}

@@ -10,7 +10,6 @@ from sys import intern
 from types import MappingProxyType
 from typing import Any
 
-from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.judging.judgement import Judgement
 from pytest_ragcheck.metrics.cost import NAMES, Cost
 from pytest_ragcheck.questions.question import EarlierTurn, Question
@@ -25,6 +24,7 @@ from pytest_ragcheck.summary.predictions_reader import (
     Unusable,
     judge_of,
     judgement_of,
+    naming,
     read_document,
     refuse_older,
     rows,
@@ -53,14 +53,12 @@ def read_recording(path: Path, *, name: str) -> Recording:
     Raises:
         UsageError: The file is neither; the text names the problem and the remedy.
     """
-    try:
+    with naming(name):
         if path.name == STORE and path.is_file():
             records = _of_store(path)
             mentions = {record.question.key: label_digests(record.question)[MENTIONS] for record in records}
             return Recording(name=name, rows={record.question.key: record for record in records}, mentions=mentions)
         return _of_predictions(path, name)
-    except Unusable as error:
-        raise UsageError(f"{name}: {error}") from None
 
 
 def _of_predictions(path: Path, name: str) -> Recording:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
 
 from pytest_ragcheck.engine.store.run_folder import unwritten
+from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.judging.judgement import JudgeIdentity, Judgement
 from pytest_ragcheck.scores.score import LARGEST
 from pytest_ragcheck.verdict.verdict import Verdict
@@ -33,6 +35,15 @@ _OTHER_FILES = {"overall_metrics": "a summary", "questions": "a questions file"}
 
 class Unusable(Exception):
     """The file cannot be used; the message has the reason and the remedy, and the caller adds the name."""
+
+
+@contextmanager
+def naming(name: object) -> Iterator[None]:
+    """Turns `Unusable` into a `UsageError` with the name of the file."""
+    try:
+        yield
+    except Unusable as error:
+        raise UsageError(f"{name}: {error}") from None
 
 
 def refuse_older(path: Path) -> None:
@@ -70,7 +81,6 @@ def read_document(read: Callable[[], bytes], *, wrong_kind: str, wrong_version: 
 
 
 def rows(document: Mapping[str, Any], part: str, within: str = "") -> Iterator[Fields]:
-    """The rows under *part*; *within* is the beginning of their places."""
     found = document.get(part)
     if not isinstance(found, list):
         raise Unusable(f'{within.removesuffix(".") or "it"} has no list under "{part}". {AS_WRITTEN}')

@@ -22,7 +22,7 @@ from pytest_ragcheck.questions.wire import set_from_wire, set_to_wire
 from pytest_ragcheck.rag.documents.documents_outcome import Documents
 from pytest_ragcheck.scores.catalogue import JUDGED, RETRIEVAL
 from pytest_ragcheck.summary.gate_rules import GateRules
-from pytest_ragcheck.summary.predictions_reader import Unusable, read_json
+from pytest_ragcheck.summary.predictions_reader import naming, read_json
 from pytest_ragcheck.summary.reach import Reach
 from pytest_ragcheck.summary.result_schemas import schema_mistakes
 from pytest_ragcheck.summary.run_outcomes import Outcomes
@@ -78,10 +78,8 @@ def read_shard(path: Path) -> Shard:
     Raises:
         UsageError: The file is not a shard of this version.
     """
-    try:
+    with naming(path):
         document = read_json(path.read_bytes, _GIVE)
-    except Unusable as error:
-        raise UsageError(f"{path}: {error}") from None
     same = document.get("same") if isinstance(document, dict) else None
     wrote = same.get("pytest-ragcheck") if isinstance(same, dict) else None
     if isinstance(wrote, str) and wrote != __version__:

@@ -10,7 +10,7 @@ from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.summary.gate.baseline_reader import BaselineRow, error_row, measured_row
 from pytest_ragcheck.summary.gate.git_revision import InGit, versions
-from pytest_ragcheck.summary.predictions_reader import Fields, Key, Unusable, read_document, rows
+from pytest_ragcheck.summary.predictions_reader import Fields, Key, Unusable, naming, read_document, rows
 from pytest_ragcheck.verdict.verdict import Verdict
 
 _GIVE = "Give the {agent}_predictions.json of a run, or a baseline."
@@ -56,10 +56,8 @@ def read_run(path: Path) -> TrendRun:
     Raises:
         UsageError: The file is neither.
     """
-    try:
+    with naming(path):
         return _run(path, path.as_posix())
-    except Unusable as error:
-        raise UsageError(f"{path}: {error}") from None
 
 
 def committed_runs(file: InGit, *, leave_out: Callable[[str], None]) -> list[TrendRun]:
@@ -73,10 +71,8 @@ def committed_runs(file: InGit, *, leave_out: Callable[[str], None]) -> list[Tre
     """
     found: list[TrendRun] = []
     mistakes: list[str] = []
-    try:
+    with naming(file.path.name):
         committed = versions(file)
-    except Unusable as error:
-        raise UsageError(f"{file.path.name}: {error}") from None
     for version in committed:
         name = f"{file.path.name} in commit {version.rev}"
         try:

@@ -338,8 +338,9 @@ def test_the_files_of_a_run_that_skipped_questions_can_be_checked_and_judged_aga
     assert main(["rejudge", "ragcheck-results", "--rag-judge=none", "--rag-output=again"]) == 1
     again = json.loads(project.folder.joinpath("again/rag_summary.json").read_bytes())
     assert again["counts"] == run.summary["counts"]
-    assert again["datasets"] == run.summary["datasets"]
-    assert again["datasets"]["ragbench:hagrid"]["origin"]["source"] == "ragbench.jsonl"
+    origin = again["datasets"]["ragbench:hagrid"]["origin"]
+    assert origin["source"] == "ragbench.jsonl"
+    assert origin == run.summary["datasets"]["ragbench:hagrid"]["origin"]
     project.folder.joinpath("ragcheck-results/rag_summary.json").unlink()
     assert main(["rejudge", "ragcheck-results", "--rag-judge=none", "--rag-output=again"]) == 1
     again = json.loads(project.folder.joinpath("again/rag_summary.json").read_bytes())

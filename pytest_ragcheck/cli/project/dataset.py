@@ -97,7 +97,6 @@ def _plant(chosen: argparse.Namespace) -> str:
         )
         for question in read.questions
     )
-    # Ingestion may refuse passages that the file sends along.
     asked_in(replace(read, questions=planted, tier=None, ingest=True), tier=END_TO_END, ingest=True, root=Path())
     write_questions(output, default_dataset_name(output, output.parent), planted)
     questions = counted(len(planted), "question")

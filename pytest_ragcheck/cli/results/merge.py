@@ -61,7 +61,7 @@ def run(chosen: argparse.Namespace) -> int:
     left = outcomes.documents is not None and outcomes.documents.left
     if left:
         say(LEFT_IS_RED)
-    # pytest also fails a run that selects nothing, and passes one that skips everything.
+    # As in pytest, skipped questions alone are green.
     empty = not outcomes.records and not outcomes.skipped
     if empty:
         say("no shard ran or skipped a question. Select questions in the shards, and merge.")

@@ -31,9 +31,8 @@ def safe_name(name: str) -> str:
     kept = kept.encode(encoding, "ignore").decode(encoding)
     if kept.partition(".")[0].strip().upper() in _DEVICES:
         kept = f"_{kept}"
-    # A full run deletes `{agent}.partial` files of its agent, in any case on some systems.
-    is_own = kept and kept == name and not kept.casefold().endswith(".partial")
-    return kept if is_own else _with_hash(kept, name)
+    # Partial files have this ending, and some systems ignore the case.
+    return kept if kept and kept == name and not kept.casefold().endswith(".partial") else _with_hash(kept, name)
 
 
 def unique_names(names: Iterable[str]) -> list[str]:

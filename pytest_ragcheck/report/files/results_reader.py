@@ -18,8 +18,8 @@ from pytest_ragcheck.summary.predictions_reader import (
     ENDING,
     Fields,
     Key,
-    Unusable,
     key_of,
+    naming,
     read_document,
     read_json,
     refuse_older,
@@ -50,7 +50,7 @@ class Results:
     """The gate's reasons for red in one line; empty if the gate is green; None without a gate."""
 
     xfailed: Mapping[Key, str] = field(default_factory=dict)
-    """The reason of each expected FAIL (xfail)."""
+    """The reason of each tolerated FAIL."""
 
     changes: Mapping[Key, FoundChange] = field(default_factory=dict)
     """By identity, the change of a question against the baseline, by the gate."""
@@ -115,10 +115,8 @@ def predictions_path(path: Path, *, partial: bool = False) -> Path:
         found = _in_folder(path, partial=partial)
     elif not path.exists() and (longer := path.with_name(path.name + ENDING)).exists():
         found = longer
-    try:
+    with naming(path):
         refuse_older(found)
-    except Unusable as error:
-        raise UsageError(f"{path}: {error}") from None
     return found
 
 
@@ -152,54 +150,42 @@ def all_rows(document: Mapping[str, Any]) -> Iterator[Document]:
 
 
 def _predictions(path: Path) -> Document:
-    try:
+    with naming(path):
         document: Document = read_document(path.read_bytes, wrong_kind=_GIVE, wrong_version=RUN_AGAIN)
-        if not all(isinstance(row["question"], str) and key_of(row) for row in all_rows(document)):
-            raise TypeError  # noqa: TRY301 - the same text
-    except Unusable as error:
-        raise UsageError(f"{path}: {error}") from None
+    try:
+        if all(isinstance(row["question"], str) and key_of(row) for row in all_rows(document)):
+            return document
     except (KeyError, TypeError):
-        raise UsageError(f"{path}: a row has no question or no id. {_GIVE}") from None
-    return document
+        pass
+    raise UsageError(f"{path}: a row has no question or no id. {_GIVE}")
 
 
 def questions_files(folder: Path, datasets: Collection[str]) -> Iterable[Document]:
-    """
-    The questions files of the datasets, each row in the form in which a run writes it.
-
-    Raises:
-        UsageError: A file cannot be read, or a row lacks its id or its question.
-    """
+    """The questions files of the datasets, with rows as a run writes them."""
     for path in sorted(folder.glob("*_questions.json")):
         document = _json(path)
         if document.get("dataset_name") in datasets and isinstance(document.get("questions"), list):
-            try:
-                yield {**document, "questions": list(map(_question_row, rows(document, "questions")))}
-            except Unusable as error:
-                raise UsageError(f"{path}: {error}") from None
-
-
-def _question_row(fields: Fields) -> Document:
-    fields.text("id")
-    if fields.row.get("turns") is None:
-        return _as_written(fields)
-    return {**fields.row, "turns": list(map(_as_written, rows(fields.row, "turns", f"{fields.place}.")))}
+            with naming(path):
+                asked = [{"id": row.text("id"), **_as_written(row)} for row in rows(document, "questions")]
+            yield {**document, "questions": asked}
 
 
 def _as_written(fields: Fields) -> Document:
-    """The row without nulls, and with lists where a question file may have single texts."""
-    fields.text("question")
     row = {key: value for key, value in fields.row.items() if value is not None}
+    if "turns" in row:
+        row["turns"] = list(map(_as_written, rows(row, "turns", f"{fields.place}.")))
+    else:
+        fields.text("question")
+    # Question files may have single values.
     for key in row.keys() & {*_TEXTS, *_PASSAGES}:
         found = row[key] if isinstance(row[key], list) else [row[key]]
-        texts = [each if isinstance(each, dict) else str(each) for each in found]
-        row[key] = [{"text": each} if isinstance(each, str) else each for each in texts] if key in _PASSAGES else texts
+        row[key] = [
+            each if isinstance(each, dict) else {"text": str(each)} if key in _PASSAGES else str(each) for each in found
+        ]
     return row
 
 
 def _json(path: Path) -> Document:
-    try:
+    with naming(path):
         document = read_json(path.read_bytes, "Keep the files of a run together.")
-    except Unusable as error:
-        raise UsageError(f"{path}: {error}") from None
     return document if isinstance(document, dict) else {}

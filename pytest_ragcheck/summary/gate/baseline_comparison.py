@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -156,14 +156,13 @@ def compare(
 
 
 def examined_against(baseline: Baseline, outcomes: Outcomes) -> Outcomes:
-    """The outcomes without the evidence of a gate that used another baseline, or that compared with no saved run."""
-
-    def is_usable(evidence: Mapping[str, Any]) -> bool:
-        compares = evidence.get("known") or evidence.get("apart")
-        return bool(compares) and tuple(evidence.get("saved_runs", ())) == baseline.runs
-
+    """The outcomes without the evidence of a gate that used another baseline, or no saved run."""
     records = tuple(
-        record if is_usable(record.evidence) else replace(record, evidence={}) for record in outcomes.records
+        record
+        if tuple(record.evidence.get("saved_runs", ())) == baseline.runs
+        and (record.evidence.get("known") or record.evidence.get("apart"))
+        else replace(record, evidence={})
+        for record in outcomes.records
     )
     return replace(outcomes, records=records)
 

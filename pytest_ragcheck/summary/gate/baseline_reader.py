@@ -8,7 +8,6 @@ from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.summary.gate.recorded.saved_runs import (
     read_contexts,
@@ -22,6 +21,7 @@ from pytest_ragcheck.summary.predictions_reader import (
     Key,
     Unusable,
     judge_of,
+    naming,
     read_document,
     rows,
     shown,
@@ -122,7 +122,7 @@ def read_baseline(path: Path | InGit, *, name: str, advice: str = GIVE, wrong_ve
     Raises:
         UsageError: The file is not a baseline or the predictions file of a full run.
     """
-    try:
+    with naming(name):
         document = _checked_document(path, advice, wrong_version)
         found = _by_identity(document, advice, read_contexts(path))
         timestamp = document.get("timestamp", "")
@@ -136,8 +136,6 @@ def read_baseline(path: Path | InGit, *, name: str, advice: str = GIVE, wrong_ve
                 for row in found.values()
             ),
         )
-    except Unusable as error:
-        raise UsageError(f"{name}: {error}") from None
 
 
 def _checked_document(path: Path | InGit, advice: str, wrong_version: str) -> dict[str, Any]:

@@ -13,7 +13,17 @@ from pytest_ragcheck.report.files.file_names import safe_name, unique_names
 
 
 @pytest.mark.parametrize(
-    "name", ["natural_questions", "tests__billing[Paris]", "Ответы, v2 (neu)", "gpt-4.1", "impartial", "a.partial.b", "日本語", "a" * 180]
+    "name",
+    [
+        "natural_questions",
+        "tests__billing[Paris]",
+        "Ответы, v2 (neu)",
+        "gpt-4.1",
+        "impartial",
+        "a.partial.b",
+        "日本語",
+        "a" * 180,
+    ],
 )
 def test_a_name_stays_as_it_is_where_it_can(name: str) -> None:
     assert safe_name(name) == name
