@@ -136,20 +136,6 @@ def test_a_shard_that_no_question_falls_to_is_not_missing(project: Project, merg
     assert merge("part-1", "part-2").status == 0
 
 
-@pytest.mark.parametrize(("selection", "status"), [("later", 0), ("none", 1)])
-def test_a_merge_without_a_question_is_red_unless_all_were_skipped(
-    project: Project, merge: Callable[..., Merged], selection: str, status: int
-) -> None:
-    project.ask(good("later", skip="not yet"), good("hours"))
-    assert project.run("-p", "no:cacheprovider", "-k", selection).exit_status == (5 if status else 0)
-    for part in ("1/2", "2/2"):
-        shard(project, part, "-k", selection)
-    done = merge("part-1", "part-2")
-    assert done.status == status
-    told = "no shard ran or skipped a question. Select questions in the shards, and merge."
-    assert (done.out.splitlines()[-1] == told) is bool(status)
-
-
 @two_ways
 def test_a_shard_that_was_stopped_before_its_end_is_red(project: Project, merge: Callable[..., Merged]) -> None:
     project.ask(good("terms"), good("prices"))
