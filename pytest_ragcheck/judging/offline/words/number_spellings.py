@@ -21,8 +21,10 @@ _HALVES = frozenset(WORDS["halves after numbers"].split())
 _PERCENT = "percen"  # the term of percent
 _PERCENT_BEFORE, _PERCENT_AFTER = frozenset(("por", "per", "pour")), frozenset(("ciento", "cento", "cent"))
 _AFTER_NUMBER = _PERCENT_AFTER.union(SCALES)
-_AFTER_TENS = dict.fromkeys(("un", "une", "uno", "una", "um", "uma", "first", "первого"), 1)
-_AFTER_TENS |= {"second": 2, "второго": 2, "dos": 2, "sept": 7, "onze": 11}
+_AFTER_TENS: dict[str, int] = {
+    **dict.fromkeys(("un", "une", "uno", "una", "um", "uma", "first", "первого"), 1),
+    **{"second": 2, "второго": 2, "dos": 2, "sept": 7, "onze": 11},
+}
 _LONGEST_GROUP = 5  # words: "twenty five hundred thousand"
 _BEFORE_HOURS = frozenset(("las", "la", "as", "alle", "le", "dalle"))  # "a las seis y media" is 6:30
 _ARTICLES = frozenset(("a", "un", "une", "una", "uma", "um", "een", "eine", "einer", "ein"))
