@@ -23,7 +23,11 @@ _PERCENT_BEFORE, _PERCENT_AFTER = frozenset(("por", "per", "pour")), frozenset((
 _AFTER_NUMBER = _PERCENT_AFTER.union(SCALES)
 _AFTER_TENS: dict[str, int] = {
     **dict.fromkeys(("un", "une", "uno", "una", "um", "uma", "first", "первого"), 1),
-    **{"second": 2, "второго": 2, "dos": 2, "sept": 7, "onze": 11},
+    "second": 2,
+    "второго": 2,
+    "dos": 2,
+    "sept": 7,
+    "onze": 11,
 }
 _LONGEST_GROUP = 5  # words: "twenty five hundred thousand"
 _BEFORE_HOURS = frozenset(("las", "la", "as", "alle", "le", "dalle"))  # "a las seis y media" is 6:30
