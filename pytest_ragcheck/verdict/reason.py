@@ -26,6 +26,10 @@ from pytest_ragcheck.verdict.verdict import ScoredVerdict, Verdict, shortfalls
 DECLINED = "the system declined to answer, although the question is answerable"
 ANSWERED = "the system answered, although the question is unanswerable"
 NO_CONTEXTS = "no contexts were returned"
+_UNSUPPORTED = {
+    "citation_precision": "a cited context does not support its sentence",
+    "citation_recall": "no cited context supports a sentence",
+}
 
 
 def reason_for(
@@ -45,6 +49,8 @@ def reason_for(
             reasons.append(f"{found} {', '.join(shown)}")
     wrong = (scores[metric].findings for metric in (CITATION_VALIDITY, *CITATION_SUPPORT) if metric in short)
     reasons += dict.fromkeys(chain.from_iterable(wrong))
+    # A recording has the scores without the sentences.
+    reasons += [text for metric, text in _UNSUPPORTED.items() if metric in short and not scores[metric].findings]
     if short.keys() & {*OVERLAP, *LEXICAL} and question.expected_answer is not None:
         reasons.append(f"expected {question.expected_answer!r}")
     if not short.keys().isdisjoint(RETRIEVAL):

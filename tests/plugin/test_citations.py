@@ -60,6 +60,22 @@ def test_a_model_judges_the_citations_in_one_further_request_that_later_runs_kee
         }
 
 
+def test_a_replay_without_the_sentences_tells_what_is_wrong_with_the_citations(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RAGCHECK_JUDGE_API_KEY", "k")
+    project.write("conftest.py", CONFTEST)
+    project.write("billing.rag.yaml", "questions:\n- {id: terms, question: How long?, expected_answer: 30 days}\n")
+    project.write("pytest.ini", "[pytest]\nrag_metrics = +citations\n")
+    with OpenAIServer(judges) as judge:
+        least = ("--rag-min=citation_recall=1", "--rag-min=citation_precision=1")
+        options = ("--rag-judge-model=m", f"--rag-judge-url={judge.url}", *least)
+        project.run(*options, "--rag-output=recorded")
+        replay = project.run(*options, "--rag-replay=recorded")
+    first = replay.section(" terms ")[0]
+    assert first.endswith(": a cited context does not support its sentence; no cited context supports a sentence")
+
+
 def test_a_threshold_on_citations_without_their_group_is_refused(project: Project) -> None:
     project.write("conftest.py", CONFTEST)
     project.write("billing.rag.yaml", "questions: [How long?]\n")
