@@ -38,13 +38,17 @@ def judges(request: Request) -> Reply:
     return completion(json.dumps({"nonce": request.nonce, "sentences": found}))
 
 
-def test_a_model_judges_the_citations_in_one_further_request_that_later_runs_keep(
-    project: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def write_project(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RAGCHECK_JUDGE_API_KEY", "k")
     project.write("conftest.py", CONFTEST)
     project.write("billing.rag.yaml", "questions:\n- {id: terms, question: How long?, expected_answer: 30 days}\n")
     project.write("pytest.ini", "[pytest]\nrag_metrics = +citations\n")
+
+
+def test_a_model_judges_the_citations_in_one_further_request_that_later_runs_keep(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_project(project, monkeypatch)
     with OpenAIServer(judges) as judge:
         options = ("--rag-judge-model=m", f"--rag-judge-url={judge.url}", "--rag-min=citation_recall=1")
         run = project.run(*options)
@@ -63,10 +67,7 @@ def test_a_model_judges_the_citations_in_one_further_request_that_later_runs_kee
 def test_a_replay_without_the_sentences_tells_what_is_wrong_with_the_citations(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("RAGCHECK_JUDGE_API_KEY", "k")
-    project.write("conftest.py", CONFTEST)
-    project.write("billing.rag.yaml", "questions:\n- {id: terms, question: How long?, expected_answer: 30 days}\n")
-    project.write("pytest.ini", "[pytest]\nrag_metrics = +citations\n")
+    write_project(project, monkeypatch)
     with OpenAIServer(judges) as judge:
         least = ("--rag-min=citation_recall=1", "--rag-min=citation_precision=1")
         options = ("--rag-judge-model=m", f"--rag-judge-url={judge.url}", *least)
