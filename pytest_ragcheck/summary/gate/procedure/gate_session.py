@@ -44,7 +44,7 @@ def weigh(
         for question in questions
         if any(run.failed for run in question.known) and any(run.passed for run in question.known)
     )
-    if gate == "confirmed" or not questions:
+    if gate == "confirmed":
         return GateFindings(gate=gate, examined=tuple(examined), count=None, mean=None, fails_by_day=fails_by_day)
     unit, unit_of = units_of(questions, [each.question.key for each in examined if each.confirmed])
     level = false_alarms * (1 - COUNT_SHARE)

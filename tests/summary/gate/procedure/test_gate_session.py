@@ -127,7 +127,9 @@ def test_a_candidate_that_cannot_be_asked_again_is_no_regression_and_is_listed()
 def test_under_confirmed_one_broken_question_is_red_after_four_further_asks() -> None:
     questions = [broke(0), *(steady(n) for n in range(1, 100))]
     outside = Outside(questions)
-    assert decided(questions, name="confirmed", outside=outside).red
+    findings = decided(questions, name="confirmed", outside=outside)
+    assert findings.red
+    assert (findings.count, findings.mean) == (None, None)
     assert sum(isinstance(request, AskAgain) for request in outside.served) == 4
     assert outside.judged == 10
 
@@ -205,6 +207,19 @@ def test_half_of_a_set_that_breaks_in_one_of_two_documents_is_red_by_its_share()
     # (c - u)^2 >= 9 (c + u) from 9 on, and a fifth of 40 is 8.
     assert (findings.count.floor, findings.count.floor_red) == (9, True)
     assert findings.red
+
+
+def test_questions_that_failed_in_the_latest_run_raise_the_floor_even_if_they_are_flaky() -> None:
+    # They passed in the first run and failed in the second in one look of two, so that they show no improvement.
+    passed, flaky = KnownRun(looks=(look("good", 0.9),)), KnownRun(looks=(look("bad", 0.2), look("bad", 0.2)))
+    known = (flaky, passed, flaky)
+    returned = [
+        ComparedQuestion(key=("set", str(n)), thresholds={METRIC: THRESHOLD}, known=known, now=look("good", 0.9))
+        for n in range(3)
+    ]
+    found = decided([*returned, *(steady(n, runs=3) for n in range(3, 30))]).count
+    assert found is not None
+    assert (found.improved, found.floor) == (0, 17)  # 3 + (9 + sqrt(81 + 72 * 3)) / 2, rounded up
 
 
 def test_questions_added_later_count_beside_those_with_more_saved_runs() -> None:

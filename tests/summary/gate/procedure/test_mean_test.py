@@ -167,3 +167,50 @@ def test_answers_that_cannot_be_judged_leave_the_means_out() -> None:
     findings = decided(questions, outside=Silent(questions))
     assert findings.mean is None
     assert len(findings.not_measured) == 20
+
+
+def test_a_metric_can_drop_alone() -> None:
+    # Correctness drops by 0.018 and groundedness stays, so that their mean drops by less than the tolerance of 0.01.
+    thresholds = {METRIC: 0.7, "groundedness": 0.7}
+    questions = [
+        replace(
+            question(n, before=look(f"{n} a", 0.9, groundedness=0.9), now=look(f"{n} b", 0.882, groundedness=0.9)),
+            thresholds=thresholds,
+        )
+        for n in range(20)
+    ]
+    outside = Outside(questions)
+    found = mean_of(questions, outside)
+    assert found is not None
+    assert found.drop == pytest.approx(0.009)
+    assert [each.metric for each in found.metrics] == [METRIC]
+    assert found.red
+    # Two metrics are two looks at each answer, so that each is judged once.
+    assert outside.judged == 40
+
+
+def test_the_drop_is_that_below_the_mean_of_the_saved_runs() -> None:
+    questions = [
+        replace(
+            reworded(n, 0.9, 0.6),
+            known=tuple(KnownRun(looks=(look(f"{n} {name}", score),)) for name, score in (("a", 0.9), ("c", 0.7))),
+        )
+        for n in range(12)
+    ]
+    found = mean_of(questions)
+    assert found is not None
+    assert found.drop == pytest.approx(0.2)
+    assert found.p == pytest.approx(1 / 3**12)
+
+
+@pytest.mark.parametrize(("changed", "visible"), [(1, None), (2, 0.01)])
+def test_a_visible_drop_needs_two_changed_questions(changed: int, visible: float | None) -> None:
+    # Both fell alike, so that nothing but the tolerance of 0.01 hides a drop.
+    questions = [
+        question(n, before=look(f"{n} a", 0.9), now=look(f"{n} b" if n < changed else f"{n} a", 0.8), runs=300)
+        for n in range(10)
+    ]
+    found = mean_of(questions)
+    assert found is not None
+    assert found.n_changed == changed
+    assert found.visible_drop == pytest.approx(visible)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from itertools import product
 
 import pytest
@@ -54,3 +55,24 @@ def test_more_choices_than_a_counter_holds() -> None:
 def test_the_choice_of_today_keeps_p_above_0() -> None:
     # One choice of 21^40 is less than the counters hold beside all choices.
     assert 0 < lower_sum_p([[0.1, *[0.9] * 20]] * 40) < 1e-30
+
+
+def exact_p(units: list[list[int]]) -> float:
+    """The share of all choices, counted sum by sum."""
+    ways = Counter({0: 1})
+    for unit in units:
+        before, ways = ways, Counter()
+        for total, value in product(before, unit):
+            ways[total + value] += before[total]
+    return sum(n for total, n in ways.items() if total <= sum(unit[0] for unit in units)) / ways.total()
+
+
+@pytest.mark.parametrize("size", [30, 31, 60])
+def test_many_units_of_several_runs_have_the_exact_p_or_a_clearly_high_one(size: int) -> None:
+    # Above 30 units a p that decides nothing is that of the normal distribution.
+    chance = random.Random(size)
+    for _ in range(20):
+        twentieths = [[chance.randrange(20) for _ in range(chance.choice((2, 3, 6)))] for _ in range(size)]
+        exact = exact_p(twentieths)
+        found = lower_sum_p([[value / 20 for value in unit] for unit in twentieths])
+        assert found == pytest.approx(exact, abs=1e-9 if size == 30 or found <= 0.05 else 0.02)

@@ -81,6 +81,28 @@ def test_alike_answers_take_one_round_and_are_not_worse() -> None:
     assert len(judge.order) == 10
 
 
+def test_a_second_round_must_be_clear() -> None:
+    judge = Judge(old=[0.9, 0.9, 0.9, 0.9, 0.5, 0.6, 0.6, 0.6], new=[0.6, 0.6, 0.6, 0.6, 0.4, 0.6, 0.6, 0.6])
+    found = judged(judge)
+    assert found is not None
+    # Of the 252 choices of five 5 have a sum as low (p = 0.02), and of the 12,870 of all eight 330.
+    assert len(judge.order) == 16
+    assert found.p == pytest.approx(330 / 12_870)
+    assert max(found.new) < 0
+    assert not found.worse
+
+
+@pytest.mark.parametrize(("new", "worse"), [(0.59, True), (0.6, False), (0.65, False)])
+def test_a_deterministic_judge_must_find_each_new_answer_worse_than_each_recorded_one(
+    new: float, *, worse: bool
+) -> None:
+    judge = Judge(old=[0.8], older=[0.6], new=[new], newer=[0.2])
+    steps = judge_side_by_side(QUESTION, ["old", "older"], ["new", "newer"], deterministic=True)
+    found = drive(steps, judge)
+    assert found is not None
+    assert found.worse is worse
+
+
 def test_a_deterministic_judge_judges_each_answer_once() -> None:
     judge = Judge(old=[0.9], new=[0.2])
     found = judged(judge, deterministic=True)

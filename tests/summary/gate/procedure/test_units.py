@@ -37,3 +37,12 @@ def test_differences_that_go_together_within_documents_are_noticed() -> None:
     noise = [(chance.gauss(0, 0.05), [f"page {n // 10}"]) for n in range(200)]
     assert not are_correlated(noise)
     assert are_correlated((value + shared[n // 10], pages) for n, (value, pages) in enumerate(noise))
+
+
+def test_equal_differences_of_six_questions_of_a_document_correlate_and_of_five_do_not() -> None:
+    # The products of n equal differences are n(n-1)/2 squares, as is their variance: its root is above 3.5 from n = 6.
+    assert not are_correlated([(0.1, ["page"])] * 5)
+    assert are_correlated([(0.1, ["page"])] * 6)
+    assert are_correlated([(-0.1, ["page"])] * 6)
+    assert not are_correlated((0.1 if n % 2 else -0.1, ["page"]) for n in range(6))
+    assert not are_correlated((0.1, [f"page {n}"]) for n in range(100))
