@@ -8,7 +8,13 @@ from collections.abc import Set as AbstractSet
 from itertools import compress, count
 
 from pytest_ragcheck.judging.offline.words.stems import stem
-from pytest_ragcheck.judging.offline.words.word_lists import LANGUAGE_OF, NUMBER_WORDS, SCALES, WORDS
+from pytest_ragcheck.judging.offline.words.word_lists import (
+    LANGUAGE_OF,
+    MONTHS_BY_WORD,
+    NUMBER_WORDS,
+    SCALES,
+    WORDS,
+)
 
 _ENGLISH_WORD = {2: "two", 6: "six", 7: "seven", 8: "eight", 11: "eleven"}
 _CUES_OF_A_LANGUAGE = 2
@@ -29,6 +35,7 @@ _AFTER_TENS: dict[str, int] = {
     "sept": 7,
     "onze": 11,
 }
+_BESIDE_ORDINAL = frozenset(("the", "of", *MONTHS_BY_WORD))
 _LONGEST_GROUP = 5  # words: "twenty five hundred thousand"
 _BEFORE_HOURS = frozenset(("las", "la", "as", "alle", "le", "dalle"))  # "a las seis y media" is 6:30
 _ARTICLES = frozenset(("a", "un", "une", "una", "uma", "um", "een", "eine", "einer", "ein"))
@@ -167,13 +174,14 @@ def _words_of_half(words: Sequence[str], place: int) -> int:
 
 
 def _is_french_hundred(words: Sequence[str], place: int) -> bool:
-    """True for "cent" in "cent vingt places", but not in "20 cent" and "pour cent"."""
+    """True for "cent" in "cent vingt places" and "mille cent", but not in "20 cent" and "pour cent"."""
     before = words[place - 1] if place else ""
     if words[place] != "cent" or before in _PERCENT_BEFORE or before[:1].isdigit():
         return False
-    is_counted = before in NUMBER_WORDS or before in LANGUAGE_OF
+    if before in NUMBER_WORDS or before in LANGUAGE_OF:
+        return before == "mille"
     is_number = words[place + 1 : place + 2] and words[place + 1] in NUMBER_WORDS
-    return not is_counted and (bool(is_number) or len(_FRENCH.intersection(words)) >= _CUES_OF_A_LANGUAGE)
+    return bool(is_number) or len(_FRENCH.intersection(words)) >= _CUES_OF_A_LANGUAGE
 
 
 def _number_at(words: Sequence[str], terms: Sequence[str], start: int) -> tuple[int, float]:
@@ -198,8 +206,7 @@ def _number_at(words: Sequence[str], terms: Sequence[str], start: int) -> tuple[
             current, room, end = current + 76, 20, end + 1
             continue
         step = 2 if room and word in _JOINING and (word != "and" or room >= 100) and end + 1 < len(words) else 1
-        following = words[end + step - 1]
-        value = NUMBER_WORDS.get(following) or (_AFTER_TENS.get(following, 0) if room < _HUNDRED else 0)
+        following, value = words[end + step - 1], _value_added(words, terms, start, end + step - 1, room)
         if not value or value >= room or _begins_another(words, end, step, room, smallest_scale):
             break
         current += value
@@ -214,6 +221,17 @@ def _number_at(words: Sequence[str], terms: Sequence[str], start: int) -> tuple[
         # "Two million and a half", "two and a half million", "two hundred and a half".
         return end + (scale > 1), (value + 0.5 * (1 if last == _HUNDRED else last)) * scale
     return end, value
+
+
+def _value_added(words: Sequence[str], terms: Sequence[str], start: int, place: int, room: int) -> float:
+    """The value that the word at *place* adds to the number that begins at *start*; or 0."""
+    word = words[place]
+    if word == "cent":
+        return _HUNDRED if terms[place] == "100" else 0  # mille cent
+    if word == "second" and _BESIDE_ORDINAL.isdisjoint((*words[:start][-1:], *words[place + 1 : place + 2])):
+        return 0  # "a thirty second timeout", not "the thirty second of March"
+    may_be_one = room < _HUNDRED or words[place - 1] in _FRENCH_HUNDREDS  # "deux cent un"
+    return NUMBER_WORDS.get(word) or (_AFTER_TENS.get(word, 0) if may_be_one else 0)
 
 
 def _scale_at(words: Sequence[str], place: int) -> int | None:
