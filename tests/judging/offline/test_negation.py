@@ -333,6 +333,14 @@ def test_a_need_in_chinese_opposes_its_negation(text: str, need: str, no_need: s
     assert is_opposed(text.format(no_need), text.format(need))
 
 
+@pytest.mark.parametrize("allowed", ["可以", "允许", "准许", "能"])
+@pytest.mark.parametrize("banned", ["禁止", "严禁", "不准", "不得", "不可以", "不能"])
+@pytest.mark.parametrize("text", ["{}吸烟。", "馆内{}携带宠物。"])
+def test_a_permission_in_chinese_opposes_a_ban(text: str, allowed: str, banned: str):
+    assert is_opposed(text.format(allowed), text.format(banned))
+    assert is_opposed(text.format(banned), text.format(allowed))
+
+
 @pytest.mark.parametrize(("context", "answer"), [("入境不需要签证。", "需要签证。"), ("不需要预约。", "需要预约。")])
 def test_a_sentence_without_its_negation_is_not_verbatim_in_the_contexts(context: str, answer: str):
     assert is_opposed(context, answer)

@@ -22,6 +22,11 @@ _HAN_NEGATION = re.compile(
     r"|(?<![なし][りれ])(?<!すみ)ません"
 )
 _HAN_NEED = re.compile("(?:[无無][需须須]|不?必[须須需]|不必)要?")
+# Not "不得不", a duty, and "不得而知", which is unknown.
+_HAN_BAN = re.compile("禁止|[严嚴]禁|不(?:准|[许許]|允[许許]|得(?![不而已]))")
+# Not "可能", "功能", "能量".
+_HAN_PERMISSION = re.compile("允[许許]|准[许許]|(?<![可功智性节節才全产產职職技效潜潛本核官])能(?![量力源耗否])[够夠]?")
+_KANA = re.compile("[\u3040-\u30ff]")
 _RUNS = re.compile(f"[{UNSPACED}]+|[^{UNSPACED}]+")
 _HAN = re.compile("[\u3007-\u30ff\u3400-\u9fff]")
 
@@ -245,6 +250,8 @@ def _pairs(before: str, word: str) -> list[str]:
         if not pairs and before[-1:].isdigit():
             pairs.append(run[0])  # the unit, so that 30天 is found in 30天内
         unified = _HAN_NEED.sub(lambda need: "需要" if need[0][0] == "必" else "不需要", run)
+        if not _KANA.search(run):
+            unified = _HAN_PERMISSION.sub("可以", _HAN_BAN.sub("不可以", unified))
         for denied, part in enumerate(_HAN_NEGATION.split(unified)):
             pairs += ["not"] * bool(denied)
             pairs += [part[place : place + 2] for place in range(len(part) - 1)] or list(part)
