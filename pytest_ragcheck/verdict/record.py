@@ -133,6 +133,15 @@ class Record(Shown):
         values = self.bounded.items()
         return {metric: value for metric, value in values if value is not None and value > self.maximums[metric]}
 
+    def without_shown_turns(self, records: Mapping[tuple[str, str], Record]) -> Record:
+        """The record without its earlier turns if they are among the *records* with the same answers."""
+        asked = self.question
+        shown = [records.get((asked.dataset_name, turn.id)) for turn in asked.earlier] if asked.history else []
+        turns = [(each.question.question, each.answer, each.contexts) for each in shown if each is not None]
+        if not turns or turns != [(turn.question, turn.answer, turn.contexts) for turn in asked.history]:
+            return self
+        return replace(self, question=replace(asked, history=()))
+
     def __bool__(self) -> bool:
         """True if the verdict is PASS, as `assert rag_check(...)` expects."""
         return self.verdict is Verdict.PASS

@@ -439,18 +439,47 @@ def test_a_recorded_turn_keeps_the_earlier_turns_of_its_own_repeat(project: Proj
     project.write("conftest.py", "")
     again = project.run("--rag-replay=recorded")
     assert again.scores == {row["question_id"]: row["metrics"] for row in (one, two)}
-    offline = project.run("--rag-replay=recorded", "--rag-judge=offline")
-    assert offline.scores["refund[turn2]"]["groundedness"] == 1.0
+    offline = project.run("--rag-replay=ragcheck-results", "--rag-judge=offline", "--rag-agent=offline")
+    row = offline.document("offline_predictions.json")["predictions"][1]
+    assert (row["metrics"]["groundedness"], row["earlier_turns"]) == (1.0, two["earlier_turns"])
+
+
+@two_ways
+def test_a_resumed_turn_shows_the_earlier_turns_that_led_to_it(project: Project) -> None:
+    write_talks(project, turns=2)
+    with FakeEndpoint(talks := Talks()) as endpoint:
+        talks.down = ("c0 t2",)
+        run(project, endpoint, "-orag_retries=0")
+        talks.down, talks.wrong = (), ("c0 t1",)
+        resumed = run(project, endpoint, "-orag_retries=0", "--rag-resume")
+    one, two = resumed.predictions["predictions"]
+    assert (one["prediction"], "earlier_turns" in one) == ("30 days", False)
+    assert two["earlier_turns"] == [{"question": "c0 t1", "answer": "14 days", "contexts": ["It is 14 days."]}]
+    again = project.run("--rag-replay=ragcheck-results", "--rag-agent=again")
+    assert again.verdicts == resumed.verdicts == {"c0[turn1]": "PASS", "c0[turn2]": "PASS"}
+
+
+def test_a_selected_turn_shows_the_earlier_turns_that_have_no_row(project: Project) -> None:
+    write_talks(project, turns=2)
+    with FakeEndpoint(Talks()) as endpoint:
+        whole = run(project, endpoint)
+        one = run(project, endpoint, "-k", "turn2")
+    (row,) = one.document("rag.partial_predictions.json")["predictions"]
+    assert row["earlier_turns"] == [{"question": "c0 t1", "answer": "30 days", "contexts": ["It is 30 days."]}]
+    assert not any("earlier_turns" in row for row in whole.predictions["predictions"])
 
 
 def test_a_shard_has_the_earlier_turns_of_a_repeated_turn(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    turns = [{"question": text, "gold_passages": ["Ask the shop."]} for text in ("One?", "Two?")]
+    gold = {"One?": ["It takes 1 days.", "It takes 2 days."], "Two?": ["Ask the shop."]}
+    turns = [{"question": text, "gold_passages": passages} for text, passages in gold.items()]
     project.write("talk.rag.json", json.dumps({"tier": "retrieval", "questions": [{"id": "refund", "turns": turns}]}))
     project.write("conftest.py", THREE_TALKS)
     project.run("-o", "rag_repeats=3", "--rag-shard=1/1", "--rag-output=part")
     monkeypatch.chdir(project.folder)
     assert main(["merge", "part", "-o", "whole"]) == 1
     rows = json.loads((project.folder / "whole/rag_predictions.json").read_bytes())["predictions"]
+    # The median of the recall of the first turn, 0.5, is that of its second answer.
+    assert rows[0]["contexts"] == ["It takes 1 days.", "It takes 4 days."]
     contexts = ["It takes 0 days.", "It takes 3 days."]
     assert rows[1]["earlier_turns"] == [{"question": "One?", "answer": None, "contexts": contexts}]
 

@@ -75,9 +75,10 @@ def records_of(report: pytest.TestReport, config: pytest.Config) -> list[Record]
             text, on_demand, resumed = one
             evaluated = Evaluated(record=Record.from_json(text), on_demand=on_demand, resumed=resumed)
         records.append(record := run.results.with_known_turns(evaluated.record))
+        record = record.without_shown_turns(run.results.records)
         question = run.questions.selected.get(place)
         # A worker sends a copy of the question; keep one in memory, unless the row needs its earlier turns.
-        if question == record.question and not (record.repeated and record.question.history):
+        if question == record.question and not record.question.history:
             record = replace(record, question=question)
         run.results.add_record(replace(evaluated, record=record), place)
     return records

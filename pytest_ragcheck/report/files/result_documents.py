@@ -37,6 +37,7 @@ def predictions_document(
     *rows* makes an array of the generator of rows, or another iterator for a document that is written row by row.
     *encoded* returns the row of a record that was encoded before, or None.
     """
+    by_key = {record.question.key: record for record in outcomes.records}
     return {
         **_head(outcomes),
         "complete": outcomes.complete,
@@ -45,9 +46,9 @@ def predictions_document(
             prediction_row(record, tolerated=outcomes.tolerated[key])
             if (key := record.question.key) in outcomes.tolerated
             else encoded(record) or prediction_row(record)
-            for record in outcomes.measured
+            for record in (each.without_shown_turns(by_key) for each in outcomes.measured)
         ),
-        "errors": rows(map(_error, outcomes.errors)),
+        "errors": rows(_error(record.without_shown_turns(by_key)) for record in outcomes.errors),
     }
 
 
@@ -160,6 +161,7 @@ def _measured(record: Record) -> dict[str, Any]:
         **_unless_empty(cost=record.cost.known()),
         JUDGEMENT: _judgement(record),
         **_repeated(record),
+        **_unless_empty(earlier_turns=list(map(asdict, record.question.history))),
     }
 
 
@@ -189,13 +191,10 @@ def _judgement(record: Record) -> dict[str, Any] | None:
 def _repeated(record: Record) -> dict[str, Any]:
     if not record.repeated:
         return {}
-    several = any(len(values) > 1 for values in record.repeated.values())
     return {
         "repeated": {metric: [list(judgements) for judgements in values] for metric, values in record.repeated.items()},
         "spread": {metric: spread(values) for metric, values in record.repeated.items()},
         "unstable": list(record.unstable),
-        # The rows of the earlier turns may show those of another repeat.
-        **_unless_empty(earlier_turns=[asdict(turn) for turn in record.question.history if several]),
     }
 
 
