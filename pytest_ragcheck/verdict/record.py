@@ -134,13 +134,13 @@ class Record(Shown):
         return {metric: value for metric, value in values if value is not None and value > self.maximums[metric]}
 
     def without_shown_turns(self, records: Mapping[tuple[str, str], Record]) -> Record:
-        """The record without its earlier turns if they are among the *records* with the same answers."""
+        """The record without its earlier turns if the *records* have them with the same answers."""
         asked = self.question
-        shown = [records.get((asked.dataset_name, turn.id)) for turn in asked.earlier] if asked.history else []
-        turns = [(each.question.question, each.answer, each.contexts) for each in shown if each is not None]
-        if not turns or turns != [(turn.question, turn.answer, turn.contexts) for turn in asked.history]:
-            return self
-        return replace(self, question=replace(asked, history=()))
+        for turn, given in zip(asked.earlier, asked.history, strict=False):
+            row = records.get((asked.dataset_name, turn.id))
+            if row is None or row.answer != given.answer or row.contexts != given.contexts:
+                return self
+        return replace(self, question=replace(asked, history=())) if asked.history else self
 
     def __bool__(self) -> bool:
         """True if the verdict is PASS, as `assert rag_check(...)` expects."""

@@ -46,7 +46,8 @@ def predictions_document(
             prediction_row(record, tolerated=outcomes.tolerated[key])
             if (key := record.question.key) in outcomes.tolerated
             else encoded(record) or prediction_row(record)
-            for record in (each.without_shown_turns(by_key) for each in outcomes.measured)
+            for each in outcomes.measured
+            for record in [each.without_shown_turns(by_key)]
         ),
         "errors": rows(_error(record.without_shown_turns(by_key)) for record in outcomes.errors),
     }
