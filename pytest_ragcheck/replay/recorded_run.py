@@ -101,6 +101,7 @@ class Recording:
             settings=settings.replace(repeats=1, judge_repeats=1),
             metrics=tuple(metrics),
             is_recorded=True,
+            row=row,
         )
 
     def _changed(self, row: Record, question: Question) -> str:
@@ -174,7 +175,7 @@ class RecordedJudge:
                 cost = row.cost
                 tokens = {"input_tokens": cost.judge_input_tokens, "output_tokens": cost.judge_output_tokens}
                 note_use(TokenUse(model="", url=None, **tokens, recorded=True, recorded_usd=cost.judge_usd))
-            return row.judgement
+            return _of_all_answers(row, row.judgement)
         if row.verdict is Verdict.ERROR and row.error_kind not in DECIDED and same_judge:
             raise RecordedError(row.reason, kind=row.error_kind)
         # The judge failed beside a leak.
@@ -182,6 +183,14 @@ class RecordedJudge:
         if same_judge and any(reasons):
             raise RecordedError(max(reasons), kind=JudgeError.kind)
         return await judge_by_all(question, answer, self._judge, repeats=self._repeats)
+
+
+def _of_all_answers(row: Record, judgement: Judgement) -> Judgement:
+    # The judgement belongs to one answer, and the scores to all.
+    if all(len(values) < 2 for values in row.repeated.values()):
+        return judgement
+    combined: dict[str, Any] = {score: row.scores[score].value for score in JUDGED if score in row.scores}
+    return replace(judgement, votes={}, **combined)
 
 
 def _extra(cost: Cost) -> dict[str, Any]:

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from statistics import fmean, median
 from sys import intern
 from types import MappingProxyType
 from typing import Any
 
-from pytest_ragcheck.judging.judgement import Judgement
 from pytest_ragcheck.metrics.cost import NAMES, Cost
 from pytest_ragcheck.questions.question import EarlierTurn, Question
 from pytest_ragcheck.replay.recorded_run import Recording
-from pytest_ragcheck.scores.catalogue import JUDGED
 from pytest_ragcheck.scores.score import Score
 from pytest_ragcheck.summary.gate.recorded.saved_answer import MENTIONS, label_digests
 from pytest_ragcheck.summary.predictions_reader import (
@@ -37,9 +34,7 @@ STORE = "store.sqlite"
 _EMPTY: Mapping[str, Any] = MappingProxyType({})
 """The value of unread fields; one object for all rows saves a fifth of the time and a tenth of the memory."""
 
-_UNREAD: dict[str, Any] = dict.fromkeys(
-    ("thresholds", "maximums", "dropped", "evidence", "repeated", "unstable"), _EMPTY
-)
+_UNREAD: dict[str, Any] = dict.fromkeys(("thresholds", "maximums", "dropped", "evidence", "unstable"), _EMPTY)
 
 _REMEDY = "Replay the {agent}_predictions.json of a run."
 
@@ -93,6 +88,7 @@ def _of_store(path: Path) -> list[Record]:
 def _record(fields: Fields, *, errored: bool) -> Record:
     answered = not errored or "prediction" in fields.row
     judgement = fields.object_or_null("judgement")
+    repeated = fields.row.get("repeated")
     question = Question(
         dataset_name=intern(fields.text("dataset_name")),
         id=fields.text("question_id"),
@@ -113,11 +109,12 @@ def _record(fields: Fields, *, errored: bool) -> Record:
         latency_seconds=fields.number_or_null("latency_seconds"),
         first_token_seconds=fields.number_or_null("first_token_seconds"),
         scores=_scores(fields) if answered else {},
-        reason=fields.text("message") if errored else "",
+        reason=fields.text("message") if errored else fields.text("reason") if repeated else "",
         error_kind=fields.text("kind") if errored else "",
         judge=judge_of(fields),
-        judgement=_judgement(judgement, fields) if judgement else None,
+        judgement=judgement_of(judgement, fields) if judgement else None,
         material=judgement.text("material") if judgement else "",
+        repeated=repeated or _EMPTY,
         cost=_cost(fields),
         endpoint=intern(fields.text_or_null("endpoint") or ""),
         **_UNREAD,
@@ -142,30 +139,21 @@ def _cost(fields: Fields) -> Cost:
     return Cost(asked_judge=any(name.startswith("judge_") for name in cost.row), **numbers)
 
 
-def _judgement(judgement: Fields, fields: Fields) -> Judgement:
-    # With several answers, the judgement belongs to one answer, and the metrics to all.
+def _unrounded(fields: Fields) -> dict[str, float]:
+    """The metrics with the digits of their repeated values, so that a score at a threshold stays on its side."""
+    found = dict(fields.numbers("metrics"))
     repeated = fields.row.get("repeated") or {}
     try:
-        several = any(len(asked) > 1 for asked in repeated.values())
-        metrics = _unrounded(fields.numbers("metrics"), repeated) if several else {}
+        for metric in found.keys() & repeated.keys():
+            combined = median(map(median, repeated[metric])), median(map(fmean, repeated[metric]))
+            found[metric] = next((value for value in combined if round(value, 6) == found[metric]), found[metric])
     except (AttributeError, TypeError, ValueError):
         raise fields.mistake("repeated") from None
-    found = judgement_of(judgement, fields)
-    combined: dict[str, Any] = {score: metrics.get(score) for score in JUDGED}
-    return replace(found, votes={}, **combined) if several else found
-
-
-def _unrounded(metrics: Mapping[str, float], repeated: Mapping[str, Any]) -> dict[str, float]:
-    """The metrics with the digits of their repeated values, so that a score at a threshold stays on its side."""
-    found = dict(metrics)
-    for metric in metrics.keys() & repeated.keys():
-        combined = median(map(median, repeated[metric])), median(map(fmean, repeated[metric]))
-        found[metric] = next((value for value in combined if round(value, 6) == found[metric]), found[metric])
     return found
 
 
 def _scores(fields: Fields) -> dict[str, Score]:
-    scores = {metric: Score(value) for metric, value in fields.numbers("metrics").items()}
+    scores = {metric: Score(value) for metric, value in _unrounded(fields).items()}
     if unscored := fields.object_or_null("unscored"):
         scores |= {metric: Score.unscored(unscored.text(metric)) for metric in unscored.row}
     return scores

@@ -15,6 +15,9 @@ from pytest_ragcheck.verdict.verdict import Thresholds, Verdict, decide
 SPREAD_LIMIT = 0.2
 """The largest difference between repeated values of one metric that is not called unstable."""
 
+ATTEMPTS = "attempts; "
+"""The end of each clause that counts the answers that break a prohibition."""
+
 Values = tuple[tuple[float, ...], ...]
 """The values of one metric of one question: for each answer, each of its judgements."""
 
@@ -44,7 +47,7 @@ def combined_record(records: Sequence[Record], thresholds: Thresholds, new_leaks
     counts = {metric: sum(metric in record.shortfalls for record in records) for metric in PROHIBITIONS}
     if error is not None and not any(counts.values()):
         return error
-    broken = "".join(f"{metric} is broken in {n} of {asked} attempts; " for metric, n in counts.items() if n)
+    broken = "".join(f"{metric} is broken in {n} of {asked} {ATTEMPTS}" for metric, n in counts.items() if n)
     scores = {metric: _combined(records, metric) for record in records for metric in record.scores}
     decision = decide(records[0].question, scores, thresholds)
     nearest = sorted(new_leaks or records, key=lambda record: _distance(record, scores))

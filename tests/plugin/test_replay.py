@@ -58,6 +58,45 @@ def test_the_files_are_those_of_the_recorded_run(project: Project) -> None:
     assert sum(line.startswith(header) for line in run.lines) == 1
 
 
+def test_the_files_of_repeats_are_those_of_the_recorded_run(project: Project) -> None:
+    project.ask(
+        good("terms", expected_answer="30 days", must_not_mention=["SECRET"]),
+        good("founder", answerable=False).but(answer="I do not know.", abstained=True),
+    )
+    project.extend_conftest(
+        """
+@pytest.fixture(scope="session")
+def rag_client():
+    answers = iter(["It is SECRET.", "30 days", "30 days or SECRET"])
+
+    def ask(query):
+        text = next(answers) if "terms" in query else "I do not know."
+        return RagAnswer(text=text, contexts=("30 days",), latency_seconds=0.5)
+
+    return ask
+
+@pytest.fixture(scope="session")
+def rag_judge():
+    scores = {"It is SECRET.": 0.3, "30 days": 1.0}
+    return lambda question, answer: Judgement(answer_correctness=scores.get(answer.text, 0.6), groundedness=1 / 3)
+"""
+    )
+    recorded = project.run("-orag_repeats=3")
+    row = recorded.predictions["predictions"][0]
+    assert row["reason"].startswith("must_not_mention is broken in 2 of 3 attempts; ")
+    assert row["repeated"]["answer_correctness"] == [[0.3], [1.0], [0.6]]
+    before = documents(recorded)
+    shutil.copy(project.folder / "ragcheck-results" / "rag_predictions.json", project.folder / "recorded.json")
+    (store,) = (project.folder / "ragcheck-results" / ".ragcheck").rglob("store.sqlite")
+    shutil.copytree(store.parent, project.folder / "saved")
+    project.write("conftest.py", "")
+    for recording in ("recorded.json", "saved/store.sqlite"):
+        assert documents(project.run(f"--rag-replay={recording}")) == before
+    other = project.run("--rag-replay=recorded.json", "--rag-judge=offline").predictions["predictions"][0]
+    assert "repeated" not in other
+    assert "attempts" not in other["reason"]
+
+
 def test_a_combined_score_just_below_its_minimum_stays_there(project: Project) -> None:
     project.ask(good("terms"))
     project.extend_conftest(

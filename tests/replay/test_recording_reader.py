@@ -142,8 +142,8 @@ def test_what_cannot_be_replayed_is_said(tmp_path: Path, content: Any, text: str
     assert str(caught.value) == f"rec.json: {text}"
 
 
-def test_of_a_system_that_was_asked_several_times_the_combined_scores_are_taken(tmp_path: Path) -> None:
-    row = passed("a", judgement=JUDGEMENT, repeated={"groundedness": [[1.0], [0.5]]}, metrics={"groundedness": 0.75})
-    judgement = read(tmp_path, predictions(row)).rows["billing", "a"].judgement
-    assert judgement is not None
-    assert (judgement.answer_correctness, judgement.groundedness, judgement.votes) == (None, 0.75, {})
+def test_the_combined_scores_of_several_answers_have_all_digits(tmp_path: Path) -> None:
+    repeated = {"groundedness": [[1.0], [1 / 3]]}
+    row = passed("a", judgement=JUDGEMENT, repeated=repeated, metrics={"groundedness": 0.666667})
+    record = read(tmp_path, predictions(row)).rows["billing", "a"]
+    assert record.scores["groundedness"].value == (1 + 1 / 3) / 2
