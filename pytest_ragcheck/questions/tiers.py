@@ -84,7 +84,7 @@ def _ambiguous_documents(questions: Iterable[Question], root: Path | None) -> It
             if passage.doc_id is not None and texts.setdefault(passage.doc_id, passage.text) != passage.text:
                 what = (
                     f"has the document {passage.doc_id!r} with a second text, and ingestion uploads one text for each "
-                    "'doc_id'. Give each text a 'doc_id' of its own, or ask without ingestion."
+                    "'doc_id'. Give each text a 'doc_id' of its own."
                 )
                 yield _mistake(question, root, what)
 

@@ -95,7 +95,7 @@ def test_an_uploaded_document_has_one_text_and_any_other_several(tmp_path: Path)
     assert caught.value.problems == (
         (
             "billing.rag.yaml:2: question 'b' has the document 'd' with a second text, and ingestion uploads one text "
-            "for each 'doc_id'. Give each text a 'doc_id' of its own, or ask without ingestion."
+            "for each 'doc_id'. Give each text a 'doc_id' of its own."
         ),
     )
 

@@ -138,5 +138,5 @@ def test_a_document_with_two_texts_is_refused_because_planted_questions_are_uplo
     assert (status, printed, output.exists()) == (2, "", False)
     assert errors == (
         f"ragcheck dataset: {path}:1: question '60' has the document 'terms' with a second text, and ingestion uploads "
-        "one text for each 'doc_id'. Give each text a 'doc_id' of its own, or ask without ingestion.\n"
+        "one text for each 'doc_id'. Give each text a 'doc_id' of its own.\n"
     )
