@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
+import pytest
+
+import pytest_ragcheck
 from pytest_ragcheck.config.table import TABLE
+from pytest_ragcheck.demo.documentation import answers_from
 from pytest_ragcheck.judging.labels import LABELS
 from pytest_ragcheck.package_text import package_text
 
@@ -19,6 +24,20 @@ def arguments(command: str) -> dict[str, dict[str, Any]]:
 def test_calibrate_takes_every_label() -> None:
     assert [f"label_{each}" for each in arguments("calibrate")["--label"]["choices"]] == [*LABELS]
     assert arguments("calibrate")["file"]["help"].endswith(", ".join(LABELS))
+
+
+def test_demo_takes_every_fault(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="other: no such fault") as caught:
+        answers_from(tmp_path, faults="other")
+    faults = arguments("demo")["--fault"]["choices"]
+    assert str(caught.value).endswith(f"Choose from {', '.join(faults)}.")
+
+
+def test_schema_takes_the_question_files_and_every_result_file_of_an_agent() -> None:
+    schemas = Path(pytest_ragcheck.__file__).parent.glob("summary/schemas/*.schema.json")
+    titles = (json.loads(path.read_bytes())["title"] for path in schemas)
+    results = [title.removeprefix("{agent}_").partition(".json")[0] for title in titles if title.startswith("{agent}_")]
+    assert arguments("schema")["name"]["choices"] == ["questions", *sorted(results)]
 
 
 def test_the_options_of_rejudge_are_those_of_pytest() -> None:
