@@ -140,7 +140,7 @@ class Record(Shown):
             row = records.get((asked.dataset_name, turn.id))
             if row is None or row.answer != given.answer or row.contexts != given.contexts:
                 return self
-        return replace(self, question=replace(asked, history=())) if asked.history else self
+        return replace(self, question=replace(asked, history=())) if asked.earlier and asked.history else self
 
     def __bool__(self) -> bool:
         """True if the verdict is PASS, as `assert rag_check(...)` expects."""
