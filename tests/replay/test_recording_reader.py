@@ -52,7 +52,7 @@ def test_what_a_run_writes_is_read_back(tmp_path: Path) -> None:
         judgement=SAID,
         material="m",
     )
-    unjudged = an_error("b", answer="30 days", error_kind="judge_reply", reason="no JSON")
+    unjudged = an_error("b", answer="[1]", server_source_ids=("1",), error_kind="judge_reply", reason="no JSON")
     outcomes = some_outcomes(answered, unjudged, an_error("c"), a_record("d", judge=None))
     written = write_results(outcomes, aggregate(outcomes), tmp_path, Redactor())
     recording = read_recording(written.predictions, name="rec.json")
@@ -68,7 +68,7 @@ def test_what_a_run_writes_is_read_back(tmp_path: Path) -> None:
     assert a.scores == {"groundedness": Score(1.0), "f1": Score.unscored("broken")}
     assert recording.mentions["billing", "a"] == label_digests(answered.question)["mentions"]
     assert (b.verdict, b.error_kind, b.reason) == (Verdict.ERROR, "judge_reply", "no JSON")
-    assert b.reply == RagAnswer(text="30 days")
+    assert b.reply == RagAnswer(text="[1]", server_source_ids=("1",))
     assert not c.has_reply
     assert (d.judge, d.judgement) == (None, None)
 

@@ -118,10 +118,7 @@ def prediction_row(record: Record, *, tolerated: str = "") -> dict[str, Any]:
         "question": record.question.question,
         "prediction": measured.pop("prediction"),
         "metrics": measured.pop("metrics"),
-        "metadata": {
-            **record.question.metadata,
-            **({"server_source_ids": list(ids)} if (ids := record.server_source_ids) is not None else {}),
-        },
+        "metadata": measured.pop("metadata"),
         "verdict": record.verdict.value,
         "reason": record.reason,
         **_unless_empty(tolerated=tolerated),
@@ -153,6 +150,10 @@ def _measured(record: Record) -> dict[str, Any]:
     return {
         "prediction": record.answer,
         "metrics": measured_values(record.scores),
+        "metadata": {
+            **record.question.metadata,
+            **({"server_source_ids": list(ids)} if (ids := record.server_source_ids) is not None else {}),
+        },
         "contexts": list(record.contexts),
         "source_ids": None if record.source_ids is None else list(record.source_ids),
         "unscored": {metric: score.reason for metric, score in record.scores.items() if score.value is None},

@@ -189,13 +189,16 @@ def test_an_error_of_the_judge_keeps_the_answer_so_that_another_can_judge_it() -
         contexts=("a",),
         latency_seconds=0.5,
         scores={"f1": 1.0},
+        server_source_ids=("id-1",),
     )
     (row,) = predictions_document(some_outcomes(unjudged))["errors"]
-    assert {key: row[key] for key in ("prediction", "contexts", "latency_seconds", "metrics", "judgement")} == {
+    kept = ("prediction", "contexts", "latency_seconds", "metrics", "metadata", "judgement")
+    assert {key: row[key] for key in kept} == {
         "prediction": "30 days",
         "contexts": ["a"],
         "latency_seconds": 0.5,
         "metrics": {"f1": 1.0},
+        "metadata": {"server_source_ids": ["id-1"]},
         "judgement": None,
     }
 
