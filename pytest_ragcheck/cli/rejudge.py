@@ -36,9 +36,11 @@ def run(chosen: argparse.Namespace) -> int:
     from pytest_ragcheck.report.files.output_folder import check_folder
     from pytest_ragcheck.report.files.result_files import is_result_of, write_results
     from pytest_ragcheck.report.files.results_reader import predictions_path
+    from pytest_ragcheck.report.terminal.gate_lines import flaky_lines
     from pytest_ragcheck.report.terminal.run_lines import summary_lines
     from pytest_ragcheck.summary.aggregate import aggregate
     from pytest_ragcheck.summary.calibration.agreement import read_agreements
+    from pytest_ragcheck.summary.flaky import flaky_in_run
 
     settings = read_settings(_given(chosen))
     chosen.predictions = predictions_path(chosen.predictions)
@@ -61,8 +63,9 @@ def run(chosen: argparse.Namespace) -> int:
     judge = choose_replay_judge(settings, recording) if settings.needs_judge else None
     records, notes = asyncio.run(_judged(questions, recording, judge, settings))
     outcomes = outcomes_of(sets, records, settings, replay_of=recording.name)
-    summary = aggregate(outcomes, measured=read_agreements(settings.judge.calibrations))
-    say(*summary_lines(outcomes, summary), *notes)
+    flaky = flaky_in_run(outcomes.measured, None, clean=str)
+    summary = aggregate(outcomes, measured=read_agreements(settings.judge.calibrations), flaky=flaky)
+    say(*summary_lines(outcomes, summary), *notes, *flaky_lines(flaky))
     written = write_results(outcomes, summary, settings.run.output, settings.redactor)
     say(*written.lines(Path.cwd()))
     return 0 if all(record.verdict.value == "PASS" for record in records) else 1

@@ -70,6 +70,26 @@ def test_without_a_judge_the_recorded_verdicts_are_decided_anew(
     assert (tmp_path / "ragcheck-results" / "billing_questions.json").exists()
 
 
+def test_a_flaky_question_of_repeats_is_named(
+    tmp_path: Path, ragcheck: Ragcheck, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    record = a_record(
+        question=TERMS,
+        contexts=("30 days.",),
+        judgement=SAID,
+        material=material_digest(TERMS, RagAnswer(text="30 days", contexts=("30 days.",))),
+        scores={"answer_correctness": 1.0, "groundedness": 0.75},
+        repeated={"answer_correctness": ((1.0,), (1.0,)), "groundedness": ((1.0,), (0.5,))},
+    )
+    outcomes = some_outcomes(record)
+    write_results(outcomes, aggregate(outcomes), tmp_path / "recorded", Redactor())
+    status, printed, _ = ragcheck("rejudge", "recorded")
+    assert (status, printed.count("flaky: billing::terms passed 1 of 2 times\n")) == (0, 1)
+    flaky = [{"dataset_name": "billing", "question_id": "terms", "passes": 1, "fails": 1}]
+    assert results(tmp_path / "ragcheck-results")[1]["flaky"] == flaky
+
+
 def test_the_folder_of_a_run_is_its_predictions_file(recorded: str, ragcheck: Ragcheck, tmp_path: Path) -> None:
     assert ragcheck("rejudge", "recorded", "--rag-threshold=0.78")[0] == 1
     assert results(tmp_path / "ragcheck-results")[1]["replay_of"] == recorded
