@@ -186,10 +186,8 @@ async def _decided(
         metric: (tuple(votes),) for metric, votes in judgement.votes.items() if metric in scores
     }
     if (row := prepared.row) is not None and row.judge == record.judge:
-        known = measured_values(row.scores)
-        for metric, values in row.repeated.items():
-            if metric in scores and scores[metric].value == known.get(metric):
-                repeated[metric] = values
+        same = dict(measured_values(scores).items() & measured_values(row.scores).items())
+        repeated |= {metric: values for metric, values in row.repeated.items() if metric in same}
         if record.leaks:
             record = replace(record, reason="".join(row.reason.rpartition(ATTEMPTS)[:2]) + record.reason)
     return replace(
