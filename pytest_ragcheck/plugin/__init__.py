@@ -146,21 +146,6 @@ def pytest_configure_node(node: Any) -> None:
     send_worker_info(node)
 
 
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_node_collection_finished(node: Any, ids: list[str]) -> None:
-    config: pytest.Config = node.config
-    if any(configuration.is_question_of(config, node_id) for node_id in ids):
-        from pytest_ragcheck.plugin.collecting.run_header import write_header_once
-        from pytest_ragcheck.plugin.collecting.selection import check_gate
-        from pytest_ragcheck.plugin.guests.interruption import end_cleanly_on_sigterm
-        from pytest_ragcheck.plugin.run_state import run_of
-
-        run_of(config)
-        check_gate(config)
-        write_header_once(config)
-        end_cleanly_on_sigterm(config)
-
-
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]

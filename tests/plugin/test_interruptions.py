@@ -369,6 +369,41 @@ def pytest_runtest_logreport(report):
     assert (project.folder / "ragcheck-results" / "rag.partial_summary.json").is_file()
 
 
+@pytest.mark.parametrize(
+    ("name", "code"),
+    [
+        ("billing.qa.json", ""),
+        ("own.json", '@pytest.mark.rag_questions("own.json")\ndef test_all(rag_result):\n    assert rag_result\n'),
+        ("none.json", "def test_terms(rag_check):\n    assert rag_check('terms')\n"),
+    ],
+    ids=["rag_question_files", "rag_questions", "rag_check"],
+)
+def test_sigterm_ends_workers_whose_node_ids_name_no_question_file(project: Project, name: str, code: str) -> None:
+    project.ask(good("terms"), good("hours"), file=name)
+    project.write("pytest.ini", "[pytest]\nrag_question_files = *.qa.json\n")
+    project.write("test_own.py", f"import pytest\n\n{code}")
+    project.conftest(
+        JUDGE
+        + """
+import os, signal, time
+
+@pytest.fixture(scope="session")
+def rag_client():
+    return CannedRag()
+
+def pytest_runtest_logreport(report):
+    if report.when == "call" and "PYTEST_XDIST_WORKER" not in os.environ:
+        os.kill(os.getpid(), signal.SIGTERM)
+        time.sleep(10)
+"""
+    )
+    run = project.run("-n2", subprocess=True)
+    assert run.exit_status == 128 + signal.SIGTERM
+    assert (project.folder / "ragcheck-results" / "rag.partial_summary.json").is_file()
+    # As in one process, a run with calls of rag_check alone has no header.
+    assert ("endpoint from the rag_client fixture" in run.text) is (name != "none.json")
+
+
 def test_a_quick_second_sigterm_loses_no_file(project: Project) -> None:
     project.ask(good("terms"))
     # `timeout` signals the process and then its group.

@@ -11,7 +11,7 @@ from pytest_ragcheck.plugin.collecting.question_items import question_of
 from pytest_ragcheck.plugin.collecting.run_header import resume_lines_of
 from pytest_ragcheck.plugin.configuration import calls_rag_check, has_gate, settings_of
 from pytest_ragcheck.plugin.run_state import run_of
-from pytest_ragcheck.plugin.workers.transport import REFUSAL, send
+from pytest_ragcheck.plugin.workers.transport import COLLECTED, REFUSAL, send
 from pytest_ragcheck.questions.call import caller_of
 from pytest_ragcheck.summary.gate_rules import COMPARING
 
@@ -55,6 +55,8 @@ def _check_before_running(session: pytest.Session) -> None:
         check_preconditions(config)
         # A quiet run prints no header, and must still refuse to resume a different run.
         resume_lines_of(config)
+        if hasattr(config, "workerinput") and run_of(config).questions.selected:
+            send(config, COLLECTED, "", mark=COLLECTED)
     except pytest.UsageError as error:
         if not hasattr(config, "workerinput"):
             raise

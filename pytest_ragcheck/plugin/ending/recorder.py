@@ -11,6 +11,7 @@ from pytest_ragcheck.plugin.configuration import is_dry_run, is_question_of, ope
 from pytest_ragcheck.plugin.run_state import RUN, Run, run_of
 from pytest_ragcheck.plugin.workers.transport import (
     BEGUN,
+    COLLECTED,
     LINE,
     NO_DOCUMENTS,
     NOT_STARTED,
@@ -82,7 +83,17 @@ class Recorder:
         if (refusal := received(report, REFUSAL)) is not None:
             # Only the controller of xdist can end the run.
             raise pytest.UsageError(refusal)
+        if received(report, COLLECTED) is not None:
+            from pytest_ragcheck.plugin.collecting.run_header import write_header_once
+            from pytest_ragcheck.plugin.collecting.selection import check_gate
+
+            run_of(self._config)
+            check_gate(self._config)
+            write_header_once(self._config)
         if (begun := received(report, BEGUN)) is not None:
+            from pytest_ragcheck.plugin.guests.interruption import end_cleanly_on_sigterm
+
+            end_cleanly_on_sigterm(self._config)
             self._begun.append(begun)
             self._merge_begun()
             if self._gate is not None:

@@ -32,6 +32,9 @@ Name of a worker's collected questions, one ASCII JSON string, sent before the f
 A run that is interrupted before its first record is written with these questions.
 """
 
+COLLECTED = "ragcheck_collected"
+"""Name of a message that a worker sends before its first item, if its items ask questions."""
+
 LINE = "ragcheck_line"
 """Name of a line for the terminal."""
 
