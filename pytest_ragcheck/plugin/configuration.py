@@ -147,18 +147,14 @@ def is_question_file(parent: pytest.Collector, path: Path) -> bool:
     argument = session.isinitpath(path)
     if argument and name.endswith(RESULT_QUESTIONS):
         return True
-    if not name.endswith(QUESTION_FILES):
-        patterns = _ini_value(session.config, "rag_question_files") or ()
-        if isinstance(patterns, str):
-            patterns = patterns.split()
-        if not any(path.match(pattern) for pattern in patterns):
-            remark = misspelt(path.name)
-            if remark and not argument and not (path.parent / ".ragcheck").is_dir():
-                try:
-                    parent.warn(pytest.PytestCollectionWarning(f"not collected: {remark}"))
-                except pytest.PytestCollectionWarning:
-                    return True  # an error of this file, not of its folder
-            return argument and bool(remark)  # reading it reports its ending
+    if not name.endswith(QUESTION_FILES) and not _has_further_name(session.config, path):
+        remark = misspelt(path.name)
+        if remark and not argument and not (path.parent / ".ragcheck").is_dir():
+            try:
+                parent.warn(pytest.PytestCollectionWarning(f"not collected: {remark}"))
+            except pytest.PytestCollectionWarning:
+                return True  # an error of this file, not of its folder
+        return argument and bool(remark)  # reading it reports its ending
     try:
         output = settings_of(session.config).run.output
     except pytest.UsageError:
@@ -169,6 +165,19 @@ def is_question_file(parent: pytest.Collector, path: Path) -> bool:
         return argument
     # If the output folder contains the whole project, its other files are the user's.
     return session.config.rootpath.is_relative_to(output) or not path.is_relative_to(output)
+
+
+def _has_further_name(config: pytest.Config, path: Path) -> bool:
+    patterns = _ini_value(config, "rag_question_files") or ()
+    return any(_matches(path, each) for each in (patterns.split() if isinstance(patterns, str) else patterns))
+
+
+def _matches(path: Path, pattern: str) -> bool:
+    # Path.match takes ** for a single folder.
+    start, stars, rest = pattern.partition("**/")
+    if not stars:
+        return path.match(pattern)
+    return _matches(path, rest) and (not start or any(folder.match(start) for folder in path.parents))
 
 
 def calls_rag_check(item: pytest.Item) -> bool:

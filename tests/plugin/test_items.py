@@ -97,6 +97,16 @@ def test_further_names_of_question_files_are_an_ini_value(project: Project) -> N
     assert run.verdicts == {"terms": "PASS", "hours": "PASS"}
 
 
+def test_two_stars_in_a_further_name_stand_for_any_folders(project: Project) -> None:
+    for number, folder in enumerate(("eval", "eval/a", "eval/a/b", "other/eval")):
+        project.ask(good(f"q{number}"), file=f"{folder}/billing.qa.json")
+    project.ask(good("not"), file="other/a/billing.qa.json")
+    project.write("pytest.ini", "[pytest]\nrag_question_files = eval/**/*.qa.json\n")
+    assert project.run().verdicts.keys() == {"q0", "q1", "q2", "q3"}
+    project.write("pytest.ini", "[pytest]\nrag_question_files = **/a/**/billing.qa.json\n")
+    assert project.run().verdicts.keys() == {"q1", "q2", "not"}
+
+
 def test_no_output_folder_is_collected(project: Project) -> None:
     project.ask(good("terms"))
     project.write("pytest.ini", "[pytest]\nrag_question_files = *_questions.json\n")
