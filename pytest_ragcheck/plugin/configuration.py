@@ -186,9 +186,9 @@ def calls_rag_check(item: pytest.Item) -> bool:
 
 def is_question_of(config: pytest.Config, node_id: str) -> bool:
     """True for a question of a question file or of one of the run's datasets."""
-    if is_question_id(node_id):
-        return True
     name = node_id.partition("::")[0]
+    if is_question_id(node_id) or _has_further_name(config, config.rootpath / name):
+        return True
     return names_dataset(config) and any(name == choice.dataset_name for choice in settings_of(config).run.datasets)
 
 

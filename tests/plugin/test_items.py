@@ -107,6 +107,14 @@ def test_two_stars_in_a_further_name_stand_for_any_folders(project: Project) -> 
     assert project.run().verdicts.keys() == {"q1", "q2", "not"}
 
 
+def test_all_questions_of_a_file_with_a_further_name_are_a_full_run(project: Project) -> None:
+    project.ask(good("terms"), good("hours"), file="eval/support.qa.yaml")
+    project.write("pytest.ini", "[pytest]\nrag_question_files = *.qa.yaml\n")
+    assert "partial: 1 of the collected questions was not run" in project.run("eval/support.qa.yaml::terms").lines
+    run = project.run("eval/support.qa.yaml::terms", "eval/support.qa.yaml::hours")
+    assert run.summary["complete"] is True, run.text
+
+
 def test_no_output_folder_is_collected(project: Project) -> None:
     project.ask(good("terms"))
     project.write("pytest.ini", "[pytest]\nrag_question_files = *_questions.json\n")

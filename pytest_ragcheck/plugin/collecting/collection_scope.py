@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_ragcheck.plugin.configuration import DATASETS_PLUGIN, is_question_id
+from pytest_ragcheck.plugin.configuration import DATASETS_PLUGIN, is_question_of
 from pytest_ragcheck.plugin.workers.worker_info import runs_everything
 from pytest_ragcheck.questions.call import caller_of
 from pytest_ragcheck.questions.reader import default_dataset_name
@@ -86,7 +86,7 @@ def _singled_out(config: pytest.Config, run: Run) -> set[str]:
     for node_id, question in run.questions.selected.items():
         file = node_id.partition("::")[0]
         # A question's node id has its variant in brackets, and a test's has the question.
-        named = {node_id, node_id.partition("[")[0]} if is_question_id(node_id) else {node_id}
+        named = {node_id, node_id.partition("[")[0]} if is_question_of(config, node_id) else {node_id}
         alone = not named.isdisjoint(single) and not any((root / file).is_relative_to(path) for path in whole)
         reached[question.dataset_name] = reached.get(question.dataset_name, True) and alone
     return {dataset_name for dataset_name, alone in reached.items() if alone}
