@@ -20,7 +20,7 @@ from pytest_ragcheck.questions.nodes.node import (
     Site,
     Unreadable,
 )
-from pytest_ragcheck.questions.nodes.node_values import is_flag, shortened
+from pytest_ragcheck.questions.nodes.node_values import is_flag, number_in, shortened
 
 DELIMITERS = (",", ";", "\t")
 SEPARATOR_LINE = re.compile(r'"?sep=([,;\t|:])"?(?:\r\n?|\n)', re.IGNORECASE)
@@ -169,6 +169,8 @@ def _value(kind: KeyKind, cell: Scalar) -> Node:
     if text[0] in _JSON_BEGINS_WITH.get(kind, ""):
         return compose_json(cell.text, line=cell.line, whole="cell")
     bare = Scalar(cell.line, text, quoted=False)
-    if (kind in _NEVER_TEXTS and text not in NULLS) or (kind == "reason" and is_flag(bare)):
+    if (kind in _NEVER_TEXTS and text not in NULLS) or (
+        kind == "reason" and (is_flag(bare) or number_in(bare) is not None)
+    ):
         return bare
     return cell

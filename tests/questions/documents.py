@@ -74,7 +74,7 @@ BY_KIND: dict[KeyKind, st.SearchStrategy[Any]] = {
     "mentions": _several(MENTIONS),
     "passages": _passages(),
     "flag": st.booleans(),
-    "reason": ATOMS | st.booleans(),
+    "reason": TEXTS | st.booleans(),
     "count": COUNTS,
     "thresholds": SHARES | st.dictionaries(st.sampled_from(METRICS), SHARES),
     "tags": _several(TAGS),

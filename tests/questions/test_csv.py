@@ -84,6 +84,13 @@ def test_a_reason_is_a_text_or_a_flag(tmp_path: Path, typed: str, reason: str | 
     assert read_one(tmp_path, f"question,skip\nWho?,{typed}\n", NAME).skip == reason
 
 
+def test_a_number_is_no_reason_because_0_is_meant_as_false(tmp_path: Path) -> None:
+    assert problems(tmp_path, 'question,skip,xfail\nWho?,0,"1"\n', NAME) == [
+        "billing.rag.csv:2: question 'who-d991' has 0 under 'skip'. Write the reason, or true or false.",
+        "billing.rag.csv:2: question 'who-d991' has 1 under 'xfail'. Write the reason, or true or false.",
+    ]
+
+
 def test_one_number_is_a_threshold_for_both_scores(tmp_path: Path) -> None:
     question = read_one(tmp_path, "question,threshold\nWho?,.5\n", NAME)
 

@@ -13,6 +13,7 @@ from pytest_ragcheck.questions.nodes.node import Entry, MappingNode, Scalar, Sit
 from pytest_ragcheck.questions.nodes.node_values import (
     is_flag,
     json_mapping,
+    number_in,
     one_or_more,
     read_flag,
     read_text,
@@ -196,7 +197,10 @@ def _read_reason(site: Site, entries: Mapping[str, Entry], key: str, inherited: 
         return inherited
     if is_flag(entry.value):
         return _GENERAL_REASONS[key] if read_flag(site, entry) else None
-    return read_text(site, entry, "the reason, or true or false")
+    wanted = "the reason, or true or false"
+    if number_in(entry.value) is not None:  # 0 is meant as false
+        wrong_value(site, entry, wanted)
+    return read_text(site, entry, wanted)
 
 
 def read_metadata(site: Site, entry: Entry | None) -> Mapping[str, Any]:

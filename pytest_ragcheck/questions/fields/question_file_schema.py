@@ -158,7 +158,7 @@ def _kinds() -> dict[KeyKind, Schema]:
         "mentions": {**_mention(*several), "items": _ref("mention")},
         "passages": {**_passage("array", "null"), "items": _ref("passage")},
         "flag": {"type": ["boolean", "null"]},
-        "reason": _text("string", "boolean", "number", "null"),
+        "reason": _text("string", "boolean", "null"),
         "count": {"type": ["integer", "null"], "minimum": 1, "maximum": MAX_COUNT},
         "thresholds": {
             "type": ["number", "object", "null"], **share, "properties": metrics, "additionalProperties": False,

@@ -134,6 +134,8 @@ def test_json_mistakes_are_reported_with_their_lines_too(tmp_path: Path) -> None
         ("tags: {a: b}", "a mapping", "tags", "a tag or a list of tags"),
         ("skip: [a]", "a list", "skip", REASON),
         ("xfail: {a: b}", "a mapping", "xfail", REASON),
+        ("xfail: 0", "0", "xfail", REASON),
+        ("quarantine: 1.0", "1.0", "quarantine", REASON),
         ("metadata: [a]", "a list", "metadata", 'a mapping, such as {"team": "billing"}'),
         ("metadata: {a: [{b: -.inf}]}", "-.inf", "b", "a finite number, or a text in quotes"),
         (f"metadata: {{a: {'9' * 5000}}}", "9" * 60 + "...", "a", "a finite number, or a text in quotes"),
