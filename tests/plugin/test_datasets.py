@@ -152,6 +152,29 @@ def test_keywords_and_the_last_failed_select_among_them(project: Project) -> Non
     assert again.outcomes == {"failed": 2, "deselected": 7}
 
 
+@two_ways
+def test_the_newest_first_option_sorts_them_too(project: Project) -> None:
+    assert project.run(RAGBENCH, *KEYLESS, "--nf").outcomes == {"passed": 8}
+
+
+@two_ways
+def test_the_hooks_of_the_root_folder_are_called_for_them(project: Project) -> None:
+    project.extend_conftest(
+        """
+def pytest_generate_tests(metafunc):
+    metafunc.fixturenames.append("language")
+    metafunc.parametrize("language", ["en"])
+
+def pytest_runtest_setup(item):
+    if "hagrid_3" in item.name:
+        pytest.skip("by the hook")
+"""
+    )
+    run = project.run(RAGBENCH, *KEYLESS)
+    assert run.outcomes == {"passed": 7, "skipped": 1}
+    assert list(run.summary["datasets"]) == ["ragbench:hagrid[en]"]
+
+
 def test_another_variant_of_a_fixture_is_another_item(project: Project) -> None:
     project.extend_conftest(
         "@pytest.fixture(params=['short', 'long'], autouse=True)\ndef style(request):\n    return request.param\n"

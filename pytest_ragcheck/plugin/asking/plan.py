@@ -150,4 +150,4 @@ def _folders_with(conftests: Sequence[Any], fixture: str) -> frozenset[Path]:
 
 
 def _nearest(path: Path, folders: frozenset[Path]) -> Path | None:
-    return next((folder for folder in path.parents if folder in folders), None)
+    return next((folder for folder in (path, *path.parents) if folder in folders), None)

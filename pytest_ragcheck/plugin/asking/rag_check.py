@@ -81,7 +81,7 @@ class RagCheck:
         try:
             asked = question_of_call(
                 question,
-                test_file=item.path,
+                test_file=(item.getparent(pytest.File) or item).path,
                 root=self._request.config.rootpath,
                 line=(item.location[1] or 0) + 1,
                 id=id_of_call(item.nodeid, self._calls),

@@ -149,8 +149,15 @@ class DatasetCollector(QuestionFile):
     wanted: set[str]
     """The questions that the arguments name after `DATASET::`; empty for all of them."""
 
+    @property
+    def ihook(self) -> Any:
+        """The hooks of the conftest.py in the root folder too; pytest looks for them in the folder of an own path."""
+        return self.session.gethookproxy(self.config.rootpath)
+
     def collect(self) -> Iterable[pytest.Item | pytest.Collector]:
         items = list(super().collect())
+        for item in items:
+            item.path = self.config.rootpath  # exists, as --new-first needs, and has the hooks
         if not self.wanted:
             return items
         named = {item: {item.name, getattr(item, "originalname", item.name)} for item in items}

@@ -134,8 +134,9 @@ class QuestionItem(pytest.Function):
 
     def reportinfo(self) -> tuple[os.PathLike[str] | str, int | None, str]:
         """The file and line of the question, so that a failure points there."""
-        # The path of a dataset is a name, not a file.
-        return printable(str(self.question.path or self.path)), (self.question.line or 1) - 1, self.name
+        # A dataset from the hub has no file, only a name.
+        path = self.question.path or self.config.rootpath / self.nodeid.partition("::")[0]
+        return printable(str(path)), (self.question.line or 1) - 1, self.name
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], *args: Any, **options: Any) -> Any:
         if isinstance(excinfo.value, QuestionFailed):
