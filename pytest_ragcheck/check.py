@@ -19,7 +19,7 @@ from pytest_ragcheck.metrics.cost import summed, system_cost, with_judge
 from pytest_ragcheck.metrics.metric import Metric, measure
 from pytest_ragcheck.rag.ask import ask, endpoint_name
 from pytest_ragcheck.scores.catalogue import ABSTAINED, JUDGED, METRICS, OVERALL, group_of
-from pytest_ragcheck.scores.score import Score, measured_values, weighted
+from pytest_ragcheck.scores.score import Score, weighted
 from pytest_ragcheck.verdict.maximums import with_maximums
 from pytest_ragcheck.verdict.reason import reason_for
 from pytest_ragcheck.verdict.record import Record
@@ -29,7 +29,7 @@ from pytest_ragcheck.verdict.record_redaction import (
     identity_without_secrets,
     judgement_without_secrets,
 )
-from pytest_ragcheck.verdict.repeats import ATTEMPTS, SPREAD_LIMIT, Values, combined_record, spread
+from pytest_ragcheck.verdict.repeats import SPREAD_LIMIT, combined_record, spread, with_recorded_repeats
 from pytest_ragcheck.verdict.verdict import Thresholds, Verdict, decide, wanted_thresholds
 
 if TYPE_CHECKING:
@@ -181,24 +181,16 @@ async def _decided(
     # In the order of the catalogue, followed by users' own metrics.
     scores = {metric: scores[metric] for metric in (*filter(scores.__contains__, METRICS), *scores)}
     redacted = judgement_without_secrets(judgement, clean)
-    record = _with_verdict(record, scores, given, judgement, prepared)
-    repeated: dict[str, Values] = {
-        metric: (tuple(votes),) for metric, votes in judgement.votes.items() if metric in scores
-    }
-    if (row := prepared.row) is not None and row.judge == record.judge:
-        same = dict(measured_values(scores).items() & measured_values(row.scores).items())
-        repeated |= {metric: values for metric, values in row.repeated.items() if metric in same}
-        if record.leaks:
-            record = replace(record, reason="".join(row.reason.rpartition(ATTEMPTS)[:2]) + record.reason)
-    return replace(
-        record,
+    record = replace(
+        _with_verdict(record, scores, given, judgement, prepared),
         overall_lacks=overall.lacks if overall is not None else (),
-        repeated=repeated,
+        repeated={metric: (tuple(votes),) for metric, votes in judgement.votes.items() if metric in scores},
         unsupported_claims=redacted.unsupported_claims,
         verdict_cached=judgement.cached,
         judgement=None if judge is None else redacted,
         material="" if judge is None else material_digest(judged, answer),
     )
+    return record if prepared.row is None else with_recorded_repeats(record, prepared.row)
 
 
 def _of_other_metrics(question: Question, metrics: Iterable[Metric], settings: Settings) -> dict[str, Score]:

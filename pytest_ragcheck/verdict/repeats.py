@@ -8,7 +8,7 @@ from statistics import fmean, median, variance
 
 from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.scores.catalogue import PROHIBITIONS
-from pytest_ragcheck.scores.score import Score
+from pytest_ragcheck.scores.score import Score, measured_values
 from pytest_ragcheck.verdict.record import Record
 from pytest_ragcheck.verdict.verdict import Thresholds, Verdict, decide
 
@@ -70,6 +70,20 @@ def combined_record(records: Sequence[Record], thresholds: Thresholds, new_leaks
             if (values := tuple(each for record in records for each in _values(record, metric)))
         },
     )
+
+
+def with_recorded_repeats(record: Record, row: Record) -> Record:
+    """
+    The record of a recorded answer with the values of all answers and judgements that its *row* has.
+
+    Another judge repeats nothing, and a metric with another score today has its own values.
+    """
+    if row.judge != record.judge:
+        return record
+    same = dict(measured_values(record.scores).items() & measured_values(row.scores).items())
+    repeated = {metric: values for metric, values in row.repeated.items() if metric in same}
+    broken = "".join(row.reason.rpartition(ATTEMPTS)[:2]) if record.leaks else ""
+    return replace(record, repeated={**record.repeated, **repeated}, reason=broken + record.reason)
 
 
 def spread(values: Values) -> float:
