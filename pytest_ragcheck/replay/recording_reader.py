@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Any
 
 from pytest_ragcheck.metrics.cost import NAMES, Cost
-from pytest_ragcheck.questions.question import EarlierTurn, Question
+from pytest_ragcheck.questions.question import Question
 from pytest_ragcheck.replay.recorded_run import Recording
 from pytest_ragcheck.scores.score import Score
 from pytest_ragcheck.summary.gate.recorded.saved_answer import MENTIONS, label_digests
@@ -95,7 +95,7 @@ def _record(fields: Fields, *, errored: bool) -> Record:
         question=fields.text("question"),
         identity=fields.text_or_null("identity") or "",
         tier=intern(fields.text_or_null("tier") or ""),
-        history=_history(fields),
+        history=fields.earlier_turns(),
         thresholds=_EMPTY,
         metadata=_EMPTY,
     )
@@ -119,14 +119,6 @@ def _record(fields: Fields, *, errored: bool) -> Record:
         endpoint=intern(fields.text_or_null("endpoint") or ""),
         **_UNREAD,
     )
-
-
-def _history(fields: Fields) -> tuple[EarlierTurn, ...]:
-    turns = fields.row.get("earlier_turns", ())
-    try:
-        return tuple(EarlierTurn(**{**turn, "contexts": tuple(turn["contexts"])}) for turn in turns)
-    except (KeyError, TypeError):
-        raise fields.mistake("earlier_turns") from None
 
 
 def _cost(fields: Fields) -> Cost:

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 from pytest_ragcheck.engine.store.run_folder import unwritten
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.judging.judgement import JudgeIdentity, Judgement
+from pytest_ragcheck.questions.question import EarlierTurn
 from pytest_ragcheck.scores.score import LARGEST
 from pytest_ragcheck.verdict.verdict import Verdict
 
@@ -163,6 +164,13 @@ class Fields:
         ids = metadata.row.get("server_source_ids") if metadata else None
         # A user's metadata may have this key, too.
         return tuple(ids) if isinstance(ids, list) and all(isinstance(each, str) for each in ids) else None
+
+    def earlier_turns(self) -> tuple[EarlierTurn, ...]:
+        turns = self.row.get("earlier_turns", ())
+        try:
+            return tuple(EarlierTurn(**{**turn, "contexts": tuple(turn["contexts"])}) for turn in turns)
+        except (KeyError, TypeError):
+            raise self.mistake("earlier_turns") from None
 
     def _checked(self, key: str, kind: type[T]) -> T:
         value = self.row.get(key)

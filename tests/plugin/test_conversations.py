@@ -6,6 +6,7 @@ import itertools
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -442,6 +443,17 @@ def test_a_recorded_turn_keeps_the_earlier_turns_of_its_own_repeat(project: Proj
     offline = project.run("--rag-replay=ragcheck-results", "--rag-judge=offline", "--rag-agent=offline")
     row = offline.document("offline_predictions.json")["predictions"][1]
     assert (row["metrics"]["groundedness"], row["earlier_turns"]) == (1.0, two["earlier_turns"])
+
+
+def test_a_baseline_has_the_earlier_turns_of_the_answer_that_it_keeps(project: Project) -> None:
+    project.write("talk.rag.yaml", "- id: refund\n  turns: [One?, Two?]\n")
+    project.write("conftest.py", THREE_TALKS)
+    project.run("-o", "rag_repeats=3")
+    assert main(["baseline", "save"]) == 0
+    for _ in range(2):
+        again = project.run("-o", "rag_repeats=3")
+        assert "\n2 of 2 answers are in the baseline and keep their verdicts" in again.text
+        shutil.copy(project.folder / "ragcheck-results/rag_predictions.json", project.folder / "ragcheck-baseline.json")
 
 
 @two_ways

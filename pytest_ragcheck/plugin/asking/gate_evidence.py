@@ -135,7 +135,9 @@ class _Examination:
         metrics = [m for m in self.checker.metrics_of(self.backends) if not (renamed and m.names == RETRIEVAL)]
         found = []
         for run, saved in enumerate(self.row.saved, -len(self.row.saved)):
-            question = self.baseline.with_saved_turns(self.record.question, run)
+            question = replace(self.record.question, history=saved[0].history)
+            if not question.history:
+                question = self.baseline.with_saved_turns(self.record.question, run)
             looks = []
             for each in saved:
                 if each.judge == self.record.judge and (digest := each.digest(question)) is not None:

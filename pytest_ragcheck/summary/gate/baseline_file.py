@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 
 _DOCUMENT_KEYS = ("schema_version", "agent_name", "dataset_name", "complete")
 _ROW_KEYS = ("question_id", "dataset_name", "question", "thresholds", "tier", "top_k")
-_ANSWER_KEYS = ("verdict", "prediction", "source_ids", "metrics", "judgement", "judge", "latency_seconds", "labels")
+_ANSWER_KEYS = (
+    "verdict", "prediction", "source_ids", "metrics", "judgement", "judge", "latency_seconds", "labels",
+    "earlier_turns",
+)  # fmt: skip
 
 
 @frozen
@@ -192,7 +195,7 @@ def _index_of(answer: dict[str, Any], answers: list[dict[str, Any]]) -> int:
 def _identity(answer: Mapping[str, Any]) -> list[Any]:
     # Without its answers a baseline keeps no contexts either; in the tier retrieval the contexts are the reply.
     is_kept = answer.get("prediction") is not None or answer.get("contexts") is not None
-    same = ("prediction", "contexts", "labels", "judge") if is_kept else ("verdict", "metrics")
+    same = ("prediction", "contexts", "labels", "judge", "earlier_turns") if is_kept else ("verdict", "metrics")
     # Another id of a context may be that of another forbidden document.
     ids = ("source_ids",) if MUST_NOT_RETRIEVE in answer["metrics"] else ()
     return [answer.get(name) for name in (*same, "prediction", *ids)]

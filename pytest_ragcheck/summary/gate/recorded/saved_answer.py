@@ -8,7 +8,7 @@ from typing import Any
 
 from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.judging.judgement import JudgeIdentity, Judgement, digest_of
-from pytest_ragcheck.questions.question import Question
+from pytest_ragcheck.questions.question import EarlierTurn, Question
 from pytest_ragcheck.rag.answer import RagAnswer
 
 _DIGITS = 16
@@ -47,6 +47,9 @@ class SavedAnswer:
     """Digest of the judge's input; empty without a judgement."""
 
     latency_seconds: float | None = None
+
+    history: tuple[EarlierTurn, ...] = ()
+    """The earlier turns, if the rows of these turns do not show the same."""
 
     def digest(self, question: Question) -> str | None:
         return None if self.text is None else answer_digest(self.text, self.context_digests, self.source_ids, question)

@@ -141,4 +141,5 @@ def _common(fields: Fields) -> SavedAnswer:
         judgement=judgement_of(judgement, fields) if judgement else None,
         material=(judgement.text_or_null("material") or "") if judgement else "",
         latency_seconds=fields.number_or_null("latency_seconds"),
+        history=fields.earlier_turns(),
     )
