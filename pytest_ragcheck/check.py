@@ -130,7 +130,7 @@ async def _checked_once(
         known = () if prepared.is_recorded else prepared.settings.endpoint.identities
         given = await timing.run(partial(asking.run, partial(ask, asked, prepared.client, known)))
     except MeasurementError as error:
-        no_request = isinstance(error, IngestionError | ReplayError)
+        no_request = isinstance(error, IngestionError | ReplayError) or not record.endpoint
         top_k = None if no_request else asked_top_k(prepared)
         return replace(record, error_kind=error.kind, reason=clean.text(str(error)), top_k=top_k)
     # The judge gets redacted texts, since they leave this machine; local metrics use the original ones.

@@ -97,6 +97,22 @@ def rag_judge():
     assert "attempts" not in other["reason"]
 
 
+def test_the_files_of_a_failed_fixture_are_those_of_the_recorded_run(project: Project) -> None:
+    project.ask(good("terms"))
+    project.extend_conftest(
+        """
+@pytest.fixture(scope="session")
+def rag_client():
+    raise ConnectionError("no server")
+"""
+    )
+    before = documents(project.run())
+    assert before[0]["errors"][0]["kind"] == "not_evaluated"
+    (project.folder / "ragcheck-results").rename(project.folder / "recorded")
+    project.write("conftest.py", "")
+    assert documents(project.run("--rag-replay=recorded")) == before
+
+
 def test_a_combined_score_just_below_its_minimum_stays_there(project: Project) -> None:
     project.ask(good("terms"))
     project.extend_conftest(
