@@ -172,6 +172,29 @@ def test_the_nearest_conftest_wins(project: Project) -> None:
     assert run.verdicts == {"root": "PASS", "inner": "PASS", "innermost": "PASS"}
 
 
+@two_ways
+def test_an_override_may_have_its_name_as_an_argument(project: Project) -> None:
+    code = """
+import pytest
+
+@pytest.fixture(scope="session", name="rag_client")
+def fixture_of_a_client():
+    return lambda query: {"answer": query, "contexts": [query]}
+
+@pytest.fixture(scope="session", name="rag_judge")
+def fixture_of_a_judge():
+    return None
+"""
+    for folder in ("outer", "outer/inner"):
+        project.write(f"{folder}/conftest.py", code)
+        project.write(f"{folder}/x.rag.yaml", "- question: terms\n  must_mention: terms\n")
+    run = project.run("outer", "--rag-require-endpoint")
+    assert run.outcomes == {"passed": 2}
+    assert "ragcheck: endpoint from the rag_client fixture; judge from the rag_judge fixture" in run.text
+    # No question was sent to the client of the other folder first.
+    assert run.summary["on_demand"] == {}
+
+
 def test_an_override_of_the_settings_holds_in_its_folder(project: Project) -> None:
     project.ask(bad("root", groundedness=0.6))
     project.ask(bad("lenient", groundedness=0.6), file="lenient/billing.rag.yaml")

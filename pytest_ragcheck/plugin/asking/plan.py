@@ -12,6 +12,7 @@ from pytest_ragcheck.engine.fingerprint import backends_digest
 from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.judging.checked_judgement import FunctionJudge
 from pytest_ragcheck.plugin.asking.live_fixtures import BACKEND_FIXTURES
+from pytest_ragcheck.plugin.collecting.overrides import has_fixture
 from pytest_ragcheck.plugin.collecting.question_items import QuestionItem, question_of
 
 if TYPE_CHECKING:
@@ -136,7 +137,7 @@ def _why_not_ahead(item: pytest.Item) -> str:
     if isinstance(item, QuestionItem):
         return ""
     homes = (getattr(item, "module", None), getattr(item, "cls", None))
-    own = any(hasattr(home, name) for home in homes for name in (*BACKEND_FIXTURES, *_CHANGED_BY))
+    own = any(has_fixture(home, name) for home in homes for name in (*BACKEND_FIXTURES, *_CHANGED_BY))
     return OWN_FIXTURES if own or "rag_result" not in getattr(item, "fixturenames", ()) else ""
 
 
@@ -146,7 +147,7 @@ def _conftests(config: pytest.Config) -> list[object]:
 
 
 def _folders_with(conftests: Sequence[Any], fixture: str) -> frozenset[Path]:
-    return frozenset(Path(each.__file__).parent for each in conftests if hasattr(each, fixture))
+    return frozenset(Path(each.__file__).parent for each in conftests if has_fixture(each, fixture))
 
 
 def _nearest(path: Path, folders: frozenset[Path]) -> Path | None:

@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
-if TYPE_CHECKING:
-    import pytest
+import pytest
+
+_FIXTURE: Any = type(pytest.fixture(lambda: None))
+"""The class of a fixture in a module."""
 
 
-def is_overridden(config: pytest.Config, fixture: str, *, below: Path | None = None) -> bool:
-    """
-    True if another plugin or a conftest.py has an attribute of the fixture's name.
+def has_fixture(home: object, fixture: str) -> bool:
+    """True if a module, class or plugin has an attribute of the fixture's name, or `pytest.fixture(name=...)`."""
+    others = getattr(home, "__dict__", {}).values()
+    return hasattr(home, fixture) or any(isinstance(each, _FIXTURE) and each.name == fixture for each in others)
 
-    With *below*, only conftest.py files that apply to this path are considered.
-    """
-    homes = (
+
+def homes_of(config: pytest.Config, fixture: str) -> list[Path]:
+    """The files of the other plugins and the conftest.py files that have the fixture."""
+    return [
         Path(getattr(plugin, "__file__", None) or "")
         for plugin in config.pluginmanager.get_plugins()
-        if hasattr(plugin, fixture) and getattr(plugin, "__name__", "") != "pytest_ragcheck.plugin"
-    )
-    return any(below is None or home.name != "conftest.py" or below.is_relative_to(home.parent) for home in homes)
+        if has_fixture(plugin, fixture) and getattr(plugin, "__name__", "") != "pytest_ragcheck.plugin"
+    ]
+
+
+def is_overridden(config: pytest.Config, fixture: str) -> bool:
+    return bool(homes_of(config, fixture))

@@ -9,7 +9,7 @@ import pytest
 
 from pytest_ragcheck.config.readers import WITH_MODEL
 from pytest_ragcheck.config.settings import Settings
-from pytest_ragcheck.plugin.collecting.overrides import is_overridden
+from pytest_ragcheck.plugin.collecting.overrides import homes_of
 from pytest_ragcheck.plugin.configuration import settings_of
 from pytest_ragcheck.plugin.run_state import RUN, run_of
 from pytest_ragcheck.plugin.workers.worker_info import runs_everything
@@ -112,10 +112,13 @@ def _endpoint(config: pytest.Config, settings: Settings, paths: Sequence[Path]) 
 
 
 def _given_or_overridden(config: pytest.Config, fixture: str, given: str, paths: Sequence[Path]) -> str:
-    own = [path for path in paths if is_overridden(config, fixture, below=path)]
+    homes = homes_of(config, fixture)
+    # A conftest.py applies to its folder, and a plugin to all.
+    general = any(home.name != "conftest.py" for home in homes)
+    own = [path for path in paths if general or any(path.is_relative_to(home.parent) for home in homes)]
     if given and not own:
         return given
-    if not given and not is_overridden(config, fixture):
+    if not given and not homes:
         return "not given"
     instead = f"from the {fixture} fixture"
     return f"{given} or {instead}" if given and len(own) < len(paths) else instead
