@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from pytest_ragcheck.summary.gate.procedure.compared_question import (
@@ -115,6 +117,15 @@ def test_a_question_that_passes_when_asked_again_is_not_confirmed() -> None:
     findings = decided(questions, outside=outside)
     assert [each.outcome for each in findings.candidates] == [Outcome.PASSED_AGAIN]
     assert len(outside.served) == 1
+
+
+@pytest.mark.parametrize(("again", "asks"), [([0.9], 2), ([0.9, 0.9], 2), ([0.9, 0.2], 4)])
+def test_a_question_with_looks_that_differ_is_asked_again_more_often(again: list[float], asks: int) -> None:
+    seen = KnownRun(looks=tuple(look("0 right", score) for score in again))
+    questions = [replace(broke(0), known=(seen,)), *(steady(n) for n in range(1, 30))]
+    outside = Outside(questions)
+    decided(questions, outside=outside)
+    assert sum(isinstance(request, AskAgain) for request in outside.served) == asks
 
 
 def test_a_candidate_that_cannot_be_asked_again_is_no_regression_and_is_listed() -> None:

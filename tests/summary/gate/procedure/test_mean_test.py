@@ -214,3 +214,18 @@ def test_a_visible_drop_needs_two_changed_questions(changed: int, visible: float
     assert found is not None
     assert found.n_changed == changed
     assert found.visible_drop == pytest.approx(visible)
+
+
+def test_a_document_has_the_runs_that_all_its_questions_have() -> None:
+    # Of each page one question has two saved runs, the other, which was added later, only one.
+    questions = [
+        question(
+            n, before=look(f"{n} a", 0.9), now=look(f"{n} b", 0.8), runs=2 if n % 2 else 1, document=f"page {n // 2}"
+        )
+        for n in range(40)
+    ]
+    findings = decided(questions)
+    assert findings.count is not None
+    assert findings.count.unit == "document"
+    assert findings.mean is not None
+    assert findings.mean.p == 1 / 2**20

@@ -62,6 +62,7 @@ def test_three_more_of_each_decide_a_close_case() -> None:
     ("new", "worse"),
     [
         ([0.71, 0.72, 0.69, 0.73, 0.72], False),
+        ([0.71, 0.72, 0.69, 0.68, 0.72], False),
         ([0.69, 0.72, 0.68, 0.69, 0.72], True),
     ],
 )

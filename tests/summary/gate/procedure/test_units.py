@@ -31,6 +31,13 @@ def test_other_words_everywhere_make_the_document_the_unit() -> None:
     assert len(set(unit.values())) == 5
 
 
+def test_without_shared_documents_the_question_is_the_unit() -> None:
+    questions = [
+        question(n, before=look(f"{n} a", 0.9), now=look(f"{n} b", 0.9), document=f"page {n}") for n in range(50)
+    ]
+    assert units_of(questions, [])[0] == "question"
+
+
 def test_differences_that_go_together_within_documents_are_noticed() -> None:
     chance = random.Random(1)
     shared = [chance.gauss(0, 0.1) for _ in range(20)]
