@@ -130,7 +130,7 @@ class Polarity:
 
 
 def _term_of(focus: str) -> str:
-    """The term without the marks of conditions and directions."""
+    # The term without the marks of conditions and directions.
     return focus.rpartition(" ")[2].lstrip("?")
 
 
@@ -285,11 +285,8 @@ def split_clauses(terms: Sequence[str], silent: AbstractSet[str]) -> list[Sequen
 
 
 def _is_bound(terms: Sequence[str], place: int) -> bool:
-    """
-    True if the negation at *place* denies nothing: in "not more than 30", "not only", "with or without", "without it".
-
-    "Closed" is the negation of "open", but the two are not opposites with a time: "closes at 6", "open until 6".
-    """
+    # True if the negation at *place* denies nothing: "not more than 30", "not only", "with or without", "without it".
+    # "Closed" is the negation of "open", but the two are not opposites with a time: "closes at 6", "open until 6".
     if (
         terms[place + 1 : place + 2]
         and terms[place + 1] in OPEN

@@ -152,7 +152,7 @@ class OfflineJudge:
         return grounded.affirmed(frozenset(said) - STOP_WORDS)
 
     def _replaces(self, grounded: Groundedness, recall: Recall, question: Question, contexts: Sequence[str]) -> bool:
-        """True if the answer has words of *contexts* from outside the clauses with most of the expected answer."""
+        # True if the answer has words of *contexts* from outside the clauses with most of the expected answer.
         asked = frozenset(self._terms.of(question.question))
         expected = frozenset(self._terms.of(recall.expected)) - STOP_WORDS - asked
         own = {term for each in grounded.sentences for term in each.terms} - STOP_WORDS - asked
@@ -170,7 +170,7 @@ class OfflineJudge:
         )
 
     def _answers_something_else(self, question: Question, grounded: Groundedness) -> bool:
-        """True if the answer has an accepted one, but about something else than the passage that it nearly copies."""
+        # True if the answer has an accepted one, but about something else than the passage that it nearly copies.
         accepted = [frozenset(self._terms.of(each)) for each in question.acceptable_answers]
         return question.answerable and any(
             not (terms - STOP_WORDS).isdisjoint(each.terms)
@@ -182,7 +182,7 @@ class OfflineJudge:
     def _correctness(
         self, question: Question, text: str, cache: SentenceCache, *, abstained: bool
     ) -> tuple[float | None, str, Recall | None]:
-        """The score, if it applies; the weakness, unless the recall has it; the recall, if measured."""
+        # The score, if it applies; the weakness, unless the recall has it; the recall, if measured.
         if not question.answerable:
             return (1.0, "", None) if abstained else (0.0, NOT_DECLINED, None)
         acceptable = question.acceptable_answers
@@ -221,12 +221,12 @@ def _empty(question: Question) -> Judgement:
 
 
 def _declines(acceptable: str) -> bool:
-    """True if the acceptable answer declines; one without words, such as an emoji, does not."""
+    # True if the acceptable answer declines; one without words, such as an emoji, does not.
     return any(map(str.isalnum, acceptable)) and is_refusal(acceptable)
 
 
 def _without_refusals(sentences: Sequence[str]) -> str:
-    """The clauses of *sentences* that neither decline nor send the user elsewhere."""
+    # The clauses of *sentences* that neither decline nor send the user elsewhere.
     clauses = (Sentence(clause) for sentence in sentences for clause in _TURN.split(sentence))
     return "\n".join(clause.folded for clause in clauses if not (clause.declines or clause.refers))
 
@@ -251,7 +251,7 @@ def _incorrect(recall: Recall, terms: TermDictionary) -> str:
 
 
 def _ungrounded(grounded: Groundedness) -> str:
-    """The text about the claim that the contexts support least; empty if they support all."""
+    # The text about the claim that the contexts support least; empty if they support all.
     worst = grounded.worst
     if worst is None or grounded.score >= 1.0:
         return ""

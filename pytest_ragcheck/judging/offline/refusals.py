@@ -34,7 +34,7 @@ def _pattern(alternatives: Iterable[str], names: Mapping[str, str]) -> str:
 
 
 def _sections() -> Iterator[tuple[frozenset[str], str]]:
-    """Yield the trigger words and the pattern of each section of `refusals.txt`."""
+    # Yield the trigger words and the pattern of each section of `refusals.txt`.
     text = package_text("judging/offline/refusals.txt").replace("\n    ", "")
     common: dict[str, str] = {}
     for section in text.split("\n[")[1:]:

@@ -70,7 +70,7 @@ class AnswerPolarity:
         return may_deny and common <= own.denied - own.affirmed - wanted.denied
 
     def _is_negative(self, text: str) -> bool:
-        """True if *text* denies something; a "without" that the question has too does not count."""
+        # True if *text* denies something; a "without" that the question has too does not count.
         terms = self._terms.with_ends(text)
         if WITHOUT in self._asked:
             terms = [term for term in terms if term != WITHOUT]

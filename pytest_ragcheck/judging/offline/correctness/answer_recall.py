@@ -159,7 +159,7 @@ class AnswerRecall:
     def _raw_without(
         self, missing: AbstractSet[str], sought: ExpectedAnswer, *, has_quantity: bool, above: float
     ) -> float | None:
-        """The raw recall of *sought* without the *missing* terms; None if its score is at most *above*."""
+        # The raw recall of *sought* without the *missing* terms; None if its score is at most *above*.
         answer = self._answer
         share = sought.share_without(missing, self._weights)
         is_coarser = sought.has_number and is_coarser_date(sought.distinct, answer.all - answer.asked)
@@ -175,7 +175,7 @@ class AnswerRecall:
         return raw
 
     def _lacks_figure(self, sought: ExpectedAnswer, missing: AbstractSet[str]) -> bool:
-        """True if the answer lacks an expected figure; one of the question counts if the answer has others only."""
+        # True if the answer lacks an expected figure; one of the question counts if the answer has others only.
         answer = self._answer
         if lacks_figure(sought.distinct, missing - answer.asked, answer.own):
             return True
@@ -185,7 +185,7 @@ class AnswerRecall:
     def _with_yes_or_no(
         self, raw: float, wanted: bool | None, expected: str, sought: ExpectedAnswer
     ) -> tuple[float, bool]:
-        """*raw*, lowered for the opposite answer and raised for the same yes or no; and True for the opposite."""
+        # *raw*, lowered for the opposite answer and raised for the same yes or no; and True for the opposite.
         answer = self._answer
         if wanted is not None and answer.polarity.says_yes is None and sought.distinct <= _WITHOUT_PLACE | answer.asked:
             agreement = answer.polarity.agreement(expected, yes=wanted)  # "No, it is forbidden" adds nothing to "No"
@@ -202,11 +202,8 @@ class AnswerRecall:
         return (min(raw, _OPPOSED) if opposed else raw), opposed
 
     def _with_own_quantities(self, sought: ExpectedAnswer) -> tuple[ExpectedAnswer, frozenset[str], bool]:
-        """
-        *sought* with its quantities as the answer writes them, and the numbers of those that the answer lacks.
-
-        The last value is True if the answer has all its quantities.
-        """
+        # *sought* with its quantities as the answer writes them, and the numbers of those that the answer lacks.
+        # The last value is True if the answer has all its quantities.
         if not self._may_have_other_quantities(sought):
             return sought, frozenset(), False
         compared = self._answer.quantities.compare(sought.terms)
@@ -221,7 +218,7 @@ class AnswerRecall:
         return TermWeights(self._answer.asked)
 
     def _replaces_words(self, sought: ExpectedAnswer, expected: str) -> bool:
-        """True if the answer lacks all expected content terms, or one of a name or another short phrase."""
+        # True if the answer lacks all expected content terms, or one of a name or another short phrase.
         answer = self._answer
         content = sought.content - answer.asked
         missing = content - answer.all
@@ -231,7 +228,7 @@ class AnswerRecall:
         return missing == content or (is_phrase and not expected_items(expected, answer.question, answer.terms))
 
     def _changes_detail(self, sought: ExpectedAnswer, expected: str) -> bool:
-        """True if the answer ends the expected list too early, or has another word in the same place."""
+        # True if the answer ends the expected list too early, or has another word in the same place.
         answer = self._answer
         if is_shortened(answer.in_order, sought.terms):
             return True
@@ -293,7 +290,7 @@ class AnswerRecall:
 
 
 def _line_of(sought: ExpectedAnswer) -> float:
-    """The raw recall that becomes `PASS_LINE`; lower for a long expected answer, which has more wordings."""
+    # The raw recall that becomes `PASS_LINE`; lower for a long expected answer, which has more wordings.
     n_terms = len(sought.content)
     return _LINE if n_terms < _LONG else _LINE_OF_LONG if n_terms == _LONG else _LINE_OF_LONGER
 

@@ -214,7 +214,7 @@ def rounded_numbers(missing: AbstractSet[str], stated: Collection[str], *, about
 
 
 def _is_rounded(number: str, *, to: str) -> bool:
-    """True if *to* is *number* rounded to two digits or more: 2.4 million for 2.45 million."""
+    # True if *to* is *number* rounded to two digits or more: 2.4 million for 2.45 million.
     if not (_PLAIN_NUMBER.fullmatch(number) and _PLAIN_NUMBER.fullmatch(to)):
         return False
     if "." not in number and float(number) < _LEAST_ROUNDED:
@@ -235,7 +235,7 @@ def are_compatible(expected: Sequence[str], numbers: Collection[str], eras: Iter
 
 
 def _bounds(terms: Sequence[str]) -> Iterator[tuple[float, float]]:
-    """The bounds that a text states: "more than 80", "up to 5", "10 to 12 years"."""
+    # The bounds that a text states: "more than 80", "up to 5", "10 to 12 years".
     for place, term in enumerate(terms):
         if not _PLAIN_NUMBER.fullmatch(term):
             continue

@@ -86,7 +86,7 @@ def changed_detail(
 def _other_quantity(
     claim: Sequence[str], sentence: Sequence[str], is_elsewhere: Callable[[Sequence[str]], bool]
 ) -> Sequence[str]:
-    """The terms of a quantity of *claim* in whose place *sentence* has another one; empty without one."""
+    # The terms of a quantity of *claim* in whose place *sentence* has another one; empty without one.
     if DATED_OR_MEASURED.isdisjoint(claim) or DATED_OR_MEASURED.isdisjoint(sentence):
         return ()
     numbers = numbers_in(claim)
@@ -118,7 +118,7 @@ def swapped_numbers(claim: Sequence[str], sentence: Sequence[str]) -> Sequence[s
 
 
 def _opposite_word(claim: Sequence[str], sentence: Sequence[str]) -> Sequence[str]:
-    """The word of *claim* in whose place *sentence* has an opposite that *claim* lacks; else empty."""
+    # The word of *claim* in whose place *sentence* has an opposite that *claim* lacks; else empty.
     if _OPPOSITES.keys().isdisjoint(claim):
         return ()
     own, there = frozenset(claim), frozenset(sentence)
@@ -135,7 +135,7 @@ def _opposite_word(claim: Sequence[str], sentence: Sequence[str]) -> Sequence[st
 def _replaced(
     claim: Sequence[str], sentence: Sequence[str], is_elsewhere: Callable[[Sequence[str]], bool]
 ) -> list[str]:
-    """The content terms of *claim* that replace others of *sentence*; empty if there are none."""
+    # The content terms of *claim* that replace others of *sentence*; empty if there are none.
     if STOP_WORDS.issuperset(frozenset(claim).difference(sentence)):
         return []
     own, other = _content(claim), _content(sentence)
@@ -157,7 +157,7 @@ def _replaced(
 def _foreign_runs(
     own: Sequence[tuple[str, bool]], common: AbstractSet[str]
 ) -> Iterator[tuple[str, Sequence[tuple[str, bool]], str]]:
-    """Yield each short run of terms that are not *common*, between its neighbours; never all terms."""
+    # Yield each short run of terms that are not *common*, between its neighbours; never all terms.
     start = 0
     while start < len(own):
         end = start
@@ -179,5 +179,5 @@ def _is_replacement(run: Sequence[str], instead: Sequence[str], are_nouns: bool)
 
 
 def _content(terms: Sequence[str]) -> list[tuple[str, bool]]:
-    """The content terms, each with True if it follows an article or a preposition."""
+    # The content terms, each with True if it follows an article or a preposition.
     return [(term, before in BEFORE_NOUNS) for before, term in pairwise(("", *terms)) if term not in _WITHOUT_PLACE]

@@ -44,7 +44,7 @@ class Computation:
 
     @lazy
     def _shares(self) -> list[Quantity]:
-        """The shares in words of the contexts: "half of that fee"."""
+        # The shares in words of the contexts: "half of that fee".
         quantities = chain.from_iterable(passage.quantities for passage in self._passages)
         return [each for each in quantities if each.dimension == "percent" and not each.is_certain]
 
@@ -89,7 +89,7 @@ class Computation:
         return found
 
     def _may_count(self, sentence: str, number: str) -> bool:
-        """True if *number* may count a list, as in "3 museums:" but not in "2 euros:" or "at 2:"."""
+        # True if *number* may count a list, as in "3 museums:" but not in "2 euros:" or "at 2:".
         head = sentence.replace("：", ":").rpartition(":")[0] or sentence
         nouns = {noun for at, noun in pairwise(self._terms.of(head)) if at == number}
         of_contexts = (noun for passage in self._passages for _, noun in passage.counted)

@@ -62,7 +62,7 @@ class Contradictions:
         return self._repeats_with_other_polarity(claim, repeated)
 
     def _repeats_with_other_polarity(self, claim: Sequence[str], sought: Sequence[int]) -> bool:
-        """True if a part of *claim* repeats a sentence with bits of *sought*, but in the opposite polarity."""
+        # True if a part of *claim* repeats a sentence with bits of *sought*, but in the opposite polarity.
         by_bits = self._by_bits if NOT in claim else self._signed
         repeated = (by_bits[bits] for bits in sought if bits in by_bits)
         tried: set[tuple[frozenset[str], bool]] = set()
@@ -96,12 +96,12 @@ class Contradictions:
 
     @lazy
     def _contents(self) -> tuple[int, int]:
-        """The bits of the wanted content terms, with and without those of permissions and duties."""
+        # The bits of the wanted content terms, with and without those of permissions and duties.
         index = self._index
         return index.bits_of(index.wanted - _WITHOUT_CONTENT), index.bits_of(index.wanted - WITHOUT_POLARITY)
 
     def _foci_of(self, bits: int) -> int:
-        """The bits of the terms next to the words of polarity in the sentences with these *bits*."""
+        # The bits of the terms next to the words of polarity in the sentences with these *bits*.
         if bits not in self._foci:
             foci = (self._index.bits_of(sentence.foci) for sentence in self._signed[bits])
             self._foci[bits] = reduce(or_, foci)
@@ -118,7 +118,7 @@ def _all_oppose(
 
 
 def _part_with(claim: Sequence[str], plain: frozenset[str]) -> Sequence[str]:
-    """The part of *claim* with all of *plain* and at most one other content term; or empty."""
+    # The part of *claim* with all of *plain* and at most one other content term; or empty.
     places = [place for place, term in enumerate(claim) if term not in _WITHOUT_CONTENT]
     content = [claim[place] for place in places]
     for length in (len(plain), len(plain) + 1):

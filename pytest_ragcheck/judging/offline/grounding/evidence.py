@@ -140,7 +140,7 @@ class Evidence:
         return None
 
     def _other_agent(self, claim: Sequence[str], content: Sequence[str]) -> Sequence[str]:
-        """The agent of *claim* ("paid by the tenant"), if the contexts name only others; else empty."""
+        # The agent of *claim* ("paid by the tenant"), if the contexts name only others; else empty.
         for action, agent in agents(claim):
             if agent[0] in self.known and not self._asked.issuperset(agent):
                 known = [
@@ -166,7 +166,7 @@ class Evidence:
         return {pair for passage in self._passages for pair in joined_items(passage.terms, self._wanted)}
 
     def _has_run_elsewhere(self, run: Sequence[str], plain: frozenset[str]) -> bool:
-        """True if the question has a term of *run*, or a sentence of the contexts has one with another of *plain*."""
+        # True if the question has a term of *run*, or a sentence of the contexts has one with another of *plain*.
         if not self._asked.isdisjoint(run):
             return True
         sentences, _ = self.index.sentences

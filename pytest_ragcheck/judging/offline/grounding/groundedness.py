@@ -151,7 +151,7 @@ def groundedness(
 
 
 def _score(raw: float, absence: float, *, line: float, is_wrong: bool, is_changed: bool) -> float:
-    """The score of the *raw* support, scaled so that *line* becomes `PASS_LINE`; *is_wrong* is for a wrong number."""
+    # The score of the *raw* support, scaled so that *line* becomes `PASS_LINE`; *is_wrong* is for a wrong number.
     score = scaled(raw - _ABSENCE_WEIGHT * math.log1p(absence) - _CONTRADICTION * is_wrong, line=line)
     if is_changed:
         score = min(score, _HIGHEST_WITH_CHANGE)

@@ -232,7 +232,7 @@ def _measure_claim(claim: Support, evidence: Evidence, size: int) -> None:
 
 
 def _added_end(claim: Support, present: list[bool]) -> ChangedDetail | None:
-    """The last terms if two or more are absent, and at most one before them is: ", paid in gold coins"."""
+    # The last terms if two or more are absent, and at most one before them is: ", paid in gold coins".
     end = len(present)
     while end and not present[end - 1]:
         end -= 1
@@ -246,7 +246,7 @@ def _added_end(claim: Support, present: list[bool]) -> ChangedDetail | None:
 
 
 def _unknown_name(claim: Support, present: list[bool], evidence: Evidence) -> ChangedDetail | None:
-    """The term of a name that the contexts and the question lack; None without one, and in German."""
+    # The term of a name that the contexts and the question lack; None without one, and in German.
     if all(present) or evidence.is_german(claim.terms):
         return None
     names = [normalised(name).strip() for name in _NAME.findall(claim.sentence)]
@@ -256,7 +256,7 @@ def _unknown_name(claim: Support, present: list[bool], evidence: Evidence) -> Ch
 
 
 def _number_fault(claim: Support, evidence: Evidence) -> tuple[str, str | None] | None:
-    """The first number of the claim that the contexts lack or contradict, and the number in its place."""
+    # The first number of the claim that the contexts lack or contradict, and the number in its place.
     denied = {number for before, number in pairwise(claim.terms) if before == NOT}
     numbers = [number for number in numbers_in(dict.fromkeys(claim.content)) if number not in denied]
     for number in numbers:
@@ -275,5 +275,5 @@ def _number_fault(claim: Support, evidence: Evidence) -> tuple[str, str | None] 
 
 
 def _written(number: str, sentence: str) -> str | None:
-    """The last spelling of *number* in digits in *sentence*; None if it is in words."""
+    # The last spelling of *number* in digits in *sentence*; None if it is in words.
     return {canonical_number(found): found for found in NUMBER.findall(sentence)}.get(number)

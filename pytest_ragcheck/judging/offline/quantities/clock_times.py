@@ -139,7 +139,7 @@ def clock_time(minutes: float, start: int, end: int, *, is_certain: bool = False
 
 
 def _spoken_time(terms: Sequence[str], place: int) -> Quantity | None:
-    """The time with minutes in words at *place*: "half past two", "halb drei", "sept heures et quart"."""
+    # The time with minutes in words at *place*: "half past two", "halb drei", "sept heures et quart".
     term = terms[place]
     if not is_small(term) or not 0 < int(term) <= _HOURS_OF_A_CLOCK:
         return None
@@ -153,7 +153,7 @@ def _spoken_time(terms: Sequence[str], place: int) -> Quantity | None:
 
 
 def _minutes_after(terms: Sequence[str], place: int, end: int) -> tuple[int, int] | None:
-    """The minutes of "y veinte" or "moins le quart" after the hour at *place*, and the place after them."""
+    # The minutes of "y veinte" or "moins le quart" after the hour at *place*, and the place after them.
     is_hour = end > place + 1 or (term_at(terms, place - 1) in _BEFORE_HOURS)
     if not is_hour or term_at(terms, end) not in _PLUS_OR_MINUS:
         return None
@@ -167,7 +167,7 @@ def _minutes_after(terms: Sequence[str], place: int, end: int) -> tuple[int, int
 
 
 def _minutes_at(terms: Sequence[str], at: int) -> int | None:
-    """The minutes of the term at *at* in a time: a quarter, half or a multiple of five; None for others."""
+    # The minutes of the term at *at* in a time: a quarter, half or a multiple of five; None for others.
     term = term_at(terms, at)
     if term in QUARTERS:
         return 15
@@ -183,7 +183,7 @@ def _is_minute(terms: Sequence[str]) -> bool:
 
 
 def _minutes_before(terms: Sequence[str], place: int) -> tuple[int, int] | None:
-    """The minutes of "quarter past" or "half" before the hour at *place*, and the place where they begin."""
+    # The minutes of "quarter past" or "half" before the hour at *place*, and the place where they begin.
     before = term_at(terms, place - 1)
     if before in HALVES:
         return -30, place - 1
@@ -208,5 +208,5 @@ def _minutes_before(terms: Sequence[str], place: int) -> tuple[int, int] | None:
 
 
 def _is_time_of_day(terms: Sequence[str], start: int, hour: int) -> bool:
-    """True for "at 5 to 8" and "5 to 8 in the morning", but not for "5 to 8 guests"."""
+    # True for "at 5 to 8" and "5 to 8 in the morning", but not for "5 to 8 guests".
     return terms[max(0, start - 1) : start] == ["at"] or not PARTS_OF_A_DAY.isdisjoint(terms[hour + 1 : hour + 4])

@@ -32,7 +32,7 @@ class Operands:
 
     @lazy
     def _results(self) -> frozenset[float]:
-        """The results of one operation on two of the numbers, and each number divided by 100, as for a percentage."""
+        # The results of one operation on two of the numbers, and each number divided by 100, as for a percentage.
         one_step = (
             (
                 one + other,

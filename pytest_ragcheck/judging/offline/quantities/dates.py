@@ -41,7 +41,7 @@ def ordinal_at(terms: Sequence[str], place: int) -> Quantity | None:
 
 
 def _first_unit(terms: Sequence[str], place: int) -> Quantity | None:
-    """The unit after the "first" at *place*: "the first year" is the first 12 months."""
+    # The unit after the "first" at *place*: "the first year" is the first 12 months.
     dimension, factor = unit_at(terms, place + 1)
     if dimension not in ("time", "months"):
         return None
@@ -82,7 +82,7 @@ def date_at(terms: Sequence[str], place: int) -> Quantity | None:
 
 
 def _after_days(terms: Sequence[str], place: int) -> int:
-    """The place after the days that follow the one at *place*: "18 to 20 October", "24, 25 and 31 December"."""
+    # The place after the days that follow the one at *place*: "18 to 20 October", "24, 25 and 31 December".
     at = place + 1
     while at < min(len(terms), place + _LONGEST_DAYS):
         following = at + (terms[at] in TO)

@@ -103,7 +103,7 @@ class Quantity:
         return "money" in (mine, its) and not MONEY.isdisjoint((mine, its)) and _close(self.value, other.value)
 
     def _same_number(self, other: Quantity) -> bool:
-        """True if the amounts are equal, perhaps in the other reading; "ten" may be ten years, "ten rooms" not."""
+        # True if the amounts are equal, perhaps in the other reading; "ten" may be ten years, "ten rooms" not.
         are_certain = self.is_certain and other.is_certain
         is_time = not _TIMES.isdisjoint((self.dimension, other.dimension))
         if self.dimension == other.dimension or (are_certain and self.factor == other.factor and not is_time):
@@ -144,7 +144,7 @@ class Quantity:
 
 
 def _is_fortnight(one: Quantity, other: Quantity) -> bool:
-    """True for "quinze jours" and two weeks."""
+    # True for "quinze jours" and two weeks.
     return {one.value, other.value} == {14 * DAY, 15 * DAY} and 7 * DAY in (one.factor, other.factor)
 
 
@@ -173,7 +173,7 @@ def _same_time(one: Quantity, other: Quantity) -> bool:
 
 
 def _minutes_of(each: Quantity) -> Sequence[float]:
-    """The possible times of day of *each*, in minutes: 18 is 18:00, and 22.3 hours are 22:30 or 22:18."""
+    # The possible times of day of *each*, in minutes: 18 is 18:00, and 22.3 hours are 22:30 or 22:18.
     if each.dimension == "clock":
         return (each.value,)
     if each.dimension not in ("", "time"):

@@ -92,7 +92,7 @@ def read_quantities(terms: Sequence[str]) -> list[Quantity]:
 
 
 def _without_number(terms: Sequence[str], place: int, end: int | None) -> Quantity | None:
-    """The quantity of words at *place*, such as half a unit; *end* is the end of the last quantity."""
+    # The quantity of words at *place*, such as half a unit; *end* is the end of the last quantity.
     term = terms[place]
     if term in _STARTS_BEFORE_UNITS and (place + 1 == len(terms) or terms[place + 1] not in UNITS):
         return None
@@ -113,7 +113,7 @@ def _fixed_at(terms: Sequence[str], place: int) -> Quantity:
 
 
 def _counted_by_article(terms: Sequence[str], place: int) -> Quantity | None:
-    """The unit after the article at *place*: "a year", "once a week" in other words."""
+    # The unit after the article at *place*: "a year", "once a week" in other words.
     is_quarter = term_at(terms, place + 1) in QUARTERS and quarters_at(terms, place + 1)
     dimension, factor = unit_at(terms, place + 1)
     is_counted = (
@@ -131,7 +131,7 @@ def _counted_by_article(terms: Sequence[str], place: int) -> Quantity | None:
 
 
 def _interval(terms: Sequence[str], place: int) -> Quantity | None:
-    """The interval that begins at *place*: "weekly", "every week", "every other day", "раз в неделю"."""
+    # The interval that begins at *place*: "weekly", "every week", "every other day", "раз в неделю".
     term = terms[place]
     if term in PERIODS and term not in UNITS:  # "trimestral" has the term of "trimestre"
         dimension, factor = UNITS[term_of(PERIODS[term])]
@@ -153,7 +153,7 @@ def _interval(terms: Sequence[str], place: int) -> Quantity | None:
 
 
 def _as_interval(found: Quantity, terms: Sequence[str]) -> Quantity:
-    """*found* with its rate; a count of times becomes an interval, for twice a day is every twelve hours."""
+    # *found* with its rate; a count of times becomes an interval, for twice a day is every twelve hours.
     found.per, end = rate_after(terms, found.end, is_count=found.dimension == "times")
     if found.dimension == "times" and found.per in LASTING and found.value:
         found.dimension, length = UNITS[term_of(found.per)]
@@ -163,7 +163,7 @@ def _as_interval(found: Quantity, terms: Sequence[str]) -> Quantity:
 
 
 def _joined(found: list[Quantity], terms: Sequence[str]) -> list[Quantity]:
-    """*found* with the unit of a range at both ends, pairs such as 4/5 as dates, and sums such as 1 hour 30 minutes."""
+    # *found* with the unit of a range at both ends, pairs such as 4/5 as dates, and sums such as 1 hour 30 minutes.
     kept: list[Quantity] = []
     for each in found:
         if not kept or each.start - kept[-1].end > 1:
@@ -194,13 +194,13 @@ def _joined(found: list[Quantity], terms: Sequence[str]) -> list[Quantity]:
 
 
 def _is_range_of_times(before: Quantity, each: Quantity, terms: Sequence[str]) -> bool:
-    """True for "a quarter past two to four in the afternoon"."""
+    # True for "a quarter past two to four in the afternoon".
     is_range = each.start == before.end + 1 and terms[before.end] in TO
     return is_range and before.dimension == each.dimension == "clock" and each.is_certain and not before.is_certain
 
 
 def _is_rest_of(before: Quantity, each: Quantity, terms: Sequence[str]) -> bool:
-    """True if *each* is the rest of *before* in a smaller unit: minutes after hours, cents after euros."""
+    # True if *each* is the rest of *before* in a smaller unit: minutes after hours, cents after euros.
     if each.start > before.end and terms[before.end] not in AND:
         return False
     if before.dimension in MONEY:
@@ -247,7 +247,7 @@ def _read(terms: Sequence[str], place: int) -> Quantity:
 
 
 def _measured(terms: Sequence[str], place: int, value: float) -> Quantity:
-    """The quantity with *value* at *place*, its unit, and a further part: "2 hours and a half"."""
+    # The quantity with *value* at *place*, its unit, and a further part: "2 hours and a half".
     dimension, factor = unit_at(terms, place + 1)
     found = Quantity(start=place, end=place + 2, value=value * factor, dimension=dimension, factor=factor)
     following = term_at(terms, place + 2)
@@ -265,7 +265,7 @@ def _measured(terms: Sequence[str], place: int, value: float) -> Quantity:
 
 
 def _with_two_words(terms: Sequence[str], place: int, value: float) -> Quantity:
-    """The quantity with a unit of two words, "por ciento" or "square metres"; else a number."""
+    # The quantity with a unit of two words, "por ciento" or "square metres"; else a number.
     found = Quantity(start=place, end=place + 1, value=value)
     first, second = (*terms[place + 1 : place + 3], END, END)[:2]
     if second in _CENT and (first in BEFORE_PERIODS or first in ("por", "pour")):
@@ -282,7 +282,7 @@ def _is_noun(term: str) -> bool:
 
 
 def _rest_at(terms: Sequence[str], place: int, below: int) -> int:
-    """The hundredths or thousandths of a unit at *place*, as in "two pounds fifty"; 0 without any."""
+    # The hundredths or thousandths of a unit at *place*, as in "two pounds fifty"; 0 without any.
     term = term_at(terms, place)
     has_unit = unit_at(terms, place + 1)[0] != ""
     return int(term) if term.isdigit() and len(term) == len(str(below)) - 1 and not has_unit else 0

@@ -158,7 +158,7 @@ _NUMBERED = re.compile(r"\bno\. (?=\d)")
 
 
 def _numeric_date_in_words(match: re.Match[str]) -> str:
-    """The date with its month as a word; unchanged if either number may be the month."""
+    # The date with its month as a word; unchanged if either number may be the month.
     first, second = int(match[1]), int(match[2] or match[4])
     is_dotted = match[5] is not None
     if not (first and second) or max(first, second) > 31 or min(first, second) > 12 or match[0] == "24/7":
@@ -214,10 +214,8 @@ _ENDED = rf"\g<0> {CLAUSE_END} "
 
 
 def _with_clause_ends(folded: str) -> str:
-    """
-    *folded* with a `CLAUSE_END` for each semicolon and sign of a formula, and after each bracket, quote, apposition,
-    compound such as "non-stop" and comma after a condition that limits a negation or a condition.
-    """
+    # *folded* with a `CLAUSE_END` for each semicolon and sign of a formula, and after each bracket, quote, apposition,
+    # compound such as "non-stop" and comma after a condition that limits a negation or a condition.
     if ";" in folded or "=" in folded or "×" in folded or "÷" in folded:
         folded = _CLAUSE_SIGNS.sub(f" {CLAUSE_END} ", folded)
     if "(" in folded or '"' in folded:
@@ -239,7 +237,7 @@ def _closed(found: re.Match[str]) -> str:
 
 
 def _pairs(before: str, word: str) -> list[str]:
-    """The pairs of characters of a *word* in a script without word boundaries; else the word."""
+    # The pairs of characters of a *word* in a script without word boundaries; else the word.
     if word.isascii() or word[0].isdigit() or not _UNSPACED_RUN.search(word):
         return [word]
     pairs: list[str] = []

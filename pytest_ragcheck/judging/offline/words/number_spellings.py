@@ -147,7 +147,7 @@ def composed(words: Sequence[str], terms: Sequence[str]) -> list[str]:
 
 
 def _number_with_words_before(words: Sequence[str], terms: Sequence[str], place: int) -> tuple[int, str, int]:
-    """How many terms before *place* the number there replaces, its term or "", and the place after it."""
+    # How many terms before *place* the number there replaces, its term or "", and the place after it.
     word, halves = words[place], _words_of_half(words, place)
     before = words[place - 1] if place else ""
     is_percent = place > 1 and word in _PERCENT_AFTER and before in _PERCENT_BEFORE
@@ -167,14 +167,14 @@ def _number_with_words_before(words: Sequence[str], terms: Sequence[str], place:
 
 
 def _words_of_half(words: Sequence[str], place: int) -> int:
-    """The number of words before *place* that halve the number there: "half a dozen"; or 0."""
+    # The number of words before *place* that halve the number there: "half a dozen"; or 0.
     if place and words[place - 1] in _HALVES:
         return 1
     return 2 if place > 1 and words[place - 1] in _ARTICLES and words[place - 2] in _HALVES else 0
 
 
 def _is_french_hundred(words: Sequence[str], place: int) -> bool:
-    """True for "cent" in "cent vingt places" and "mille cent", but not in "20 cent" and "pour cent"."""
+    # True for "cent" in "cent vingt places" and "mille cent", but not in "20 cent" and "pour cent".
     before = words[place - 1] if place else ""
     if words[place] != "cent" or before in _PERCENT_BEFORE or before[:1].isdigit():
         return False
@@ -224,7 +224,7 @@ def _number_at(words: Sequence[str], terms: Sequence[str], start: int) -> tuple[
 
 
 def _value_added(words: Sequence[str], terms: Sequence[str], start: int, place: int, room: int) -> float:
-    """The value that the word at *place* adds to the number that begins at *start*; or 0."""
+    # The value that the word at *place* adds to the number that begins at *start*; or 0.
     word = words[place]
     if word == "cent":
         return _HUNDRED if terms[place] == "100" else 0  # mille cent
@@ -240,7 +240,7 @@ def _scale_at(words: Sequence[str], place: int) -> int | None:
 
 
 def _begins_another(words: Sequence[str], end: int, step: int, room: int, smallest_scale: float) -> bool:
-    """True for the second number of "a hundred and two hundred" and of "a thousand and fifty thousand"."""
+    # True for the second number of "a hundred and two hundred" and of "a thousand and fifty thousand".
     first = end + step - 1
     limit = room if room > _HUNDRED else smallest_scale
     for place in range(first + 1, min(first + _LONGEST_GROUP, len(words))):
@@ -255,7 +255,7 @@ def _begins_another(words: Sequence[str], end: int, step: int, room: int, smalle
 
 
 def _room_after(word: str) -> int:
-    """The limit of a number that may be added to *word*: 10 after twenty, 0 after three or 3."""
+    # The limit of a number that may be added to *word*: 10 after twenty, 0 after three or 3.
     if word in ("soixante", "dix"):  # soixante-dix is 70, dix-sept is 17
         return 20 if word == "soixante" else 10
     value = 100 if word in _FRENCH_HUNDREDS else NUMBER_WORDS.get(word, 0)

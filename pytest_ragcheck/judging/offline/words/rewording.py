@@ -76,7 +76,7 @@ def reworded(found: list[str], ambiguous: AbstractSet[str], negative: AbstractSe
 def _rewritten(
     found: list[str], sought: AbstractSet[str], written: Callable[[str, Sequence[str]], Sequence[str]]
 ) -> list[str]:
-    """*found* with each word of *sought* as *written* returns it for the word and those after it."""
+    # *found* with each word of *sought* as *written* returns it for the word and those after it.
     result: list[str] = []
     end = 0
     for place in compress(count(), map(sought.__contains__, found)):
@@ -87,7 +87,7 @@ def _rewritten(
 
 
 def _with_negations(found: list[str], negative: AbstractSet[str]) -> list[str]:
-    """*found* with `NOT` before each *negative* word, and without a Portuguese "no"."""
+    # *found* with `NOT` before each *negative* word, and without a Portuguese "no".
     if "no" in negative:
         is_portuguese = not PORTUGUESE.isdisjoint(found) and NOT_PORTUGUESE.isdisjoint(found)
         found = [
@@ -100,7 +100,7 @@ def _with_negations(found: list[str], negative: AbstractSet[str]) -> list[str]:
 
 
 def _with_homographs(found: list[str], homographs: AbstractSet[str]) -> list[str]:
-    """*found* with words for a Spanish "en", an Italian "si", an English "falls" and a Dutch "pas", "only"."""
+    # *found* with words for a Spanish "en", an Italian "si", an English "falls" and a Dutch "pas", "only".
     words_in = frozenset(found)
     is_italian = not _ITALIAN.isdisjoint(words_in) and _NOT_ITALIAN.isdisjoint(words_in)
     instead = {
@@ -113,7 +113,7 @@ def _with_homographs(found: list[str], homographs: AbstractSet[str]) -> list[str
 
 
 def _with_french_negations(found: list[str]) -> Iterator[str]:
-    """*found* with "ne ... pas" as one negation before the verb: "ne comprend pas" becomes "not comprend"."""
+    # *found* with "ne ... pas" as one negation before the verb: "ne comprend pas" becomes "not comprend".
     closed: set[int] = set()
     for place, word in enumerate(found):
         if place in closed:
@@ -128,11 +128,8 @@ def _with_french_negations(found: list[str]) -> Iterator[str]:
 
 
 def _in_other_words(word: str, after: Sequence[str]) -> Sequence[str]:
-    """
-    The words for *word*: "2 times" for "twice", "without" for "free" in "free of nuts", not in "frei von 9 bis 12".
-
-    A word for one time only counts before a period, "once a day".
-    """
+    # The words for *word*: "2 times" for "twice", "without" for "free" in "free of nuts", not in "frei von 9 bis 12".
+    # A word for one time only counts before a period, "once a day".
     if word in _PHRASES:
         is_phrase = len(after) > 1 and after[0] in _IN_PHRASES and not after[1][0].isdigit()
         return (_PHRASES[word] if is_phrase else word,)
@@ -143,7 +140,7 @@ def _in_other_words(word: str, after: Sequence[str]) -> Sequence[str]:
 
 
 def _with_seconds(found: list[str]) -> list[str]:
-    """*found* with "30 seconds" for "30s", "after 30s" and "1.5 s"; "the 1990s", "his 30s" and "the 3s" stay."""
+    # *found* with "30 seconds" for "30s", "after 30s" and "1.5 s"; "the 1990s", "his 30s" and "the 3s" stay.
     result = found.copy()
     for place in compress(count(), map("s".__eq__, found)):
         before, number = ("", "", *found[max(0, place - 2) : place])[-2:]
@@ -155,7 +152,7 @@ def _with_seconds(found: list[str]) -> list[str]:
 
 
 def _with_signs_after_numbers(found: list[str]) -> list[str]:
-    """*found* with the signs moved after their numbers: `$`, `5`, `million` or `m` becomes `5`, `million`, `$`."""
+    # *found* with the signs moved after their numbers: `$`, `5`, `million` or `m` becomes `5`, `million`, `$`.
     result: list[str] = []
     sign, passed = "", False
     for each in found:

@@ -54,7 +54,7 @@ def places_of_sentences(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _is_abbreviation(text: str, start: int, dot: int) -> bool:
-    """True if the dot at *dot* ends an abbreviation, an initial or a list marker, and not a sentence."""
+    # True if the dot at *dot* ends an abbreviation, an initial or a list marker, and not a sentence.
     end = text[max(start, dot - _LEAST_OF_AN_END) : dot].lower()
     if len(end) == _LEAST_OF_AN_END and end.isalpha() and end not in _ENDS_OF_ABBREVIATIONS:
         return False
@@ -74,13 +74,13 @@ def _is_abbreviation(text: str, start: int, dot: int) -> bool:
 
 
 def _is_dated(text: str, dot: int, goes_on: Callable[[str], bool] = lambda word: word[0].islower()) -> bool:
-    """True if a month or a word that *goes_on* follows the dot, as in "15. September", "1.5. bis" and "9 a.m. to"."""
+    # True if a month or a word that *goes_on* follows the dot, as in "15. September", "1.5. bis" and "9 a.m. to".
     following = _NEXT_WORD.match(text, dot + 1)
     return following is not None and (goes_on(following[1]) or normalised(following[1]) in MONTHS_BY_WORD)
 
 
 def _without_marker(piece: str) -> str:
-    """*piece* without blanks and list markers around it; empty if it has no letters and digits."""
+    # *piece* without blanks and list markers around it; empty if it has no letters and digits.
     piece = piece.strip()
     if not piece or (piece[0].isalpha() and piece[1:2] not in _AFTER_A_LETTER):
         return piece

@@ -145,7 +145,7 @@ def _by_stem(pairs: Iterable[tuple[str, str]]) -> dict[str, list[tuple[str, str]
 
 
 def _listed(by_stem: dict[str, list[tuple[str, str]]], word: str, own: str) -> str | None:
-    """The value of the listed word that *word*, with the stem *own*, is a form of; None without one."""
+    # The value of the listed word that *word*, with the stem *own*, is a form of; None without one.
     listings: list[tuple[str, str]] = [*by_stem.get(own, ()), *by_stem.get(word, ())]
     for entry, value in listings:
         if entry[1:] == word if entry[0] == "=" else word.startswith(entry[: max(len(own), len(entry) - _SHORTENED)]):

@@ -30,7 +30,7 @@ def _by_word(section: str) -> dict[str, str]:
 
 
 def _counted(section: str, step: int = 1) -> dict[str, int]:
-    """The value of each word of *section*, where the words of a line have values that rise by *step*."""
+    # The value of each word of *section*, where the words of a line have values that rise by *step*.
     return {
         word: int(key.split()[0]) + step * place
         for key, words in _SECTIONS[section]
@@ -45,7 +45,7 @@ def _measured(section: str) -> dict[str, tuple[str, float]]:
 
 
 def _joined_words() -> dict[str, int]:
-    """The numbers that German, Dutch and Italian write as one word: zweiundzwanzig, driehonderd, ventidue."""
+    # The numbers that German, Dutch and Italian write as one word: zweiundzwanzig, driehonderd, ventidue.
     numbers, tens = dict(_SECTIONS["numbers"]), dict(_SECTIONS["tens"])
     german, dutch = ("ein", *numbers["2 de"][:8]), ("een", *numbers["2 nl"][:8])
     italian = ("uno", "due", "tre", "quattro", "cinque", "sei", "sette", "otto", "nove")
