@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from itertools import pairwise
 
@@ -94,6 +95,21 @@ def test_a_rate_without_errors_has_an_interval() -> None:
     # One group says nothing about others.
     one = of(*[(0.9, GOOD), (0.1, BAD)] * 30, groups="a" * 60)
     assert (one.estimates["accuracy"].low, one.estimates["kappa"].low) == (0.0, -1.0)
+
+
+def test_unequal_numbers_of_good_and_bad_answers_weigh_by_their_harmonic_mean() -> None:
+    told = of(*[(0.9, GOOD)] * 10, *[(0.1, BAD)] * 30)
+    # 4 / (1/10 + 1/30) = 30 answers, and t = 2.0227 of 39 degrees: 30 / (30 + t^2).
+    assert told.estimates["balanced_accuracy"].low == pytest.approx(0.8800, abs=0.0005)
+
+
+def test_few_independent_answers_have_the_interval_of_one_less() -> None:
+    told = of(*[(0.9, GOOD)] * 8, *[(0.1, GOOD)] * 2)
+    # The jackknife's variance of a share is p (1 - p) / (n - 1), so n is 9; t = 2.2622 of 9 degrees.
+    middle, reach = 0.8 + 2.2622**2 / 18, 2.2622 * math.sqrt(0.16 / 9 + 2.2622**2 / 324)
+    low, high = ((middle + each) / (1 + 2.2622**2 / 9) for each in (-reach, reach))
+    assert told.estimates["tpr"].low == pytest.approx(low, abs=0.0005)
+    assert told.estimates["tpr"].high == pytest.approx(high, abs=0.0005)
 
 
 @pytest.mark.parametrize("rate", [pytest.param(0.8, marks=exhaustive), pytest.param(0.95, marks=exhaustive), 0.98])

@@ -43,6 +43,12 @@ def test_ten_answers_do_not_show_that_a_judge_is_as_good() -> None:
     assert not told.judges[1].as_good
 
 
+def test_a_difference_of_all_answers_ends_at_1() -> None:
+    right, wrong = (RateSample(list(judged(set(range(errors)), n=6).values()), 0.5) for errors in (0, 6))
+    assert (difference(right, wrong, "tpr").value, difference(right, wrong, "tpr").high) == (1.0, 1.0)
+    assert (difference(wrong, right, "tpr").value, difference(wrong, right, "tpr").low) == (-1.0, -1.0)
+
+
 def test_only_answers_that_all_judges_scored_are_compared() -> None:
     told = compare_judges(
         [judged({0}, without=frozenset({5, 6})), judged({0}, without=frozenset({7}))],
