@@ -174,6 +174,10 @@ async def _decided(
         failed = replace(record, scores=await measured(), error_kind=error.kind, reason=clean.text(str(error)))
         return _unjudged(failed, given, prepared)
     scores = await measured() | _judged_scores(question, judgement, settings) | modelled
+    material = "" if judge is None else material_digest(judged, answer)
+    if (row := prepared.row) is not None and (row.judge, row.material) == (record.judge, material):
+        # The judgement belongs to one answer, and the scores to all.
+        scores |= {metric: row.scores[metric] for metric in row.repeated.keys() & scores.keys() & {*JUDGED}}
     overall = weighted(scores, settings.run.weights)
     if overall is not None:
         scores[OVERALL] = overall.score
@@ -181,16 +185,14 @@ async def _decided(
     # In the order of the catalogue, followed by users' own metrics.
     scores = {metric: scores[metric] for metric in (*filter(scores.__contains__, METRICS), *scores)}
     redacted = judgement_without_secrets(judgement, clean)
-    record = replace(
+    return replace(
         _with_verdict(record, scores, given, judgement, prepared),
         overall_lacks=overall.lacks if overall is not None else (),
-        repeated={metric: (tuple(votes),) for metric, votes in judgement.votes.items() if metric in scores},
         unsupported_claims=redacted.unsupported_claims,
         verdict_cached=judgement.cached,
         judgement=None if judge is None else redacted,
-        material="" if judge is None else material_digest(judged, answer),
+        material=material,
     )
-    return record if prepared.row is None else with_recorded_repeats(record, prepared.row)
 
 
 def _of_other_metrics(question: Question, metrics: Iterable[Metric], settings: Settings) -> dict[str, Score]:
@@ -223,7 +225,7 @@ def _with_verdict(
 ) -> Record:
     decision = decide(record.question, scores, _thresholds(prepared))
     reason = reason_for(decision, record.question, given, judgement, scores)
-    return replace(
+    decided = replace(
         record,
         verdict=decision.verdict,
         scores=scores,
@@ -231,7 +233,9 @@ def _with_verdict(
         dropped=decision.dropped,
         reason=prepared.settings.redactor.text(reason),
         error_kind=decision.error_kind,
+        repeated={metric: (tuple(votes),) for metric, votes in judgement.votes.items() if metric in scores},
     )
+    return decided if prepared.row is None else with_recorded_repeats(decided, prepared.row)
 
 
 def _thresholds(prepared: PreparedQuestion) -> Thresholds:

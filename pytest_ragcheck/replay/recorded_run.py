@@ -20,7 +20,6 @@ from pytest_ragcheck.questions.planted import plants_of
 from pytest_ragcheck.questions.question import END_TO_END, RETRIEVAL_ALONE, Question
 from pytest_ragcheck.rag.answer import RagAnswer
 from pytest_ragcheck.scores.catalogue import ABSTAINED, JUDGED
-from pytest_ragcheck.scores.score import measured_values
 from pytest_ragcheck.summary.gate.recorded.recorded_verdicts import SameScore
 from pytest_ragcheck.summary.gate.recorded.saved_answer import MENTIONS, label_digests
 from pytest_ragcheck.verdict.record import Record
@@ -176,13 +175,7 @@ class RecordedJudge:
                 cost = row.cost
                 tokens = {"input_tokens": cost.judge_input_tokens, "output_tokens": cost.judge_output_tokens}
                 note_use(TokenUse(model="", url=None, **tokens, recorded=True, recorded_usd=cost.judge_usd))
-            known = row.judgement
-            if max(map(len, row.repeated.values()), default=0) > 1:
-                # The judgement belongs to one answer, and the scores to all.
-                for score in measured_values(row.scores).keys() & {*JUDGED}:
-                    value: Any = row.scores[score].value
-                    known = replace(known, votes={}, **{score: value})
-            return known
+            return row.judgement
         if row.verdict is Verdict.ERROR and row.error_kind not in DECIDED and same_judge:
             raise RecordedError(row.reason, kind=row.error_kind)
         # The judge failed beside a leak.

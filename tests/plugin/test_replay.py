@@ -97,6 +97,19 @@ def rag_judge():
     assert "attempts" not in other["reason"]
 
 
+@pytest.mark.parametrize("options", [("-orag_repeats=2",), ("-orag_repeats=2", "-orag_judge_repeats=2")])
+def test_repeats_with_a_failed_judge_or_with_votes_are_those_of_the_recorded_run(
+    project: Project, options: tuple[str, ...]
+) -> None:
+    leak = good("fees", must_not_mention=["free"]).but(answer="It is free.", judge_error="canned: the judge is down.")
+    project.ask(good("terms", expected_answer="30 days"), leak)
+    before = documents(project.run(*options))
+    assert [row["verdict"] for row in before[0]["predictions"]] == ["PASS", "FAIL"]
+    (project.folder / "ragcheck-results").rename(project.folder / "recorded")
+    project.write("conftest.py", "")
+    assert documents(project.run("--rag-replay=recorded")) == before
+
+
 def test_the_files_of_a_failed_fixture_are_those_of_the_recorded_run(project: Project) -> None:
     project.ask(good("terms"))
     project.extend_conftest(
