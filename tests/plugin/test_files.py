@@ -170,6 +170,14 @@ def test_several_datasets_are_called_session_and_have_a_questions_file_each(proj
     assert list(run.summary["datasets"]) == ["tests__billing", "News & more"]
 
 
+def test_a_name_longer_than_that_of_a_file_may_be_writes_all_files(project: Project) -> None:
+    name = "billing " * 40 + "é"
+    project.ask(good("terms"), dataset_name=name)
+    run = project.run()
+    assert list(run.summary["datasets"]) == [name]
+    assert len(run.files) == 3
+
+
 def test_the_agent_names_the_files_and_no_other_folder(project: Project) -> None:
     project.ask(good("terms"))
     run = project.run("--rag-agent=../v2 beta")
