@@ -29,7 +29,7 @@ from pytest_ragcheck.summary.run_outcomes import Outcomes
 from pytest_ragcheck.verdict.record import record_of
 
 _GIVE = "Give the folders that all shards of one run wrote."
-_PLAIN = ("session_name", "cut_short", "stopped", "skipped", "on_demand")
+_PLAIN = ("session_name", "replay_of", "cut_short", "stopped", "skipped", "on_demand")
 _RUN_ALIKE = "Run all shards on the same commit and with the same settings."
 
 

@@ -72,6 +72,14 @@ def row(name: str, **said: Any) -> dict[str, Any]:
     return passed(name, metrics={"groundedness": 0.9}, thresholds=LIMIT, **said)
 
 
+def test_merged_replays_name_their_recording(tmp_path: Path, merge: Ragcheck) -> None:
+    shards(tmp_path, good("a"), good("b"), replay_of="recorded.json")
+    status, printed, _ = merge()
+    assert (status, printed.splitlines().count("answers: recorded in recorded.json")) == (0, 1)
+    predictions = json.loads((tmp_path / "ragcheck-results" / "rag_predictions.json").read_bytes())
+    assert predictions["replay_of"] == "recorded.json"
+
+
 def test_all_pass_is_0_and_a_fail_is_1(tmp_path: Path, merge: Ragcheck) -> None:
     shards(tmp_path, good("a"), good("b"))
     assert merge()[0] == 0
