@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.canned import bad, broken, good
-from tests.harness import three_ways
+from tests.harness import three_ways, two_ways
 
 if TYPE_CHECKING:
     from tests.harness import Project, Run
@@ -59,6 +59,17 @@ def test_the_header_names_both_where_a_fixture_wins_for_some_files_only(project:
     assert "; judge offline or from the rag_judge fixture; " in line
     (line,) = [line for line in project.run("--co", "--rag-judge=offline", "inner").lines if "ragcheck: end" in line]
     assert "; judge from the rag_judge fixture; " in line
+
+
+@two_ways
+def test_the_header_names_the_fixtures_and_thresholds_of_an_inner_folder(project: Project) -> None:
+    project.write("inner/prices.rag.yaml", "defaults: {thresholds: 0}\nquestions: [What?]")
+    fixture = "import pytest\n\n@pytest.fixture(scope='session')\n"
+    code = "def rag_client():\n    return lambda query: {'answer': query, 'contexts': [query]}\n"
+    project.write("inner/conftest.py", fixture + code)
+    first, second = (line for line in project.run("--rag-judge=offline").lines if line.startswith("ragcheck: "))
+    assert first.startswith("ragcheck: endpoint from the rag_client fixture; judge offline; ")
+    assert "inner__prices" in second
 
 
 @three_ways

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-
-import pytest
+from typing import TYPE_CHECKING
 
 from pytest_ragcheck.config.readers import WITH_MODEL
 from pytest_ragcheck.config.settings import Settings
 from pytest_ragcheck.plugin.collecting.overrides import homes_of
 from pytest_ragcheck.plugin.configuration import settings_of
-from pytest_ragcheck.plugin.run_state import RUN, run_of
+from pytest_ragcheck.plugin.run_state import run_of
 from pytest_ragcheck.plugin.workers.worker_info import runs_everything
 from pytest_ragcheck.questions.question import QuestionSet
 from pytest_ragcheck.redaction import shown_url
@@ -20,24 +19,22 @@ from pytest_ragcheck.report.terminal.run_lines import header_lines
 from pytest_ragcheck.scores.catalogue import JUDGED
 from pytest_ragcheck.verdict.failure_text import some
 
-_MOST_NAMED = 5
+if TYPE_CHECKING:
+    import pytest
 
-_WRITTEN: pytest.StashKey[bool] = pytest.StashKey()
+_MOST_NAMED = 5
 
 
 def header(config: pytest.Config) -> list[str]:
     """The header; empty in a quiet run or if every question is deselected."""
     if not run_of(config).questions.selected or config.get_verbosity() < 0:
         return []
-    return [*_lines(config), *resume_lines_of(config)]
+    return [*lines_of_questions(config), *resume_lines_of(config)]
 
 
-def write_header_once(config: pytest.Config) -> None:
-    """Write the header in the controller of xdist, where pytest calls no header hook."""
-    if _WRITTEN in config.stash:
-        return
-    config.stash[_WRITTEN] = True
-    lines = [*_lines(config), *resume_lines_of(config)]
+def write_header(config: pytest.Config, lines: list[str]) -> None:
+    """Write the header in the controller of xdist, with the lines of a worker, because only those collect questions."""
+    lines += resume_lines_of(config)
     if runs_everything(config):
         lines.append("ragcheck: --dist each: every worker asks every question; its datasets end in its name")
     reporter = config.pluginmanager.get_plugin("terminalreporter")
@@ -54,14 +51,12 @@ def resume_lines_of(config: pytest.Config) -> list[str]:
     return resume_lines(config)
 
 
-def _lines(config: pytest.Config) -> list[str]:
+def lines_of_questions(config: pytest.Config) -> list[str]:
     settings = settings_of(config)
     output, start = settings.run.output, config.invocation_params.dir
     folder = output.relative_to(start) if output.is_relative_to(start) else output
-    run = config.stash.get(RUN, None)
-    sets = list(run.questions.sets.values()) if run is not None else []
-    # The controller of xdist collects no files, so the header describes the root folder.
-    paths = [questions.path for questions in sets] or [config.rootpath]
+    sets = list(run_of(config).questions.sets.values())
+    paths = [questions.path for questions in sets]
     judge = "not asked"
     known = {question.is_answered for each in sets for question in each.questions}
     if "judge" in settings.run.metrics and known != {False}:

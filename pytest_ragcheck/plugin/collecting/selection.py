@@ -8,7 +8,7 @@ import pytest
 
 from pytest_ragcheck.plugin.collecting.preconditions import check_preconditions
 from pytest_ragcheck.plugin.collecting.question_items import question_of
-from pytest_ragcheck.plugin.collecting.run_header import resume_lines_of
+from pytest_ragcheck.plugin.collecting.run_header import lines_of_questions, resume_lines_of
 from pytest_ragcheck.plugin.configuration import calls_rag_check, has_gate, settings_of
 from pytest_ragcheck.plugin.run_state import run_of
 from pytest_ragcheck.plugin.workers.transport import COLLECTED, REFUSAL, send
@@ -56,7 +56,7 @@ def _check_before_running(session: pytest.Session) -> None:
         # A quiet run prints no header, and must still refuse to resume a different run.
         resume_lines_of(config)
         if hasattr(config, "workerinput") and run_of(config).questions.selected:
-            send(config, COLLECTED, "", mark=COLLECTED)
+            send(config, COLLECTED, "\n".join(lines_of_questions(config)), mark=COLLECTED)
     except pytest.UsageError as error:
         if not hasattr(config, "workerinput"):
             raise

@@ -83,13 +83,13 @@ class Recorder:
         if (refusal := received(report, REFUSAL)) is not None:
             # Only the controller of xdist can end the run.
             raise pytest.UsageError(refusal)
-        if received(report, COLLECTED) is not None:
-            from pytest_ragcheck.plugin.collecting.run_header import write_header_once
+        if (header := received(report, COLLECTED)) is not None:
+            from pytest_ragcheck.plugin.collecting.run_header import write_header
             from pytest_ragcheck.plugin.collecting.selection import check_gate
 
             run_of(self._config)
             check_gate(self._config)
-            write_header_once(self._config)
+            write_header(self._config, header.splitlines())
         if (begun := received(report, BEGUN)) is not None:
             from pytest_ragcheck.plugin.guests.interruption import end_cleanly_on_sigterm
 

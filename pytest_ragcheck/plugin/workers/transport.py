@@ -33,7 +33,7 @@ A run that is interrupted before its first record is written with these question
 """
 
 COLLECTED = "ragcheck_collected"
-"""Name of a message that a worker sends before its first item, if its items ask questions."""
+"""Name of the header's lines, which a worker sends before its first item, if its items ask questions."""
 
 LINE = "ragcheck_line"
 """Name of a line for the terminal."""
