@@ -34,6 +34,7 @@ from pytest_ragcheck.report.files.result_files import Written, write_results
 from pytest_ragcheck.report.terminal.run_lines import run_thresholds
 from pytest_ragcheck.scores.catalogue import ASSERTABLE
 from pytest_ragcheck.summary.aggregate import Summary, aggregate
+from pytest_ragcheck.summary.calibration.agreement import read_agreements
 from pytest_ragcheck.summary.flaky import flaky_in_run
 from pytest_ragcheck.summary.gate.gate_decision import tolerated
 from pytest_ragcheck.summary.reach import Reach
@@ -239,6 +240,7 @@ def outcomes_of(
         complete=len(records) + sum(skipped.values()) == sum(len(each.questions) for each in sets),
         thresholds=run_thresholds(settings, sets, judged={r.judge for r in records if r.endpoint} != {None}),
         groups=settings.run.metrics,
+        agreements=read_agreements(settings.judge.calibrations),
         replay_of=replay_of,
         excused={q.key: f"{EXPECTED}: {printable(q.xfail)}" for s in sets for q in s.questions if q.xfail is not None},
         reach=Reach(searched=tuple(f"{each.dataset_name}::*" for each in sets)),

@@ -39,7 +39,6 @@ def run(chosen: argparse.Namespace) -> int:
     from pytest_ragcheck.report.terminal.gate_lines import flaky_lines
     from pytest_ragcheck.report.terminal.run_lines import summary_lines
     from pytest_ragcheck.summary.aggregate import aggregate
-    from pytest_ragcheck.summary.calibration.agreement import read_agreements
     from pytest_ragcheck.summary.flaky import flaky_in_run
 
     settings = read_settings(_given(chosen))
@@ -64,7 +63,7 @@ def run(chosen: argparse.Namespace) -> int:
     records, notes = asyncio.run(_judged(questions, recording, judge, settings))
     outcomes = outcomes_of(sets, records, settings, replay_of=recording.name)
     flaky = flaky_in_run(outcomes.measured, None, clean=str)
-    summary = aggregate(outcomes, measured=read_agreements(settings.judge.calibrations), flaky=flaky)
+    summary = aggregate(outcomes, flaky=flaky)
     say(*summary_lines(outcomes, summary), *notes, *flaky_lines(flaky))
     written = write_results(outcomes, summary, settings.run.output, settings.redactor)
     say(*written.lines(Path.cwd()))

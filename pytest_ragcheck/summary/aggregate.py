@@ -115,14 +115,7 @@ class Summary:
     """The gate's decision; None without a gate, or if the run was cut short."""
 
 
-def aggregate(
-    outcomes: Outcomes,
-    *,
-    measured: Iterable[Agreement] = (),
-    flaky: tuple[Flaky, ...] = (),
-    decision: Decision | None = None,
-) -> Summary:
-    """The summary of a run; *measured* has the agreement of judges with people."""
+def aggregate(outcomes: Outcomes, *, flaky: tuple[Flaky, ...] = (), decision: Decision | None = None) -> Summary:
     names = [questions.dataset_name for questions in outcomes.sets]
     by_dataset: dict[str, list[Record]] = {name: [] for name in names}
     for record in outcomes.records:
@@ -143,7 +136,7 @@ def aggregate(
             record.verdict_cached and not record.evidence.get("same") for record in outcomes.records
         ),
         endpoints=tuple(dict.fromkeys(record.endpoint for record in outcomes.records if record.endpoint)),
-        agreements=agreements_of(measured, judges),
+        agreements=agreements_of(outcomes.agreements, judges),
         flaky=flaky,
         decision=decision,
     )

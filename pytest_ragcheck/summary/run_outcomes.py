@@ -10,6 +10,7 @@ from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.questions.question import QuestionSet
 from pytest_ragcheck.rag.documents.documents_outcome import Documents
 from pytest_ragcheck.scores.catalogue import DEFAULT_GROUPS
+from pytest_ragcheck.summary.calibration.agreement import Agreement
 from pytest_ragcheck.summary.gate_rules import GateRules
 from pytest_ragcheck.summary.reach import Reach
 from pytest_ragcheck.verdict.record import Record
@@ -78,6 +79,9 @@ class Outcomes:
 
     documents: Documents | None = None
     """None without uploads."""
+
+    agreements: tuple[Agreement, ...] = ()
+    """The measured agreement of judges with people, whichever judge the run has."""
 
     @property
     def dataset_name(self) -> str:

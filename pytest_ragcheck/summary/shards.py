@@ -21,6 +21,7 @@ from pytest_ragcheck.questions.question_rows import question_row
 from pytest_ragcheck.questions.wire import set_from_wire, set_to_wire
 from pytest_ragcheck.rag.documents.documents_outcome import Documents
 from pytest_ragcheck.scores.catalogue import JUDGED, RETRIEVAL
+from pytest_ragcheck.summary.calibration.agreement import agreement_of
 from pytest_ragcheck.summary.gate_rules import GateRules
 from pytest_ragcheck.summary.predictions_reader import naming, read_json
 from pytest_ragcheck.summary.reach import Reach
@@ -65,6 +66,7 @@ def shard_document(outcomes: Outcomes) -> dict[str, Any]:
         "failed_otherwise": outcomes.failed_otherwise,
         "excused": [[*key, why] for key, why in sorted(outcomes.excused.items())],
         "reach": outcomes.reach.to_row(),
+        "agreements": [{**asdict(each), "path": str(each.path)} for each in outcomes.agreements],
         "documents": asdict(outcomes.documents) if outcomes.documents is not None else None,
         "sets": [set_to_wire(questions) for questions in outcomes.sets],
         "records": (json.loads(record.to_json()) for record in outcomes.records),
@@ -184,6 +186,7 @@ def _outcomes(document: Mapping[str, Any]) -> Outcomes:
         excused={(dataset_name, name): why for dataset_name, name, why in document["excused"]},
         reach=Reach.from_row(document["reach"]),
         rules=GateRules(**same["gate"]),
+        agreements=tuple(agreement_of(Path(each["path"]), each) for each in document["agreements"]),
         documents=None if document["documents"] is None else Documents.from_row(document["documents"]),
     )
 

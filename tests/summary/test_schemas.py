@@ -233,7 +233,9 @@ RUNS = {
 def aggregated(run: Outcomes) -> Summary:
     """The summary of a run with everything that it can have beside its records."""
     flaky = (Flaky(dataset_name="billing", question_id="a", passes=1, fails=2),)
-    return aggregate(run, measured=[MEASURED], flaky=flaky, decision=decide(run, None, GateRules(gate="rate:0.5")))
+    return aggregate(
+        replace(run, agreements=(MEASURED,)), flaky=flaky, decision=decide(run, None, GateRules(gate="rate:0.5"))
+    )
 
 
 def violations(name: str, document: dict[str, Any]) -> list[str]:

@@ -12,6 +12,7 @@ from pytest_ragcheck.config.settings import Settings
 from pytest_ragcheck.plugin.run_state import GATE_ID, Run
 from pytest_ragcheck.questions.question import Question, QuestionSet
 from pytest_ragcheck.report.terminal.run_lines import run_thresholds
+from pytest_ragcheck.summary.calibration.agreement import read_agreements
 from pytest_ragcheck.summary.gate_rules import GateRules
 from pytest_ragcheck.summary.run_outcomes import Outcomes
 from pytest_ragcheck.verdict.failure_text import first_line
@@ -46,6 +47,7 @@ def outcomes_of(run: Run, settings: Settings) -> Outcomes:
         },
         rules=GateRules.of(settings),
         documents=run.documents,
+        agreements=read_agreements(settings.judge.calibrations),
         shard=settings.run.shard,
         replay_of=run.questions.shown(settings.run.replay).as_posix() if settings.run.replay else "",
         on_demand=Counter(why for key in records if (why := run.results.on_demand.get(key, ""))),

@@ -26,7 +26,6 @@ from pytest_ragcheck.report.terminal.annotations import annotation_lines
 from pytest_ragcheck.report.terminal.gate_lines import decision_text, flaky_lines, lines_beside
 from pytest_ragcheck.report.terminal.run_lines import LEFT_IS_RED, summary_lines
 from pytest_ragcheck.summary.aggregate import aggregate
-from pytest_ragcheck.summary.calibration.agreement import read_agreements
 from pytest_ragcheck.summary.flaky import flaky_in_run
 from pytest_ragcheck.summary.gate.gate_decision import tolerated
 
@@ -61,7 +60,6 @@ def finish(
     outcomes = replace(outcomes, tolerated=tolerated(outcomes, rules_of(config), baseline, clean=clean))
     summary = aggregate(
         outcomes,
-        measured=read_agreements(settings.judge.calibrations),
         flaky=flaky_in_run(outcomes.measured, baseline, clean=clean),
         decision=run.gate.decision,
     )

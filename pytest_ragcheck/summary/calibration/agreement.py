@@ -61,7 +61,7 @@ def agreements_of(agreements: Iterable[Agreement], judges: Sequence[JudgeIdentit
 def _read(path: Path) -> list[Agreement]:
     try:
         document: Any = json.loads(path.read_bytes())
-        return [_agreement(path, each) for each in document.get("judges", [document])]
+        return [agreement_of(path, each) for each in document.get("judges", [document])]
     except OSError as error:
         problem = f"cannot be read ({error.strerror})"
     except (ValueError, KeyError, TypeError, AttributeError):
@@ -71,7 +71,8 @@ def _read(path: Path) -> list[Agreement]:
     )
 
 
-def _agreement(path: Path, document: Any) -> Agreement:
+def agreement_of(path: Path, document: Any) -> Agreement:
+    """The agreement in a JSON object with its fields, from the file *path*."""
     balanced = document.get("balanced_accuracy")
     return Agreement(
         path=path,

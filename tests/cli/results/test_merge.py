@@ -10,11 +10,12 @@ import pytest
 
 from pytest_ragcheck.redaction import Redactor
 from pytest_ragcheck.report.files.result_files import write_shard
+from pytest_ragcheck.summary.calibration.agreement import Agreement
 from pytest_ragcheck.summary.gate_rules import GateRules
 from pytest_ragcheck.summary.reach import Reach
 from pytest_ragcheck.verdict.verdict import Verdict
 from tests.baselines import failed, passed, predictions
-from tests.making import a_question, a_record, an_error, some_outcomes
+from tests.making import OFFLINE, a_question, a_record, an_error, some_outcomes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -78,6 +79,24 @@ def test_merged_replays_name_their_recording(tmp_path: Path, merge: Ragcheck) ->
     assert (status, printed.splitlines().count("answers: recorded in recorded.json")) == (0, 1)
     predictions = json.loads((tmp_path / "ragcheck-results" / "rag_predictions.json").read_bytes())
     assert predictions["replay_of"] == "recorded.json"
+
+
+def test_the_agreement_of_the_judge_with_people_is_that_of_the_shards(tmp_path: Path, merge: Ragcheck) -> None:
+    measured = Agreement(
+        path=tmp_path / "calibration.json",
+        score="groundedness",
+        judge=OFFLINE,
+        n=300,
+        accuracy=0.87,
+        balanced_accuracy=None,
+        threshold=0.7,
+    )
+    shards(tmp_path, good("a"), good("b"), agreements=(measured,))
+    status, printed, _ = merge()
+    assert status == 0
+    assert "agrees with people on 87% of 300 answers" in printed
+    summary = json.loads((tmp_path / "ragcheck-results" / "rag_summary.json").read_bytes())
+    assert summary["judge_agreement"]["groundedness"]["n"] == 300
 
 
 def test_all_pass_is_0_and_a_fail_is_1(tmp_path: Path, merge: Ragcheck) -> None:

@@ -46,8 +46,9 @@ def test_what_the_command_wrote_is_read(tmp_path: Path) -> None:
 
 
 def test_it_stands_beside_the_mean_and_in_the_summary() -> None:
-    outcomes = some_outcomes(a_record("a", scores={"groundedness": Score(0.9), "f1": Score(0.5)}))
-    summary = aggregate(outcomes, measured=[FOUND])
+    record = a_record("a", scores={"groundedness": Score(0.9), "f1": Score(0.5)})
+    outcomes = some_outcomes(record, agreements=(FOUND,))
+    summary = aggregate(outcomes)
     lines = {line.split()[0]: line for line in summary_lines(outcomes, summary) if line.strip()}
     assert lines["groundedness"].endswith("  agrees with people on 87% of 300 answers")
     assert "agrees" not in lines["f1"]
