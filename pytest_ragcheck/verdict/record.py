@@ -133,15 +133,6 @@ class Record(Shown):
         values = self.bounded.items()
         return {metric: value for metric, value in values if value is not None and value > self.maximums[metric]}
 
-    def without_shown_turns(self, records: Mapping[tuple[str, str], Record]) -> Record:
-        """The record without its earlier turns if the *records* have them with the same answers."""
-        asked = self.question
-        for turn, given in zip(asked.earlier, asked.history, strict=False):
-            row = records.get((asked.dataset_name, turn.id))
-            if row is None or row.answer != given.answer or row.contexts != given.contexts:
-                return self
-        return replace(self, question=replace(asked, history=())) if asked.earlier and asked.history else self
-
     def __bool__(self) -> bool:
         """True if the verdict is PASS, as `assert rag_check(...)` expects."""
         return self.verdict is Verdict.PASS
@@ -237,6 +228,16 @@ def sharing(record: Record, other: Record) -> Record:
         if own is not theirs and own == theirs and repr(own) == repr(theirs):
             shared[name] = theirs
     return replace(record, **shared)
+
+
+def without_shown_turns(record: Record, records: Mapping[tuple[str, str], Record]) -> Record:
+    """The record without its earlier turns if the *records* have them with the same answers."""
+    asked = record.question
+    for turn, given in zip(asked.earlier, asked.history, strict=False):
+        row = records.get((asked.dataset_name, turn.id))
+        if row is None or row.answer != given.answer or row.contexts != given.contexts:
+            return record
+    return replace(record, question=replace(asked, history=())) if asked.earlier and asked.history else record
 
 
 _score = lru_cache(1_000, typed=True)(Score)

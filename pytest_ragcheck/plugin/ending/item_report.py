@@ -20,7 +20,7 @@ from pytest_ragcheck.plugin.workers.worker_info import place_of
 from pytest_ragcheck.summary.gate.gate_decision import why_tolerated
 from pytest_ragcheck.summary.gate_rules import COMPARING
 from pytest_ragcheck.summary.run_outcomes import EXPECTED, PASSED
-from pytest_ragcheck.verdict.record import QuestionErrored, QuestionFailed, Record
+from pytest_ragcheck.verdict.record import QuestionErrored, QuestionFailed, Record, without_shown_turns
 
 if TYPE_CHECKING:
     import pytest
@@ -75,7 +75,7 @@ def records_of(report: pytest.TestReport, config: pytest.Config) -> list[Record]
             text, on_demand, resumed = one
             evaluated = Evaluated(record=Record.from_json(text), on_demand=on_demand, resumed=resumed)
         records.append(record := run.results.with_known_turns(evaluated.record))
-        record = record.without_shown_turns(run.results.records)
+        record = without_shown_turns(record, run.results.records)
         question = run.questions.selected.get(place)
         # A worker sends a copy of the question; keep one in memory, unless the row needs its earlier turns.
         if question == record.question and not record.question.history:

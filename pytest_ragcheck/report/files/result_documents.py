@@ -18,7 +18,7 @@ from pytest_ragcheck.summary.gate.gate_decision import Decision
 from pytest_ragcheck.summary.gate.recorded.saved_answer import label_digests
 from pytest_ragcheck.summary.predictions_reader import SCHEMA_VERSION
 from pytest_ragcheck.summary.run_outcomes import Outcomes
-from pytest_ragcheck.verdict.record import Record, members
+from pytest_ragcheck.verdict.record import Record, members, without_shown_turns
 from pytest_ragcheck.verdict.repeats import spread
 
 JUDGEMENT = "judgement"
@@ -47,9 +47,9 @@ def predictions_document(
             if (key := record.question.key) in outcomes.tolerated
             else encoded(record) or prediction_row(record)
             for each in outcomes.measured
-            for record in [each.without_shown_turns(by_key)]
+            for record in [without_shown_turns(each, by_key)]
         ),
-        "errors": rows(_error(record.without_shown_turns(by_key)) for record in outcomes.errors),
+        "errors": rows(_error(without_shown_turns(record, by_key)) for record in outcomes.errors),
     }
 
 
