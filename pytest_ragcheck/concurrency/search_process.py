@@ -9,11 +9,16 @@ import sys
 import threading
 import weakref
 
+# The timer ends a search whose parent was killed; not on Windows.
 _PROGRAM = """
-import json, re, sys
+import json, re, signal, sys
+timer = getattr(signal, "setitimer", lambda *_: None)
 for line in sys.stdin.buffer:
-    pattern, flags, text = json.loads(line)
-    print(int(re.search(pattern, text, flags) is not None), flush=True)
+    pattern, flags, text, seconds = json.loads(line)
+    timer(0, seconds)  # ITIMER_REAL
+    found = re.search(pattern, text, flags) is not None
+    timer(0, 0)
+    print(int(found), flush=True)
 """
 
 
@@ -21,7 +26,8 @@ class SearchProcess:
     """
     Runs the regular expressions of users, since Python's `re` cannot be interrupted within a process.
 
-    The child starts with the first search and ends with `close`, or with this process.
+    The child starts with the first search and ends with `close`, or with this process; a search that runs then ends at
+    its time limit.
     """
 
     def __init__(self) -> None:
@@ -46,7 +52,7 @@ class SearchProcess:
             timer = threading.Timer(within_seconds, child.kill)
             timer.start()
             try:
-                reply = _ask(child, json.dumps([pattern, flags, text]))
+                reply = _ask(child, json.dumps([pattern, flags, text, within_seconds + 1]))
             finally:
                 timer.cancel()
             if reply not in {b"0", b"1"}:
