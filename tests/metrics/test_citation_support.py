@@ -11,19 +11,23 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_ragcheck.check import PreparedQuestion, check_question
+from pytest_ragcheck.config.settings import Settings
 from pytest_ragcheck.errors import JudgeReplyError
 from pytest_ragcheck.judging.model.openai_judge import OpenAIJudge
 from pytest_ragcheck.judging.model.support_reply import support_prompt
 from pytest_ragcheck.metrics.citation_support import CitationSupport
 from pytest_ragcheck.questions.question import EarlierTurn, Question
 from pytest_ragcheck.rag.answer import RagAnswer
+from pytest_ragcheck.redaction import REDACTED
 from pytest_ragcheck.scores.score import Score
-from tests.making import a_question
+from tests.making import Answers, Judges, a_question
 from tests.servers.openai_server import OpenAIServer, completion
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from pytest_ragcheck.verdict.record import Record
     from tests.servers.openai_server import Request, Script
 
 QUESTION = a_question("refund", question="How long?")
@@ -168,6 +172,31 @@ def test_the_model_gets_the_cited_passages_alone_in_one_request() -> None:
             ),
         ),
     }
+
+
+def test_the_model_gets_no_secrets_in_a_run() -> None:
+    secret = "correct-horse"
+    answer = RagAnswer(text=f"The key is {secret} [1].", contexts=(f"The key is {secret}.",))
+
+    async def run(server: OpenAIServer) -> Record:
+        judge = OpenAIJudge(model="m-1", api_key="k", base_url=server.url, max_retries=0)
+        async with aclosing(judge):
+            return await check_question(
+                PreparedQuestion(
+                    question=QUESTION,
+                    client=Answers(answer),
+                    judge=Judges(answer_correctness=1.0, groundedness=1.0),
+                    metrics=[CitationSupport(judge.chat)],
+                    settings=Settings.of(secrets=(secret,), metrics=("+citations",)),
+                )
+            )
+
+    with OpenAIServer(replies(lambda passages, sentence: sentence.startswith("The key"))) as server:
+        record = asyncio.run(run(server))
+    (request,) = server.requests
+    assert secret not in request.prompt
+    assert request.block("contexts") == [f"The key is {REDACTED}."]
+    assert record.scores["citation_precision"] == Score(1.0)
 
 
 def test_a_name_cites_all_contexts_of_its_document_as_one_passage() -> None:
