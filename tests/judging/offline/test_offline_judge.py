@@ -46,7 +46,7 @@ def calibrated(raw: float, line: float) -> float:
 
 
 def test_the_judge_says_who_it_is():
-    assert OfflineJudge.identity == JudgeIdentity(kind="offline", prompt_version="offline-14")
+    assert OfflineJudge.identity == JudgeIdentity(kind="offline", prompt_version="offline-15")
 
 
 @pytest.mark.parametrize("answer", ["30 days", "Thirty days.", "30d", "You can ask within 30 days."])
@@ -379,8 +379,12 @@ class TestGroundedness:
         judgement = judged("A receipt is needed [1]. Shipping to Mars is free【1†source】.")
         assert judgement.unsupported_claims == ("Shipping to Mars is free【1†source】.",)
 
-    def test_round_the_clock_is_no_number(self):
-        assert "number" not in judged("A receipt is needed 24/7.").error_message
+    @pytest.mark.parametrize("stated", ["24/7", "round-the-clock", "rund um die Uhr", "24 hours a day"])
+    def test_around_the_clock_is_24_hours_a_day(self, stated: str):
+        for context in ("24/7", "around the clock", "24 hours a day, 7 days a week"):
+            assert judged(f"It's {stated}!", contexts=(f"The desk is open {context}.",)).groundedness == 1.0
+        assert judged(f"It's {stated}!", contexts=("The desk is open from 9 to 17.",)).groundedness == 0.0
+        assert judged(f"It's {stated}!", "around the clock").answer_correctness == 1.0
 
     def test_a_question_back_claims_nothing_beside_what_is_claimed(self):
         assert judged("A receipt is needed. Shall elephants fly you to Mars?").unsupported_claims == ()

@@ -89,7 +89,8 @@ def normalised(text: str) -> str:
     """
     *text* with case, accents, widths and apostrophes unified.
 
-    "No one" becomes "nobody", "un'ora" "un ora", "No. 4" "number 4", and 2024-05-01 a date in words.
+    "No one" becomes "nobody", "un'ora" "un ora", "No. 4" "number 4", "24/7" "24 hours a day", and 2024-05-01 a date in
+    words.
     """
     text = _folded(text)
     if "no one" in text or "no-one" in text:
@@ -98,6 +99,8 @@ def normalised(text: str) -> str:
         text = _ONE.sub("un ", text)
     if "no. " in text:
         text = _NUMBERED.sub("number ", text)
+    if "24" in text or "clock" in text or "rund um" in text:
+        text = _AT_ALL_HOURS.sub("24 hours a day", text)
     if "/" in text or ".20" in text or ".19" in text:
         text = _NUMERIC_DATE.sub(_numeric_date_in_words, text)
     return text
@@ -155,13 +158,17 @@ _NUMERIC_DATE = re.compile(
 _NO_ONE = re.compile(r"\bno[ -]one\b")
 _ONE = re.compile(r"\bun'(?=\w)")
 _NUMBERED = re.compile(r"\bno\. (?=\d)")
+_AT_ALL_HOURS = re.compile(
+    r"\b(?:24/7|24 hours (?:a|per) day,?(?: and)? (?:7|seven) days (?:a|per) week"
+    r"|a?round[ -]the[ -]clock|rund um die uhr)\b"
+)
 
 
 def _numeric_date_in_words(match: re.Match[str]) -> str:
     # The date with its month as a word; unchanged if either number may be the month.
     first, second = int(match[1]), int(match[2] or match[4])
     is_dotted = match[5] is not None
-    if not (first and second) or max(first, second) > 31 or min(first, second) > 12 or match[0] == "24/7":
+    if not (first and second) or max(first, second) > 31 or min(first, second) > 12:
         return match[0]
     if max(first, second) <= 12 and first != second and not is_dotted:
         return match[0]
