@@ -266,7 +266,7 @@ def _number_fault(claim: Support, evidence: Evidence) -> tuple[str, str | None] 
         if not evidence.has_number(number) and (len(number) > 1 or _written(number, claim.sentence) is not None):
             return _written(number, claim.sentence) or number, None
     if claim.compared is not None and claim.compared.unknown:
-        return claim.compared.unknown[0].names()
+        return claim.compared.unknown[0].names(claim.sentence)
     contradicted = evidence.contradicted_number(claim.terms) if numbers else None
     if contradicted is None or contradicted[0] in evidence.computed:
         return None

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
-from itertools import chain
+from itertools import chain, filterfalse
 
 from pytest_ragcheck.judging.offline.lazy import lazy
 from pytest_ragcheck.judging.offline.quantities.quantity import NOON, Quantity
 from pytest_ragcheck.judging.offline.quantities.quantity_reader import read_quantities
 from pytest_ragcheck.judging.offline.quantities.rates import periods_in
+from pytest_ragcheck.judging.offline.words.normalized_text import words
 from pytest_ragcheck.judging.offline.words.terms import is_number, numbers_in, term_of
 from pytest_ragcheck.judging.offline.words.word_lists import MONTHS_BY_WORD, UNITS_BY_WORD
 
@@ -68,7 +69,9 @@ class KnownQuantities:
                 continue
             other = same or [(known, spelt) for known, spelt in self._known.values() if known.comparable(each)]
             if other or each.dimension:
-                instead = other[0][1] if other else None
+                spellings = [spelt for _, spelt in other]
+                alike = (spelt for spelt in spellings if _without_numbers(spelt) == _without_numbers(own))
+                instead = next(alike, spellings[0]) if spellings else None
                 compared.unknown.append(UnknownQuantity(terms=own, instead=instead, is_other_rate=bool(same)))
         rewritten += terms[end:]
         return compared
@@ -102,23 +105,27 @@ class UnknownQuantity:
     is_other_rate: bool
     """True if the amount is known, but with another rate or bound: per week and not per day."""
 
-    def names(self) -> tuple[str, str | None]:
-        """The quantity and the known one instead; only their numbers if their other terms are equal."""
+    def names(self, sentence: str) -> tuple[str, str | None]:
+        """The quantity as *sentence* has it, and the known one instead; numbers alone if the other terms are equal."""
+        word_of = _WORD_OF | {term_of(word): word for word in words(sentence)}
         if self.instead is None:
-            return _spelt(self.terms), None
+            return _spelt(self.terms, word_of), None
         own, other = numbers_in(self.terms), numbers_in(self.instead)
-        rests = [[term for term in terms if not is_number(term)] for terms in (self.terms, self.instead)]
-        if own and other and rests[0] == rests[1] and own != other:
+        if own and other and own != other and _without_numbers(self.terms) == _without_numbers(self.instead):
             return " ".join(own), " ".join(other)
-        return _spelt(self.terms), _spelt(self.instead)
+        return _spelt(self.terms, word_of), _spelt(self.instead, _WORD_OF)
 
 
-def _spelt(terms: Sequence[str]) -> str:
-    return " ".join(_WORD_OF.get(term, term) for term in terms)
+def _without_numbers(terms: Sequence[str]) -> list[str]:
+    return list(filterfalse(is_number, terms))
+
+
+def _spelt(terms: Sequence[str], word_of: Mapping[str, str]) -> str:
+    return " ".join(word_of.get(term, term) for term in terms)
 
 
 _WORD_OF: dict[str, str] = {}
 for _word in (*UNITS_BY_WORD, *MONTHS_BY_WORD):
-    # The second word of a term is mostly its plural.
-    if _WORD_OF.get(term_of(_word)) in (None, term_of(_word)):
+    # The second word of a term is mostly its plural, as is one with a further "s".
+    if _WORD_OF.get(term_of(_word)) in (None, term_of(_word), _word[:-1]):
         _WORD_OF[term_of(_word)] = _word
