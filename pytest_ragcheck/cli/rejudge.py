@@ -41,7 +41,10 @@ def run(chosen: argparse.Namespace) -> int:
     from pytest_ragcheck.summary.aggregate import aggregate
     from pytest_ragcheck.summary.flaky import flaky_in_run
 
-    settings = read_settings(_given(chosen))
+    given = _given(chosen)
+    # Not the baseline of the folder, which a run would compare with.
+    unread = {name.removeprefix("rag_"): None for name in ("rag_baseline", "rag_gate") if name not in given}
+    settings = read_settings(given).replace(**unread)
     chosen.predictions = predictions_path(chosen.predictions)
     recording = read_recording(chosen.predictions, name=str(chosen.predictions))
     asked = [row.question for row in recording.rows.values()]

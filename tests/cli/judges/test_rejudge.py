@@ -213,6 +213,15 @@ def test_ini_values_are_given_as_to_pytest(recorded: str, ragcheck: Ragcheck, tm
     assert predictions["predictions"][0]["metrics"] == {"exact_match": 1.0, "f1": 1.0}
 
 
+def test_the_baseline_of_the_folder_changes_nothing(recorded: str, ragcheck: Ragcheck, tmp_path: Path) -> None:
+    arguments = ("rejudge", recorded, "--rag-judge=offline", "--rag-min=groundedness=0.99")
+    without, files = ragcheck(*arguments), results(tmp_path / "ragcheck-results")
+    (tmp_path / "ragcheck-baseline.json").write_bytes((tmp_path / recorded).read_bytes())
+    assert ragcheck(*arguments) == without
+    for before, after in zip(files, results(tmp_path / "ragcheck-results"), strict=True):
+        assert {**after, "timestamp": before["timestamp"]} == before
+
+
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
