@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, TypeVar
 
 from pytest_ragcheck.cli.arguments import settings_as_typed
 from pytest_ragcheck.cli.printing import complain
-from pytest_ragcheck.cli.project.user_project import default_results
+from pytest_ragcheck.cli.project.user_project import default_results, endpoint_settings
 from pytest_ragcheck.config.given import Given
-from pytest_ragcheck.errors import EndpointError, UsageError
+from pytest_ragcheck.errors import EndpointError
 from pytest_ragcheck.redaction.printable import printable
 from pytest_ragcheck.scores.catalogue import ASSERTABLE
 
@@ -33,16 +33,15 @@ def run(chosen: argparse.Namespace) -> int:
 
 
 def _settings(chosen: argparse.Namespace) -> Settings:
+    names = ("rag_base_url", "rag_headers", "rag_identities", "rag_timeout")
     typed = {
         "rag_url": Given(chosen.rag_url, "--rag-url"),
         "rag_base_url": Given(chosen.base_url, "--base-url"),
         "rag_headers": Given(chosen.header, "--header"),
         "rag_identities": Given(chosen.identity, "--identity"),
     }
-    settings = settings_as_typed(typed, variables=("RAGCHECK_URL",))
-    if settings.endpoint.url is None:
-        raise UsageError("no URL is given. Write --rag-url=http://localhost:8000/query, or set RAGCHECK_URL.")
-    return settings
+    to_do = "Write --rag-url=http://localhost:8000/query,"
+    return settings_as_typed(endpoint_settings(typed, names, to_do=to_do))
 
 
 def _by_ledger(output: Path, settings: Settings) -> int:

@@ -8,15 +8,13 @@ import os
 import re
 import sys
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 from pytest_ragcheck.cli.arguments import settings_as_typed
 from pytest_ragcheck.cli.printing import json_text
-from pytest_ragcheck.cli.project.user_project import configuration_of, ini_settings
+from pytest_ragcheck.cli.project.user_project import configuration_of, endpoint_settings
 from pytest_ragcheck.config.given import Given
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.rag.body.excerpt import excerpt
@@ -29,7 +27,7 @@ if TYPE_CHECKING:
     from pytest_ragcheck.rag.probe.probe_exchange import Target
 
 _SHAPE_SETTINGS = ("rag_shape", "rag_request", "rag_response")
-_FROM_THE_INI_FILE = ("rag_url", "rag_headers", "rag_top_k", "rag_timeout", *_SHAPE_SETTINGS)
+_FROM_THE_INI_FILE = ("rag_headers", "rag_top_k", "rag_timeout", *_SHAPE_SETTINGS)
 _COLOURS = {CheckOutcome.PASS: "32", CheckOutcome.FAIL: "31", CheckOutcome.ADVICE: "33", CheckOutcome.NOT_CHECKED: "2"}
 
 _SHAPE_CHECKS = frozenset({Check.POST, Check.REQUEST, Check.JSON, Check.ANSWER, Check.CONTEXTS})
@@ -88,31 +86,24 @@ def _read(chosen: argparse.Namespace) -> tuple[Target, Redactor]:
     from pytest_ragcheck.rag.probe.checklist import QUESTION
     from pytest_ragcheck.rag.probe.probe_exchange import Target
 
-    in_file = ini_settings(Path.cwd(), _FROM_THE_INI_FILE)
-    url = Given(chosen.url, "URL") if chosen.url is not None else Given(os.environ.get("RAGCHECK_URL"), "RAGCHECK_URL")
-    if not url.value and "rag_url" in in_file:
-        url = in_file["rag_url"]
-    if not url.value:
-        raise UsageError("no URL is given. Write it, such as http://localhost:8000/query, or set RAGCHECK_URL.")
-    if "rag_url" in in_file and _host(in_file["rag_url"]) != _host(url):
-        in_file.pop("rag_headers", None)  # a token of another host
     question = QUESTION if chosen.question is None else chosen.question
     if not question.strip():
         raise UsageError("--question: the text is blank. Write a question that your documents answer.")
     typed = {
+        "rag_url": Given(chosen.url, "URL"),
         "rag_headers": Given(chosen.header, "--header"),
         "rag_top_k": Given(chosen.top_k, "--top-k"),
         "rag_timeout": Given(chosen.timeout, "--timeout"),
     }
-    typed = {name: each for name, each in typed.items() if each.value is not None}
-    settings = settings_as_typed({**in_file, "rag_url": url, **typed})
+    given = endpoint_settings(typed, _FROM_THE_INI_FILE, to_do="Write it, such as http://localhost:8000/query,")
+    settings = settings_as_typed(given)
     target = Target(
         url=settings.endpoint.url or "",
         headers=settings.endpoint.headers,
         question=question,
         top_k=settings.endpoint.top_k,
         timeout_seconds=settings.endpoint.timeout_seconds,
-        shape_settings={name: getattr(settings.endpoint, name[4:]) for name in _SHAPE_SETTINGS if name in in_file},
+        shape_settings={name: getattr(settings.endpoint, name[4:]) for name in _SHAPE_SETTINGS if name in given},
     )
     return target, settings.redactor
 
@@ -151,12 +142,6 @@ def _in_conversations(settings: Mapping[str, str]) -> str:
     if carried:
         return f"In conversations the request carries {' and '.join(f'{{{name}}}' for name in sorted(carried))}."
     return "Conversations need {history} or {session} in rag_request: ragcheck docs how-to/own-endpoint-shape"
-
-
-def _host(url: Given) -> str | None:
-    with suppress(ValueError):
-        return urlsplit(str(url.value).strip()).netloc.rpartition("@")[2]
-    return None
 
 
 def _printer(target: Target) -> Callable[[Point], None]:

@@ -9,6 +9,7 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Collection, Mapping
+from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,9 @@ _CONFIGURATIONS = {
 """The configuration files in pytest's order of lookup, each with the heading of pytest's settings."""
 
 _SETTING = re.compile(r"(?m)^[ \t]*(rag_\w+)\s*[=:]")
+
+_OF_ONE_SERVER = ("rag_base_url", "rag_headers", "rag_identities")
+"""Settings with the addresses and tokens of the server that `rag_url` names."""
 
 _URL = re.compile(r"""(?m)^[ \t]*rag_url\s*[=:]\s*["']?([^\s"']+)""")
 
@@ -200,6 +204,34 @@ def run_value(name: str, default: str) -> Any:
         # pytest too takes a typed path from the current folder, and a configured one from the rootdir.
         return resolved(folder, read_value(name, Given(found.typed, option)))
     return resolved(root_of(folder), read_value(name, given))
+
+
+def endpoint_settings(typed: Mapping[str, Given], names: Collection[str], *, to_do: str) -> dict[str, Given]:
+    """
+    The settings *names* as typed or as in the ini file, with a `rag_url`, which may come from `RAGCHECK_URL` too.
+
+    *typed* has None for what is not given. What the file says of another server is left out. Without a URL, the
+    `UsageError` says what is *to_do*.
+    """
+    in_file = ini_settings(Path.cwd(), ("rag_url", *names))
+    given = {name: each for name, each in typed.items() if each.value is not None}
+    if not typed["rag_url"].value:
+        given.pop("rag_url", None)
+    if url := os.environ.get("RAGCHECK_URL"):
+        given.setdefault("rag_url", Given(url, "RAGCHECK_URL"))
+    of_file = in_file.get("rag_url")
+    used = given.get("rag_url", of_file)
+    if used is None:
+        raise UsageError(f"no URL is given. {to_do} or set RAGCHECK_URL.")
+    if of_file is not None and _server(of_file) != _server(used):
+        in_file = {name: each for name, each in in_file.items() if name not in _OF_ONE_SERVER}
+    return {**in_file, **given}
+
+
+def _server(url: Given) -> str | None:
+    with suppress(ValueError):
+        return urlsplit(str(url.value).strip()).netloc.rpartition("@")[2]
+    return None
 
 
 def ini_settings(folder: Path, names: Collection[str]) -> dict[str, Given]:

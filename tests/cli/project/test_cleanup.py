@@ -55,6 +55,24 @@ def test_the_ledgers_are_in_the_output_folder_that_the_ini_file_names(ragcheck: 
         assert ragcheck("cleanup", f"--rag-url={server.url}") == (0, "documents: 1 deleted\n", "")
 
 
+def test_the_server_and_its_tokens_may_stand_in_the_ini_file(
+    ragcheck: Ragcheck, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RAG_TOKEN", "opensesame-77")
+    with DocumentServer(there={"ours": "shop_hours.txt"}) as server, DocumentServer() as other:
+        (tmp_path / "pytest.ini").write_text(
+            f"[pytest]\nrag_url = {server.url.replace('/query', '/chat')}\nrag_base_url = {server.url[:-6]}\n"
+            "rag_headers = Authorization: Bearer {env:RAG_TOKEN}\n"
+        )
+        (tmp_path / "shop.rag.yaml").write_text(FILE)
+        assert ragcheck("cleanup", f"--rag-url={other.url}", "shop.rag.yaml")[0] == 0
+        left_by(server, tmp_path)
+        assert ragcheck("cleanup") == (0, "documents: 1 deleted\n", "")
+        assert server.documents == {}
+        assert {each.headers.get("authorization") for each in server.requests} == {"Bearer opensesame-77"}
+        assert [each.headers.get("authorization") for each in other.requests] == [None]
+
+
 def test_the_output_folder_may_be_on_another_drive_of_windows(
     ragcheck: Ragcheck, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
