@@ -26,6 +26,7 @@ def events_of(*chunks: bytes, lines: bool = False) -> list[tuple[str, str]]:
         pytest.param("\ufeffdata: a\n\n", ["a"], id="byte order mark"),
         pytest.param("data: a\n\n\ufeffdata: b\n\n", ["a"], id="a byte order mark later is part of a name"),
         pytest.param("data: a\ndata: b\n\n", ["a\nb"], id="several data lines"),
+        pytest.param("data: a\r\ndata: b\r\n\r\n", ["a\nb"], id="several data lines with CR LF"),
         pytest.param("data:a\n\ndata:  b\n\n", ["a", " b"], id="one blank after the colon is left out"),
         pytest.param(": comment\ndata: a\n: another\n\n:\n\n", ["a"], id="comments"),
         pytest.param("id: 1\nretry: 5\ndata: a\nunknown: x\n\n", ["a"], id="other fields"),
