@@ -15,7 +15,7 @@ from pytest_ragcheck.cli.arguments import add_commands
 from pytest_ragcheck.cli.printing import complain
 from pytest_ragcheck.cli.project import check_files, cleanup, dataset, demo, docs, init, probe, schema
 from pytest_ragcheck.cli.results import baseline, comment, compare, convert, merge, report
-from pytest_ragcheck.errors import RagcheckError
+from pytest_ragcheck.errors import RagcheckError, UsageError
 from pytest_ragcheck.summary.predictions_reader import AS_WRITTEN
 
 if TYPE_CHECKING:
@@ -43,14 +43,17 @@ _COMMANDS = {
 
 
 class _Pipe(io.FileIO):
-    """Standard output that ignores a closed pipe, as in `ragcheck ... | head`."""
+    """Standard output that ignores a closed pipe, as in `ragcheck ... | head`, and fails only once."""
+
+    _failed = False
 
     def write(self, data: ReadableBuffer, /) -> int:
         try:
-            return super().write(data)
+            return memoryview(data).nbytes if self._failed else super().write(data)
         except OSError as error:
+            self._failed = True
             if error.errno not in (errno.EPIPE, errno.EINVAL):  # the latter on Windows
-                raise
+                raise UsageError(f"standard output: {error.strerror}.") from None
             return memoryview(data).nbytes
 
 
@@ -71,10 +74,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--version", action="version", version=f"pytest-ragcheck {__version__}")
     add_commands(parser)
+    if sys.__stdout__ is None:
+        parser.exit(2, "ragcheck: standard output is closed.\n")
     chosen = parser.parse_args(arguments)
     name = " ".join(filter(None, (chosen.command, getattr(chosen, "action", ""))))
     try:
         status: int = _COMMANDS[chosen.command].run(chosen)
+        print(end="", flush=True)
     except RagcheckError as error:
         complain(name, error)
         return 2

@@ -39,6 +39,26 @@ def test_a_reader_that_has_seen_enough_changes_no_status_and_is_not_complained_o
     assert ended.returncode == status
 
 
+FULL = "standard output: No space left on device."
+
+
+@pytest.mark.parametrize(
+    ("arguments", "redirection", "error"),
+    [
+        ("schema questions", ">/dev/full", f"ragcheck schema: {FULL}"),
+        ("docs statistics", ">/dev/full", f"ragcheck docs: {FULL}"),
+        ("schema questions", ">&-", "ragcheck: standard output is closed."),
+    ],
+)
+def test_an_output_that_cannot_be_written_is_an_error_of_one_line(
+    arguments: str, redirection: str, error: str, tmp_path: Path
+) -> None:
+    command = ["sh", "-c", f'exec "$@" {redirection}', "sh", *COMMAND, *arguments.split()]
+    ended = subprocess.run(command, stderr=subprocess.PIPE, cwd=tmp_path, check=False)
+    assert ended.stderr.decode() == f"{error}\n"
+    assert ended.returncode == 2
+
+
 @pytest.mark.parametrize("kind", ["text", "markdown", "csv", "json"])
 def test_no_text_of_a_result_file_commands_a_terminal_or_a_runner(
     ragcheck: Callable[..., tuple[int, str, str]], tmp_path: Path, kind: str
