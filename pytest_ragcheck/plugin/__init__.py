@@ -54,6 +54,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
         config.pluginmanager.register(Datasets(config), configuration.DATASETS_PLUGIN)
     if not hasattr(config, "workerinput"):
+        configuration.warn_of_unmatched(config)
         gate = None
         if configuration.has_gate(config):
             from pytest_ragcheck.plugin.ending.gate_item import GateItem

@@ -6,7 +6,7 @@ import errno
 import json
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
@@ -167,9 +167,27 @@ def is_question_file(parent: pytest.Collector, path: Path) -> bool:
     return session.config.rootpath.is_relative_to(output) or not path.is_relative_to(output)
 
 
+def warn_of_unmatched(config: pytest.Config) -> None:
+    """Warn of patterns that no file of the project matches, if the run searches folders of the project."""
+    root, path = config.rootpath, config.inipath
+    if (path and path.parent != root) or not any(map(os.path.isdir, config.args)):
+        return
+    for pattern in _further_names(config):
+        if not Path(pattern).anchor and next(root.glob(f"**/{pattern}"), None) is None:
+            text = f"ragcheck: {_ini_origin(config, 'rag_question_files')}: no file in {root} matches {pattern!r}"
+            try:
+                config.issue_config_time_warning(pytest.PytestConfigWarning(text), stacklevel=2)
+            except pytest.PytestConfigWarning:
+                raise pytest.UsageError(text) from None
+
+
 def _has_further_name(config: pytest.Config, path: Path) -> bool:
+    return any(_matches(path, each) for each in _further_names(config))
+
+
+def _further_names(config: pytest.Config) -> Sequence[str]:
     patterns = _ini_value(config, "rag_question_files") or ()
-    return any(_matches(path, each) for each in (patterns.split() if isinstance(patterns, str) else patterns))
+    return patterns.split() if isinstance(patterns, str) else patterns
 
 
 def _matches(path: Path, pattern: str) -> bool:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.canned import bad, broken, good
-from tests.harness import two_ways
+from tests.harness import three_ways, two_ways
 from tests.servers.fake_endpoint import FakeEndpoint, json_reply
 
 if TYPE_CHECKING:
@@ -105,6 +105,29 @@ def test_two_stars_in_a_further_name_stand_for_any_folders(project: Project) -> 
     assert project.run().verdicts.keys() == {"q0", "q1", "q2", "q3"}
     project.write("pytest.ini", "[pytest]\nrag_question_files = **/a/**/billing.qa.json\n")
     assert project.run().verdicts.keys() == {"q1", "q2", "not"}
+
+
+@three_ways
+def test_a_further_name_that_matches_no_file_is_a_warning(project: Project) -> None:
+    project.ask(good("terms"), file="eval/billing_questions.json")
+    project.write("tests/test_own.py", "def test_own(): pass\n")
+    project.write("pytest.ini", "[pytest]\nrag_question_files = *_question.json eval/**/*_questions.json\n")
+    text = f"ragcheck: rag_question_files in pytest.ini: no file in {project.folder} matches '*_question.json'"
+    for folder in (".", "tests"):
+        assert project.run(folder).text.count(f"PytestConfigWarning: {text}") == 1
+    strict = project.run("-Werror")
+    assert (strict.exit_status, f"ERROR: {text}" in strict.stderr) == (4, True)
+
+
+def test_a_run_that_may_have_no_file_of_a_further_name_is_not_warned(project: Project) -> None:
+    project.ask(good("terms"), file="eval/billing_questions.json")
+    project.write("a/test_own.py", "def test_own(): pass\n")
+    project.write("pytest.ini", "[pytest]\nrag_question_files = *_questions.json /elsewhere/*.json\n")
+    assert "Warning" not in project.run("a").text
+    assert "Warning" not in project.run("-k", "own").text
+    project.write("pytest.ini", "[pytest]\nrag_question_files = *_question.json\n")
+    assert "Warning" not in project.run("a/test_own.py").text
+    assert "Warning" not in project.run("a", "-c", "pytest.ini", "--rootdir=a").text
 
 
 def test_all_questions_of_a_file_with_a_further_name_are_a_full_run(project: Project) -> None:
