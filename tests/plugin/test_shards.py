@@ -121,6 +121,23 @@ def test_a_deleted_question_file_does_not_make_merged_runs_partial(
     assert ("partial: the last full result also has gone; delete rag_summary.json" in done.out) is partial
 
 
+def test_shards_of_a_selection_miss_what_an_undivided_run_of_it_misses(
+    project: Project, merge: Callable[..., Merged]
+) -> None:
+    project.ask(good("hours"), good("prices"), good("terms"), good("gone"))
+    project.ask(good("news"), file="news.rag.yaml")
+    project.run_before("--rag-output=before")
+    project.ask(good("hours"), good("prices"), good("terms"))
+    (project.folder / "news.rag.yaml").unlink()
+    against = ("-k", "not terms", "--rag-baseline=before/rag_predictions.json")
+    line = "baseline before/rag_predictions.json: 1 missing, 2 as before"
+    assert line in project.run_before(*against).lines
+    for part in ("1/2", "2/2"):
+        shard(project, part, *against)
+    done = merge("part-1", "part-2", "--baseline=before/rag_predictions.json")
+    assert (done.status, line in done.out.splitlines()) == (1, True)
+
+
 def test_every_question_falls_to_one_shard_and_the_split_is_even(project: Project) -> None:
     project.ask(*(good(f"q{number}") for number in range(10)))
     seen = [project.run("--co", "-q", f"--rag-shard={number}/3").lines for number in (1, 2, 3)]
