@@ -370,3 +370,21 @@ def test_a_run_without_a_judge_asserts_nothing_of_a_judge_when_it_is_judged_agai
     assert main(["rejudge", "ragcheck-results", "--rag-judge=offline", "--rag-output=judged"]) in {0, 1}
     judged = json.loads((folder / "judged" / "rag_summary.json").read_bytes())
     assert judged["thresholds"] == {"answer_correctness": 0.7, "groundedness": 0.7}
+
+
+def test_a_comparing_gate_calls_a_question_with_another_expected_answer_edited(project: Project) -> None:
+    client = "RagClient.from_callable(lambda text: {'answer': '30 days', 'contexts': ['30 days']})"
+    fixture = f"@pytest.fixture(scope='session')\ndef rag_client():\n    return {client}\n"
+    project.write("conftest.py", f"import pytest\nfrom pytest_ragcheck import RagClient\n{fixture}")
+    question = "- {id: %s, question: What is the window?, expected_answer: %s}\n"
+    project.write("billing.rag.yaml", question % ("terms", "30 days") + question % ("refunds", "30 days"))
+    assert project.run("--rag-judge=offline").verdicts == {"terms": "PASS", "refunds": "PASS"}
+    shutil.copy(project.folder / "ragcheck-results" / "rag_predictions.json", project.folder / "recorded.json")
+    project.write("billing.rag.yaml", question % ("terms", "30 days") + question % ("refunds", "60 weeks"))
+    against = ("--rag-judge=offline", "--rag-gate=regression", "--rag-baseline=recorded.json")
+    for run in (project.run(*against), project.run(*against, "--rag-replay=recorded.json")):
+        assert run.outcomes == {"passed": 1, "xfailed": 1}
+        assert "baseline recorded.json: 1 edited, 1 as before" in run.lines
+        assert "refunds: PASS -> FAIL (labels changed)" in run.lines
+    each = project.run(*against, "--rag-replay=recorded.json", "--rag-gate=each")
+    assert "baseline recorded.json: 1 newly failing, 1 as before" in each.lines

@@ -11,7 +11,6 @@ from pytest_ragcheck.judging.judgement import JudgeIdentity
 from pytest_ragcheck.redaction.printable import printable
 from pytest_ragcheck.report.counted import counted
 from pytest_ragcheck.summary.gate.baseline_comparison import Change, Comparison
-from pytest_ragcheck.summary.gate.gate_replies import evidence_of
 from pytest_ragcheck.summary.predictions_reader import Key
 from pytest_ragcheck.verdict.failure_text import cut, distinct, some, unequal
 from pytest_ragcheck.verdict.verdict import Verdict
@@ -202,8 +201,7 @@ def _worse(change: Change) -> str:
 
 
 def _edited(change: Change) -> str:
-    evidence = evidence_of(change.now)
-    why = "labels" if evidence is not None and evidence.apart else "text"
+    why = "text" if change.reworded else "labels"
     return f"{change.before.verdict.value} -> {change.now.verdict.value} ({why} changed)"
 
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.frozen import frozen
+from pytest_ragcheck.scores.catalogue import JUDGED
 from pytest_ragcheck.summary.gate.gate_replies import evidence_of
 from pytest_ragcheck.summary.gate_rules import COMPARING, GateRules
 from pytest_ragcheck.summary.run_outcomes import EXPECTED
@@ -138,7 +139,10 @@ def compare(
         before = _under_todays_rules(row, record) if rules.gate in COMPARING else row
         change = Change(before=before, now=record, reworded=reworded)
         expected = question.quarantine is not None or outcomes.excused.get(question.key, "").startswith(EXPECTED)
-        apart = reworded and rules.gate in COMPARING
+        # A replay, or a run without this gate, has no evidence that the labels changed.
+        relabelled = not (record.evidence or any(looks[0].has_answers_of(question) for looks in row.saved))
+        judged = record.verdict is not Verdict.ERROR and not record.thresholds.keys().isdisjoint(JUDGED)
+        apart = rules.gate in COMPARING and (reworded or (relabelled and judged))
         groups["apart" if apart else _group(change, expected=expected)].append(change)
     unmatched = [row for key, row in baseline.rows.items() if key not in matched]
     missing = {row.key for row in unmatched if row.key not in collected and expects(*row.key)}

@@ -9,7 +9,7 @@ from pytest_ragcheck.metrics.metric import Metric, measure
 from pytest_ragcheck.scores.catalogue import OVERALL
 from pytest_ragcheck.scores.score import Score, measured_values, weighted
 from pytest_ragcheck.summary.gate.procedure.compared_question import Look
-from pytest_ragcheck.summary.gate.recorded.saved_answer import EXPECTED, SavedAnswer, label_digests
+from pytest_ragcheck.summary.gate.recorded.saved_answer import SavedAnswer
 
 if TYPE_CHECKING:
     from pytest_ragcheck.questions.question import Question
@@ -30,7 +30,7 @@ async def look_of_today(
     scores are kept unless the expected answers changed. None if an asserted metric has no comparable score.
     """
     scores = dict(saved.scores)
-    if saved.labels not in (None, label_digests(question)) or not thresholds.keys() <= scores.keys():
+    if not saved.has_labels_of(question) or not thresholds.keys() <= scores.keys():
         scores = await _measured(saved, question, metrics=metrics, weights=weights)
     if not thresholds.keys() <= scores.keys():
         return None
@@ -46,7 +46,7 @@ async def _measured(
 ) -> dict[str, float]:
     local = [metric for metric in metrics if metric.local]
     scores: dict[str, Score] = {}
-    if saved.labels is None or saved.labels.get(EXPECTED) == label_digests(question)[EXPECTED]:
+    if saved.has_answers_of(question):
         own = {OVERALL, *(name for metric in local for name in metric.names)}
         scores = {metric: Score(value) for metric, value in saved.scores.items() if metric not in own}
     answer = saved.answer

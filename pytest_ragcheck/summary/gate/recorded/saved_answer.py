@@ -58,6 +58,10 @@ class SavedAnswer:
         """True if the question had the same labels, as far as the file names them."""
         return self.labels in (None, label_digests(question))
 
+    def has_answers_of(self, question: Question) -> bool:
+        """True if the question had the same right answers, as far as the file names them."""
+        return self.labels is None or self.labels.get(EXPECTED) == label_digests(question)[EXPECTED]
+
     @property
     def answer(self) -> RagAnswer | None:
         """The answer for rescoring; None if a text is missing."""
