@@ -116,6 +116,8 @@ def _judge(values: Mapping[str, Any], keys: Mapping[str, str]) -> dict[str, Any]
     found: dict[str, Any] = {"judge.api_key": key, "judge.embedding_api_key": embedding_key}
     if "judge.name" not in values and (key or "judge.model" in values):
         found["judge.name"] = "openai"
+    if values.get("judge.name") == "openai":  # not None, which is that of a judge that only a key points to
+        found["judge.model"] = values.get("judge.model", "")
     return found
 
 

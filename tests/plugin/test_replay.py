@@ -221,6 +221,18 @@ def test_a_key_in_the_environment_is_no_choice_of_a_judge(project: Project, monk
     assert project.run("--rag-replay=recorded.json").verdicts == {"terms": "PASS"}
 
 
+def test_the_openai_judge_without_a_model_is_no_other_judge(
+    project: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    record(project, good("terms"))
+    problem = "the openai judge needs a model: set rag_judge_model or RAGCHECK_JUDGE_MODEL"
+    run = project.run("--rag-replay=recorded.json", "--rag-judge=openai")
+    assert (run.exit_status, run.stderr.strip()) == (4, f"ERROR: ragcheck: {problem}")
+    capsys.readouterr()
+    assert main(["rejudge", "recorded.json", "--rag-judge=openai", "--rag-output=rejudged"]) == 2
+    assert capsys.readouterr().err == f"ragcheck rejudge: {problem}\n"
+
+
 def test_the_openai_judges_verdicts_need_no_key(project: Project) -> None:
     record(project, good("terms", expected_answer="30 days"), good("news", expected_answer="today"))
     recording = json.loads((project.folder / "recorded.json").read_text(encoding="utf-8"))
