@@ -17,7 +17,7 @@ from pytest_ragcheck.judging.panel import judge_by_all
 from pytest_ragcheck.metrics.cost import Cost
 from pytest_ragcheck.metrics.metric import Metric
 from pytest_ragcheck.questions.planted import plants_of
-from pytest_ragcheck.questions.question import END_TO_END, RETRIEVAL_ALONE, Question
+from pytest_ragcheck.questions.question import END_TO_END, RETRIEVAL_ALONE, EarlierTurn, Question
 from pytest_ragcheck.rag.answer import RagAnswer
 from pytest_ragcheck.scores.catalogue import ABSTAINED, JUDGED
 from pytest_ragcheck.summary.gate.recorded.recorded_verdicts import SameScore
@@ -42,6 +42,9 @@ class Recording:
     endpoint: str | None = None
     """The system that answered the question at hand; None for the recording as a whole."""
 
+    history: tuple[EarlierTurn, ...] = ()
+    """The turns before the question at hand."""
+
     clean: Callable[[str], str] = str
     """Redacts names and texts of questions like those in the recording."""
 
@@ -58,6 +61,10 @@ class Recording:
             RecordedError: The system had failed.
         """
         row = self._row(question)
+        before = self.history[: question.turn or 0]
+        if row is None and before and before[-1].question == self.clean(question.question):
+            # Of an earlier turn without an item, such as a skipped one.
+            return RagAnswer(text=before[-1].answer or "", contexts=before[-1].contexts)
         if row is None:
             # A dataset's name is its path below pytest's rootdir, which may differ today.
             first = next(iter(self.rows), None)
@@ -84,8 +91,11 @@ class Recording:
         *question* is today's question. *judge* judges an answer without a recorded verdict; None for no judge. An
         `UnavailableJudge` without an identity accepts the recorded verdicts of any judge.
         """
-        recording = replace(self, clean=settings.redactor.text)
+        recording = replace(self, endpoint="", clean=settings.redactor.text)
         row = recording._row(question)
+        if row is not None:
+            question = replace(question, history=row.question.history)
+            recording = replace(recording, endpoint=row.endpoint, history=question.history)
         if judge is not None and row is not None and not (row.judge is None and judge_identity(judge) == ANY_JUDGE):
             judge = recorded = RecordedJudge(row, judge, repeats=settings.judge.repeats)
             local = [metric for metric in metrics if metric.local]
@@ -94,8 +104,8 @@ class Recording:
         else:
             judge = None
         return PreparedQuestion(
-            question=question if row is None else replace(question, history=row.question.history),
-            client=replace(recording, endpoint="" if row is None else row.endpoint),
+            question=question,
+            client=recording,
             judge=judge,
             # Every repeat of a recording gives the same result.
             settings=settings.replace(repeats=1, judge_repeats=1),

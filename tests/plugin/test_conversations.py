@@ -293,6 +293,22 @@ def test_a_replay_asks_nothing_and_skips_what_the_run_skipped(project: Project) 
     assert one.outcomes["failed"] == 1
 
 
+def test_a_replay_takes_an_earlier_turn_without_a_record_from_the_history_of_the_next(project: Project) -> None:
+    write_talks(project)
+    path = project.folder / "talks.rag.json"
+    talks = json.loads(path.read_text(encoding="utf-8"))
+    talks[0]["turns"][1]["skip"] = "later"
+    path.write_text(json.dumps(talks), encoding="utf-8")
+    with FakeEndpoint(Talks()) as endpoint:
+        first = run(project, endpoint)
+    replayed = ("--rag-replay=ragcheck-results/rag_predictions.json", "--rag-judge=offline", "--rag-agent=again")
+    again = project.run(*replayed)
+    assert again.outcomes == first.outcomes == {"passed": 3, "skipped": 1}
+    assert again.document("again_predictions.json")["predictions"] == first.predictions["predictions"]
+    path.write_text(json.dumps(talks).replace("c0 t2", "c0 t7"), encoding="utf-8")
+    assert project.run(*replayed).outcomes == {"passed": 1, "error": 1, "skipped": 2}
+
+
 CLIENT = """
 import json
 import pytest
