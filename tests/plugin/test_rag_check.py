@@ -33,6 +33,18 @@ def test_a_call_asks_and_judges_one_question(project: Project) -> None:
     assert run.counts == {"pass": 1, "fail": 1, "error": 1, "skipped": 0}
 
 
+@two_ways
+def test_a_question_of_a_file_has_no_id_of_a_call(project: Project) -> None:
+    project.ask(good("terms"), good("test_terms-1"), file="test_it.rag.yaml")
+    project.write("test_it.py", calls("terms", "prices"))
+    project.reply_to(good("prices"))
+    run = project.run()
+    assert run.verdicts == {"terms": "PASS", "test_terms-1": "PASS", "test_prices-1": "PASS"}
+    place = project.folder / "test_it.rag.yaml"
+    text = f"UsageError: rag_check: {place}:7 has the id 'test_terms-1' too; give it another one."
+    assert (run.outcomes, text in run.text) == ({"passed": 3, "failed": 1}, True)
+
+
 @three_ways
 def test_a_bug_in_a_users_client_fails_the_test_with_its_traceback_and_is_recorded_as_error(
     project: Project,

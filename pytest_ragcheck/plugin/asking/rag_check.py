@@ -107,9 +107,14 @@ class RagCheck:
 
     def _record(self, question: Question) -> Record:
         __tracebackhide__ = True
+        run = run_of(self._request.config)
+        same = run.questions.sets.get(question.dataset_name)
+        for each in same.questions if same else ():
+            if each.id == question.id:
+                raise UsageError(f"rag_check: {each.location} has the id {each.id!r} too; give it another one.")
         if has_short_gold(question):
             # The note has no id, so that many calls queue it once.
-            run_of(self._request.config).queue_note(short_gold_note(question.dataset_name, "a rag_check"))
+            run.queue_note(short_gold_note(question.dataset_name, "a rag_check"))
         # The tier retrieval needs no judge, and so no preflight of one.
         backends = self._backends if question.is_answered else replace(self._backends, judge=None)
         evaluate = partial(question_session_of(self._request.session).called, question, backends)
