@@ -58,6 +58,19 @@ def test_the_files_are_those_of_the_recorded_run(project: Project) -> None:
     assert sum(line.startswith(header) for line in run.lines) == 1
 
 
+def test_the_files_of_a_client_that_raised_are_those_of_the_recorded_run(project: Project) -> None:
+    project.ask(good("terms"), good("prices"))
+    project.write("pytest.ini", "[pytest]\nrag_max = latency_seconds=9\n")
+    project.extend_conftest("class Buggy(CannedRag):\n    async def ask(self, question):\n        return 1 / 0\n")
+    project.extend_conftest("@pytest.fixture(scope='session')\ndef rag_client():\n    return Buggy()\n")
+    recorded = project.run()
+    shutil.copy(project.folder / "ragcheck-results" / "rag_predictions.json", project.folder / "recorded.json")
+    assert recorded.predictions["errors"][0]["maximums"] == {"latency_seconds": 9.0}
+    project.write("conftest.py", "")
+    before = documents(recorded)
+    assert documents(project.run("--rag-replay=recorded.json")) == before
+
+
 def test_the_files_of_repeats_are_those_of_the_recorded_run(project: Project) -> None:
     project.ask(
         good("terms", expected_answer="30 days", must_not_mention=["SECRET"]),

@@ -21,6 +21,7 @@ from pytest_ragcheck.plugin.run_state import run_of
 from pytest_ragcheck.plugin.workers.worker_info import own_suffix
 from pytest_ragcheck.questions.call import id_of_call, question_of_call
 from pytest_ragcheck.questions.question import END_TO_END, GoldPassage, Question
+from pytest_ragcheck.verdict.maximums import with_maximums
 from pytest_ragcheck.verdict.record import Record
 from pytest_ragcheck.verdict.verdict import Verdict
 
@@ -155,4 +156,5 @@ def record_for(item: pytest.Item, question: Question, settings: Settings, evalua
 
 def _not_evaluated(question: Question, settings: Settings, reason: str) -> Evaluated:
     text = settings.redactor.text(reason)
-    return Evaluated(record=Record(question=question, verdict=Verdict.ERROR, error_kind="not_evaluated", reason=text))
+    record = Record(question=question, verdict=Verdict.ERROR, error_kind="not_evaluated", reason=text)
+    return Evaluated(record=with_maximums(record, settings.gate.maximums))
