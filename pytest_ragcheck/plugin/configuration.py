@@ -8,6 +8,7 @@ import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from fnmatch import fnmatch
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -172,13 +173,24 @@ def warn_of_unmatched(config: pytest.Config) -> None:
     root, path = config.rootpath, config.inipath
     if (path and path.parent != root) or not any(map(os.path.isdir, config.args)):
         return
-    for pattern in _further_names(config):
-        if not Path(pattern).anchor and next(root.glob(f"**/{pattern}"), None) is None:
-            text = f"ragcheck: {_ini_origin(config, 'rag_question_files')}: no file in {root} matches {pattern!r}"
-            try:
-                config.issue_config_time_warning(pytest.PytestConfigWarning(text), stacklevel=2)
-            except pytest.PytestConfigWarning:
-                raise pytest.UsageError(text) from None
+    for pattern in _unmatched(config, [each for each in _further_names(config) if not Path(each).anchor]):
+        text = f"ragcheck: {_ini_origin(config, 'rag_question_files')}: no file in {root} matches {pattern!r}"
+        try:
+            config.issue_config_time_warning(pytest.PytestConfigWarning(text), stacklevel=2)
+        except pytest.PytestConfigWarning:
+            raise pytest.UsageError(text) from None
+
+
+def _unmatched(config: pytest.Config, patterns: list[str]) -> list[str]:
+    # The patterns that match no file of the folders in which pytest collects tests.
+    ignored = config.getini("norecursedirs")
+    for folder, inner, files in os.walk(config.rootpath) if patterns else ():
+        is_environment = "pyvenv.cfg" in files
+        inner[:] = [each for each in inner if not (is_environment or any(fnmatch(each, name) for name in ignored))]
+        patterns = [each for each in patterns if not any(_matches(Path(folder, file), each) for file in files)]
+        if not patterns:
+            break
+    return patterns
 
 
 def _has_further_name(config: pytest.Config, path: Path) -> bool:

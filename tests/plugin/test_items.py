@@ -112,6 +112,9 @@ def test_a_further_name_that_matches_no_file_is_a_warning(project: Project) -> N
     project.ask(good("terms"), file="eval/billing_questions.json")
     project.write("tests/test_own.py", "def test_own(): pass\n")
     project.write("pytest.ini", "[pytest]\nrag_question_files = *_question.json eval/**/*_questions.json\n")
+    for ignored in (".cache/b_question.json", "node_modules/b_question.json", "env/lib/b_question.json"):
+        project.write(ignored, "[]")
+    project.write("env/pyvenv.cfg", "")
     text = f"ragcheck: rag_question_files in pytest.ini: no file in {project.folder} matches '*_question.json'"
     for folder in (".", "tests"):
         assert project.run(folder).text.count(f"PytestConfigWarning: {text}") == 1
