@@ -105,6 +105,9 @@ def compared(answer: str, context: str) -> ComparedQuantities:
         ("15 min", "Eine Viertelstunde ist Pause."),
         ("a year and a half", "It is guaranteed for 18 months."),
         ("25 m", "The lane is 25 metres long."),
+        ("in 3-5 working days", "It takes 3 to 5 working days."),
+        ("three to five business days", "It takes 3–5 business days."),
+        ("3-10 km", "The trails are 3 to 10 km long."),
     ],
 )
 def test_a_known_quantity_is_recognised_in_another_form(answer: str, context: str) -> None:
