@@ -160,7 +160,7 @@ async def _decided(
     judging: Limiter,
     timing: Limiter,
 ) -> Record:
-    """Return the record of an answer with its judgement, scores and verdict; *answer* is *given* without secrets."""
+    # Return the record of an answer with its judgement, scores and verdict; *answer* is *given* without secrets.
     judge, metrics, settings = prepared.judge, prepared.metrics, prepared.settings
     clean, question = settings.redactor, record.question
     measured = partial(_measured, question, given, [metric for metric in metrics if metric.local], judging, clean)
@@ -196,7 +196,7 @@ async def _decided(
 
 
 def _of_other_metrics(question: Question, metrics: Iterable[Metric], settings: Settings) -> dict[str, Score]:
-    """A score without a value for each asserted metric that the run does not have."""
+    # A score without a value for each asserted metric that the run does not have.
     scores = {}
     names = {name for metric in metrics for name in metric.names}
     for metric in sorted({*settings.gate.minimums, *question.minimums}.difference(_BESIDE_METRICS, names)):
@@ -212,7 +212,7 @@ def _of_other_metrics(question: Question, metrics: Iterable[Metric], settings: S
 
 
 def _unjudged(failed: Record, given: RagAnswer, prepared: PreparedQuestion) -> Record:
-    """The ERROR of a judge, or a FAIL that names the failure too if the answer breaks a prohibition."""
+    # The ERROR of a judge, or a FAIL that names the failure too if the answer breaks a prohibition.
     of_judge = {ABSTAINED, OVERALL, *JUDGED}.union(*(each.names for each in prepared.metrics if not each.local))
     wanted = wanted_thresholds(failed.question, _thresholds(prepared))
     unjudged = {metric: Score.unscored(failed.reason) for metric in wanted if metric in of_judge}

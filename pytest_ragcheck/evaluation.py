@@ -144,7 +144,7 @@ async def evaluate(
 
 
 def _checked(settings: Settings | None) -> Settings:
-    """Return the settings, or the defaults for None; raise UsageError if some need a pytest run."""
+    # Return the settings, or the defaults for None; raise UsageError if some need a pytest run.
     settings = settings or Settings.of()
     if not isinstance(settings, Settings):
         raise UsageError(f"evaluate: settings are {settings!r:.80}. Write settings=Settings.of(...).")
@@ -182,7 +182,7 @@ def _client(client: GivenClient | None, settings: Settings) -> Asks:
 
 
 def _sets(given: Questions, tier: str, known_metrics: Collection[str]) -> tuple[QuestionSet, ...]:
-    """Return the questions by dataset, in the order of the datasets; *tier* is for those that set none."""
+    # Return the questions by dataset, in the order of the datasets; *tier* is for those that set none.
     by_dataset: dict[str, list[Question]] = {}
     paths: dict[str, Path] = {}
     for each in [given] if isinstance(given, str | PathLike) or not isinstance(given, Iterable) else given:

@@ -47,13 +47,13 @@ def frozen(cls: type[T]) -> type[T]:
 
 
 def _content(made: Any) -> Callable[[object], object]:
-    """Return a function that gets the compared fields of an object."""
+    # Return a function that gets the compared fields of an object.
     names = [each.name for each in dataclasses.fields(made) if each.compare]
     return attrgetter(*names) if names else lambda _: ()
 
 
 def _constructor(made: Any) -> Any:
-    """Return `__init__`, which fills the slots directly, since the objects refuse changes."""
+    # Return `__init__`, which fills the slots directly, since the objects refuse changes.
     fields = [each for each in dataclasses.fields(made) if each.init]  # `__post_init__` fills the others
     parameters, lines = ["self", *["*"] * bool(fields)], []
     scope: dict[str, Any] = {"MISSING": MISSING}

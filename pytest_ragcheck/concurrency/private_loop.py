@@ -213,7 +213,7 @@ def _begin(
     function: Callable[..., Awaitable[T]],
     *arguments: Any,
 ) -> None:
-    """Start a task whose outcome another thread waits for; if that thread cancels it, the task is cancelled."""
+    # Start a task whose outcome another thread waits for; if that thread cancels it, the task is cancelled.
     if outcome.cancelled():
         return
     task = loop.create_task(settled(function, *arguments))

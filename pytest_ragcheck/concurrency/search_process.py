@@ -84,7 +84,7 @@ class SearchProcess:
 
 
 def _ask(child: subprocess.Popen[bytes], question: str) -> bytes:
-    """The child's reply; empty if it was killed."""
+    # The child's reply; empty if it was killed.
     if child.stdin is None or child.stdout is None:
         return b""
     try:

@@ -75,7 +75,7 @@ async def _noted(
 
 
 async def _wait_for(task: asyncio.Task[Any], seconds: float) -> None:
-    """Wait for the task, and pass on a further cancellation: a time limit cancels again and again."""
+    # Wait for the task, and pass on a further cancellation: a time limit cancels again and again.
     try:
         await asyncio.wait({task}, timeout=seconds)
     except asyncio.CancelledError:

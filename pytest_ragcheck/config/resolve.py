@@ -122,7 +122,7 @@ def _judge(values: Mapping[str, Any], keys: Mapping[str, str]) -> dict[str, Any]
 
 
 def _judge_of_replay(chosen: Mapping[str, Given | None], values: Mapping[str, Any]) -> dict[str, Any]:
-    """Remove the judge of a replay, which keeps recorded verdicts unless the command line names a judge."""
+    # Remove the judge of a replay, which keeps recorded verdicts unless the command line names a judge.
     given = (chosen["rag_judge"], chosen["rag_judge_model"])
     if "run.replay" not in values or any(each is not None and each.origin.startswith("-") for each in given):
         return {}
@@ -145,7 +145,7 @@ def _models(values: Mapping[str, Any], folder: Path) -> dict[str, Any]:
 
 
 def _gate(values: Mapping[str, Any], folder: Path) -> dict[str, Any]:
-    """The baseline of the folder if none is given, and the default gate of a run with a baseline."""
+    # The baseline of the folder if none is given, and the default gate of a run with a baseline.
     found: dict[str, Any] = {}
     if "gate.baseline" not in values and (folder / BASELINE_FILE).is_file():
         found["gate.baseline"] = BaselinePlace(path=folder / BASELINE_FILE)
@@ -160,7 +160,7 @@ def _group(group: str, folder: Path) -> str:
 
 
 def _model(text: str, folder: Path) -> str:
-    """The model's folder if there is one with that name; otherwise its name on the hub."""
+    # The model's folder if there is one with that name; otherwise its name on the hub.
     name, at, layer = text.rpartition("@")
     return f"{_folder_or_name(name, folder)}@{layer}" if at else _folder_or_name(text, folder)
 
@@ -174,7 +174,7 @@ def _folder_or_name(text: str, folder: Path) -> str:
 def _headers(
     chosen: Mapping[str, Given | None], values: Mapping[str, Any], environment: Mapping[str, str]
 ) -> dict[str, Any]:
-    """The headers of both servers and of all identities, filled from the environment, and the secrets of the run."""
+    # The headers of both servers and of all identities, filled from the environment, and the secrets of the run.
     found: dict[str, Any] = {}
     secrets: list[str] = []
     for group, name, url in (("endpoint", "rag_headers", "rag_url"), ("judge", "rag_judge_headers", "rag_judge_url")):
@@ -207,7 +207,7 @@ def _filled(
 
 
 def _keys(environment: Mapping[str, str]) -> dict[str, str]:
-    """All keys in the environment. Those that this run does not use are secrets too."""
+    # All keys in the environment. Those that this run does not use are secrets too.
     names = ("RAGCHECK_JUDGE_API_KEY", "RAGCHECK_EMBEDDING_API_KEY", "OPENAI_API_KEY")
     found = {name: environment.get(name, "").strip() for name in names}
     return {name: key for name, key in found.items() if key}

@@ -144,7 +144,7 @@ def _several(value: str | Iterable[str]) -> tuple[str, ...]:
 
 
 def _read(given: Mapping[str, Any], own_metrics: tuple[str, ...]) -> dict[str, Any]:
-    """The values that were given by keyword, by `group.field`."""
+    # The values that were given by keyword, by `group.field`.
     own = _several(given.get("own_metrics", own_metrics))
     values: dict[str, Any] = {}
     for keyword, value in given.items():

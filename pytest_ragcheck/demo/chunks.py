@@ -75,7 +75,7 @@ def chunks_of(markdown: str) -> list[Chunk]:
 
 
 def _blocks(markdown: str) -> Iterator[_Block]:
-    """Yield headings, fenced code, tables, and texts that end at a blank line or a list mark."""
+    # Yield headings, fenced code, tables, and texts that end at a blank line or a list mark.
     lines = iter(re.sub(r"<!--.*?-->", "", markdown, flags=re.DOTALL).splitlines())
     block = _Block("text", [])
     for line in lines:
@@ -120,7 +120,7 @@ _OUTER_PIPES = re.compile(r"^\s*\||(?<!\\)\|\s*$")
 
 
 def _rows(lines: list[str]) -> Iterator[str]:
-    """Yield each row as `Column: cell; Column: cell`, so that it can be read alone."""
+    # Yield each row as `Column: cell; Column: cell`, so that it can be read alone.
     rows = [[_plain(cell) for cell in re.split(r"(?<!\\)\|", _OUTER_PIPES.sub("", line))] for line in lines]
     columns, *rest = rows
     body = [row for row in rest if not all(re.fullmatch(r":?-+:?", cell) for cell in row)]
@@ -144,7 +144,7 @@ def _sentences(lines: list[str]) -> Iterator[str]:
 
 
 def _plain(markdown: str) -> str:
-    """One line without link targets, images and bold type."""
+    # One line without link targets, images and bold type.
     text = re.sub(r"!?\[([^\]]*)\]\([^)\s]*(?: \"[^\"]*\")?\)", r"\1", " ".join(markdown.split()))
     return re.sub(r"\*\*(\S(?:[^*`]*\S)?)\*\*", r"\1", text).replace("\\|", "|")
 

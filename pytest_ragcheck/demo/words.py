@@ -34,7 +34,7 @@ def words_of(text: str) -> list[str]:
 
 
 def _stem(word: str) -> str:
-    """The same stem for judge, judges, judged and judging; only English endings are removed."""
+    # The same stem for judge, judges, judged and judging; only English endings are removed.
     if word in STOP_WORDS or not word.isascii() or not word.isalpha() or len(word) < 4:
         return word
     if word.endswith("ies"):

@@ -104,7 +104,7 @@ def _prompt_version(settings: Settings) -> str | None:
 
 
 def _without_port(name: str | None) -> str | None:
-    """The address without its port if it is on this machine, and any other address unchanged."""
+    # The address without its port if it is on this machine, and any other address unchanged.
     try:
         host = urlsplit(name or "").hostname
         port = urlsplit(name or "").port

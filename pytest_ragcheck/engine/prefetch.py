@@ -128,7 +128,7 @@ class Prefetcher:
                 poll = min(_LONGEST_POLL_SECONDS, 2 * poll)
 
     async def _pause(self, key: Hashable, seconds: float) -> None:
-        """Sleep while another process evaluates the job; if this item is cancelled, that process drops the job."""
+        # Sleep while another process evaluates the job; if this item is cancelled, that process drops the job.
         try:
             await asyncio.sleep(seconds)
         except asyncio.CancelledError:
@@ -214,7 +214,7 @@ class Prefetcher:
         return bool(self._waiting)
 
     def _unit_of(self, key: Hashable) -> Unit | None:
-        """Remove and return the unit of a job; None if it was removed before, or there is no such job."""
+        # Remove and return the unit of a job; None if it was removed before, or there is no such job.
         while key not in self._units and (unit := next(self._source, None)) is not None:
             self._register(unit)
         return self._units.pop(key, None)
@@ -248,7 +248,7 @@ class Prefetcher:
             waiting.cancel()
 
     async def _claimed(self, unit: Unit) -> Hashable | None:
-        """Claim a unit that is not under way, and return the claimed key; None if another process has the unit."""
+        # Claim a unit that is not under way, and return the claimed key; None if another process has the unit.
         if unit.task is not None:
             return None
         missing = [job.key for job in unit.jobs if len(unit.jobs) == 1 or not await self._store.has(job.key)]

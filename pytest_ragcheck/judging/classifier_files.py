@@ -61,7 +61,7 @@ def _folder(name: str) -> Path:
 
 
 def _config(transformers: Any, folder: Path) -> Any:
-    """The configuration, checked before weights are loaded."""
+    # The configuration, checked before weights are loaded.
     missing = [file for file in (CONFIG, _TOKENIZER) if not (folder / file).is_file()]
     # Without the tokenizer's file, transformers makes a tokenizer without words.
     if missing := missing or missing_weights(folder):

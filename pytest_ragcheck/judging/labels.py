@@ -129,7 +129,7 @@ def _problem(row: dict[str, Any], label: str) -> str:
 
 
 def _wrong_text(row: dict[str, Any]) -> str:
-    """The reason why a text of a row or of an earlier turn cannot be read; empty if there is none."""
+    # The reason why a text of a row or of an earlier turn cannot be read; empty if there is none.
     for key in ("question", "answer"):
         if not isinstance(row.get(key, "" if key == "question" else None), str):
             return f"{key} is {row.get(key)!r:.40}. Write a string."

@@ -176,7 +176,7 @@ def weakness(text: str, spans: Sequence[UnsupportedSpan]) -> str:
 
 
 def _whole_words(text: str, start: int, end: int) -> tuple[int, int]:
-    """The place without spaces around it, extended to whole words; words of scripts without spaces are characters."""
+    # The place without spaces around it, extended to whole words; words of scripts without spaces are characters.
     while start < end and text[start].isspace():
         start += 1
     while start < end and text[end - 1].isspace():

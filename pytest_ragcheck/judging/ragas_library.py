@@ -201,6 +201,6 @@ ragas_adapters = cache(_Adapters)
 
 @cache
 def _wanted(form: type[BaseModel]) -> ExpectedReply[Any]:
-    """The form of ragas with a field for the nonce."""
+    # The form of ragas with a field for the nonce.
     with_nonce: Any = create_model(form.__name__, __base__=form, nonce=(str, ...))
     return expected_object(form.__name__, with_nonce)

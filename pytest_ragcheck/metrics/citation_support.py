@@ -145,7 +145,7 @@ def _support_by_rules(
 
 
 def _unjudged(sentence: CitedSentence) -> JudgedSentence:
-    """A sentence without citations, or with an invented one."""
+    # A sentence without citations, or with an invented one.
     text = quoted_text(sentence.text)
     invented = [shown(citation) for citation in sentence.citations if not citation.contexts]
     finding = f"{text} cites {', '.join(invented)}, which is not a context" if invented else f"{text} cites nothing"

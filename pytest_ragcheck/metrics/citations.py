@@ -131,7 +131,7 @@ def cited_sentences(answer: RagAnswer, cited: CitedAnswer) -> tuple[CitedSentenc
 
 
 def _table_heads(text: str) -> Iterator[tuple[int, int]]:
-    """The line above each rule such as `|---|---|`, with the line break before it."""
+    # The line above each rule such as `|---|---|`, with the line break before it.
     for rule in _TABLE_RULE.finditer(text):
         end = rule.start() - 1
         if end > 0 and "|" in rule[0] and "-" in rule[0]:
@@ -144,7 +144,7 @@ def shown(citation: Citation) -> str:
 
 
 def _sentences_at(text: str, places: Sequence[int], starts: list[int]) -> list[int]:
-    """The index of the sentence that the marker at each place belongs to; each part of the text is read twice."""
+    # The index of the sentence that the marker at each place belongs to; each part of the text is read twice.
     before: list[tuple[bool, int]] = []
     word_before, end, last = False, 0, 0
     for place in places:

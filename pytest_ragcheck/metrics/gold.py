@@ -107,7 +107,7 @@ def _either_contains(passage: str, context: str) -> bool:
 
 
 def _has_half(passage: list[str], context: str) -> bool:
-    """True if half of the passage's words, and at least `CHUNK_WORDS`, occur in the context in a row."""
+    # True if half of the passage's words, and at least `CHUNK_WORDS`, occur in the context in a row.
     needed = max(-(-len(passage) // 2), CHUNK_WORDS)
     # A run of that length contains one of these blocks as a whole.
     size = (needed + 1) // 2

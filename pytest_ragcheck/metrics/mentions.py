@@ -115,7 +115,7 @@ def broken(metric: str, question: Question, answer: RagAnswer) -> set[str]:
 
 
 def _leak(question: Question, passages: tuple[GoldPassage, ...], document: str, answer: RagAnswer) -> str:
-    """Where the document is in the reply; empty if it is nowhere."""
+    # Where the document is in the reply; empty if it is nowhere.
     canaries = [
         compile_mention(mention)
         for mention in question.must_not_mention

@@ -82,7 +82,7 @@ def check_installed(settings: Settings) -> None:
 
 
 def _ragas(settings: Settings, judge: Judge | None) -> Metric:
-    """The ragas metrics by the ragas library, by the judge's model, or without a model by counting words."""
+    # The ragas metrics by the ragas library, by the judge's model, or without a model by counting words.
     if judge is not None and hasattr(judge, "measurement"):
         from pytest_ragcheck.metrics.ragas.by_library import RagasByLibrary
 

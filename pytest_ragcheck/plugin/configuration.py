@@ -240,7 +240,7 @@ def _given(config: pytest.Config, setting: Setting) -> Given | None:
 
 
 def _ini_value(config: pytest.Config, name: str) -> Any:
-    """The value of the ini file or of `-o`, as text or a native value of TOML; else None."""
+    # The value of the ini file or of `-o`, as text or a native value of TOML; else None.
     try:
         return config.getini(name)
     except (TypeError, ValueError, pytest.UsageError) as error:

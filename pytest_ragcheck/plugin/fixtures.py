@@ -147,7 +147,7 @@ def _asks_for_answers(session: pytest.Session) -> bool:
 
 
 def _backends(client: Any, judge: GivenJudge | None, settings: Settings) -> Backends:
-    """The client, judge and settings of a question; overridden settings can name an uninstalled package."""
+    # The client, judge and settings of a question; overridden settings can name an uninstalled package.
     from pytest_ragcheck.judging.checked_judgement import as_judge
     from pytest_ragcheck.metrics.metric_choice import check_installed
     from pytest_ragcheck.plugin.asking.plan import Backends
@@ -190,7 +190,7 @@ def _with_cache(judge: Any, settings: Settings, config: pytest.Config) -> Abstra
 
 @contextmanager
 def _usage_errors_as_failures() -> Iterator[None]:
-    """Fail the test with the text of the usage error, without a traceback through this package."""
+    # Fail the test with the text of the usage error, without a traceback through this package.
     from pytest_ragcheck.errors import UsageError
 
     try:

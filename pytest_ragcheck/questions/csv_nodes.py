@@ -69,7 +69,7 @@ def compose_csv(text: str, mistakes: Mistakes) -> ListNode | None:
 
 
 def _delimiter_of(text: str) -> str:
-    """The delimiter by which the header has the most known names; empty for a header of one name."""
+    # The delimiter by which the header has the most known names; empty for a header of one name.
     # The header decides, since names contain no delimiter, while questions and answers may contain any.
     best, most = "", (0, 1)
     for delimiter in DELIMITERS:

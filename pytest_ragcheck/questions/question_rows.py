@@ -96,7 +96,7 @@ def _passage_row(passage: GoldPassage) -> dict[str, str]:
 
 
 def _json_value(value: Any) -> Any:
-    """*value* as JSON types, since the metadata of a question from a call may hold any object."""
+    # *value* as JSON types, since the metadata of a question from a call may hold any object.
     if isinstance(value, Mapping):
         return {str(key): _json_value(part) for key, part in value.items()}
     if isinstance(value, (list, tuple)):

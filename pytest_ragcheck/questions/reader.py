@@ -73,7 +73,7 @@ def read_question_file(
 
 
 def _below_root(path: Path, root: Path) -> str | None:
-    """The path relative to *root*, with `/`; None outside of it. Links are not followed, as in pytest."""
+    # The path relative to *root*, with `/`; None outside of it. Links are not followed, as in pytest.
     try:
         return Path(os.path.abspath(path)).relative_to(os.path.abspath(root)).as_posix()  # noqa: PTH100 - see above
     except ValueError:

@@ -77,7 +77,7 @@ def _obstacle(question: Question, *, in_file: bool) -> str | None:
 
 
 def _ambiguous_documents(questions: Iterable[Question], root: Path | None) -> Iterator[str]:
-    """Yield a mistake for each document that has two texts, because uploaded documents are found by their ids."""
+    # Yield a mistake for each document that has two texts, because uploaded documents are found by their ids.
     texts: dict[str, str] = {}
     for question in questions:
         for passage in (*question.gold_passages, *question.distractors):

@@ -115,7 +115,7 @@ def _marker(found: re.Match[str], definitions: Mapping[str, str], is_document: C
 
 
 def _reference_links(prose: str, links: Mapping[str, str]) -> Iterator[Marker]:
-    """Each Markdown link such as `[the terms][t]`, with the address of its definition; `[1][2]` is no link."""
+    # Each Markdown link such as `[the terms][t]`, with the address of its definition; `[1][2]` is no link.
     for found in _REFERENCE_LINK.finditer(prose) if links else ():
         label = found["label"].strip()
         address = links.get(found["reference"].strip() or label)

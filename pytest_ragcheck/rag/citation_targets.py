@@ -105,7 +105,7 @@ def is_source(name: str, is_document: Callable[[str], bool]) -> bool:
 
 
 def _parts(text: str, is_document: Callable[[str], bool]) -> tuple[str, ...]:
-    """The names of a list, without pages, sections and lines; other text after a file is a place."""
+    # The names of a list, without pages, sections and lines; other text after a file is a place.
     # `doc_1` is a number, and `Terms and Conditions.pdf` two names, unless a document has that id.
     names: dict[str, None] = {}
     separators = [each.span() for each in _SEPARATOR.finditer(text)]

@@ -126,7 +126,7 @@ def _is_same(name: str, document: str) -> bool:
 def _resolved(
     target: str, marked: MarkedText, answer: RagAnswer, documents: _Documents
 ) -> tuple[str, tuple[int, ...] | None]:
-    """The target as a number or as a document's name, and the positions of its contexts."""
+    # The target as a number or as a document's name, and the positions of its contexts.
     name = target
     if text := marked.definitions.get(target):
         name = documents.named_in(text) or (target if target.isdecimal() else text)
@@ -204,7 +204,7 @@ def _keys(name: str) -> tuple[str, str]:
 
 
 def _ids(answer: RagAnswer) -> tuple[frozenset[str], ...] | None:
-    """The ids of each context, our own and the server's; None if the reply has none."""
+    # The ids of each context, our own and the server's; None if the reply has none.
     if answer.source_ids is None:
         return None
     given = (answer.source_ids, answer.server_source_ids or ())
@@ -234,7 +234,7 @@ def _plain(name: str) -> str:
 
 
 def _shape(name: str) -> str | None:
-    """The form of the id, such as `a-9` for `fee-12`; None for a plain word or number, and for a long text."""
+    # The form of the id, such as `a-9` for `fee-12`; None for a plain word or number, and for a long text.
     if " " in name or len(name) > 100 or _ONE_KIND.fullmatch(name):
         return None
     # Keep the word of the rank `[doc_1]`, so that its shape differs from that of the id `fee_12`.

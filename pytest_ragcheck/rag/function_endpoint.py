@@ -147,7 +147,7 @@ class FunctionEndpoint:
             )
 
     def _check_signature(self) -> bool:
-        """True if the function takes `top_k`."""
+        # True if the function takes `top_k`.
         if self._takes("top_k"):
             return True
         if self._takes() or self._takes("context_passages"):

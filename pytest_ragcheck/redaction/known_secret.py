@@ -59,7 +59,7 @@ def _pattern(secret: str) -> re.Pattern[str]:
 
 
 def _parts(data: bytes) -> set[str]:
-    """Base64 texts in both alphabets; any text with *data* in base64 contains at least one of them."""
+    # Base64 texts in both alphabets; any text with *data* in base64 contains at least one of them.
     # The first and the last character depend on the neighbouring bytes and are left out.
     found = {base64.b64encode(data).decode().rstrip("=")}
     for offset in range(3):

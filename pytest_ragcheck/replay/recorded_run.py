@@ -115,7 +115,7 @@ class Recording:
         )
 
     def _changed(self, row: Record, question: Question) -> str:
-        """The recorded circumstance under which the system may have answered otherwise; empty if there is none."""
+        # The recorded circumstance under which the system may have answered otherwise; empty if there is none.
         asked = row.question
         if asked.question != self.clean(question.question):
             return f"with another text, {asked.question!r:.200}"

@@ -146,5 +146,5 @@ def cell(text: str) -> str:
 
 
 def _visible(line: str) -> str:
-    """The line with invisible characters shown by their code, and without commands to CI runners."""
+    # The line with invisible characters shown by their code, and without commands to CI runners.
     return printable("".join(char if char.isprintable() else f"[U+{ord(char):04X}]" for char in line))

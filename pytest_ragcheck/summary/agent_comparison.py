@@ -152,7 +152,7 @@ def _differences(measured: Sequence[tuple[BaselineRow, BaselineRow]]) -> dict[st
 
 
 def _mean_difference(before: Sequence[float], after: Sequence[float]) -> Difference:
-    """The mean of `after - before`, with the gate's test of means in the direction of the difference."""
+    # The mean of `after - before`, with the gate's test of means in the direction of the difference.
     differences = [b - a for a, b in zip(before, after, strict=True)]
     value, (low, high) = math.fsum(differences) / len(differences), mean_interval(differences)
     lower, higher = (after, before) if value <= 0 else (before, after)
@@ -162,7 +162,7 @@ def _mean_difference(before: Sequence[float], after: Sequence[float]) -> Differe
 
 
 def _rate_difference(gained: int, lost: int, n: int) -> Difference:
-    """The difference of the shares of PASS, with the gate's count test for one saved run in its direction."""
+    # The difference of the shares of PASS, with the gate's count test for one saved run in its direction.
     low, high = rate_difference_interval(gained, lost, n)
     fewer, more = sorted((gained, lost))
     significant = more > fewer and more >= critical_value(1, fewer, _ERROR_RATE * COUNT_SHARE)

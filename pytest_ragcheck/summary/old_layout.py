@@ -95,7 +95,7 @@ def read_old_results(path: Path) -> OldResults:
 
 
 def _document(path: Path, *, rows: str = "") -> Row:
-    """The object in the file; a list becomes the value under *rows*, with empty `results`."""
+    # The object in the file; a list becomes the value under *rows*, with empty `results`.
     try:
         value = json.loads(_text(path), parse_int=_int)
     except (ValueError, RecursionError) as error:
@@ -118,7 +118,7 @@ def _text(path: Path) -> str:
 
 
 def _int(digits: str) -> float:
-    """The number; infinity if a float cannot hold it."""
+    # The number; infinity if a float cannot hold it.
     return int(digits) if math.isfinite(float(digits)) else float(digits)
 
 

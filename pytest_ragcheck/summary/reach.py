@@ -46,7 +46,7 @@ class Reach:
         return any(_fits(each, name) for each in self.searched)
 
     def _leaves_test_file_out(self, dataset_name: str) -> bool:
-        """True for calls of a test file that `python_files` excludes, as `-o python_files=` does."""
+        # True for calls of a test file that `python_files` excludes, as `-o python_files=` does.
         if "[" in dataset_name:  # a test that is marked rag_questions
             return not self.test_files
         path = self.root / f"{dataset_name.replace('__', '/')}.py"

@@ -66,7 +66,7 @@ def _validator(kind: str) -> Any:
 
 
 def _expanded(part: Any, definitions: Mapping[str, Any]) -> Any:
-    """A part of a schema with each `$ref` replaced by its definition, except within that definition itself."""
+    # A part of a schema with each `$ref` replaced by its definition, except within that definition itself.
     if isinstance(part, list):
         return [_expanded(item, definitions) for item in part]
     if not isinstance(part, dict):

@@ -194,7 +194,7 @@ def _outcomes(document: Mapping[str, Any]) -> Outcomes:
 
 
 def _checked(shards: Sequence[Shard]) -> list[Shard]:
-    """The shards in order, if each is there once and all belong to one run."""
+    # The shards in order, if each is there once and all belong to one run.
     first = shards[0]
     by_number: dict[int, Shard] = {}
     for shard in shards:
@@ -226,7 +226,7 @@ def _differs(name: str, value: Any, other: Any) -> bool:
 
 
 def _check_disjoint(shards: Iterable[Shard]) -> None:
-    """Refuse a question that two shards ran, as happens if pytest-split uses different durations."""
+    # Refuse a question that two shards ran, as happens if pytest-split uses different durations.
     known: dict[tuple[str, str], Shard] = {}
     for shard in shards:
         for record in shard.outcomes.records:
@@ -240,7 +240,7 @@ def _check_disjoint(shards: Iterable[Shard]) -> None:
 
 
 def _with_calls(each: Sequence[tuple[QuestionSet, ...]]) -> tuple[QuestionSet, ...]:
-    """The sets of all shards; each shard has all questions of files, and its own `rag_check` calls."""
+    # The sets of all shards; each shard has all questions of files, and its own `rag_check` calls.
     sets: dict[str, QuestionSet] = {}
     for questions in (questions for part in each for questions in part):
         known = sets.setdefault(questions.dataset_name, questions)

@@ -165,7 +165,7 @@ def _mean(values: Sequence[float]) -> TrendPoint | None:
 
 
 def _changes(runs: Sequence[TrendRun]) -> Iterator[tuple[str, ...]]:
-    """Compare each question with its latest earlier row, since not every run has all questions."""
+    # Compare each question with its latest earlier row, since not every run has all questions.
     known: dict[Key, tuple[int, Mapping[str, str]]] = {}
     reported: dict[tuple[str, str, str], int] = {}
     models: set[str] = set()

@@ -121,7 +121,7 @@ class AdaptiveLimit:
         self.allowed = min(self.most, self.allowed + (1.0 if beyond else self.growth / self.allowed))
 
     def _cuts_do_not_help(self, served: float) -> bool:
-        """True if the refusal, after *served* successes in a row, shows that cuts do not help."""
+        # True if the refusal, after *served* successes in a row, shows that cuts do not help.
         if self.number >= self.refused_at:
             self.unhelpful = max(0.0, self.unhelpful - 1)
         elif served >= self.number:

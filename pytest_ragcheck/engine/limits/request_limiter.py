@@ -121,7 +121,7 @@ class RequestLimiter:
             await asyncio.sleep(wait)
 
     async def _served(self, operation: Callable[[], Awaitable[T]], tries: _Tries) -> tuple[T, bool]:
-        """Return the operation's result, and True if a request waits for its slot, which is freed at once."""
+        # Return the operation's result, and True if a request waits for its slot, which is freed at once.
         await self._queue.enter()
         tries.has_slot = True
         tries.started = loop_time()
@@ -136,7 +136,7 @@ class RequestLimiter:
         return result, others_wait
 
     async def _wait_after(self, error: MeasurementError, tries: _Tries) -> float:
-        """Return the seconds until the request is repeated; raise the error if repeating would not help."""
+        # Return the seconds until the request is repeated; raise the error if repeating would not help.
         tries.is_alone = False
         if not is_transient(error):
             raise error
@@ -171,7 +171,7 @@ class RequestLimiter:
         return wait
 
     def _leave_after(self, running: list[AbandonedCall], tries: _Tries) -> None:
-        """Leave once the calls of a cancelled request have ended; at once if none runs."""
+        # Leave once the calls of a cancelled request have ended; at once if none runs.
         if not tries.has_slot:
             return
         tries.has_slot = False

@@ -144,7 +144,7 @@ class SlotQueue:
         return admitted
 
     async def _look_for_slots(self) -> None:
-        """Poll for slots of other processes while requests wait, because no event crosses processes."""
+        # Poll for slots of other processes while requests wait, because no event crosses processes.
         since = looked_at = loop_time()
         hung = False
         while self._waiting:

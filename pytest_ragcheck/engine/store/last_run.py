@@ -117,7 +117,7 @@ def open_store(
 
 
 def _begin(folder: Path, last: LastRun | None, fingerprint: Mapping[str, str]) -> bool:
-    """Create the folder of the run, or rename the folder of *last* if given; return True in the latter case."""
+    # Create the folder of the run, or rename the folder of *last* if given; return True in the latter case.
     check_same(last, fingerprint)
     began = datetime.now(timezone.utc).isoformat(timespec="seconds")
     if last is not None:

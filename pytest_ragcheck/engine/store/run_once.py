@@ -65,7 +65,7 @@ class Once:
 
     @asynccontextmanager
     async def _turn(self, name: str) -> AsyncIterator[None]:
-        """Wait until no other process uses the step, and hold its lock."""
+        # Wait until no other process uses the step, and hold its lock.
         self._folder.mkdir(parents=True, exist_ok=True)
         lock = FileLock(self._folder / f"{name}.lock")
         while not lock.take():  # noqa: ASYNC110 - no event crosses processes

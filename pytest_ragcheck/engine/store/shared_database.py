@@ -53,7 +53,7 @@ async def when_unlocked(operation: Callable[[], T], *, within_seconds: float) ->
 
 
 def _use_write_ahead_log(database: sqlite3.Connection, *, end: float) -> None:
-    """Switch to write-ahead logging: a kill -9 loses no committed data, and no write waits for the disk."""
+    # Switch to write-ahead logging: a kill -9 loses no committed data, and no write waits for the disk.
     # SQLite refuses all but one of the processes that switch a new file at the same moment, whatever their timeout.
     while True:
         is_last = time.monotonic() >= end

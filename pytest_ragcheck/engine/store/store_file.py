@@ -120,7 +120,7 @@ def _reading(folder: Path) -> Iterator[sqlite3.Connection]:
 
 
 def _layout(database: sqlite3.Connection) -> int | None:
-    """The version number in the file; None if the file is empty."""
+    # The version number in the file; None if the file is empty.
     (layout,) = database.execute("pragma user_version").fetchone()
     (tables,) = database.execute("select count(*) from sqlite_master").fetchone()
     return int(layout) if layout or tables else None

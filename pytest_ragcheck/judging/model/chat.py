@@ -128,7 +128,7 @@ def _problem(reply: ReplyText, error: JudgeReplyError) -> str:
 
 
 def _repair_turn(reply: ReplyText, asked: str) -> list[dict[str, str]]:
-    """The messages of the repair turn; none after an empty reply, which some servers reject in a request."""
+    # The messages of the repair turn; none after an empty reply, which some servers reject in a request.
     if not reply.text.strip():
         return []
     content = reply.text[:_LONGEST_SENT_BACK].encode("utf-8", "replace").decode("utf-8")

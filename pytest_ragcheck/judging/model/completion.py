@@ -204,7 +204,7 @@ def _joined(content: Any) -> str:
 
 
 def _json(value: Any) -> str:
-    """The text of a JSON value, or of an object of the openai package; empty for other values."""
+    # The text of a JSON value, or of an object of the openai package; empty for other values.
     if hasattr(value, "model_dump"):
         value = value.model_dump(exclude_unset=True, warnings=False)
     return json.dumps(value, ensure_ascii=False) if isinstance(value, dict | list | None) else ""

@@ -132,7 +132,7 @@ class HttpRequests:
             request.url = unlogged(library, shown_url(url))(url)
 
     def _request(self, client: AnyClient, library: Any, content: bytes, extensions: dict[str, Any]) -> Any:
-        """Like `client.build_request`, without merging headers and parsing the URL each time, which takes 0.05 ms."""
+        # Like `client.build_request`, without merging headers and parsing the URL each time, which takes 0.05 ms.
         if self._merged_headers is None:
             self._merged_headers = library.Headers(client.headers)
             self._merged_headers.update(self._headers)
@@ -153,7 +153,7 @@ class HttpRequests:
 
 
 def _same_server(url: str, target: str) -> bool:
-    """True if the redirect stays on its server; another host must not get the prompt, nor the key."""
+    # True if the redirect stays on its server; another host must not get the prompt, nor the key.
     if not is_http(target):
         return False
     here, there = urlsplit(url), urlsplit(target)
@@ -167,7 +167,7 @@ def sendable(body: Mapping[str, Any]) -> bytes:
 
 
 async def _body(response: AnyResponse, library: Any) -> bytes:
-    """The decompressed body; for an unsuccessful status the part that could be read."""
+    # The decompressed body; for an unsuccessful status the part that could be read.
     status, body = response.status_code, bytearray()
     try:
         async for chunk in response.aiter_bytes():
@@ -182,7 +182,7 @@ async def _body(response: AnyResponse, library: Any) -> bytes:
 
 
 def _value(response: AnyResponse, body: bytes) -> Any:
-    """The JSON value of the body, whatever its content type."""
+    # The JSON value of the body, whatever its content type.
     with suppress(ValueError, RecursionError):
         return json.loads(body)
     status = response.status_code

@@ -136,7 +136,7 @@ class OpenAIJudge:
 
 
 def _may_hold_verdict(question: Question, answer: RagAnswer) -> bool:
-    """True if the model could copy a verdict from the material."""
+    # True if the model could copy a verdict from the material.
     earlier = (text for turn in question.history for text in (turn.question, turn.answer or ""))
     contexts = grounding_contexts(question, answer)
     material = (question.question, *question.acceptable_answers, *contexts, answer.text, *earlier)

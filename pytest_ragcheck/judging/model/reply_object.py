@@ -188,7 +188,7 @@ def _strict(schema: dict[str, Any], definitions: dict[str, Any]) -> dict[str, An
 def _bare_verdict(
     text: str, objects: list[_Found], form: type[BaseModel], nonce: str, bare: Collection[str]
 ) -> _Pairs | None:
-    """The only object after the thinking, with the nonce added; None if it has one, or other fields."""
+    # The only object after the thinking, with the nonce added; None if it has one, or other fields.
     thinking_end = _thinking_end(text, objects)
     final = [found for found in objects if found.start > thinking_end]
     if len(final) != 1 or _THINKING_START.search(text, thinking_end + 1, final[0].start):
@@ -220,7 +220,7 @@ def _verdict(text: str, decode: _Decode, form: type[BaseModel], nonce: str, bare
 
 
 def _thinking_end(text: str, objects: list[_Found]) -> int:
-    """The position of the last end of thinking outside these objects; -1 without one."""
+    # The position of the last end of thinking outside these objects; -1 without one.
     # A verdict may quote "</think>" from the answer.
     starts = (0, *(found.end for found in objects))
     ends = (*(found.start for found in objects), len(text))
@@ -229,7 +229,7 @@ def _thinking_end(text: str, objects: list[_Found]) -> int:
 
 
 def _json_objects(text: str, decode: _Decode) -> Iterator[_Found]:
-    """The JSON objects in the text that are not part of another one, from left to right."""
+    # The JSON objects in the text that are not part of another one, from left to right.
     position = false_starts = characters = 0
     while (
         (start := _OBJECT_START.search(text, position))

@@ -89,7 +89,7 @@ class SupportReply(BaseModel):
 
 
 def _read(text: str, *, nonce: str, cited: tuple[frozenset[int], ...]) -> tuple[SentenceSupport, ...]:
-    """The support of each sentence; raises a JudgeReplyError if one is missing, or names a passage not cited."""
+    # The support of each sentence; raises a JudgeReplyError if one is missing, or names a passage not cited.
     sentences = read_object(text, SupportReply, nonce=nonce).sentences
     by_number = {each.number: each for each in sentences}
     if len(sentences) > len(by_number) or by_number.keys() != set(range(1, len(cited) + 1)):

@@ -85,7 +85,7 @@ def windows(claimed: ClaimedAnswer, offsets: Offsets, *, room: int) -> list[Wind
 
 
 def _groups(contexts: Sequence[str], offsets: Offsets, *, most: int) -> Iterator[list[str]]:
-    """Yield groups of whole contexts, or of pieces of them, in their order, with at most that many tokens."""
+    # Yield groups of whole contexts, or of pieces of them, in their order, with at most that many tokens.
     group: list[str] = []
     taken = 0
     longest = max(1, most - _TOKENS_OF_A_LINE)
@@ -103,7 +103,7 @@ def _groups(contexts: Sequence[str], offsets: Offsets, *, most: int) -> Iterator
 
 
 def _pieces(text: str, offsets: Offsets, *, most: int, repeated: int) -> Iterator[tuple[int, int]]:
-    """Yield start and end of pieces of at most *most* tokens; each repeats the last *repeated* of the one before."""
+    # Yield start and end of pieces of at most *most* tokens; each repeats the last *repeated* of the one before.
     starts = [start for start, _ in offsets(text)]
     first = start = 0
     while first + most < len(starts):
@@ -116,7 +116,7 @@ def _pieces(text: str, offsets: Offsets, *, most: int, repeated: int) -> Iterato
 
 
 def _cut(text: str, earliest: int, latest: int) -> int:
-    """Return where the text is best cut: after a sentence, or else after a word, or else at the latest place."""
+    # Return where the text is best cut: after a sentence, or else after a word, or else at the latest place.
     for pattern in (_SENTENCE_END, _SPACE):
         ends = [match.end() for match in pattern.finditer(text, earliest, latest)]
         if ends:

@@ -145,7 +145,7 @@ def _on_lines_of_its_own(block: str, place: re.Match[str]) -> str:
 
 
 def _split_version(content: str) -> tuple[str, str]:
-    """The version in a prompt's first line, empty without one, and the text after it."""
+    # The version in a prompt's first line, empty without one, and the text after it.
     match = _VERSION_LINE.match(content)
     return (match[1], content[match.end() :]) if match else ("", content)
 

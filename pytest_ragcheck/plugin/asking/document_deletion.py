@@ -81,5 +81,5 @@ async def _delete(config: pytest.Config, ledgers: list[Ledger], failed: bool) ->
 
 
 def _folder(config: pytest.Config) -> Path:
-    """The folder with a file for each worker, outside of the run folder, which the next run may remove."""
+    # The folder with a file for each worker, outside of the run folder, which the next run may remove.
     return folder_of_documents(settings_of(config).run.output) / f"outcome-{worker_info(config).run_id}"

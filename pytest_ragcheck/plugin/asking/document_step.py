@@ -153,7 +153,7 @@ class RunDocuments:
     async def _ingest_once(
         self, uploads: list[Upload], client: Asks, routes: DocumentRoutes, name: str
     ) -> Ingested | None:
-        """The result of the one upload for all workers; None if it went to another system with the same name."""
+        # The result of the one upload for all workers; None if it went to another system with the same name.
         system = name
         name = f"{name} as {routes.identity}" if routes.identity else name
         ledger = self._ledger(text_digest(name))

@@ -120,7 +120,7 @@ class _Examination:
         return with_whole_cost(replace(shown, evidence=evidence.to_document(), asked_again=verdicts), cost)
 
     def _leaking(self) -> Record:
-        """The worst leak of today, first of those that no saved run has; without a leak the first failure."""
+        # The worst leak of today, first of those that no saved run has; without a leak the first failure.
         failed = [each for each in (self.record, *self.again) if each.verdict is Verdict.FAIL]
 
         def kept(record: Record) -> tuple[bool, float]:
@@ -212,7 +212,7 @@ class _Examination:
         return None if record.verdict is Verdict.ERROR else await self._look(record, thresholds)
 
     async def _looks_to_save(self, compared: ComparedQuestion, thresholds: Mapping[str, float]) -> tuple[Look, ...]:
-        """Ask a known failure again until it passes, for the baseline that this run may be saved into."""
+        # Ask a known failure again until it passes, for the baseline that this run may be saved into.
         # A later run counts a question as improved only if it failed every look of a saved run.
         looks: list[Look] = []
         for _ in range(asks_again(compared, "regression")):
@@ -225,7 +225,7 @@ class _Examination:
         return tuple(looks)
 
     async def _judge(self, answers: Sequence[str]) -> tuple[Scores, ...] | None:
-        """Return new scores of the answers, in order; None if one of them could not be measured."""
+        # Return new scores of the answers, in order; None if one of them could not be measured.
         done = await asyncio.gather(
             *(self.checker.judge_again(*self.answers[digest], self.backends) for digest in answers),
             return_exceptions=True,
@@ -254,7 +254,7 @@ class _Examination:
     async def _judged_for_means(
         self, evidence: GateReplies, compared: ComparedQuestion, *, deterministic: bool
     ) -> GateReplies:
-        """Judge each answer of a changed question once more, or twice if the question asserts a single metric."""
+        # Judge each answer of a changed question once more, or twice if the question asserts a single metric.
         if not can_be_judged([compared]):
             return evidence
         times = 1 if deterministic or len(compared.thresholds) > 1 else 2

@@ -60,7 +60,7 @@ class Backends:
 
     @property
     def _given(self) -> tuple[Any, ...]:
-        """The values of `BACKEND_FIXTURES`, with a judge function unwrapped, because each item wraps it again."""
+        # The values of `BACKEND_FIXTURES`, with a judge function unwrapped, because each item wraps it again.
         judge = self.judge.function if isinstance(self.judge, FunctionJudge) else self.judge
         return self.client, judge, self.settings
 

@@ -81,7 +81,7 @@ class Preflight:
             pytest.skip(STOPPED)
 
     def _try(self, judge: Judge, backends: Backends) -> str:
-        """Why the judge is not usable; empty if it is. A weak judge's mistakes become a note of the run."""
+        # Why the judge is not usable; empty if it is. A weak judge's mistakes become a note of the run.
         key = trial_key(judge)
         trial = read_trial(kept_trials(self._cache).get(key))
         if trial is None:

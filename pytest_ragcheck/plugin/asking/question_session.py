@@ -197,7 +197,7 @@ class QuestionSession:
         return self._with_evidence(asked, backends)
 
     def _after_reruns(self, question: Question, backends: Backends) -> Evaluated | None:
-        """The record of a turn that an ERROR left out; None if the turns before it still have no answer."""
+        # The record of a turn that an ERROR left out; None if the turns before it still have no answer.
         # A rerun may have answered them. Reruns in another process are unknown here, so the turns are asked again.
         client, name, conversation = self._on_demand
         if client is not backends.client or name != conversation_of(question):
@@ -234,7 +234,7 @@ class QuestionSession:
         return partial(with_evidence, backends=backends, checker=checker, run=checker.baseline)
 
     def _with_evidence(self, evaluated: Evaluated, backends: Backends) -> Evaluated:
-        """The record with the evidence that the gate needs, which a resumed record may lack."""
+        # The record with the evidence that the gate needs, which a resumed record may lack.
         record, add = evaluated.record, self._evidence(backends)
         if not evaluated.resumed or add is None:
             return evaluated
@@ -244,7 +244,7 @@ class QuestionSession:
         return self._waiting.run(step, *arguments, question=question, to_go=self._schedule.to_go)
 
     def _finish(self) -> None:
-        """Wait for the questions that this worker asks for the items of others, and begin no further ones."""
+        # Wait for the questions that this worker asks for the items of others, and begin no further ones.
         # The wait has a limit of its own, because no item's limit applies, and a user's client may hang.
         self._loop.run(self._asker.prefetcher.finish, self._patience_seconds)
 
@@ -253,7 +253,7 @@ class QuestionSession:
         return settings_of(self._config).endpoint.timeout_seconds / 2
 
     def _end_questions(self, *, interrupted: bool) -> None:
-        """End all questions under way; after an interruption, abandon them if a user's code blocks the loop."""
+        # End all questions under way; after an interruption, abandon them if a user's code blocks the loop.
         if interrupted and not self._loop.answers():
             self._abandon()
         self._schedule.clear()
@@ -281,7 +281,7 @@ def question_session_of(session: pytest.Session) -> QuestionSession:
 
 
 def _why_alone(worker: WorkerInfo, store: RunStore | None) -> str:
-    """Why a worker must not prefetch questions, which others would ask too; empty if it may."""
+    # Why a worker must not prefetch questions, which others would ask too; empty if it may.
     if not worker.is_worker or worker.runs_everything or store is not None:
         return ""
     return NO_STORE if worker.shares_disk else NOT_SHARED

@@ -55,7 +55,7 @@ def is_client_of_url(config: pytest.Config, client: object) -> bool:
 
 
 def _report_blocked(config: pytest.Config, thread_id: int) -> bool:
-    """Report on the terminal that a user's code blocks the loop; return True if it does."""
+    # Report on the terminal that a user's code blocks the loop; return True if it does.
     called = blocking_call(thread_id)
     if not called:
         return False

@@ -128,7 +128,7 @@ def _most_connections() -> int:
 
 
 def _shared_table(config: pytest.Config, name: str) -> SharedTable | None:
-    """A table that all workers share; None if they share no disk, or the folder cannot be written."""
+    # A table that all workers share; None if they share no disk, or the folder cannot be written.
     if not worker_info(config).shares_disk:
         return None
     try:

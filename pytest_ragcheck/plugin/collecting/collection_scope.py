@@ -72,7 +72,7 @@ def _patterns(paths: Iterable[Path], root: Path) -> Iterator[str]:
 
 
 def _singled_out(config: pytest.Config, run: Run) -> set[str]:
-    """The datasets whose questions are named one by one, while no argument contains their whole file."""
+    # The datasets whose questions are named one by one, while no argument contains their whole file.
     start, root = config.invocation_params.dir, config.rootpath
     whole, single = [], []
     for argument in config.args:

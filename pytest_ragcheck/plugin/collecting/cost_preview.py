@@ -38,7 +38,7 @@ def dry_run_lines(config: pytest.Config, run: Run) -> list[str]:
 
 
 def _preflight_lines(config: pytest.Config, settings: Settings, estimated: Estimate) -> Iterator[str]:
-    """Yield the calls of the preflight, which asks a model that no earlier run has tried."""
+    # Yield the calls of the preflight, which asks a model that no earlier run has tried.
     if not estimated.judge_calls or "preflight" in settings.run.disabled or settings.run.replay is not None:
         return
     judge = choose_judge(settings.replace(judge_api_key=settings.judge.api_key or DUMMY_API_KEY))

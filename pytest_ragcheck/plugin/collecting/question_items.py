@@ -121,7 +121,7 @@ class QuestionFile(pytest.Module):
 
     @property
     def _makes_items_by_function(self) -> bool:
-        """True if no conftest.py and no other plugin makes other items of a function by its name."""
+        # True if no conftest.py and no other plugin makes other items of a function by its name.
         hooks = (self.ihook.pytest_generate_tests, self.ihook.pytest_pycollect_makeitem)
         made_by = [impl.function.__module__ for hook in hooks for impl in hook.get_hookimpls()]
         return all(module.startswith(_NAMELESS) for module in made_by)

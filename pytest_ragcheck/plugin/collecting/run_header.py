@@ -82,7 +82,7 @@ def _judge(settings: Settings) -> str:
 
 
 def _unreached(sets: Iterable[QuestionSet]) -> Iterator[str]:
-    """Yield a line about the questions that the command line's threshold does not apply to."""
+    # Yield a line about the questions that the command line's threshold does not apply to.
     names = [
         f"{question.dataset_name}::{question.id}"
         for each in sets

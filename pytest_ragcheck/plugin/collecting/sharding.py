@@ -32,7 +32,7 @@ def keep_shard(config: pytest.Config, items: list[pytest.Item]) -> None:
 
 
 def _key(item: pytest.Item) -> str:
-    """A key for all machines; empty if the item asks no question."""
+    # A key for all machines; empty if the item asks no question.
     question = question_of(item)
     if question is not None:
         if question.turn is not None:

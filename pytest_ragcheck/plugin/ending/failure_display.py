@@ -41,7 +41,7 @@ def shorten_failures(config: pytest.Config, failed: Sequence[tuple[pytest.TestRe
 
 
 def _texts(report: pytest.TestReport, record: Record) -> Iterator[list[str]]:
-    """Yield the lines of the record's failure text in the report, and complete the line of the short summary."""
+    # Yield the lines of the record's failure text in the report, and complete the line of the short summary.
     shown: Any = report.longrepr
     crash = getattr(shown, "reprcrash", None)
     first = first_line(record)

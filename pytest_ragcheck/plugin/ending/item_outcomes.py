@@ -57,7 +57,7 @@ def outcomes_of(run: Run, settings: Settings) -> Outcomes:
 
 
 def _lost(run: Run) -> dict[tuple[str, str], Record]:
-    """An ERROR for each question without a record, because a fixture failed or its worker died."""
+    # An ERROR for each question without a record, because a fixture failed or its worker died.
     # A question on which this package failed has no verdict: it counts as not run.
     failed = run.results.failed
     return {
@@ -77,7 +77,7 @@ def _failed_otherwise(run: Run) -> Iterator[str]:
 
 
 def _sets_with_calls(run: Run) -> dict[str, QuestionSet]:
-    """All sets, with a set of `rag_check` calls for each test file, in the order of its tests."""
+    # All sets, with a set of `rag_check` calls for each test file, in the order of its tests.
     known = {(s.dataset_name, question.id) for s in run.questions.sets.values() for question in s.questions}
     by_dataset: dict[str, list[Question]] = {}
     for key, record in run.results.records.items():

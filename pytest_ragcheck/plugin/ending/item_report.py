@@ -108,7 +108,7 @@ def add_outcome(run: Run, report: pytest.TestReport, config: pytest.Config) -> N
 
 
 def _spent(report: pytest.TestReport) -> str:
-    """The money spent when the item was skipped for the cost limit; empty if it was skipped otherwise."""
+    # The money spent when the item was skipped for the cost limit; empty if it was skipped otherwise.
     found = re.search(rf"{OVER_BUDGET} of .*\((spent .*?)\)", str(report.longrepr))
     return found[1] if found else ""
 

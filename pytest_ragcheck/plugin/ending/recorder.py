@@ -296,7 +296,7 @@ class Recorder:
         return ""
 
     def _stop_workers(self) -> None:
-        """Stop the workers of xdist, which would otherwise finish questions that no item will use."""
+        # Stop the workers of xdist, which would otherwise finish questions that no item will use.
         if self._run is not None and has_workers(self._config):
             from pytest_ragcheck.engine.store.run_folder import stop
             from pytest_ragcheck.plugin.workers.worker_info import run_folder

@@ -100,7 +100,7 @@ def _with_reach(
 
 
 def _outcome_lines(session: pytest.Session, run: Run, outcomes: Outcomes, summary: Summary) -> Iterator[str]:
-    """Yield the lines about the outcomes, and turn the run red for reasons other than verdicts."""
+    # Yield the lines about the outcomes, and turn the run red for reasons other than verdicts.
     config = session.config
     settings = settings_of(config)
     yield from map(printable, summary_lines(outcomes, summary, all_metrics=config.get_verbosity() > 0))
@@ -130,7 +130,7 @@ def _turn_red(session: pytest.Session, run: Run, settings: Settings) -> list[str
 
 
 def _uncounted(outcomes: Outcomes, settings: Settings) -> Iterator[str]:
-    """Yield a line if the cost limit could not count some verdicts. A replay does not pay for recorded ones."""
+    # Yield a line if the cost limit could not count some verdicts. A replay does not pay for recorded ones.
     costs = [record.cost for record in outcomes.records if record.cost.asked_judge]
     unknown = sum(cost.judge_usd is None for cost in costs)
     if unknown and settings.run.max_cost_usd is not None and not outcomes.replay_of:

@@ -99,7 +99,7 @@ def place_of(report: pytest.TestReport, config: pytest.Config) -> str:
 
 
 def _disk(root: Path) -> list[Any]:
-    """A value that is equal in two processes if the path is the same folder in both."""
+    # A value that is equal in two processes if the path is the same folder in both.
     # It differs for a copy of the tree, another machine, and another folder mounted there.
     import socket
 

@@ -68,7 +68,7 @@ def rows_of_file(path: Path, unfold: Callable[[Row], Iterable[Row] | None] | Non
 
 
 def _opened(path: Path) -> io.BufferedReader:
-    """The decompressed content. Its first bytes decide the format, as downloads often lose their endings."""
+    # The decompressed content. Its first bytes decide the format, as downloads often lose their endings.
     decompressors: dict[bytes, Callable[[Path], Any]] = {
         b"\x1f\x8b": gzip.open,
         b"BZh": bz2.open,
@@ -132,7 +132,7 @@ def _json_rows(path: Path, stream: IO[bytes], unfold: Callable[[Row], Iterable[R
 
 
 def _read(line: str) -> Any:
-    """The JSON value of the line; None for a partial one, such as the first line of an indented file."""
+    # The JSON value of the line; None for a partial one, such as the first line of an indented file.
     try:
         return json.loads(line)
     except (ValueError, RecursionError):

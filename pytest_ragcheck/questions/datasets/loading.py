@@ -71,7 +71,7 @@ class _Seen:
 def _usable(
     choice: DatasetChoice, read: Iterable[Question], seen: _Seen, known_metrics: Collection[str]
 ) -> Iterator[Question]:
-    """Yield the questions with a text, each with an id that is valid in a node id and with the path of its file."""
+    # Yield the questions with a text, each with an id that is valid in a node id and with the path of its file.
     for question in read:
         if not isinstance(question, Question):
             raise UsageError(f"{choice}: the dataset's read returned {question!r:.80}, not a Question.")

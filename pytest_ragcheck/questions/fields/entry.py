@@ -68,7 +68,7 @@ class EntryReader:
         return in_conversation(conversation, [each for each in turns if each is not None])
 
     def _read_turn(self, node: Node, subject: str) -> Question | None:
-        """The question of a turn, without its id; None after a mistake. The *subject* begins each mistake."""
+        # The question of a turn, without its id; None after a mistake. The *subject* begins each mistake.
         mapping = self._as_mapping(node, subject)
         if mapping is None:
             return None
@@ -115,7 +115,7 @@ class EntryReader:
         return None
 
     def _read_id(self, site: Site, node: MappingNode, entries: Mapping[str, Entry], text: str) -> str:
-        """The id, or the one made from *text*; empty after a mistake."""
+        # The id, or the one made from *text*; empty after a mistake.
         if "id" in entries:
             line = entries["id"].line
             question_id = read_text(site, entries["id"])

@@ -82,7 +82,7 @@ def read_mentions(site: Site, entry: Entry | None) -> tuple[str, ...]:
 
 
 def _is_rest_of(mentions: list[str], item: Entry, text: str) -> bool:
-    """True if YAML has cut an unquoted regular expression at a comma, and *text* is its end."""
+    # True if YAML has cut an unquoted regular expression at a comma, and *text* is its end.
     if not isinstance(item.value, Scalar) or item.value.quoted or text.count("/") != 1:
         return False
     return text.endswith(("/", "/i")) and any(each.startswith("/") and each.count("/") == 1 for each in mentions)
@@ -192,7 +192,7 @@ def _note_unknown_metric(site: Site, part: Entry, known_metrics: Collection[str]
 
 
 def _read_reason(site: Site, entries: Mapping[str, Entry], key: str, inherited: str | None) -> str | None:
-    """The reason under *key* (`skip`, `xfail` or `quarantine`); true is a general one, false none."""
+    # The reason under *key* (`skip`, `xfail` or `quarantine`); true is a general one, false none.
     if (entry := entries.get(key)) is None:
         return inherited
     if is_flag(entry.value):

@@ -165,7 +165,7 @@ def near_match(name: str, known: tuple[str, ...]) -> str | None:
 
 
 def _is_typo(name: str, known: str) -> bool:
-    """False for another word, as in `expected_facts`, and for an opposite, such as `incorrect_answers`."""
+    # False for another word, as in `expected_facts`, and for an opposite, such as `incorrect_answers`.
     words, known_words = name.split("_"), known.split("_")
     if len(words) != len(known_words):
         return "".join(words) == "".join(known_words)

@@ -140,7 +140,7 @@ def _passage(*more_types: str) -> Schema:
 
 
 def _kinds() -> dict[KeyKind, Schema]:
-    """The schema of each kind of value by the kind's name; null is equivalent to a missing key."""
+    # The schema of each kind of value by the kind's name; null is equivalent to a missing key.
     share = {"minimum": 0, "maximum": 1}
     metrics = {
         metric: {"type": "number", **share, "description": f"The least {metric} that passes, 0 to 1."}
@@ -197,7 +197,7 @@ def _value() -> Schema:
 def _mapping(
     vocabulary: Vocabulary, keys: Mapping[str, Schema], descriptions: Mapping[str, str], *, needed: Sequence[str] = ()
 ) -> Schema:
-    """The schema of a mapping with these *keys*, each under one of its names; one of *needed* is required."""
+    # The schema of a mapping with these *keys*, each under one of its names; one of *needed* is required.
     properties = {key: {"description": descriptions[key], **keys[key]} for key in vocabulary.aliases}
     # Aliases are patterns, which editors do not propose, so that authors prefer the key's own name.
     aliases: Schema = {}
@@ -235,7 +235,7 @@ def _unanswerable_without_answers() -> Schema:
 
 
 def _any_of(names: Sequence[str], schema: Schema) -> Schema:
-    """The *schema* under one pattern that matches all *names*, which are words; empty without names."""
+    # The *schema* under one pattern that matches all *names*, which are words; empty without names.
     return {f"^(?:{'|'.join(names)}){END}": schema} if names else {}
 
 

@@ -98,7 +98,7 @@ class _Scanner:
         return entries
 
     def _closes(self, mark: str, *, separated: bool = False) -> bool:
-        """Skip *mark*, or a comma if *separated*, where one of them must be next; return True for *mark*."""
+        # Skip *mark*, or a comma if *separated*, where one of them must be next; return True for *mark*.
         token = _MARK.match(self._text, self._position)
         found = token[1] if token else None
         if token and (found == mark or (separated and found == ",")):

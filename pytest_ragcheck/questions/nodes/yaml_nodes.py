@@ -73,7 +73,7 @@ def _where_and_what(error: yaml.MarkedYAMLError) -> tuple[int, str]:
 
 
 def _advice(text: str, line: int, begins: int, what: str) -> str:
-    """The remedy for a syntax error on *line*, in a value that begins on the line *begins*, both from 1."""
+    # The remedy for a syntax error on *line*, in a value that begins on the line *begins*, both from 1.
     # Not `splitlines`, which splits at more characters than YAML.
     lines = text.split("\n")
     if _TAB.match(lines[line - 1] if line <= len(lines) else ""):

@@ -79,7 +79,7 @@ def _decode(body: bytes, content_type: str, compressed_as: str) -> str:
 
 
 def _array_of_lines(text: str) -> str:
-    """The data stream of AI SDK 4, such as `0:"text"`, as an array of objects, such as `{"0":"text"}`."""
+    # The data stream of AI SDK 4, such as `0:"text"`, as an array of objects, such as `{"0":"text"}`.
     if error := re.search("^3:(.*)", text, re.MULTILINE):
         raise ReplyMismatch(f"the stream reports an error: {excerpt(error[1])}", "Fix its cause in the RAG system.")
     return "[" + re.sub("^(.):(.*)\n", r'{"\1":\2},', text.strip() + "\n", flags=re.MULTILINE).rstrip(",") + "]"

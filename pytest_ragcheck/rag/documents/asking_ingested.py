@@ -51,7 +51,7 @@ class AsksIngested:
         return replace(answer, source_ids=ours, server_source_ids=answer.source_ids)
 
     def _our_id(self, server_id: str, names: Mapping[str, list[str]]) -> str:
-        """Our id of a document; its file name if the dataset has another document of that id."""
+        # Our id of a document; its file name if the dataset has another document of that id.
         from pytest_ragcheck.rag.cited_answer import document_of
 
         ids = self._ingested.ids

@@ -116,7 +116,7 @@ async def _delete(
 
 
 def _why(error: EndpointError, down: list[str], before: str = "") -> str:
-    """The reason why a document is left, which is added to *down* if the server does not answer."""
+    # The reason why a document is left, which is added to *down* if the server does not answer.
     reason = before + str(error).partition("\n")[0]
     if isinstance(error, EndpointUnreachable | EndpointTimeout):
         down.append(reason)
@@ -126,7 +126,7 @@ def _why(error: EndpointError, down: list[str], before: str = "") -> str:
 async def _find_unknown(
     ledger: Ledger, entries: Entries, routes: DocumentRoutes, limiter: Limiter, settling_seconds: float
 ) -> list[Left]:
-    """Find the documents of uploads whose ids are unknown, and add them to the entries."""
+    # Find the documents of uploads whose ids are unknown, and add them to the entries.
     settled = {*entries.documents.values(), *entries.unclear}
     unknown = {name: before for name, before in entries.before.items() if name not in settled}
     if not unknown and not entries.unclear:
@@ -167,7 +167,7 @@ async def _unfinished(
     limiter: Limiter,
     seconds_left: Callable[[BatchStatus | None], float],
 ) -> dict[str, str]:
-    """The reason why the server may still create the document of an answered upload, by file name."""
+    # The reason why the server may still create the document of an answered upload, by file name.
     batches = {name: entries.batches[name] for name in names if name in entries.batches}
     down: list[str] = []
 
@@ -200,7 +200,7 @@ async def _listed_with(
     limiter: Limiter,
     settling_seconds: float,
 ) -> list[ServerDocument]:
-    """The server's documents, once each awaited name has a new one, or after the time limit."""
+    # The server's documents, once each awaited name has a new one, or after the time limit.
     end = time.monotonic() + settling_seconds
     while True:
         listed = await limiter.run(routes.listed)

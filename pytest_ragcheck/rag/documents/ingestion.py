@@ -221,7 +221,7 @@ class _Uploader:
         return self.stalled or failure
 
     async def _status(self, batch_id: str) -> BatchStatus:
-        """The batch's last status: it is done, one of its tasks failed, or the server has stopped reading."""
+        # The batch's last status: it is done, one of its tasks failed, or the server has stopped reading.
         while True:
             status = await self.routes.wait(
                 batch_id,
@@ -234,7 +234,7 @@ class _Uploader:
                 return status
 
     async def _send(self, upload: Upload, before: list[str]) -> str | None:
-        """The batch's id; None if no document is sent any more."""
+        # The batch's id; None if no document is sent any more.
         # A cancelled run waits for it, because the server may still create the document.
         if self.stalled:
             return None

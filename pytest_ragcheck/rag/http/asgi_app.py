@@ -103,7 +103,7 @@ class AsgiApp:
         await self._in_loop(lifespan.loop, lifespan.stop)
 
     def _ensure_lifespan(self) -> AsgiLifespan:
-        """The lifespan, begun in the running loop if there is none."""
+        # The lifespan, begun in the running loop if there is none.
         with self._claiming:
             if self._lifespan is None or self._pid != os.getpid() or self._lifespan.loop.is_closed():
                 self._pid = os.getpid()

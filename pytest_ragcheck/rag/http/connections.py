@@ -190,7 +190,7 @@ def _usage_errors(library: Any) -> Iterator[None]:
 
 
 def _named_by(variable: str) -> tuple[Path, int] | None:
-    """The path in the variable and its modification time (0 if missing); None if not set."""
+    # The path in the variable and its modification time (0 if missing); None if not set.
     if not (name := os.environ.get(variable)):
         return None
     path = Path(name).absolute()
@@ -199,7 +199,7 @@ def _named_by(variable: str) -> tuple[Path, int] | None:
 
 @cache
 def _tls(library: ModuleType, *_: tuple[Path, int] | None) -> ssl.SSLContext:
-    """The library's context with these certificates, cached because loading is slow."""
+    # The library's context with these certificates, cached because loading is slow.
     context: ssl.SSLContext = library.create_ssl_context()
     return context
 

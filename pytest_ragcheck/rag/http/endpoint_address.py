@@ -113,7 +113,7 @@ def _problem_of_server(url: str) -> str:
 
 
 def _masked(url: str) -> str:
-    """A possibly malformed URL for a text, without everything up to the last `@`, which could be userinfo."""
+    # A possibly malformed URL for a text, without everything up to the last `@`, which could be userinfo.
     head, mark, query = url.partition("#")[0].partition("?")
     head = re.sub(r"^([a-z][a-z0-9+.-]*://)?.*@", r"\1", head, flags=re.IGNORECASE | re.DOTALL)
     return head + mark + shown_query(query)

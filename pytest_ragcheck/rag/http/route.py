@@ -194,7 +194,7 @@ class HttpRoute:
         return unusable_reply(self._address, exchange.response.status_code, mismatch, _start(exchange), kind)
 
     def _failure(self, error: Any, exchange: HttpExchange) -> EndpointError | None:
-        """The endpoint's failure behind an exception; None for a bug of this package."""
+        # The endpoint's failure behind an exception; None for a bug of this package.
         library, address = self._library, self._address
         if isinstance(error, library.TimeoutException):
             is_ours = isinstance(error, library.ConnectTimeout)

@@ -89,7 +89,7 @@ async def _ask(route: HttpRoute, target: Target, settings: Mapping[str, str]) ->
 
 
 async def _fit(route: HttpRoute, target: Target, request: Mapping[str, str], exchange: Exchange) -> Fit | None:
-    """The settings that read the reply of the exchange, tried out by another request; None if it is not JSON."""
+    # The settings that read the reply of the exchange, tried out by another request; None if it is not JSON.
     settings, answer = dict(request), exchange.answer
     is_own = "rag_response" in request and answer is not None and bool(answer.text)
     if not is_own and (answer is None or not answer.contexts):
@@ -106,7 +106,7 @@ async def _fit(route: HttpRoute, target: Target, request: Mapping[str, str], exc
 
 
 def _response_for(exchange: Exchange) -> str | None:
-    """The `rag_response` that fits; empty if no known form does, and None if the reply is not JSON."""
+    # The `rag_response` that fits; empty if no known form does, and None if the reply is not JSON.
     parser = parser_for(exchange.content_type)
     try:
         if parser is None or exchange.stream is None:

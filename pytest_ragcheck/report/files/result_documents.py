@@ -105,7 +105,7 @@ def _head(outcomes: Outcomes) -> dict[str, Any]:
 
 
 def _unless_empty(**entries: Any) -> dict[str, Any]:
-    """The entries that are neither empty nor 0."""
+    # The entries that are neither empty nor 0.
     return {name: value for name, value in entries.items() if value}
 
 

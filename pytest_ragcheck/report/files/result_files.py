@@ -113,7 +113,7 @@ def _remove(path: Path) -> None:
 
 
 def _keep_out_of_git(folder: Path) -> None:
-    """Write a `.gitignore` into the default output folder; another folder is the user's."""
+    # Write a `.gitignore` into the default output folder; another folder is the user's.
     if folder.name == "ragcheck-results":
         with suppress(OSError), (folder / ".gitignore").open("x", encoding="utf-8") as file:
             file.write("*\n")
@@ -146,7 +146,7 @@ def _lacking(outcomes: Outcomes, datasets: set[str]) -> list[str]:
 
 
 def _delete_partial(outcomes: Outcomes, summary: Path) -> None:
-    """Delete the files of an earlier partial run if the full run has all of its datasets that still exist."""
+    # Delete the files of an earlier partial run if the full run has all of its datasets that still exist.
     datasets = _datasets_in(summary)
     if datasets and not _lacking(outcomes, datasets):
         # The summary goes last, so that the next full run finds the rest after an interruption.
@@ -155,7 +155,7 @@ def _delete_partial(outcomes: Outcomes, summary: Path) -> None:
 
 
 def _delete_questions(folder: Path, before: set[str], *, kept: Collection[Path]) -> None:
-    """Delete the question files of the last full run for which the folder has no summary any more."""
+    # Delete the question files of the last full run for which the folder has no summary any more.
     known = set[str]().union(*map(_datasets_in, folder.glob("*_summary.json")))
     for dataset, name in zip(before, unique_names(before), strict=True):
         path = folder / f"{name}_questions.json"

@@ -127,14 +127,14 @@ def _day(number: int, trend: Trend) -> str:
 
 
 def _parts(points: Sequence[TrendPoint | None]) -> Iterator[list[tuple[int, TrendPoint]]]:
-    """Yield the consecutive points, so that no line bridges a run without a value."""
+    # Yield the consecutive points, so that no line bridges a run without a value.
     for _, run in groupby(enumerate(points), key=lambda each: each[1] is None):
         if part := [(n, point) for n, point in run if point is not None]:
             yield part
 
 
 def _scale(lows: Sequence[float], highs: Sequence[float]) -> tuple[float, float]:
-    """The ends of the axis: the next tenths within the scores' 0..1, or the values themselves far beyond."""
+    # The ends of the axis: the next tenths within the scores' 0..1, or the values themselves far beyond.
     bottom, top = min(lows, default=0), max(highs, default=1)
     if top - bottom <= 2:
         bottom, top = math.floor(bottom * 10 + 1e-9) / 10, math.ceil(top * 10 - 1e-9) / 10

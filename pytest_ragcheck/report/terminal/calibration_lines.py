@@ -164,7 +164,7 @@ def _confusion_lines(matrix: Confusion, threshold: float, good: str, bad: str) -
 
 
 def _curve_lines(result: Calibration) -> Iterator[str]:
-    """Yield the ROC curve in characters: `o` the curve, `X` the threshold, `.` a random judge."""
+    # Yield the ROC curve in characters: `o` the curve, `X` the threshold, `.` a random judge.
     rows = [[" "] * (_WIDTH + 1) for _ in range(_HEIGHT + 1)]
 
     def mark(fpr: float, tpr: float, char: str) -> None:

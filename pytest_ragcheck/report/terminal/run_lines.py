@@ -179,7 +179,7 @@ def _gold_lines(outcomes: Outcomes, without_gold: int) -> Iterator[str]:
 
 
 def _unscored_lines(outcomes: Outcomes, summary: Summary) -> Iterator[str]:
-    """Yield the metrics that have no row in the table because no question has a score of them."""
+    # Yield the metrics that have no row in the table because no question has a score of them.
     reasons: dict[str, list[str]] = {}
     for record in outcomes.measured:
         for metric, score in record.scores.items():

@@ -66,5 +66,5 @@ def _cells(totals: Totals) -> dict[str, str]:
 
 
 def _shortened(name: str) -> str:
-    """The name, or the end of a long name, since names of files differ at their end."""
+    # The name, or the end of a long name, since names of files differ at their end.
     return name if len(name) <= _LONGEST_NAME else f"...{name[3 - _LONGEST_NAME :]}"

@@ -79,7 +79,7 @@ def _curve(judged: Sequence[Judged]) -> Iterable[CurvePoint]:
 
 
 def _best_threshold(judged: Sequence[Judged], current: float) -> float | None:
-    """A threshold halfway between two scores, the nearest to *current* among equals."""
+    # A threshold halfway between two scores, the nearest to *current* among equals.
     # Rounded, since equal gains may differ in the last digit.
     gains = [(p.threshold, round(p.tpr - p.fpr, 12)) for p in _curve(judged) if p.threshold is not None]
     if not gains:

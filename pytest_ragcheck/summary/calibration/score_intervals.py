@@ -136,7 +136,7 @@ class RateSample:
 
 
 def _correlation(first: Sequence[float], second: Sequence[float]) -> float:
-    """The correlation of two rates by their jackknife replicates, -1..1; 0.0 if one does not vary."""
+    # The correlation of two rates by their jackknife replicates, -1..1; 0.0 if one does not vary.
     try:
         return max(-1.0, min(1.0, correlation(first, second)))
     except StatisticsError:

@@ -209,6 +209,6 @@ def is_above_maximum_alone(record: Record) -> bool:
 
 
 def _differ(row: BaselineRow, now: Record) -> bool:
-    """True if the thresholds differ, other than by a metric that does not apply to the answer of today."""
+    # True if the thresholds differ, other than by a metric that does not apply to the answer of today.
     then = {m: round(t, 6) for m, t in row.thresholds.items() if m in now.thresholds or m not in now.dropped}
     return then != {m: round(t, 6) for m, t in now.thresholds.items()}

@@ -96,7 +96,7 @@ def _is_recorded(given: Mapping[str, Any], known: Mapping[str, Any]) -> bool:
 
 
 def _is_comparable(row: BaselineRow, recorded: BaselineRow) -> bool:
-    """True if the gate would compare the rows; otherwise the new one replaces the recorded one."""
+    # True if the gate would compare the rows; otherwise the new one replaces the recorded one.
     return row.question == recorded.question and not other_settings_of_rows(recorded, row)
 
 
@@ -149,7 +149,7 @@ def _documents(
 
 
 def _answers_and_runs(known: Mapping[str, Any]) -> tuple[list[dict[str, Any]], list[list[int]]]:
-    """The distinct answers of the earlier runs, and for each run the indexes of its answers."""
+    # The distinct answers of the earlier runs, and for each run the indexes of its answers.
     if "answers" in known:
         return list(known["answers"]), [list(run) for run in known["runs"]]
     if not known:
@@ -171,7 +171,7 @@ def _full_answer(given: Mapping[str, Any], texts: dict[str, str]) -> dict[str, A
 
 
 def _further_looks(row: BaselineRow) -> list[dict[str, Any]]:
-    """The further looks of the run without answers: requests of the gate, and deviating repeats."""
+    # The further looks of the run without answers: requests of the gate, and deviating repeats.
     return [
         {
             "verdict": "PASS" if look.passed else "FAIL",
@@ -182,7 +182,7 @@ def _further_looks(row: BaselineRow) -> list[dict[str, Any]]:
 
 
 def _index_of(answer: dict[str, Any], answers: list[dict[str, Any]]) -> int:
-    """The index of the answer after adding it, or its missing scores to a known one."""
+    # The index of the answer after adding it, or its missing scores to a known one.
     identity = _identity(answer)
     for place, known in enumerate(answers):
         if _identity(known) == identity:

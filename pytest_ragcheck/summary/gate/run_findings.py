@@ -92,7 +92,7 @@ def findings_of(changes: Sequence[Change], rules: GateRules, *, is_shard: bool) 
 
 
 def _procedure(changes: Sequence[Change], rules: GateRules, *, is_shard: bool) -> str:
-    """The procedure for the compared questions; a shard uses the procedure of the whole run."""
+    # The procedure for the compared questions; a shard uses the procedure of the whole run.
     if is_shard and any(evidence.gate == "regression" for each in changes if (evidence := evidence_of(each.now))):
         return rules.gate
     return procedure_for(rules.gate, len(changes))

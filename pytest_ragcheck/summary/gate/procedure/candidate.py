@@ -60,7 +60,7 @@ def _outcome(found: SideBySide | None) -> Outcome:
 
 
 def _failed_run(question: ComparedQuestion) -> KnownRun | None:
-    """The only saved run that failed in all looks, if the others and today passed; else None."""
+    # The only saved run that failed in all looks, if the others and today passed; else None.
     failed = [run for run in question.known if run.failed]
     others = sum(run.passed for run in question.known)
     return failed[0] if question.now.passed and len(failed) == 1 and others == len(question.known) - 1 else None

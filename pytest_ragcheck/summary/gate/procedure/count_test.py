@@ -97,7 +97,7 @@ def holds_level(critical: tuple[int, ...], known_runs: int, level: float) -> boo
 
 @cache
 def _lowered(known_runs: int, level: float) -> tuple[int, ...]:
-    """The critical values for 0, 1, ... improved units, each as low as the level of the whole test permits."""
+    # The critical values for 0, 1, ... improved units, each as low as the level of the whole test permits.
     critical: tuple[int, ...] = ()
     for improved in range(_MOST_IMPROVED):
         value = _conditional(known_runs, improved, level)
@@ -128,6 +128,6 @@ def _red_share(n: int, critical: tuple[int, ...], known_runs: int, level: float)
 
 
 def _chance(n: int, k: int, share: float) -> float:
-    """The chance of exactly *k* of *n*, by logarithms: the coefficient of 1,100 is too large for a float."""
+    # The chance of exactly *k* of *n*, by logarithms: the coefficient of 1,100 is too large for a float.
     ways = math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)
     return math.exp(ways + k * math.log(share) + (n - k) * math.log1p(-share))

@@ -108,7 +108,7 @@ def _judged(question: ComparedQuestion) -> _Judged:
 
 
 def _judge_once(judged: Sequence[_Judged], judge_anew: JudgesAnew, *, first: bool) -> list[_Judged]:
-    """Judge each answer once more; questions whose answers could not be judged are left out."""
+    # Judge each answer once more; questions whose answers could not be judged are left out.
     found = []
     for each in judged:
         answers = tuple(answer for answer, scores in each.scores.items() if not (first and scores))
@@ -162,7 +162,7 @@ def _metric_drops(
 
 
 def _units(values: Sequence[tuple[Key, list[float]]], unit_of: Mapping[Key, int]) -> list[list[float]]:
-    """The sums of each unit's questions by run, today first, over the runs that all its questions have."""
+    # The sums of each unit's questions by run, today first, over the runs that all its questions have.
     rows: dict[int, list[list[float]]] = defaultdict(list)
     for key, of_question in values:
         rows[unit_of[key]].append(of_question)

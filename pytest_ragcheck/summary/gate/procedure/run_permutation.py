@@ -49,7 +49,7 @@ def lower_sum_p(units: Sequence[Sequence[float]]) -> float:
 
 
 def _share_at_most(units: Sequence[Sequence[int]], most: int) -> float:
-    """The share of all choices of one value from each unit whose sum is at most the limit."""
+    # The share of all choices of one value from each unit whose sum is at most the limit.
     width = min(_WIDTH, math.prod(map(len, units)).bit_length() + 1)
     cells = (1 << (most + 1) * width) - 1
     upper_bits = cells // ((1 << width) - 1) * ((1 << max(0, width - _DROPPED)) - 1)

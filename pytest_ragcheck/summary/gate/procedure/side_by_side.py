@@ -72,7 +72,7 @@ def worse_p(recorded: Sequence[float], new: Sequence[float]) -> float:
 def _margins(
     question: ComparedQuestion, recorded: Sequence[str], new: Sequence[str]
 ) -> Steps[tuple[tuple[float, ...], tuple[float, ...]] | None]:
-    """The margins of both sides over the metrics that all judgements scored; None without such a metric."""
+    # The margins of both sides over the metrics that all judgements scored; None without such a metric.
     order = alternating(len(recorded), len(new))
     sides = recorded, new
     reply = yield JudgeAnew(key=question.key, answers=tuple(sides[side][place] for side, place in order))

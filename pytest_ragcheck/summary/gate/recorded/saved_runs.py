@@ -115,7 +115,7 @@ def _compact_answer(fields: Fields, contexts: Mapping[str, str]) -> SavedAnswer:
 
 
 def _known_text(answer: SavedAnswer, row: Fields) -> SavedAnswer:
-    """The answer; in the tier `retrieval` the contexts are the whole reply, and its text is empty."""
+    # The answer; in the tier `retrieval` the contexts are the whole reply, and its text is empty.
     alone = row.row.get("tier") == RETRIEVAL_ALONE and (answer.context_digests or answer.contexts is not None)
     return replace(answer, text="") if alone else answer
 
