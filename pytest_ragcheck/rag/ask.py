@@ -59,7 +59,7 @@ def check_identity(name: str, known: Collection[str], *, endpoint: str) -> None:
             f"{endpoint}: the identity {name!r} is not in rag_identities (known: {names})\n"
             f"Add a line such as '{name}: Authorization: Bearer {{env:TOKEN}}', or correct the question's 'as'. "
             "A RagClient of your own takes them from RagClient.from_settings, or as identities=; "
-            "ragcheck cleanup takes them as --identity.",
+            "ragcheck cleanup takes them as --identity too.",
             url=endpoint,
         )
 

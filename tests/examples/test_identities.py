@@ -298,6 +298,7 @@ def test_ctrl_c_and_the_command_delete_as_the_identity_that_uploaded(
         assert len(server.client.get("/documents", headers=bob).json()) == 1
         output = f"--output={tenants.folder / 'ragcheck-results'}"
         identities = [f"--identity={line.strip()}" for line in INI.splitlines()[2:]]
+        (tenants.folder / "pytest.ini").unlink()
         assert main(["cleanup", url, output]) == 1
         assert "the identity 'bob' is not in rag_identities (known: none)" in capsys.readouterr().err
         # Alice's document is deleted, in either order.
@@ -316,6 +317,9 @@ def test_the_command_finds_the_documents_of_identities_without_a_ledger(
         tenants.run(url, "--rag-judge=none", "-orag_disable=cleanup")
         identities = [f"--identity={line.strip()}" for line in INI.splitlines()[2:]]
         command = ["cleanup", url, str(tenants.folder / "shop.rag.yaml")]
+        assert main(command) == 1
+        assert capsys.readouterr().out.count("would delete: ") == 2
+        (tenants.folder / "pytest.ini").unlink()
         assert main([*command, "--yes"]) == 1
         assert "ragcheck cleanup takes them as --identity" in capsys.readouterr().err
         assert main([*command, *identities]) == 1

@@ -201,7 +201,7 @@ def test_a_client_without_identities_names_where_it_takes_them_from() -> None:
         "http://127.0.0.1:9/query: the identity 'bob' is not in rag_identities (known: none)\n"
         "Add a line such as 'bob: Authorization: Bearer {env:TOKEN}', or correct the question's 'as'. "
         "A RagClient of your own takes them from RagClient.from_settings, or as identities=; "
-        "ragcheck cleanup takes them as --identity."
+        "ragcheck cleanup takes them as --identity too."
     )
 
 
