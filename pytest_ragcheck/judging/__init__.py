@@ -1,0 +1,1 @@
+"""Judges turn a `RagAnswer` into a `Judgement`."""

@@ -1,0 +1,1 @@
+"""Metrics measure an answer in numbers, most of them without a judge."""

@@ -1,0 +1,1 @@
+"""Reads question files and datasets into `Question` values."""

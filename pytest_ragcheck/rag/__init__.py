@@ -1,0 +1,1 @@
+"""Asks the system under test a `Question`, and returns its `RagAnswer`."""

@@ -1,0 +1,1 @@
+"""Turns a `Summary` into terminal lines, result files and reports."""

@@ -1,0 +1,1 @@
+"""Turns records into a `Summary`, the numbers of a run."""
