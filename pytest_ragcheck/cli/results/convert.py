@@ -89,11 +89,15 @@ def _convert_export(export: Export, folder: Path) -> Iterator[str]:
 
 def _write(folder: Path, dataset_name: str, questions: Sequence[Question]) -> Path:
     from pytest_ragcheck.questions.question_rows import write_questions
+    from pytest_ragcheck.report.files.output_folder import not_written
 
     written = folder / f"{dataset_name}.rag.json"
     if written.exists():
         raise UsageError(f"{written}: exists already. Delete it, or name another folder with --output.")
-    write_questions(written, dataset_name, questions)
+    try:
+        write_questions(written, dataset_name, questions)
+    except OSError as error:
+        raise not_written(written, error) from None
     return written
 
 

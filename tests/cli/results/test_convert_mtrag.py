@@ -105,6 +105,19 @@ def test_without_a_folder_the_file_lies_where_pytest_collects_it_and_is_not_over
     assert (status, errors.partition(". ")[0]) == (2, "ragcheck convert: mtrag-govt.rag.json: exists already")
 
 
+def test_a_folder_that_cannot_be_made_ends_with_status_2(tmp_path: Path, ragcheck: Command) -> None:
+    path = write(tmp_path, CONVERSATIONS[1:2])
+    export = tmp_path / "ragas.json"
+    export.write_text('[{"user_input": "How much?", "reference": "9 euros."}]', encoding="utf-8")
+    for given in (path, export):
+        status, _, errors = ragcheck("convert", str(given), f"--output={export}")
+        assert status == 2
+        assert errors.startswith(f"ragcheck convert: {export}/")
+        assert errors.endswith(
+            ": cannot be written (File exists). Free some space, allow writing there, or use another folder.\n"
+        )
+
+
 def test_messages_of_another_tool_are_no_conversations_of_the_benchmark(tmp_path: Path, ragcheck: Command) -> None:
     path = write(tmp_path, [{"messages": [{"role": "user", "content": "Who?"}]}])
     status, _, errors = ragcheck("convert", str(path))
