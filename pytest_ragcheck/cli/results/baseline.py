@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 from collections.abc import Iterator, Sequence, Set
 from contextlib import ExitStack, suppress
 from dataclasses import replace
@@ -180,11 +181,17 @@ def _write(path: Path, compact: dict[str, Any], contexts: dict[str, Any]) -> Non
     from pytest_ragcheck.config.resolve import environment_redactor
     from pytest_ragcheck.report.files.json_writer import JsonWriter
 
-    writer = JsonWriter(path.parent, environment_redactor())
-    name, used = contexts_path(path).name, contexts["contexts"]
+    redactor = environment_redactor()
+    texts, used = contexts_path(path), contexts["contexts"]
     both = {**read_contexts(path), **used}
+
+    def write(target: Path, document: dict[str, Any]) -> None:
+        # A link stays, such as one to the baseline of several projects.
+        target = Path(os.path.realpath(target))
+        JsonWriter(target.parent, redactor).write(target.name, document)
+
     # If this process is killed between two writes, the baseline has its contexts, be it the old or the new one.
-    writer.write(name, {"contexts": dict(sorted(both.items()))})
-    writer.write(path.name, compact)
+    write(texts, {"contexts": dict(sorted(both.items()))})
+    write(path, compact)
     if len(both) > len(used):
-        writer.write(name, contexts)
+        write(texts, contexts)

@@ -102,6 +102,23 @@ def test_a_question_that_passed_and_failed_is_named_as_flaky(
     assert [(row.passes, row.fails) for row in rows.values()] == [(3, 0), (2, 1), (0, 2)]
 
 
+def test_a_baseline_that_is_a_link_is_written_where_the_link_points_to(save: Save, tmp_path: Path) -> None:
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    for name in ("ragcheck-baseline.json", "ragcheck-baseline.contexts.json"):
+        (tmp_path / name).symlink_to(shared / name)
+    save(passed("terms", contexts=["Refunds are possible for 30 days."]))
+    save(failed("terms", contexts=["Refunds are possible for 90 days."]), timestamp=LATER)
+    assert (tmp_path / "ragcheck-baseline.json").is_symlink()
+    (row,) = read_baseline(shared / "ragcheck-baseline.json", name="b").rows.values()
+    assert (row.passes, row.fails) == (1, 1)
+    beside = json.loads((shared / "ragcheck-baseline.contexts.json").read_text(encoding="utf-8"))
+    assert set(beside["contexts"].values()) == {
+        "Refunds are possible for 30 days.",
+        "Refunds are possible for 90 days.",
+    }
+
+
 def test_a_second_save_at_the_same_time_waits_for_the_first(save: Save, tmp_path: Path) -> None:
     save(passed("terms"))
     (tmp_path / "ragcheck-baseline.json").rename(tmp_path / "first.json")
