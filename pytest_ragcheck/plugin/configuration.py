@@ -171,7 +171,8 @@ def is_question_file(parent: pytest.Collector, path: Path) -> bool:
 def warn_of_unmatched(config: pytest.Config) -> None:
     """Warn of patterns that no file of the project matches, if the run searches folders of the project."""
     root, path = config.rootpath, config.inipath
-    if (path and path.parent != root) or not any(map(os.path.isdir, config.args)):
+    # Without an ini file, the rootdir may be that of the file system.
+    if path is None or path.parent != root or not any(map(os.path.isdir, config.args)):
         return
     for pattern in _unmatched(config, [each for each in _further_names(config) if not Path(each).anchor]):
         text = f"ragcheck: {_ini_origin(config, 'rag_question_files')}: no file in {root} matches {pattern!r}"

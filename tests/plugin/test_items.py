@@ -131,6 +131,8 @@ def test_a_run_that_may_have_no_file_of_a_further_name_is_not_warned(project: Pr
     project.write("pytest.ini", "[pytest]\nrag_question_files = *_question.json\n")
     assert "Warning" not in project.run("a/test_own.py").text
     assert "Warning" not in project.run("a", "-c", "pytest.ini", "--rootdir=a").text
+    (project.folder / "pytest.ini").unlink()
+    assert "Warning" not in project.run("-orag_question_files=*_question.json").text
 
 
 def test_all_questions_of_a_file_with_a_further_name_are_a_full_run(project: Project) -> None:
