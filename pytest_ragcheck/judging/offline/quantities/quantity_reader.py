@@ -257,7 +257,7 @@ def _measured(terms: Sequence[str], place: int, value: float) -> Quantity:
         found.dimension, found.end = unit_at(terms, place + 2)[0], place + 3
     elif end := end_of_half(terms, place + 2):
         found.value, found.end = (value + 0.5) * factor, end
-    elif dimension in MONEY and factor == 1 and (cents := _rest_at(terms, place + 2, 100)):
+    elif dimension in MONEY and factor == 1 and not value % 1 and (cents := _rest_at(terms, place + 2, 100)):
         found.value, found.end = value + cents / 100, place + 3
     elif factor == _THOUSAND and following in AND and (rest := _rest_at(terms, place + 3, 1000)):
         found.value, found.end = value * factor + rest, place + 4

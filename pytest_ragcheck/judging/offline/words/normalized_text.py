@@ -101,6 +101,8 @@ def normalised(text: str) -> str:
         text = _NUMBERED.sub("number ", text)
     if "24" in text or "clock" in text or "rund um" in text:
         text = _AT_ALL_HOURS.sub("24 hours a day", text)
+    if "€" in text or "$" in text or "£" in text:
+        text = _SIGN_AFTER_NUMBER.sub(lambda sign: _NAMES_OF_SIGNS[sign[0]], text)
     if "/" in text or ".20" in text or ".19" in text:
         text = _NUMERIC_DATE.sub(_numeric_date_in_words, text)
     return text
@@ -162,6 +164,9 @@ _AT_ALL_HOURS = re.compile(
     r"\b(?:24/7|24 hours (?:a|per) day,?(?: and)? (?:7|seven) days (?:a|per) week"
     r"|a?round[ -]the[ -]clock|rund um die uhr)\b"
 )
+# Only the text shows that a sign belongs to the number before it: "4,90 €, 3 Tage", but "2023: €5".
+_SIGN_AFTER_NUMBER = re.compile(r"[€$£](?:(?<=\d.)|(?<=\d .))(?! ?\d)")
+_NAMES_OF_SIGNS = {"€": " euro ", "$": " dollar ", "£": " pound "}
 
 
 def _numeric_date_in_words(match: re.Match[str]) -> str:

@@ -108,6 +108,7 @@ def compared(answer: str, context: str) -> ComparedQuantities:
         ("in 3-5 working days", "It takes 3 to 5 working days."),
         ("three to five business days", "It takes 3–5 business days."),
         ("3-10 km", "The trails are 3 to 10 km long."),
+        ("4,90 Euro", "Karton: 4,90 €, 20 Stück"),
     ],
 )
 def test_a_known_quantity_is_recognised_in_another_form(answer: str, context: str) -> None:

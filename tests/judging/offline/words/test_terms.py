@@ -95,6 +95,10 @@ def test_one_quantity_has_one_spelling_however_it_is_written(one: str, other: st
         ("$5 10", ["5", "dollar", "10"]),
         ("$5, 3 m", ["5", "dollar", "3", "m"]),
         ("$ million $", ["dollar", "millio", "dollar"]),
+        ("4,90 €, 3 Tage", ["4.9", "euro", "3", "tag"]),
+        ("| 4,90 € | 3 |", ["4.9", "euro", "3"]),
+        ("It is 5$. 20 items fit.", ["it", "is", "5", "dollar", "20", "item", "fit"]),
+        ("2023: £5", ["2023", "5", "pound"]),
     ],
 )
 def test_numbers_beside_each_other_stay_apart_unless_they_make_one(text: str, expected: list[str]):
