@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
-from itertools import compress, count
+from itertools import compress, count, takewhile
 
 from pytest_ragcheck.judging.offline.words.normalized_text import listed
 from pytest_ragcheck.judging.offline.words.number_spellings import language_number
@@ -20,7 +20,7 @@ from pytest_ragcheck.judging.offline.words.word_lists import (
     WORDS,
 )
 
-_SIGNS_OF_MONEY = frozenset("$€£")
+_SIGNS_OF_MONEY = frozenset(("$", "€", "£", "usd", "eur", "gbp", "chf"))
 _SCALES_OF_MONEY = {"m": "mn", "b": "bn"}
 _BEFORE_SECONDS = listed("to of after for every within is takes take wait default timeout than about least")
 _DUTCH_TIMES = listed("ochtends morgens middags avonds nachts")  # "om 8 uur 's ochtends"
@@ -153,17 +153,12 @@ def _with_seconds(found: list[str]) -> list[str]:
 
 def _with_signs_after_numbers(found: list[str]) -> list[str]:
     # *found* with the signs moved after their numbers: `$`, `5`, `million` or `m` becomes `5`, `million`, `$`.
-    result: list[str] = []
-    sign, passed = "", False
-    for each in found:
-        word = _SCALES_OF_MONEY.get(each, each) if sign and passed else each
-        if sign and (word in SCALES if passed else word[0].isdigit()):
-            passed = True
-        elif sign:
-            result.append(sign)
-            sign = ""
-        if word in _SIGNS_OF_MONEY:
-            sign, passed = word, False
-        else:
-            result.append(word)
-    return [*result, sign] if sign else result
+    # A code moves unless another number is before it: "EUR 5", but not "4 EUR, 5 days".
+    result = found.copy()
+    for place in compress(count(), map(_SIGNS_OF_MONEY.__contains__, found)):
+        number, *after = (*found[place + 1 : place + 5], "")
+        if number[:1].isdigit() and (len(found[place]) == 1 or not (place and result[place - 1][0].isdigit())):
+            scales = takewhile(SCALES.__contains__, (_SCALES_OF_MONEY.get(each, each) for each in after))
+            amount = [number, *scales, found[place]]
+            result[place : place + len(amount)] = amount
+    return result

@@ -109,6 +109,10 @@ def compared(answer: str, context: str) -> ComparedQuantities:
         ("three to five business days", "It takes 3–5 business days."),
         ("3-10 km", "The trails are 3 to 10 km long."),
         ("4,90 Euro", "Karton: 4,90 €, 20 Stück"),
+        ("€1.2 million", "The price is EUR 1.2 million."),
+        ("20 francs", "CHF 20-CHF 30"),
+        ("GBP 3", "It costs 3 pounds."),
+        ("3 days", "It costs 4.90 EUR, 3 days."),
     ],
 )
 def test_a_known_quantity_is_recognised_in_another_form(answer: str, context: str) -> None:
@@ -134,6 +138,7 @@ def test_a_known_quantity_is_recognised_in_another_form(answer: str, context: st
         ("quarter past three", "It starts at quarter past four."),
         ("five books", "Each reader may take six books."),
         ("10 dollars", "It costs 10 euros."),
+        ("EUR 10", "It costs USD 10."),
         ("um 21 Uhr", "Das Bad öffnet um 9 Uhr und schließt um 20 Uhr."),
         ("al menos 5 kg", "Lleva como máximo 5 kg."),
         ("inferiori a 300 euro", "Vale per importi superiori a 300 euro."),
