@@ -50,9 +50,10 @@ _ANY_WORDS = re.compile(rf"(?! )(?:{_ANY_WORD})")
 
 SENTENCE_ENDS = frozenset(".!?\n。！？।")
 """The marks that `folded_words` returns with the words if `with_ends` is set."""
-# The dot of a day ("15. September", "vom 1.5. bis 15.9.") ends no sentence, nor does that in "9.30 a.m. to 4 p.m."
+# The dot of a day ("15. September", "vom 1.5. bis 15.9.") ends no sentence, nor does that in "9.30 a.m. to 4 p.m.", or
+# in "5 Mio. Euro".
 _END = (
-    rf"[.!?](?=\s)(?!(?<=\d\.)\s(?:{'|'.join(MONTHS_BY_WORD)}|bis|und)\b)"
+    rf"[.!?](?=\s)(?<!mio\.|mrd\.|tsd\.|тыс\.)(?!(?<=\d\.)\s(?:{'|'.join(MONTHS_BY_WORD)}|bis|und)\b)"
     r"(?!(?<=[ap]\.m\.)\s(?:to|and|on|until|or|in|from|at|before|for|the|every|each|if|except|but|by|with|\w*day)\b)"
 )
 _ASCII_WORDS_AND_ENDS = re.compile(rf"(?=[a-z0-9%${CLAUSE_END}.!?\n])(?:{_ASCII_WORD}|{_END}|\n)")
@@ -111,6 +112,8 @@ def normalised(text: str) -> str:
 def _folded(text: str) -> str:
     if "&" in text:
         text = _ENTITY.sub(lambda entity: unescape(entity[0]), text)
+    if "M" in text or "B" in text:
+        text = _LARGE.sub(r" \g<0>n", text)
     if "-0" in text or "-1" in text:
         text = _ISO_DATE.sub(_date_in_words, text)
     if text.isascii():
@@ -131,6 +134,8 @@ def _folded(text: str) -> str:
         text = text.replace(letter, written)
     return with_han_numbers_in_digits(text) if _HAN.search(text) else text
 
+
+_LARGE = re.compile(r"[MB](?<=\d.)\b")  # "5.9M", before the case is folded: 5.9 m are metres
 
 # UTF-8 that was read as Windows-1252 on its way into a data set: "10â€“12" for "10–12", "cafÃ©" for "café".
 _MISREAD = re.compile("[ÂÃ][\u0080-\u00bf€‚ƒ„…†‡ˆ‰Š‹ŒŽ‘’“”•–—˜™š›œžŸ]|â€[\u0080-\u00bf€‚ƒ„…†‡ˆ‰Š‹ŒŽ‘’“”•–—˜™š›œžŸ]")

@@ -22,6 +22,7 @@ from pytest_ragcheck.judging.offline.words.sentences import sentences
         ("三十天内可以退款。请联系我们！", ["三十天内可以退款。", "请联系我们！"]),
         ('He said "no." Then he left.', ['He said "no."', "Then he left."]),
         ("no full stop", ["no full stop"]),
+        ("Es sind 2 Mio. Euro. Gut.", ["Es sind 2 Mio. Euro.", "Gut."]),
         ("... \n\n *", []),
         ("30.", ["30."]),
         (" (b)\n", ["(b)"]),

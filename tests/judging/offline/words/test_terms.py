@@ -45,6 +45,12 @@ def terms(text: str) -> list[str]:
         ("$5B", "5 billion dollars"),
         ("€575m", "575 million euros"),
         ("€ 2.5 million", "2.5 million euros"),
+        ("85M euros", "85 million euros"),
+        ("7B parameters", "7 billion parameters"),
+        ("1,2 Mio. Euro", "1.200.000 Euro"),
+        ("3 Mrd. Euro", "3 Milliarden Euro"),
+        ("5 млн рублей", "5 миллионов рублей"),
+        ("20 тыс. рублей", "20 тысяч рублей"),
         ("30 %", "30 percent"),
         ("30 per cent", "30 per cent"),
         ("treinta por ciento", "30 %"),
@@ -135,6 +141,10 @@ def test_a_number_that_is_too_long_for_arithmetic_stays_as_it_is_written():
 
 def test_only_numbers_are_numbers():
     assert [is_number(term) for term in terms("thirty 5 % apples 天 $")] == [True, True, False, False, False, False]
+
+
+def test_the_dot_of_a_scale_ends_no_sentence():
+    assert TermDictionary().with_ends("Es sind 2 Mio. Euro. Gut.") == ["es", "sind", "2000000", "euro", END, "gut"]
 
 
 def test_ends_of_sentences_can_be_asked_for():
