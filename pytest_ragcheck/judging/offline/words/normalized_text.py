@@ -93,6 +93,8 @@ def normalised(text: str) -> str:
     "No one" becomes "nobody", "un'ora" "un ora", "No. 4" "number 4", "24/7" "24 hours a day", and 2024-05-01 a date in
     words.
     """
+    if "M" in text or "B" in text:
+        text = _LARGE.sub(r" \g<0>n", text)
     text = _folded(text)
     if "no one" in text or "no-one" in text:
         text = _NO_ONE.sub("nobody", text)
@@ -112,8 +114,6 @@ def normalised(text: str) -> str:
 def _folded(text: str) -> str:
     if "&" in text:
         text = _ENTITY.sub(lambda entity: unescape(entity[0]), text)
-    if "M" in text or "B" in text:
-        text = _LARGE.sub(r" \g<0>n", text)
     if "-0" in text or "-1" in text:
         text = _ISO_DATE.sub(_date_in_words, text)
     if text.isascii():
