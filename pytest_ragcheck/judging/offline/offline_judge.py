@@ -256,12 +256,12 @@ def _ungrounded(grounded: Groundedness) -> str:
     if worst is None or grounded.score >= 1.0:
         return ""
     sentence = quoted_text(worst.sentence)
+    if worst.number is not None and worst.number_instead == worst.number:
+        return f"the contexts have {worst.number} with another bound or rate than {sentence}"
     if worst.number_instead is not None:
         return f"the contexts have {worst.number_instead} and not {worst.number} in {sentence}"
     if worst.number is not None:
         return f"the contexts do not have the number {worst.number} of {sentence}"
     if worst.is_opposed:
         return f"the contexts say the opposite of {sentence}"
-    if worst.score < PASS_LINE:
-        return f"the contexts do not support {sentence}"
-    return f"the contexts only partly support {sentence}"
+    return f"the contexts {'do not' if worst.score < PASS_LINE else 'only partly'} support {sentence}"

@@ -327,6 +327,13 @@ class TestGroundedness:
             'the contexts have 30 and not 45 in "Customers can ask for a refund within 45 days of purchase."'
         )
 
+    def test_of_a_right_number_with_another_bound_the_reason_names_the_bound(self):
+        judgement = judged("Each fee is 2 % (max. £5).", contexts=("Each fee is 2 %, but at least £5.",))
+        assert judgement.groundedness == pytest.approx(0.6)
+        assert judgement.error_message == (
+            'the contexts have 5 pounds with another bound or rate than "Each fee is 2 % (max. £5)."'
+        )
+
     def test_a_number_that_another_sentence_has_in_the_same_place_is_right(self):
         contexts = ("Members can ask for refunds within 45 days.", "Guests can ask for refunds within 30 days.")
         assert judged("You can ask for refunds within 45 days.", contexts=contexts).groundedness == 1.0

@@ -51,9 +51,9 @@ _ANY_WORDS = re.compile(rf"(?! )(?:{_ANY_WORD})")
 SENTENCE_ENDS = frozenset(".!?\n。！？।")
 """The marks that `folded_words` returns with the words if `with_ends` is set."""
 # The dot of a day ("15. September", "vom 1.5. bis 15.9.") ends no sentence, nor does that in "9.30 a.m. to 4 p.m.", or
-# in "5 Mio. Euro".
+# in "5 Mio. Euro" and "max. 5".
 _END = (
-    rf"[.!?](?=\s)(?<!mio\.|mrd\.|tsd\.|тыс\.)(?!(?<=\d\.)\s(?:{'|'.join(MONTHS_BY_WORD)}|bis|und)\b)"
+    rf"[.!?](?=\s)(?<!mio\.|mrd\.|tsd\.|тыс\.|max\.)(?!(?<=\d\.)\s(?:{'|'.join(MONTHS_BY_WORD)}|bis|und)\b)"
     r"(?!(?<=[ap]\.m\.)\s(?:to|and|on|until|or|in|from|at|before|for|the|every|each|if|except|but|by|with|\w*day)\b)"
 )
 _ASCII_WORDS_AND_ENDS = re.compile(rf"(?=[a-z0-9%${CLAUSE_END}.!?\n])(?:{_ASCII_WORD}|{_END}|\n)")
