@@ -12,6 +12,7 @@ from pytest_ragcheck.judging.offline.words.polarity_words import AFTER_PORTUGUES
 from pytest_ragcheck.judging.offline.words.stems import stem
 from pytest_ragcheck.judging.offline.words.word_lists import (
     LANGUAGE_OF,
+    MONTHS_BY_WORD,
     PER,
     PERIODS_BY_WORD,
     SCALES,
@@ -32,6 +33,7 @@ _NOT_ITALIAN = frozenset(("el", "los", "que", "est", "une", "les", "vous", "y"))
 NOT_DUTCH = listed(WORDS["not Dutch"])
 _GERMAN = listed(WORDS["German articles and verbs"])
 _DUTCH = listed(WORDS["Dutch"])
+_ORDINALS = {"1st": "first", "2nd": "second"}
 _HOMOGRAPHS = frozenset(("si", "en", "falls", "pas"))
 _PHRASES = {
     **dict.fromkeys(("free", "frei", "vrij", "libre", "libres", "livre", "livres"), "without"),
@@ -47,7 +49,9 @@ _REACH_OF_NE = 4  # words
 _SEVERAL_LANGUAGES = frozenset(LANGUAGE_OF)
 _UNITS = frozenset(map(stem, UNIT_WORDS))
 _COUNTED = _UNITS.union(map(stem, SCALES))
-AMBIGUOUS = _FRENCH_NEGATIONS.union(_HOMOGRAPHS, _IN_OTHER_WORDS, _SIGNS_OF_MONEY, _SEVERAL_LANGUAGES, ("s",))
+AMBIGUOUS = _FRENCH_NEGATIONS.union(
+    _HOMOGRAPHS, _IN_OTHER_WORDS, _SIGNS_OF_MONEY, _SEVERAL_LANGUAGES, _ORDINALS, ("s",)
+)
 """The words that `reworded` may replace, besides negative ones."""
 
 
@@ -65,6 +69,8 @@ def reworded(found: list[str], ambiguous: AbstractSet[str], negative: AbstractSe
         found = _with_homographs(found, homographs)
     if phrases := _IN_OTHER_WORDS & ambiguous:
         found = _rewritten(found, phrases, _in_other_words)
+    if not ambiguous.isdisjoint(_ORDINALS):
+        found = _with_ordinals(found)
     if "s" in ambiguous:
         found = _with_seconds(found)
     if numbers := _SEVERAL_LANGUAGES & ambiguous:
@@ -137,6 +143,16 @@ def _in_other_words(word: str, after: Sequence[str]) -> Sequence[str]:
     is_conjunction = word == "once" and after[:1] == ["a"] and _UNITS.isdisjoint(map(stem, after[1:]))
     is_count = count != "1" or (not is_conjunction and not _BEFORE_PERIODS.isdisjoint(after[:1]))
     return (count, "times") if is_count else (word,)
+
+
+def _with_ordinals(found: list[str]) -> list[str]:
+    # *found* with "second" for "2nd", except near a month: "the 1st and 2nd of May".
+    return [
+        _ORDINALS[word]
+        if word in _ORDINALS and MONTHS_BY_WORD.keys().isdisjoint(found[max(0, place - 3) : place + 6])
+        else word
+        for place, word in enumerate(found)
+    ]
 
 
 def _with_seconds(found: list[str]) -> list[str]:

@@ -60,6 +60,8 @@ def terms(text: str) -> list[str]:
         ("30d", "30 days"),
         ("5GB", "5 gb"),
         ("3rd", "3"),
+        ("the 1st and 2nd level", "the first and second level"),
+        ("the 1st of May", "the 1 of May"),
         ("2024-05-01", "May 1, 2024"),
         ("三十天", "30天"),
         ("三十天", "30 days"),
