@@ -59,7 +59,7 @@ _CENT = terms_of("cent ciento cento")
 _KINDS_OF_DAYS = terms_of(WORDS["kinds of days"])
 _SQUARE = terms_of(WORDS["square"])
 _PLAIN = re.compile(r"\d{1,15}(?:\.\d{1,9})?")
-_THOUSAND, _HOURS = 1000.0, frozenset(range(25))
+_THOUSAND = 1000.0
 _ARTICLES_WITHOUT_RATE = ARTICLES - {"a", "an"}
 _EVERY = terms_of("every each jede jeden jedes jeder chaque cada ogni elke iedere каждыи каждую")
 _BEFORE_INTERVALS = _EVERY | terms_of("alle tous toutes каждые om")
@@ -181,7 +181,7 @@ def _joined(found: list[Quantity], terms: Sequence[str]) -> list[Quantity]:
         if before.dimension or (between and between[0] not in TO):
             continue
         before.bound, each.bound = (0, 0) if between else (before.bound, each.bound)
-        if each.is_digital and before.value in _HOURS:  # "von 10 bis 16 Uhr"
+        if each.is_digital and is_small(terms[before.start]):  # "von 10 bis 16 Uhr"
             kept[-2] = clock_time(60 * before.value, before.start, before.end, is_digital=True)
         elif each.dimension not in ("", "date", "clock"):
             before.dimension, before.value = each.dimension, before.value * unit_at(terms, each.end - 1)[1]

@@ -96,16 +96,9 @@ def normalised(text: str) -> str:
     if "M" in text or "B" in text:
         text = _LARGE.sub(r" \g<0>n", text)
     text = _folded(text)
-    if "no one" in text or "no-one" in text:
-        text = _NO_ONE.sub("nobody", text)
-    if "un'" in text:
-        text = _ONE.sub("un ", text)
-    if "no. " in text:
-        text = _NUMBERED.sub("number ", text)
-    if "24" in text or "clock" in text or "rund um" in text:
-        text = _AT_ALL_HOURS.sub("24 hours a day", text)
-    if "€" in text or "$" in text or "£" in text:
-        text = _SIGN_AFTER_NUMBER.sub(lambda sign: _NAMES_OF_SIGNS[sign[0]], text)
+    for cue, written, pattern in _SPELLINGS:
+        if cue in text:
+            text = re.sub(pattern, written, text)
     if "/" in text or ".20" in text or ".19" in text:
         text = _NUMERIC_DATE.sub(_numeric_date_in_words, text)
     return text
@@ -162,16 +155,7 @@ _NUMERIC_DATE = re.compile(
 )
 
 
-_NO_ONE = re.compile(r"\bno[ -]one\b")
-_ONE = re.compile(r"\bun'(?=\w)")
-_NUMBERED = re.compile(r"\bno\. (?=\d)")
-_AT_ALL_HOURS = re.compile(
-    r"\b(?:24/7|24 hours (?:a|per) day,?(?: and)? (?:7|seven) days (?:a|per) week"
-    r"|a?round[ -]the[ -]clock|rund um die uhr)\b"
-)
-# Only the text shows that a sign belongs to the number before it: "4,90 €, 3 Tage", but "2023: €5".
-_SIGN_AFTER_NUMBER = re.compile(r"[€$£](?:(?<=\d.)|(?<=\d .))(?! ?\d)")
-_NAMES_OF_SIGNS = {"€": " euro ", "$": " dollar ", "£": " pound "}
+_SPELLINGS = [line.split("=>") for line in WORDS["spellings"].splitlines()]
 
 
 def _numeric_date_in_words(match: re.Match[str]) -> str:

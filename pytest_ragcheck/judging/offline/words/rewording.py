@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
-from itertools import compress, count, takewhile
+from itertools import compress, count
 
 from pytest_ragcheck.judging.offline.words.normalized_text import listed
 from pytest_ragcheck.judging.offline.words.number_spellings import language_number
@@ -12,7 +12,6 @@ from pytest_ragcheck.judging.offline.words.polarity_words import AFTER_PORTUGUES
 from pytest_ragcheck.judging.offline.words.stems import stem
 from pytest_ragcheck.judging.offline.words.word_lists import (
     LANGUAGE_OF,
-    MONTHS_BY_WORD,
     PER,
     PERIODS_BY_WORD,
     SCALES,
@@ -21,7 +20,7 @@ from pytest_ragcheck.judging.offline.words.word_lists import (
     WORDS,
 )
 
-_SIGNS_OF_MONEY = frozenset(("$", "€", "£", "usd", "eur", "gbp", "chf"))
+_SIGNS_OF_MONEY = frozenset("$€£")
 _SCALES_OF_MONEY = {"m": "mn", "b": "bn"}
 _BEFORE_SECONDS = listed("to of after for every within is takes take wait default timeout than about least")
 _DUTCH_TIMES = listed("ochtends morgens middags avonds nachts")  # "om 8 uur 's ochtends"
@@ -33,7 +32,6 @@ _NOT_ITALIAN = frozenset(("el", "los", "que", "est", "une", "les", "vous", "y"))
 NOT_DUTCH = listed(WORDS["not Dutch"])
 _GERMAN = listed(WORDS["German articles and verbs"])
 _DUTCH = listed(WORDS["Dutch"])
-_ORDINALS = {"1st": "first", "2nd": "second"}
 _HOMOGRAPHS = frozenset(("si", "en", "falls", "pas"))
 _PHRASES = {
     **dict.fromkeys(("free", "frei", "vrij", "libre", "libres", "livre", "livres"), "without"),
@@ -49,9 +47,7 @@ _REACH_OF_NE = 4  # words
 _SEVERAL_LANGUAGES = frozenset(LANGUAGE_OF)
 _UNITS = frozenset(map(stem, UNIT_WORDS))
 _COUNTED = _UNITS.union(map(stem, SCALES))
-AMBIGUOUS = _FRENCH_NEGATIONS.union(
-    _HOMOGRAPHS, _IN_OTHER_WORDS, _SIGNS_OF_MONEY, _SEVERAL_LANGUAGES, _ORDINALS, ("s",)
-)
+AMBIGUOUS = _FRENCH_NEGATIONS.union(_HOMOGRAPHS, _IN_OTHER_WORDS, _SIGNS_OF_MONEY, _SEVERAL_LANGUAGES, ("s",))
 """The words that `reworded` may replace, besides negative ones."""
 
 
@@ -69,8 +65,6 @@ def reworded(found: list[str], ambiguous: AbstractSet[str], negative: AbstractSe
         found = _with_homographs(found, homographs)
     if phrases := _IN_OTHER_WORDS & ambiguous:
         found = _rewritten(found, phrases, _in_other_words)
-    if not ambiguous.isdisjoint(_ORDINALS):
-        found = _with_ordinals(found)
     if "s" in ambiguous:
         found = _with_seconds(found)
     if numbers := _SEVERAL_LANGUAGES & ambiguous:
@@ -145,16 +139,6 @@ def _in_other_words(word: str, after: Sequence[str]) -> Sequence[str]:
     return (count, "times") if is_count else (word,)
 
 
-def _with_ordinals(found: list[str]) -> list[str]:
-    # *found* with "second" for "2nd", except near a month: "the 1st and 2nd of May".
-    return [
-        _ORDINALS[word]
-        if word in _ORDINALS and MONTHS_BY_WORD.keys().isdisjoint(found[max(0, place - 3) : place + 6])
-        else word
-        for place, word in enumerate(found)
-    ]
-
-
 def _with_seconds(found: list[str]) -> list[str]:
     # *found* with "30 seconds" for "30s", "after 30s" and "1.5 s"; "the 1990s", "his 30s" and "the 3s" stay.
     result = found.copy()
@@ -169,12 +153,17 @@ def _with_seconds(found: list[str]) -> list[str]:
 
 def _with_signs_after_numbers(found: list[str]) -> list[str]:
     # *found* with the signs moved after their numbers: `$`, `5`, `million` or `m` becomes `5`, `million`, `$`.
-    # A code moves unless another number is before it: "EUR 5", but not "4 EUR, 5 days".
-    result = found.copy()
-    for place in compress(count(), map(_SIGNS_OF_MONEY.__contains__, found)):
-        number, *after = (*found[place + 1 : place + 5], "")
-        if number[:1].isdigit() and (len(found[place]) == 1 or not (place and result[place - 1][0].isdigit())):
-            scales = takewhile(SCALES.__contains__, (_SCALES_OF_MONEY.get(each, each) for each in after))
-            amount = [number, *scales, found[place]]
-            result[place : place + len(amount)] = amount
-    return result
+    result: list[str] = []
+    sign, passed = "", False
+    for each in found:
+        word = _SCALES_OF_MONEY.get(each, each) if sign and passed else each
+        if sign and (word in SCALES if passed else word[0].isdigit()):
+            passed = True
+        elif sign:
+            result.append(sign)
+            sign = ""
+        if word in _SIGNS_OF_MONEY:
+            sign, passed = word, False
+        else:
+            result.append(word)
+    return [*result, sign] if sign else result
