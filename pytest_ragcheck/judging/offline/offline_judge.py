@@ -256,10 +256,9 @@ def _ungrounded(grounded: Groundedness) -> str:
     if worst is None or grounded.score >= 1.0:
         return ""
     sentence = quoted_text(worst.sentence)
-    if worst.number is not None and worst.number_instead == worst.number:
-        return f"the contexts have {worst.number} with another bound or rate than {sentence}"
     if worst.number_instead is not None:
-        return f"the contexts have {worst.number_instead} and not {worst.number} in {sentence}"
+        instead = "another bound or rate" if worst.number_instead == worst.number else worst.number_instead
+        return f"the contexts have {instead} and not {worst.number} in {sentence}"
     if worst.number is not None:
         return f"the contexts do not have the number {worst.number} of {sentence}"
     if worst.is_opposed:

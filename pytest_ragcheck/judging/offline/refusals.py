@@ -49,10 +49,10 @@ def _sections() -> Iterator[tuple[frozenset[str], str]]:
 
 
 _KINDS = tuple(_sections())
-_OTHER_SCRIPTS, _UNSTATED, _OUTAGES, _SOURCES_READ, _OUTAGES_BESIDE, _REFERRALS, _OPENINGS = (
-    pattern for _, pattern in _KINDS[-7:]
+_OTHER_SCRIPTS, _UNSTATED, _OUTAGES, _SOURCES_READ, _OUTAGES_BESIDE, _REFERRALS, _OPENINGS, _NO_CLAIMS = (
+    pattern for _, pattern in _KINDS[-8:]
 )
-_BY_TRIGGERS = _KINDS[:-7]
+_BY_TRIGGERS = _KINDS[:-8]
 """Of each kind of refusal in Latin letters."""
 
 _TRIGGERS = frozenset[str]().union(*(triggers for triggers, _ in _BY_TRIGGERS))
@@ -115,6 +115,11 @@ class Sentence:
     def refers(self) -> bool:
         """True for advice to look or ask elsewhere: "Please contact support."."""
         return _refers(self.folded)
+
+    @property
+    def claims_nothing(self) -> bool:
+        """True for courtesies and names of sources: "I hope this helps!", "Source: terms.pdf"."""
+        return _compiled(_NO_CLAIMS).match(self.folded) is not None
 
     def beside_declining(self) -> str:
         """The normalised sentence without the words of the refusal, and without a part that refers elsewhere."""

@@ -331,7 +331,7 @@ class TestGroundedness:
         judgement = judged("Each fee is 2 % (max. £5).", contexts=("Each fee is 2 %, but at least £5.",))
         assert judgement.groundedness == pytest.approx(0.6)
         assert judgement.error_message == (
-            'the contexts have 5 pounds with another bound or rate than "Each fee is 2 % (max. £5)."'
+            'the contexts have another bound or rate and not 5 pounds in "Each fee is 2 % (max. £5)."'
         )
 
     def test_a_number_that_another_sentence_has_in_the_same_place_is_right(self):
@@ -392,6 +392,41 @@ class TestGroundedness:
             assert judged(f"It's {stated}!", contexts=(f"The desk is open {context}.",)).groundedness == 1.0
         assert judged(f"It's {stated}!", contexts=("The desk is open from 9 to 17.",)).groundedness == 0.0
         assert judged(f"It's {stated}!", "around the clock").answer_correctness == 1.0
+
+    @pytest.mark.parametrize(
+        "addition",
+        [
+            " I hope this helps! 😊",
+            " Let me know if you need anything else!",
+            "\n\nIf you have any other questions, please don't hesitate to ask.",
+            "\n\nBest regards,\nYour support team",
+            "\n\nBei weiteren Fragen melde ich mich gern.",
+            "\n\nN’hésitez pas à me demander.",
+            "\n\n**Sources:** terms.md, faq.pdf",
+            "\n\n---\n*Source: refund_policy.pdf, page 3*",
+            "\n\n## References\n[1] terms.md\n2. docs/faq.html (page 12)\n- https://shop.example/terms?x=1",
+            "\n\nQuelle: agb.pdf, S. 3",
+        ],
+    )
+    def test_courtesies_and_sources_claim_nothing(self, addition: str):
+        judgement = judged("A receipt is needed." + addition)
+        assert (judgement.groundedness, judgement.unsupported_claims) == (1.0, ())
+
+    @pytest.mark.parametrize(
+        "addition",
+        [
+            " Feel free to return gold coins.",
+            " Let me know if you want the 99 days.",
+            "\n\nDocuments:\n- gold passport\n- silver permit",
+            "\n\nSource: solar panels of the roof.",
+        ],
+    )
+    def test_what_only_begins_like_a_courtesy_or_a_source_is_a_claim(self, addition: str):
+        assert judged("A receipt is needed." + addition).unsupported_claims
+
+    @pytest.mark.parametrize("answer", ["prices.pdf", "Source: prices.pdf", "Let me know if you need gold coins."])
+    def test_nothing_but_a_source_or_a_courtesy_is_a_claim(self, answer: str):
+        assert (judged(answer).groundedness or 0.0) < 0.7
 
     def test_a_question_back_claims_nothing_beside_what_is_claimed(self):
         assert judged("A receipt is needed. Shall elephants fly you to Mars?").unsupported_claims == ()

@@ -122,7 +122,7 @@ def claims_of(read: SentenceCache, asked: frozenset[str], terms: TermDictionary)
     """
     The claims of an answer.
 
-    Advice after a refusal claims nothing, nor does a question, unless the answer has nothing else: "30 days?".
+    Advice after a refusal claims nothing, nor do questions, sources and courtesies, unless the answer has nothing else.
     """
     claims: list[Support] = []
     has_declined = False
@@ -132,7 +132,11 @@ def claims_of(read: SentenceCache, asked: frozenset[str], terms: TermDictionary)
         if (claim := _claim(sentence, asked, terms, read)) is not None:
             claims.append(claim)
         has_declined = has_declined or read[sentence].declines
-    return [claim for claim in claims if not claim.sentence.endswith(_QUESTION_MARKS)] or claims
+    return [
+        claim
+        for claim in claims
+        if not (claim.sentence.endswith(_QUESTION_MARKS) or read[claim.sentence].claims_nothing)
+    ] or claims
 
 
 def compare_quantities(claims: Sequence[Support], asked: Sequence[str], passages: Sequence[ReadContext]) -> None:

@@ -180,17 +180,18 @@ def _joined(found: list[Quantity], terms: Sequence[str]) -> list[Quantity]:
         between = terms[before.end : each.start]
         if before.dimension or (between and between[0] not in TO):
             continue
-        before.bound, each.bound = (0, 0) if between else (before.bound, each.bound)
+        if between:
+            before.bound = each.bound = 0
         if each.is_digital and is_small(terms[before.start]):  # "von 10 bis 16 Uhr"
             kept[-2] = clock_time(60 * before.value, before.start, before.end, is_digital=True)
         elif each.dimension not in ("", "date", "clock"):
             before.dimension, before.value = each.dimension, before.value * unit_at(terms, each.end - 1)[1]
         elif not between and not each.dimension and before.value in DAYS_OF_A_MONTH and each.value in DAYS_OF_A_MONTH:
             month, day = sorted((before.value, each.value))
-            if month <= MOST_MONTHS:
-                joined = Quantity(start=before.start, end=each.end, value=100 * month + day, dimension="date")
-                joined.is_certain = False
-                kept[-2:] = [joined]
+            date = Quantity(
+                start=before.start, end=each.end, value=100 * month + day, dimension="date", is_certain=False
+            )
+            kept[-2:] = [date] if month <= MOST_MONTHS else kept[-2:]
     return kept
 
 
