@@ -69,6 +69,8 @@ def canonical_number(written: str) -> str:
     if written.isdigit():
         return str(int(written))
     if ":" in written:
+        if written.count(":") > 1:
+            written = written.removesuffix(":00")  # seconds
         return written[1:] if written[0] == "0" and written[1] != ":" else written
     if _GROUPED_BY_DOT.fullmatch(written):
         return written.replace(".", "")

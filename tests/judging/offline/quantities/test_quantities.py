@@ -110,6 +110,7 @@ def compared(answer: str, context: str) -> ComparedQuantities:
         ("3-10 km", "The trails are 3 to 10 km long."),
         ("um 9 Uhr und um 17 Uhr", "Geöffnet ist 9-17 Uhr."),
         ("halb zehn", "Geöffnet ist von 9.30 bis 16.45 Uhr."),
+        ("at 9:30 pm", "The job ran at 2025-07-15T21:30:00Z."),
         ("4,90 Euro", "Karton: 4,90 €, 20 Stück"),
         ("€1.2 million", "The price is EUR 1.2 million."),
         ("20 francs", "CHF 20-CHF 30"),
