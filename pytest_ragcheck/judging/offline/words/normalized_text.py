@@ -30,7 +30,7 @@ _KANA = re.compile("[\u3040-\u30ff]")
 _RUNS = re.compile(f"[{UNSPACED}]+|[^{UNSPACED}]+")
 _HAN = re.compile("[\u3007-\u30ff\u3400-\u9fff]")
 
-NUMBER_PATTERN = r"(?:\d{1,3}(?: \d{3})+(?!\d)|\d+)(?:[.,:'’]\d+)*"
+NUMBER_PATTERN = r"(?:\d{1,3}(?: \d{3})+(?!\d)|\d+)(?:[.,'’]\d+|:\d\d(?!\d))*"
 NUMBER = re.compile(NUMBER_PATTERN)
 CLAUSE_END = "\x1f"
 """The word of `clause_words` where a negation ends before its sentence: "the fee, not a deposit, is 30"."""

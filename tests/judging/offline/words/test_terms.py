@@ -107,6 +107,8 @@ def test_one_quantity_has_one_spelling_however_it_is_written(one: str, other: st
         ("| 4,90 € | 3 |", ["4.9", "euro", "3"]),
         ("It is 5$. 20 items fit.", ["it", "is", "5", "dollar", "20", "item", "fit"]),
         ("2023: £5", ["2023", "5", "pound"]),
+        ("3:2", ["3", "2"]),
+        ("10.0.12.7:8443 at 16:15", ["10.0.12.7", "8443", "at", "16:15"]),
     ],
 )
 def test_numbers_beside_each_other_stay_apart_unless_they_make_one(text: str, expected: list[str]):
