@@ -143,13 +143,13 @@ def _interval(terms: Sequence[str], place: int) -> Quantity | None:
         return None
     count = 2 if term_at(terms, place + 1) in _SECOND else 1
     dimension, factor = unit_at(terms, place + count)
+    end = place + count + 1
     if term_at(terms, place + count) in _WEEKDAYS:  # every second Wednesday
         dimension, factor = "time", 7 * DAY
+        end -= 1  # the weekday is compared by itself
     if dimension not in ("time", "months"):
         return None
-    return Quantity(
-        start=place, end=place + count + 1, value=count * factor, dimension=dimension, is_certain=count > 1, recurs=2
-    )
+    return Quantity(start=place, end=end, value=count * factor, dimension=dimension, is_certain=count > 1, recurs=2)
 
 
 def _as_interval(found: Quantity, terms: Sequence[str]) -> Quantity:

@@ -43,6 +43,7 @@ def correct(answer: str, context: str, *expected: str) -> float:
     [
         ("The pool opens on Tuesday at 7 a.m.", POOL),
         ("The pool opens on Monday at 7 p.m.", POOL),
+        ("It takes place every Thursday at 3:30 PM.", "The weekly call is on Tuesdays at 15:30."),
         ("Adults pay 4 euros and students pay 6 cents.", POOL),
         ("Adults pay 4 euros and students pay 6 euros.", POOL),
         ("The first bus leaves at nine.", CAMP),
