@@ -7,7 +7,7 @@ from itertools import compress, count, pairwise
 from pytest_ragcheck.judging.offline.details.roles import read_clauses
 from pytest_ragcheck.judging.offline.lazy import lazy
 from pytest_ragcheck.judging.offline.negation import polarity
-from pytest_ragcheck.judging.offline.quantities.dates import DAY_NUMBERS
+from pytest_ragcheck.judging.offline.quantities.dates import DAY_NUMBERS, SHORT_DAYS
 from pytest_ragcheck.judging.offline.quantities.quantity import Quantity
 from pytest_ragcheck.judging.offline.quantities.quantity_reader import read_quantities
 from pytest_ragcheck.judging.offline.words.polarity_words import SIGNED
@@ -41,7 +41,10 @@ class ReadContext:
         self.terms = terms.with_ends(text)
         """In order, with `END` at the end of each sentence."""
 
-        self.distinct = frozenset(self.terms)
+        distinct = set(self.terms)
+        self.distinct = frozenset(distinct.union(map(SHORT_DAYS.__getitem__, distinct & SHORT_DAYS.keys())))
+        """Its terms, and the weekdays that it abbreviates."""
+
         ordinals = map(DAY_NUMBERS.__getitem__, self.distinct & DAY_NUMBERS.keys())
         self.numbers = [*numbers_in(self.distinct), *map(str, ordinals)]
         self._text = text

@@ -43,6 +43,7 @@ def correct(answer: str, context: str, *expected: str) -> float:
     [
         ("The pool opens on Tuesday at 7 a.m.", POOL),
         ("The pool opens on Monday at 7 p.m.", POOL),
+        ("It is open on Thursday from 2 to 4 pm.", "Open Mon, Wed, Fri 2-4pm."),
         ("It takes place every Thursday at 3:30 PM.", "The weekly call is on Tuesdays at 15:30."),
         ("Adults pay 4 euros and students pay 6 cents.", POOL),
         ("Adults pay 4 euros and students pay 6 euros.", POOL),
@@ -108,6 +109,8 @@ def test_only_beside_a_whole_list_or_before_another_sentence_part_is_grounded() 
     ("answer", "context"),
     [
         ("On Mondays the pool opens at 07:00.", POOL),
+        ("It opens on Monday, Wednesday and Friday from 2 to 4 pm.", "Open Mon, Wed, Fri 2-4pm."),
+        ("Am Samstag von 10 bis 14 Uhr, am Sonntag geschlossen.", "Mo-Fr 9-18 Uhr, Sa 10-14 Uhr, So geschlossen."),
         ("Students pay 4 euros, adults 6 €.", POOL),
         ("The blue line is slower than the red line.", "The red line is faster than the blue line."),
         ("Students pay 4 euros and adults pay 6 euros.", POOL),
