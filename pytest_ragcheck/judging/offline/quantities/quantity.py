@@ -158,6 +158,8 @@ def _same_date(one: Quantity, other: Quantity) -> bool:
         return one.value == other.value or (one.value == swapped and not (one.is_certain and other.is_certain))
     bare, date = (other, one) if other.dimension != "date" else (one, other)
     month, day = divmod(date.value, 100)
+    if bare.dimension == "clock":  # "9-18", which may be hours
+        return not date.is_certain and not {month, day}.isdisjoint((bare.value / 60, bare.value / 60 - 12))
     written = bare.value  # 31.03 in German or Italian
     return not bare.dimension and (_close(written, day + month / 100) or _close(written, day + month / 10))
 
