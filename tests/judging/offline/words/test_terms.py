@@ -21,6 +21,8 @@ def terms(text: str) -> list[str]:
         ("twenty-five", "25"),
         ("two hundred and fifty", "250"),
         ("2.5 million", "2,500,000"),
+        ("2½ cups", "2.5 cups"),
+        ("1 3/4 hours", "1.75 hours"),
         ("a hundred and fifty-two", "152"),
         ("a hundred thousand", "100,000"),
         ("one and a half million", "1,500,000"),
@@ -96,7 +98,6 @@ def test_one_quantity_has_one_spelling_however_it_is_written(one: str, other: st
         ("1.2.3 million", ["1.2.3", "millio"]),
         ("约5万2024年", ["about", "50000", "2024", "年"]),
         ("glasses and boxes", ["glass", "and", "box"]),
-        ("2½ cups", ["2", "1", "2", "cup"]),
         ("1.000.000,5", ["1000000.5"]),
         ("three hundred thousand", ["300000"]),
         ("2 million 500 thousand", ["2000000", "500000"]),  # digits are never added to what was said before
@@ -108,6 +109,7 @@ def test_one_quantity_has_one_spelling_however_it_is_written(one: str, other: st
         ("It is 5$. 20 items fit.", ["it", "is", "5", "dollar", "20", "item", "fit"]),
         ("2023: £5", ["2023", "5", "pound"]),
         ("3:2", ["3", "2"]),
+        ("½ cup, 1/2/2024", ["1", "2", "cup", "1", "2", "2024"]),
         ("10.0.12.7:8443 at 16:15", ["10.0.12.7", "8443", "at", "16:15"]),
     ],
 )
