@@ -394,6 +394,22 @@ class TestGroundedness:
         assert judged(f"It's {stated}!", "around the clock").answer_correctness == 1.0
 
     @pytest.mark.parametrize(
+        "answer",
+        [
+            "You need (1) a lamp, (2) a tent and (3) two blankets.",
+            "You need 1) a lamp, 2) a tent and 3) two blankets.",
+            "Step 4: Bring a lamp. Step 5: Bring a tent. Step 6: Bring two blankets.",
+            "Schritt 4: Bring a lamp and two blankets.",
+            "4️⃣ A lamp\n5️⃣ Two blankets",
+        ],
+    )
+    def test_the_numbers_of_a_list_are_no_quantities(self, answer: str):
+        contexts = ("You have to bring a lamp, a tent and two blankets.",)
+        assert (judged(answer, contexts=contexts).groundedness or 0.0) >= 0.7
+        wrong = judged(answer.replace("wo blankets", "wo hundred blankets"), contexts=contexts)
+        assert (wrong.groundedness or 0.0) < 0.7
+
+    @pytest.mark.parametrize(
         "addition",
         [
             " I hope this helps! 😊",

@@ -57,10 +57,11 @@ _QUESTION_MARKS = ("?", "？", "؟")
 _NAME = re.compile(r"(?<=[a-zà-ÿ,;а-яё] )[A-ZÀ-ÝА-Я][a-zà-ÿа-яё'-]{3,}")
 _DIGIT = re.compile(r"\d")
 _CITED = listed(WORDS["cited"])
-# Digits that state no quantity: "(passage 7)", "[3]".
+# Digits that state no quantity: "(passage 7)", "[3]", "step 1:", "1) a lamp, 2) a tent".
 _NO_QUANTITY = re.compile(
     r"\(?\b(?:passages?|sources?|documents?|contexts?|chunks?|doc)[ #]{1,2}\d{1,3}(?:(?:,| and| &) \d{1,3})*\)?"
-    r"|\[\^?\d{1,3}(?:[,;–-] ?\d{1,3})*\]",
+    r"|\[\^?\d{1,3}(?:[,;–-] ?\d{1,3})*\]|\(?\b\d\)(?= [^\W\d])"
+    r"|\b(?:step|schritt|etape|paso|passo) \d{1,2}:",
     re.IGNORECASE,
 )
 
@@ -163,7 +164,8 @@ def compare_quantities(claims: Sequence[Support], asked: Sequence[str], passages
 
 def _claim(sentence: str, asked: frozenset[str], terms: TermDictionary, cache: SentenceCache) -> Support | None:
     parsed = cache[sentence]
-    if ("[" in sentence or not _CITED.isdisjoint(parsed.words)) and _DIGIT.search(sentence):
+    may_number = "[" in sentence or "1)" in sentence or not _CITED.isdisjoint(parsed.words)
+    if may_number and _DIGIT.search(sentence):
         parsed = cache[_NO_QUANTITY.sub(" ", parsed.folded)]
     refuses = parsed.declines
     all_terms = terms.of_words(clause_words(parsed.beside_declining()) if refuses else parsed.words)

@@ -13,7 +13,7 @@ from pytest_ragcheck.judging.offline.words.word_lists import MONTHS_BY_WORD, WOR
 _ENDS = re.compile(
     r"""[.!?…\n。！？｡।](?:(?<=[.!?…])(?<![.!?…]{2})[.!?…]*["'”’»)\]*]*(?=\s)|(?<=\n)\n*|(?<=[。！？｡।])[。！？｡।]*["'”’」』）]*)"""
 )
-_MARKERS = re.compile(r"(?:(?:[-*•‣–—#>]+|\(?\d{1,3}[.)]|\(?[a-zA-Z][.)])(?:\s+|$)){1,3}")
+_MARKERS = re.compile(r"(?:(?:[-*•‣–—#>]+|\(?\d{1,3}(?:[.)]|\ufe0f?\u20e3)|\(?[a-zA-Z][.)])(?:\s+|$)){1,3}")
 _AFTER_A_LETTER = ("", ".", ")")  # of a marker
 _ABBREVIATIONS = listed(WORDS["abbreviations"])
 _HALVES_OF_A_DAY = frozenset(("a.m", "p.m"))
