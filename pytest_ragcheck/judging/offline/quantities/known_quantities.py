@@ -106,8 +106,8 @@ class UnknownQuantity:
     """True if the amount is known, but with another rate or bound: per week and not per day."""
 
     def names(self, sentence: str) -> tuple[str, str | None]:
-        """The quantity as *sentence* has it, and the known one instead; numbers alone if the other terms are equal."""
-        word_of = _WORD_OF | {term_of(word): word for word in words(sentence)}
+        """The quantity, with nouns as in *sentence*, and the known one instead; numbers alone if the rest is equal."""
+        word_of = {term_of(word): word for word in words(sentence)} | _WORD_OF
         if self.instead is None:
             return _spelt(self.terms, word_of), None
         own, other = numbers_in(self.terms), numbers_in(self.instead)
