@@ -29,7 +29,7 @@ def run(chosen: argparse.Namespace) -> int:
 
     results: Path = chosen.output or Path("ragcheck-results")
     questions: Path = chosen.output or Path()
-    exports = []
+    exports, agents = [], dict[str, Path]()
     for path in _files(chosen.files):
         if path.is_file() and is_mtrag(path):
             say(*_convert_conversations(path, questions))
@@ -39,7 +39,7 @@ def run(chosen: argparse.Namespace) -> int:
         if isinstance(read, Export):
             say(*_convert_export(read, questions))
         elif read.path.name.endswith(_ENDING) or read.have_one_of("predictions", "prediction"):
-            say(*_convert(read.path, results))
+            say(*_convert(read.path, results, agents))
         else:
             raise _unknown(read)
     return 0
@@ -101,12 +101,17 @@ def _write(folder: Path, dataset_name: str, questions: Sequence[Question]) -> Pa
     return written
 
 
-def _convert(path: Path, folder: Path) -> Iterator[str]:
+def _convert(path: Path, folder: Path, agents: dict[str, Path]) -> Iterator[str]:
     from pytest_ragcheck.report.files.result_files import write_results
     from pytest_ragcheck.summary.aggregate import aggregate
     from pytest_ragcheck.summary.old_layout import read_old_results
 
     old = read_old_results(path)
+    name = old.outcomes.agent_name
+    if (other := agents.setdefault(name, path)) is not path:
+        raise UsageError(
+            f"{path}: {other} has results of the agent {name!r} too. Convert each into a folder of its own."
+        )
     written = write_results(old.outcomes, aggregate(old.outcomes), folder, Redactor([]))
     yield f"{path}: {counted(len(old.outcomes.records), 'question')}"
     yield from (f"  wrote {each}" for each in (*written.questions, written.predictions, written.summary))

@@ -220,6 +220,18 @@ def test_a_folder_stands_for_all_runs_in_it_and_the_example_is_the_command(old: 
     assert ended.stdout.startswith(f"{old}: 2 questions\n")
 
 
+def test_a_second_run_of_an_agent_does_not_replace_the_first(old: Path, ragcheck: Command) -> None:
+    second = old.with_name("c_results.json")
+    second.write_text(json.dumps(RESULTS).replace("trivia", "history"), encoding="utf-8")
+    status, printed, errors = ragcheck("convert", str(old.parent), "-o", str(old.parent / "new"))
+    assert (status, printed.splitlines()[0]) == (2, f"{old}: 2 questions")
+    assert errors == (
+        f"ragcheck convert: {second}: {old} has results of the agent 'baseline' too. "
+        "Convert each into a folder of its own.\n"
+    )
+    assert not list((old.parent / "new").glob("*.partial_*"))
+
+
 @pytest.mark.parametrize(
     ("ending", "value", "problem"),
     [
