@@ -16,6 +16,7 @@ from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.questions.question import END_TO_END, Origin, Question, QuestionSet
 from pytest_ragcheck.scores.catalogue import ASSERTABLE, RETRIEVAL
 from pytest_ragcheck.summary.predictions_reader import ENDING
+from pytest_ragcheck.summary.reach import Reach
 
 if TYPE_CHECKING:
     from pytest_ragcheck.config.settings import Settings
@@ -65,6 +66,8 @@ def run(chosen: argparse.Namespace) -> int:
     judge = choose_replay_judge(settings, recording) if settings.needs_judge else None
     records, notes = asyncio.run(_judged(questions, recording, judge, settings))
     outcomes = outcomes_of(sets, records, settings, replay_of=recording.name)
+    if not recording.complete:
+        outcomes = replace(outcomes, complete=False, cut_short="the recorded run was partial", reach=Reach())
     flaky = flaky_in_run(outcomes.measured, None, clean=str)
     summary = aggregate(outcomes, flaky=flaky)
     say(*summary_lines(outcomes, summary), *notes, *flaky_lines(flaky))

@@ -39,6 +39,9 @@ class Recording:
     mentions: Mapping[tuple[str, str], str] = field(default_factory=dict)
     """Digests of the texts that the answers must or must not mention, as far as they are known."""
 
+    complete: bool = True
+    """False if the run was partial."""
+
     endpoint: str | None = None
     """The system that answered the question at hand; None for the recording as a whole."""
 

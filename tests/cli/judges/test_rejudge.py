@@ -90,6 +90,19 @@ def test_a_flaky_question_of_repeats_is_named(
     assert results(tmp_path / "ragcheck-results")[1]["flaky"] == flaky
 
 
+def test_a_partial_run_stays_partial(recorded: str, ragcheck: Ragcheck, tmp_path: Path) -> None:
+    # As of a run of `test_own.py::test_own`, whose other calls of rag_check are in no file.
+    path = tmp_path / recorded
+    path.write_text(path.read_text(encoding="utf-8").replace('"complete": true', '"complete": false'), encoding="utf-8")
+    _, printed, _ = ragcheck("rejudge", recorded)
+    assert "partial: the recorded run was partial" in printed.splitlines()
+    folder = tmp_path / "ragcheck-results"
+    for name in ("predictions", "summary"):
+        document = json.loads((folder / f"rag.partial_{name}.json").read_bytes())
+        assert (document["complete"], document.get("reach")) == (False, None)
+    assert not (folder / "rag_predictions.json").exists()
+
+
 def test_the_folder_of_a_run_is_its_predictions_file(recorded: str, ragcheck: Ragcheck, tmp_path: Path) -> None:
     assert ragcheck("rejudge", "recorded", "--rag-threshold=0.78")[0] == 1
     assert results(tmp_path / "ragcheck-results")[1]["replay_of"] == recorded
