@@ -65,9 +65,10 @@ def run(chosen: argparse.Namespace) -> int:
     questions = [q for s in sets for q in s.questions if q.key in recording.rows]
     judge = choose_replay_judge(settings, recording) if settings.needs_judge else None
     records, notes = asyncio.run(_judged(questions, recording, judge, settings))
-    outcomes = outcomes_of(sets, records, settings, replay_of=recording.name)
+    reach = Reach.from_row(recording.reach)
+    outcomes = replace(outcomes_of(sets, records, settings, replay_of=recording.name), reach=reach)
     if not recording.complete:
-        outcomes = replace(outcomes, complete=False, cut_short="the recorded run was partial", reach=Reach())
+        outcomes = replace(outcomes, complete=False, cut_short="the recorded run was partial")
     flaky = flaky_in_run(outcomes.measured, None, clean=str)
     summary = aggregate(outcomes, flaky=flaky)
     say(*summary_lines(outcomes, summary), *notes, *flaky_lines(flaky))

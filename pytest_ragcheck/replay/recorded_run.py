@@ -42,6 +42,9 @@ class Recording:
     complete: bool = True
     """False if the run was partial."""
 
+    reach: Mapping[str, Any] = field(default_factory=dict)
+    """The run's `reach`, as the file has it."""
+
     endpoint: str | None = None
     """The system that answered the question at hand; None for the recording as a whole."""
 

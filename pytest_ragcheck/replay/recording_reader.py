@@ -71,7 +71,8 @@ def _of_predictions(path: Path, name: str) -> Recording:
                 raise Unusable(f"{fields.place} is a second row of question {key[1]!r} of {key[0]!r}. {AS_WRITTEN}")
             if labels := fields.object_or_null("labels"):
                 mentions[key] = labels.text_or_null(MENTIONS) or ""
-    return Recording(name=name, rows=found, mentions=mentions, complete=document.get("complete") is not False)
+    whole, reach = document.get("complete") is not False, document.get("reach", {})
+    return Recording(name=name, rows=found, mentions=mentions, complete=whole, reach=reach)
 
 
 def _of_store(path: Path) -> list[Record]:

@@ -99,8 +99,20 @@ def test_a_partial_run_stays_partial(recorded: str, ragcheck: Ragcheck, tmp_path
     folder = tmp_path / "ragcheck-results"
     for name in ("predictions", "summary"):
         document = json.loads((folder / f"rag.partial_{name}.json").read_bytes())
-        assert (document["complete"], document.get("reach")) == (False, None)
+        assert document["complete"] is False
     assert not (folder / "rag_predictions.json").exists()
+
+
+def test_the_questions_that_the_run_was_not_asked_to_collect_stay_known(
+    recorded: str, ragcheck: Ragcheck, tmp_path: Path
+) -> None:
+    path = tmp_path / recorded
+    document = json.loads(path.read_bytes())
+    # A test that failed may not have made its second call of rag_check.
+    document["reach"] = {"searched": ["*"], "left_out": ["test_own::test_it-*"]}
+    path.write_text(json.dumps(document), encoding="utf-8")
+    ragcheck("rejudge", recorded)
+    assert results(tmp_path / "ragcheck-results")[0]["reach"] == document["reach"]
 
 
 def test_the_folder_of_a_run_is_its_predictions_file(recorded: str, ragcheck: Ragcheck, tmp_path: Path) -> None:
