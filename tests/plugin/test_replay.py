@@ -413,3 +413,14 @@ def test_a_comparing_gate_calls_a_question_with_another_expected_answer_edited(p
         assert "refunds: PASS -> FAIL (labels changed)" in run.lines
     each = project.run(*against, "--rag-replay=recorded.json", "--rag-gate=each")
     assert "baseline recorded.json: 1 newly failing, 1 as before" in each.lines
+
+
+def test_a_gate_over_result_files_calls_no_question_edited_whose_labels_they_lack(project: Project) -> None:
+    project.ask(good("terms", expected_answer="30 days"), good("hours", expected_answer="9 to 5"))
+    project.run("--rag-output=before")
+    project.ask(good("terms", expected_answer="30 days"), bad("hours", expected_answer="9 to 5"))
+    project.run("--rag-output=now")
+    against = ("--baseline=before/rag_predictions.json", "--gate=regression")
+    assert main(["report", "now", *against, "-o", "report.md"]) == 0
+    report = (project.folder / "report.md").read_text(encoding="utf-8")
+    assert "baseline before/rag_predictions.json: 1 newly failing, unconfirmed, 1 as before" in report

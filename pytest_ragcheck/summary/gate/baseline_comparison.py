@@ -139,8 +139,9 @@ def compare(
         before = _under_todays_rules(row, record) if rules.gate in COMPARING else row
         change = Change(before=before, now=record, reworded=reworded)
         expected = question.quarantine is not None or outcomes.excused.get(question.key, "").startswith(EXPECTED)
-        # A replay, or a run without this gate, has no evidence that the labels changed.
-        relabelled = not (record.evidence or any(looks[0].has_answers_of(question) for looks in row.saved))
+        # A replay, or a run without this gate, has no evidence that the labels changed. Result files lack the labels.
+        is_unknown = bool(record.evidence) or question.path is None
+        relabelled = not (is_unknown or any(looks[0].has_answers_of(question) for looks in row.saved))
         judged = record.verdict is not Verdict.ERROR and not record.thresholds.keys().isdisjoint(JUDGED)
         apart = rules.gate in COMPARING and (reworded or (relabelled and judged))
         groups["apart" if apart else _group(change, expected=expected)].append(change)
