@@ -416,11 +416,13 @@ def test_a_comparing_gate_calls_a_question_with_another_expected_answer_edited(p
 
 
 def test_a_gate_over_result_files_calls_no_question_edited_whose_labels_they_lack(project: Project) -> None:
-    project.ask(good("terms", expected_answer="30 days"), good("hours", expected_answer="9 to 5"))
+    gold = good("gold", expected_answer="30 days", gold_passages=[{"doc_id": "never-found"}]).but(source_ids=("d1",))
+    project.ask(good("terms", expected_answer="30 days"), good("hours", expected_answer="9 to 5"), gold)
     project.run("--rag-output=before")
-    project.ask(good("terms", expected_answer="30 days"), bad("hours", expected_answer="9 to 5"))
+    project.ask(good("terms", expected_answer="30 days"), bad("hours", expected_answer="9 to 5"), gold)
     project.run("--rag-output=now")
     against = ("--baseline=before/rag_predictions.json", "--gate=regression")
     assert main(["report", "now", *against, "-o", "report.md"]) == 0
     report = (project.folder / "report.md").read_text(encoding="utf-8")
-    assert "baseline before/rag_predictions.json: 1 newly failing, unconfirmed, 1 as before" in report
+    assert "baseline before/rag_predictions.json: 1 newly failing, unconfirmed, 2 as before" in report
+    assert "edited" not in report

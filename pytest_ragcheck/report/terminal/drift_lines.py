@@ -89,7 +89,9 @@ def _documents(changes: Sequence[Change]) -> Iterator[str]:
     if lost := sorted((gold & known_ids) - ids):
         named = some(lost, _SHOWN, joint=" and ")
         yield f"gold documents that the baseline's contexts had and no reply has: {named}"
-    edited = [c.now.question for c in changes if not c.before.saved[-1][0].has_labels_of(c.now.question)]
+    # Questions of result files have no path, and not all labels.
+    questions = ((c.now.question, c.before.saved[-1][0]) for c in changes if c.now.question.path)
+    edited = [question for question, saved in questions if not saved.has_labels_of(question)]
     new = {passage.doc_id or "" for question in edited for passage in question.gold_passages if not passage.text}
     if unknown := new - known_ids - ids:
         yield (
