@@ -27,6 +27,9 @@ def compared(run: Run) -> list[str]:
     return match[1].splitlines() if match else []
 
 
+OTHER = "ragcheck-results/other_predictions.json"
+
+
 @three_ways
 def test_a_question_that_newly_fails_makes_the_gate_fail(project: Project) -> None:
     project.ask(good("terms"), bad("prices"))
@@ -47,6 +50,17 @@ def test_a_question_that_newly_fails_makes_the_gate_fail(project: Project) -> No
         "If the new answers are right, accept them: ragcheck baseline accept -o baseline.json",
     ]
     assert compared(run) == ["baseline baseline.json: 1 newly failing, 1 as before"]
+
+
+def test_the_command_that_accepts_names_the_file_if_the_folder_has_other_agents(project: Project) -> None:
+    project.ask(good("terms"), bad("prices"))
+    write_baseline(project, passed("terms"), passed("prices"))
+    project.run(*GATED, "-k", "terms")
+    command = "ragcheck baseline accept -o baseline.json"
+    assert project.run(*GATED).section("ragcheck::gate")[-1].endswith(f"accept them: {command}")
+    other = project.run(*GATED, "--rag-agent=other").section("ragcheck::gate")[-1]
+    assert other.endswith(f"accept them: ragcheck baseline accept --results {OTHER} -o baseline.json")
+    assert main(["baseline", "accept", "--results", OTHER, "-o", "baseline.json"]) == 0
 
 
 def test_the_answers_of_a_partial_run_are_accepted_after_a_full_one(project: Project) -> None:
