@@ -186,8 +186,9 @@ def _write(path: Path, compact: dict[str, Any], contexts: dict[str, Any]) -> Non
     both = {**read_contexts(path), **used}
 
     def write(target: Path, document: dict[str, Any]) -> None:
-        # A link stays, such as one to the baseline of several projects.
-        target = Path(os.path.realpath(target))
+        if target.is_symlink():
+            # The link stays, such as one to the baseline of several projects.
+            target = Path(os.path.realpath(target))
         JsonWriter(target.parent, redactor).write(target.name, document)
 
     # If this process is killed between two writes, the baseline has its contexts, be it the old or the new one.

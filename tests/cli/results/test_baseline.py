@@ -119,6 +119,18 @@ def test_a_baseline_that_is_a_link_is_written_where_the_link_points_to(save: Sav
     }
 
 
+def test_a_baseline_that_cannot_be_written_is_named_as_it_was_given(
+    save: Save, tmp_path: Path, ragcheck: Callable[..., tuple[int, str, str]]
+) -> None:
+    save(passed("terms"))
+    (tmp_path / "file").touch()
+    status, _, errors = ragcheck("baseline", "save", "run.json", "-o", "file/b.json")
+    assert (status, errors.partition(" (")[0]) == (
+        2,
+        "ragcheck baseline save: file/b.contexts.json: cannot be written",
+    )
+
+
 def test_a_second_save_at_the_same_time_waits_for_the_first(save: Save, tmp_path: Path) -> None:
     save(passed("terms"))
     (tmp_path / "ragcheck-baseline.json").rename(tmp_path / "first.json")
