@@ -21,6 +21,7 @@ _OF_EARLIER = "If it is of an earlier run, run it again, and merge."
 def run(chosen: argparse.Namespace) -> int:
     from pytest_ragcheck.config.resolve import environment_redactor
     from pytest_ragcheck.report.files.result_files import write_results
+    from pytest_ragcheck.report.files.results_reader import place_of_results
     from pytest_ragcheck.report.gated_results import gate_outcomes
     from pytest_ragcheck.report.terminal.run_lines import LEFT_IS_RED, summary_lines
     from pytest_ragcheck.summary.aggregate import aggregate
@@ -35,7 +36,8 @@ def run(chosen: argparse.Namespace) -> int:
     place = BaselinePlace.from_text(baseline.name if baseline is not None else BASELINE_FILE).path
     start = Path.cwd()
     is_plain = default_baseline().path == Path(BASELINE_FILE)
-    accept = accept_command(results=start / chosen.output, baseline=start / place, start=start, is_plain=is_plain)
+    results = place_of_results(start / chosen.output, outcomes.agent_name)
+    accept = accept_command(results=results, baseline=start / place, start=start, is_plain=is_plain)
     gated = gate_outcomes(outcomes, baseline, rules, clean=redactor.text, accept=accept)
     outcomes, decision = gated.outcomes, gated.decision
     is_gated = baseline is not None or rules.gate != "each"

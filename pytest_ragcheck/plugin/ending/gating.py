@@ -11,12 +11,11 @@ from pytest_ragcheck.plugin.collecting.collection_scope import reach_of
 from pytest_ragcheck.plugin.collecting.gate_baseline import baseline_name, baseline_of, place_of
 from pytest_ragcheck.plugin.configuration import DATASETS_PLUGIN, settings_of
 from pytest_ragcheck.plugin.ending.item_outcomes import outcomes_of
-from pytest_ragcheck.report.files.file_names import safe_name
+from pytest_ragcheck.report.files.results_reader import place_of_results
 from pytest_ragcheck.report.terminal.comparison_lines import accept_command
 from pytest_ragcheck.summary.gate.baseline_comparison import Comparison, compare
 from pytest_ragcheck.summary.gate.gate_decision import Decision, decide
 from pytest_ragcheck.summary.gate.git_revision import committed
-from pytest_ragcheck.summary.predictions_reader import ENDING
 
 if TYPE_CHECKING:
     import pytest
@@ -75,10 +74,7 @@ def _comparison(config: pytest.Config, run: Run, outcomes: Outcomes, not_passed:
     start = config.invocation_params.dir
     # `ragcheck merge` writes the full run of the shards.
     results = settings.run.output if settings.run.shard is None else start / "ragcheck-results"
-    own = f"{safe_name(settings.run.agent)}{ENDING}"
-    if {path.name.replace(".partial_", "_") for path in results.glob(f"*{ENDING}")} - {own}:
-        # The command takes a folder of a single agent.
-        results /= own
+    results = place_of_results(results, settings.run.agent)
     is_plain = start == config.rootpath and config.getini("rag_baseline") is None
     command = accept_command(results=results, baseline=place_of(config).path, start=start, is_plain=is_plain)
     return replace(compared, accept=command)

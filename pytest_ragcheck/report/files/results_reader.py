@@ -10,6 +10,7 @@ from typing import Any
 
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.frozen import frozen
+from pytest_ragcheck.report.files.file_names import safe_name
 from pytest_ragcheck.report.terminal.findings_lines import FoundChange
 from pytest_ragcheck.report.terminal.gate_lines import flaky_lines
 from pytest_ragcheck.summary.flaky import Flaky
@@ -118,6 +119,13 @@ def predictions_path(path: Path, *, partial: bool = False) -> Path:
     with naming(path):
         refuse_older(found)
     return found
+
+
+def place_of_results(folder: Path, agent: str) -> Path:
+    """The folder as a place for `predictions_path`, or the agent's file if the folder has other agents too."""
+    own = f"{safe_name(agent)}{ENDING}"
+    others = {path.name.replace(".partial_", "_") for path in folder.glob(f"*{ENDING}")} - {own}
+    return folder / own if others else folder
 
 
 def _in_folder(folder: Path, *, partial: bool) -> Path:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -196,6 +197,20 @@ def test_the_baseline_of_the_ini_file_is_the_default_one(tmp_path: Path, merge: 
     (tmp_path / "pytest.ini").write_text("[pytest]\nrag_baseline = baseline.json\n", encoding="utf-8")
     shards(tmp_path, good("a"))
     assert "baseline baseline.json: 1 as before" in merge()[1].splitlines()
+
+
+def test_the_command_that_accepts_names_the_file_if_the_folder_has_other_agents(
+    tmp_path: Path, merge: Ragcheck, ragcheck: Ragcheck
+) -> None:
+    write_baseline(tmp_path, row("a"), row("b"))
+    (tmp_path / "ragcheck-results").mkdir()
+    (tmp_path / "ragcheck-results" / "other_predictions.json").write_text("{}", encoding="utf-8")
+    shards(tmp_path, good("a"), bad("b"))
+    _, printed, _ = merge(*WITH)
+    found = re.search("accept them: ragcheck (baseline accept .*)", printed)
+    assert found is not None
+    assert found[1] == "baseline accept --results ragcheck-results/rag_predictions.json -o baseline.json"
+    assert ragcheck(*found[1].split())[0] == 0
 
 
 def test_a_missing_question_is_red_unless_it_is_allowed_or_no_shard_would_collect_it(
