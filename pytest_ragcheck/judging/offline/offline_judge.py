@@ -188,7 +188,9 @@ class OfflineJudge:
         acceptable = question.acceptable_answers
         if not acceptable:
             return None, "", None
-        if abstained and any(map(_declines, acceptable)):
+        # An expected address may be that of a link, which the text lacks.
+        is_linked = any("://" in each and each in sentence for each in acceptable for sentence in cache.sentences)
+        if is_linked or (abstained and any(map(_declines, acceptable))):
             return 1.0, "", None
         claims = _without_refusals(cache.sentences) if abstained else text
         if not claims.strip():

@@ -94,6 +94,13 @@ class TestCorrectness:
         assert correctness is not None
         assert correctness >= 0.7
 
+    @pytest.mark.parametrize(("page", "is_right"), [("signup", True), ("login", False)])
+    def test_an_expected_address_may_be_that_of_a_link(self, page: str, is_right: bool):
+        contexts = ("Register at https://portal.example/signup and log in at https://portal.example/login.",)
+        answer = f"Register [here](https://portal.example/{page})."
+        judgement = judged(answer, "https://portal.example/signup", contexts=contexts)
+        assert ((judgement.answer_correctness or 0.0) >= 0.7) is is_right
+
     def test_takes_the_best_of_the_acceptable_answers(self):
         assert judged("30 days", "a month", "30 days", "four weeks").answer_correctness == 1.0
 
