@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bz2
 import json
+import re
 from pathlib import Path
 
 from setuptools import setup
@@ -30,6 +31,14 @@ The files that `pytest_ragcheck.package_text` reads: templates, word lists, prom
 Every pytest run reads the help texts of `config`, so they are not compressed.
 """
 
+WITHOUT_COMMENTS = ("judging/offline", "judging/offline/words", "rag")
+"""The folders of `PACKED` whose files lose their comments, a tenth of the space; templates and prompts keep theirs."""
+
+
+def without_comments(text: str) -> str:
+    """The *text* without the lines that begin with `#`."""
+    return re.sub("(?m)^#.*\n", "", text)
+
 
 class BuildWithFiles(build_py):
     """In an editable install nothing is copied: the command reads the checkout's own pages."""
@@ -45,7 +54,10 @@ class BuildWithFiles(build_py):
             _pack(texts, package / "pages.json.bz2")
             for name, endings in PACKED.items():
                 paths = sorted(path for path in (package / name).iterdir() if path.name.endswith(endings))
-                _pack({path.name: path.read_text("utf-8") for path in paths}, package / name / "texts.json.bz2")
+                packed = {path.name: path.read_text("utf-8") for path in paths}
+                if name in WITHOUT_COMMENTS:
+                    packed = {file: without_comments(text) for file, text in packed.items()}
+                _pack(packed, package / name / "texts.json.bz2")
                 for path in paths:
                     path.unlink()
 
@@ -55,4 +67,5 @@ def _pack(texts: dict[str, str], path: Path) -> None:
     path.write_bytes(bz2.compress(json.dumps(texts, ensure_ascii=False).encode()))
 
 
-setup(cmdclass={"build_py": BuildWithFiles})
+if __name__ == "__main__":
+    setup(cmdclass={"build_py": BuildWithFiles})
