@@ -95,6 +95,11 @@ VARIANTS: dict[str, Any] = {
         "answer": ANSWER,
         "context": [{"id": None, "page_content": text, "metadata": {"source": "a.md", "page": 1}} for text in TEXTS],
     },
+    "answer=answer contexts=documents source_ids=ids[].to_string(@)": {
+        "answer": ANSWER,
+        "documents": list(TEXTS),
+        "ids": list(range(len(TEXTS))),
+    },
     "answer=answer contexts=sources[].text source_ids=sources[].to_string(document_id)": {
         "answer": ANSWER,
         "sources": [{"document_id": 7, "id": "c1", "text": text} for text in TEXTS],
