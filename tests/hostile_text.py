@@ -16,6 +16,7 @@ from pytest_ragcheck.judging.model.judge_reply import read_reply
 from pytest_ragcheck.judging.model.reply_object import LONGEST_REPLY
 from pytest_ragcheck.judging.offline.details.list_items import entries_of
 from pytest_ragcheck.judging.offline.offline_judge import OfflineJudge
+from pytest_ragcheck.judging.offline.refusals import Sentence
 from pytest_ragcheck.judging.prompts.fence import fenced
 from pytest_ragcheck.metrics.citations import cited_sentences
 from pytest_ragcheck.metrics.overlap import token_f1
@@ -53,7 +54,21 @@ MARKERS = (
 )
 SENTENCES = (
     *("word ", " ", "\n", "\t,", "a b. ", ".", '."', "- ", "(a) ", "e.g. ", "not ", "i do not know ", "a'", "[1,"),
-    *("1000-01-", "1", "1,000,", "5 million ", "two hundred and ", "$ ", "source 1, 2", "не ", "。", "三十", "Ã¢"),
+    *(
+        "1000-01-",
+        "1",
+        "1,000,",
+        "5 million ",
+        "two hundred and ",
+        "$ ",
+        "source 1, 2",
+        "1st ",
+        "5 € ",
+        "не ",
+        "。",
+        "三十",
+        "Ã¢",
+    ),
     *("\u200b", "%20"),
 )
 # Each goes on with a unit that is not its beginning.
@@ -62,7 +77,7 @@ ENDLESS = {
     JSON: (('{"a":' * 900 + "[", "1,"),),
     SECRETS: (("sk-", "a"), ("http:", "/")),
     MARKERS: (("[1]\nSources", " "), ("[1]\n", "-")),
-    SENTENCES: (("a", "\u0301"), ("a, b and c", " ")),
+    SENTENCES: (("a", "\u0301"), ("a, b and c", " "), ("source: ", "a"), ("https://", "a.")),
 }
 
 
@@ -119,6 +134,10 @@ def _judge_offline(text: str, context: str) -> None:
     assert 0 <= judgement.groundedness <= 1
 
 
+def courtesy(text: str) -> None:
+    assert Sentence(text).claims_nothing in (True, False)
+
+
 def listed(text: str) -> None:
     assert entries_of(f"a, b and c{text}x")
 
@@ -142,6 +161,7 @@ READERS: dict[str, tuple[Callable[[str], None], tuple[str, ...], int]] = {
     "offline_judge_of_all_it_reads": (offline_judge, SENTENCES, SIZE),
     "offline_answer": (offline_answer, SENTENCES, SIZE),
     "offline_judge": (offline_judge, SENTENCES, SMALLEST),
+    "courtesy": (courtesy, SENTENCES, SMALLER),
     "citations": (citations, MARKERS, SMALLEST),
     "listed": (listed, SENTENCES, SMALLEST),
     "page": (page, PAGES, SIZE),
