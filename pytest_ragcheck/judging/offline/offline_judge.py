@@ -189,7 +189,7 @@ class OfflineJudge:
         if not acceptable:
             return None, "", None
         # An expected address may be that of a link, which the text lacks.
-        is_linked = any("://" in each and each in sentence for each in acceptable for sentence in cache.sentences)
+        is_linked = any(f"]({each})" in sentence for each in acceptable for sentence in cache.sentences)
         if is_linked or (abstained and any(map(_declines, acceptable))):
             return 1.0, "", None
         claims = _without_refusals(cache.sentences) if abstained else text

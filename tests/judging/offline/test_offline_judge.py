@@ -94,7 +94,7 @@ class TestCorrectness:
         assert correctness is not None
         assert correctness >= 0.7
 
-    @pytest.mark.parametrize(("page", "is_right"), [("signup", True), ("login", False)])
+    @pytest.mark.parametrize(("page", "is_right"), [("signup", True), ("signup/old", False), ("login", False)])
     def test_an_expected_address_may_be_that_of_a_link(self, page: str, is_right: bool):
         contexts = ("Register at https://portal.example/signup and log in at https://portal.example/login.",)
         answer = f"Register [here](https://portal.example/{page})."
