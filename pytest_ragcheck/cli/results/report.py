@@ -1,4 +1,4 @@
-"""`ragcheck report RESULTS`: writes results as a page, as Markdown, or as a table, and several runs as a trend."""
+"""`ragcheck report`: writes results as a page, as Markdown, or as a table, and several runs as a trend."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from pytest_ragcheck.cli.gate_arguments import gate_of, place_of, with_own_baseline
 from pytest_ragcheck.cli.printing import complain, say
+from pytest_ragcheck.cli.project.user_project import default_results
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.report.files.results_reader import Results, predictions_path, read_results
 from pytest_ragcheck.summary.gate.git_revision import InGit
@@ -25,7 +26,7 @@ def run(chosen: argparse.Namespace) -> int:
     from pytest_ragcheck.report.write_report import write_report
 
     kind = _kind(chosen.output)
-    places = [place_of(given, "RESULTS") for given in chosen.results]
+    places = [place_of(given, "RESULTS") for given in chosen.results or [str(default_results())]]
     if len(places) > 1 or places[0].rev is not None:
         _write_trend(places, chosen, kind)
     else:

@@ -51,6 +51,16 @@ def test_the_ending_says_what_is_made(results: Path, ragcheck: Ragcheck, name: s
     assert output.read_text(encoding="utf-8").startswith(beginning)
 
 
+def test_without_results_it_shows_those_of_a_run(
+    results: Path, ragcheck: Ragcheck, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (results.parent / "pytest.ini").write_text("[pytest]\nrag_output = results\n")
+    (results.parent / "tests").mkdir()
+    monkeypatch.chdir(results.parent / "tests")
+    assert ragcheck("report", "-o", "r.md") == (0, "written: r.md\n", "")
+    assert Path("r.md").read_text(encoding="utf-8").startswith("## ❌ rag: billing: 1 FAIL, 1 ERROR")
+
+
 def test_expected_answers_and_changes_are_in_it(results: Path, ragcheck: Ragcheck) -> None:
     output = results.parent / "r.html"
     assert ragcheck("report", str(results / "rag"), "--baseline", str(results), "-o", str(output))[0] == 0
