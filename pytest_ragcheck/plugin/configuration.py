@@ -207,7 +207,7 @@ def _matches(path: Path, pattern: str) -> bool:
     # Path.match takes ** for a single folder.
     start, stars, rest = pattern.partition("**/")
     if not stars:
-        return path.match(pattern)
+        return path.match(pattern or "*")
     return _matches(path, rest) and (not start or any(folder.match(start) for folder in path.parents))
 
 

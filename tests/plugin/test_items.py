@@ -103,6 +103,8 @@ def test_two_stars_in_a_further_name_stand_for_any_folders(project: Project) -> 
     project.ask(good("not"), file="other/a/billing.qa.json")
     project.write("pytest.ini", "[pytest]\nrag_question_files = eval/**/*.qa.json\n")
     assert project.run().verdicts.keys() == {"q0", "q1", "q2", "q3"}
+    project.write("pytest.ini", "[pytest]\nrag_question_files = eval/a/**/\n")
+    assert project.run().verdicts.keys() == {"q1", "q2"}
     project.write("pytest.ini", "[pytest]\nrag_question_files = **/a/**/billing.qa.json\n")
     assert project.run().verdicts.keys() == {"q1", "q2", "not"}
 
@@ -129,7 +131,9 @@ def test_a_run_that_may_have_no_file_of_a_further_name_is_not_warned(project: Pr
 
     project.ask(good("terms"), file="eval/billing_questions.json")
     project.write("a/test_own.py", "def test_own(): pass\n")
-    project.write("pytest.ini", "[pytest]\nrag_question_files = *_questions.json /elsewhere/*.json bill**_*.json\n")
+    project.write(
+        "pytest.ini", "[pytest]\nrag_question_files = *_questions.json /elsewhere/*.json bill**_*.json eval/*.json/\n"
+    )
     assert is_quiet("a")
     assert is_quiet("-k", "own")
     project.write("pytest.ini", "[pytest]\nrag_question_files = *_question.json\n")
