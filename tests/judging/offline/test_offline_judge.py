@@ -341,6 +341,11 @@ class TestGroundedness:
             'the contexts have another bound or rate and not 5 pounds in "Each fee is 2 % (max. £5)."'
         )
 
+    def test_the_last_number_of_a_line_counts_nothing_on_the_next_line(self):
+        contexts = ("retention_days: 30\nmax_file_size_mb: 50\nregion: north",)
+        assert (judged("Files are kept for 30 days.", contexts=contexts).groundedness or 0.0) >= 0.7
+        assert (judged("Files are kept for 90 days.", contexts=contexts).groundedness or 0.0) < 0.7
+
     def test_a_number_that_another_sentence_has_in_the_same_place_is_right(self):
         contexts = ("Members can ask for refunds within 45 days.", "Guests can ask for refunds within 30 days.")
         assert judged("You can ask for refunds within 45 days.", contexts=contexts).groundedness == 1.0

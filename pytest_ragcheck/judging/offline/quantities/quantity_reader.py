@@ -275,7 +275,7 @@ def _with_two_words(terms: Sequence[str], place: int, value: float) -> Quantity:
     elif first in _SQUARE and (unit := unit_at(terms, place + 2))[0] == "length":
         found.dimension, found.value, found.end = "area", value * unit[1] * unit[1], place + 3
     else:
-        found.noun = first if _is_noun(first) else second if _is_noun(second) else ""
+        found.noun = first if _is_noun(first) else second if _is_noun(second) and first != END else ""
     return found
 
 
