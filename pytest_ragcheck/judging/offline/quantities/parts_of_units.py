@@ -97,6 +97,6 @@ def half_at(terms: Sequence[str], place: int) -> Quantity | None:
             dimension, factor = unit_at(terms, at)
             if dimension:
                 return Quantity(start=at, end=place + 1, value=1.5 * factor, dimension=dimension)
-    if terms[place] == "half" and term_at(terms, place + 1) in ("of", "the"):
+    if terms[place] == "half" and term_at(terms, place + 1) in ("of", "the", "pric"):
         return Quantity(start=place, end=place + 1, value=50, dimension="percent", is_certain=False)
     return None

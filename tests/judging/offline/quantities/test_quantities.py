@@ -112,6 +112,8 @@ def compared(answer: str, context: str) -> ComparedQuantities:
         ("halb zehn", "Geöffnet ist von 9.30 bis 16.45 Uhr."),
         ("at 9:30 pm", "The job ran at 2025-07-15T21:30:00Z."),
         ("twice a day", "Take it 2x/day."),
+        ("1 min 30 s long", "The video lasts 90 seconds."),
+        ("50 %", "Children pay half price."),
         ("5 €/Monat", "Es kostet 5 Euro im Monat."),
         ("from 9 am to 6 pm", "Mon-Fri 9-18"),
         ("9:00–17:00", "Open 9-5 on weekdays."),
