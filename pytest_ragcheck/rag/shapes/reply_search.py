@@ -198,8 +198,10 @@ def _ids_beside(beside: Place, contexts: str) -> str:
             path, ids = (f"{place.to(key)}[]", _flat(ids)) if nested else (place.to(key), ids)
             if len(ids) != len(_flat(texts)):
                 continue
-            if {str, int}.issuperset(map(type, ids)):
-                return path if are_texts(ids) else f"{path.removesuffix('[]')}[].to_string(@)"
+            if are_texts(ids):
+                return path
+            if _are(int, ids):
+                return f"{path}[].to_string(@)"
             if _are(dict, ids):
                 return _id_of_each(path if nested else f"{path}[]", ids)
     return ""
