@@ -148,7 +148,7 @@ def own_judge(place: str) -> Judge:
 
 
 def _takes_nothing(found: object) -> bool:
-    """True for a function that can be called without arguments; a judge is called with two."""
+    # True for a function that can be called without arguments; a judge is called with two.
     if not inspect.isroutine(found):
         return False
     try:

@@ -80,7 +80,7 @@ def run(chosen: argparse.Namespace) -> int:
 async def _judged(
     questions: Sequence[Question], recording: Recording, judge: Judge | None, settings: Settings
 ) -> tuple[tuple[Record, ...], tuple[str, ...]]:
-    """The records and the notes of the preflight; a judge that only repeats recordings has no preflight."""
+    # The records and the notes of the preflight; a judge that only repeats recordings has no preflight.
     from pytest_ragcheck.concurrency.exit_stack import closing
     from pytest_ragcheck.engine.evaluator import evaluate_all
     from pytest_ragcheck.engine.limits.request_limiter import RequestLimiter
@@ -154,7 +154,7 @@ def _sets(predictions: Path, recording: Recording, settings: Settings) -> list[Q
 
 
 def _origins(summary: Path) -> dict[str, Origin]:
-    """By dataset; empty without a readable summary."""
+    # By dataset; empty without a readable summary.
     try:
         datasets = json.loads(summary.read_bytes())["datasets"]
         return {name: Origin(**each["origin"]) for name, each in datasets.items() if "origin" in each}

@@ -118,7 +118,7 @@ def _without_value(header: str) -> str:
 
 
 def _fitting(target: Target, redactor: Redactor, headers: str) -> Fit | None:
-    """The settings that fit, with the target's URL, without secrets; None if there are none."""
+    # The settings that fit, with the target's URL, without secrets; None if there are none.
     import asyncio
 
     from pytest_ragcheck.rag.http.endpoint_address import read_address

@@ -32,7 +32,7 @@ def gitlab_job(project: Project) -> str:
 
 
 def _filled(name: str, project: Project, in_folder: str) -> str:
-    """The workflow; *in_folder* changes to the project's folder, unless that is the top of the repository."""
+    # The workflow; *in_folder* changes to the project's folder, unless that is the top of the repository.
     folder = project.folder.relative_to(project.root).as_posix()
     change = "" if folder == "." else in_folder.format(folder)
     text = package_text(f"cli/project/{name}.txt")

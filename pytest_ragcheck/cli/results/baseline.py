@@ -134,7 +134,7 @@ def _of_datasets(words: str, keys: Set[Key]) -> Iterator[str]:
 
 
 def _replaced(now: Baseline, recorded: Baseline) -> Iterator[str]:
-    """Yield a line if earlier runs are replaced: later runs with their settings will be refused."""
+    # Yield a line if earlier runs are replaced: later runs with their settings will be refused.
     known = {key: recorded.rows[key] for key, row in now.rows.items() if key in recorded.rows and not row.error_kind}
     found = {key: other for key, row in known.items() if (other := other_settings_of_rows(row, now.rows[key]))}
     for line in _of_datasets(
@@ -144,7 +144,7 @@ def _replaced(now: Baseline, recorded: Baseline) -> Iterator[str]:
 
 
 def _left_out(now: Baseline, recorded: Baseline) -> Iterator[str]:
-    """Yield a line for each ERROR of the run, which has no answer."""
+    # Yield a line for each ERROR of the run, which has no answer.
     for key, row in now.rows.items():
         if row.verdict is Verdict.ERROR:
             earlier = "; its recorded answers stay" if key in recorded.rows else ""
@@ -152,7 +152,7 @@ def _left_out(now: Baseline, recorded: Baseline) -> Iterator[str]:
 
 
 def _later_partial(results: Path, now: Baseline) -> Iterator[str]:
-    """Yield a line if a partial run is later, because a user may expect its answers."""
+    # Yield a line if a partial run is later, because a user may expect its answers.
     partial = results.with_name(results.name.replace("_predictions.json", ".partial_predictions.json"))
     if (ended := ended_of(partial)) > now.timestamp:
         yield f"left out: the partial run of {ended}, which is later; run all questions to accept its answers"

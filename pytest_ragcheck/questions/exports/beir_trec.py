@@ -47,7 +47,7 @@ def _is_topics(material: Material) -> bool:
 
 
 def _columns(material: Material) -> list[str]:
-    """The columns with the numbers and the texts of topics in a table, which judgements accompany; else none."""
+    # The columns with the numbers and the texts of topics in a table, which judgements accompany; else none.
     found = [name for names in (_IDS, _TEXTS) for name in [*filter(material.have, names)][:1]]
     return found if material.qrels and len(found) > 1 else []
 

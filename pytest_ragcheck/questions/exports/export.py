@@ -137,6 +137,6 @@ def message_text(message: Mapping[str, Any]) -> str | None:
 
 
 def _sound_values(value: Any) -> Any:
-    """Return JSON values without dates, NaN and lone surrogates, as a question file holds them."""
+    # Return JSON values without dates, NaN and lone surrogates, as a question file holds them.
     plain = json.loads(json.dumps(value, default=str), parse_constant=str)
     return json.loads(sound(json.dumps(plain, ensure_ascii=False)))

@@ -121,7 +121,7 @@ def _wrapped_keys(material: Material) -> set[str]:
 
 
 def _wrapped_rows(material: Material) -> Sequence[Mapping[str, Any]]:
-    """The rows; Langfuse's API wraps them in `data`, its SDK in `items`, and Phoenix in `examples` of `data`."""
+    # The rows; Langfuse's API wraps them in `data`, its SDK in `items`, and Phoenix in `examples` of `data`.
     document = material.document
     if isinstance(document, Mapping):
         if isinstance(document.get("data"), Mapping):
@@ -173,7 +173,7 @@ def _add(
     sole_answer: bool = True,
     **fields: Any,
 ) -> None:
-    """Add the question in *inputs* with the answer in *outputs*; other values of both go to *metadata*."""
+    # Add the question in *inputs* with the answer in *outputs*; other values of both go to *metadata*.
     messages = inputs.get("messages") if isinstance(inputs, Mapping) else inputs
     asked = user_texts(messages)
     if asked is not None and messages and any(each.get("role") in ("system", "developer") for each in messages):

@@ -132,7 +132,7 @@ def _json_material(path: Path, text: str) -> Material:
 
 
 def _rows_of_columns(document: dict[str, Any]) -> tuple[Mapping[str, Any], ...]:
-    """The rows of columns that are lists, or objects by row number as pandas writes them; else none."""
+    # The rows of columns that are lists, or objects by row number as pandas writes them; else none.
     columns = [dict(enumerate(each)) if isinstance(each, list) else each for each in document.values()]
     if not all(isinstance(each, dict) and each.keys() == columns[0].keys() for each in columns):
         return ()
@@ -181,7 +181,7 @@ def _table(path: Path, text: str) -> tuple[Mapping[str, Any], ...]:
 
 
 def _plain(node: Node | None) -> Any:
-    """The value of a node of YAML 1.2, as promptfoo reads it: `no`, `12:30` and `2024-01-01` are texts."""
+    # The value of a node of YAML 1.2, as promptfoo reads it: `no`, `12:30` and `2024-01-01` are texts.
     if isinstance(node, ListNode):
         return [_plain(item) for item in node.items]
     if isinstance(node, MappingNode):

@@ -118,7 +118,7 @@ def _turn(dataset_name: str, text: str, kinds: Row, expected: str | None, contex
 
 
 def _spelled(row: Row, name: str) -> str:
-    """The name as the row spells it; files of the benchmark differ in the first letter."""
+    # The name as the row spells it; files of the benchmark differ in the first letter.
     return name.lower() if name.lower() in row else name
 
 

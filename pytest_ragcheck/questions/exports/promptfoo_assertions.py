@@ -63,7 +63,7 @@ class Assertions:
             self._leave(kind, assertion)
 
     def _text_assertion(self, kind: str, value: Any) -> bool:
-        """Convert an assertion about the answer's text; return False if it is another or cannot be converted."""
+        # Convert an assertion about the answer's text; return False if it is another or cannot be converted.
         negated, positive = kind.startswith("not-"), kind.removeprefix("not-")
         patterns = _patterns(positive, value, negated=negated)
         if patterns is None or not all(map(_compiles, patterns)):

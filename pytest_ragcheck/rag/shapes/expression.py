@@ -136,7 +136,7 @@ def _read_objects(node: Any, reply: object) -> list[object]:
 
 
 def _failures(place: Mapping[str, Any]) -> Iterator[str]:
-    """The flags of a failure; the last two are those of Elasticsearch, which may find nothing because of them."""
+    # The flags of a failure; the last two are those of Elasticsearch, which may find nothing because of them.
     shards = place.get("_shards")
     failed = shards.get("failed") if isinstance(shards, Mapping) else 0
     # Not by truth: a status of 0 is a success.
@@ -213,7 +213,7 @@ class _Place:
 
 
 def _follow(node: dict[str, Any], places: list[_Place]) -> list[_Place]:
-    """The places that a node selects, starting from *places*; raises the two exceptions above."""
+    # The places that a node selects, starting from *places*; raises the two exceptions above.
     children, what = node["children"], node["type"]
     if what == "field":
         return [place.key(node["value"]) for place in places]
@@ -248,7 +248,7 @@ def _flattened(node: dict[str, Any], places: list[_Place]) -> list[_Place]:
 
 
 def _first(choices: list[dict[str, Any]], place: _Place) -> list[_Place]:
-    """The places of the first choice that has any; else raises the dead end of the longest path."""
+    # The places of the first choice that has any; else raises the dead end of the longest path.
     farthest = None
     for choice in choices:
         try:

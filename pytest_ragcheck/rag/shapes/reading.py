@@ -225,7 +225,7 @@ def _contexts(value: object, label: str) -> tuple[str, ...]:
 
 
 def _session(value: object, label: str) -> str | float | None:
-    """The session as the reply has it, since a server may check its type; None if the reply names none."""
+    # The session as the reply has it, since a server may check its type; None if the reply names none.
     if isinstance(value, bool) or not isinstance(value, str | int | float | None):
         raise SessionMismatch(
             f"{label} is {named(value)}, not a string or a number", "Name the id of the conversation."

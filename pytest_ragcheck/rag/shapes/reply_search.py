@@ -135,7 +135,7 @@ def contexts_in(reply: object, beside: Place, names: Sequence[str] = CONTEXTS_NA
 
 
 def _in_object(path: str, texts: Mapping[str, Any]) -> Texts | None:
-    """The array of texts under a key, or the texts by id."""
+    # The array of texts under a key, or the texts by id.
     if (found := texts_in(path, [texts], 2)) and "[]" in found.expression:
         return found
     values = list(texts.values())
@@ -155,7 +155,7 @@ def _json_in(value: object) -> Any:
 
 
 def _places(reply: object, top: str = "") -> Iterator[Place]:
-    """Yield the reply (or its only element), the objects in it, and those at one end of the arrays of `_ENDS`."""
+    # Yield the reply (or its only element), the objects in it, and those at one end of the arrays of `_ENDS`.
     if (inner := _json_in(reply)) is not None:
         top, reply = f"from_json({top or '@'})", inner
     if isinstance(reply, list) and len(reply) == 1:
@@ -187,7 +187,7 @@ def _within(place: Place) -> Iterator[Place]:
 
 
 def _ids_beside(beside: Place, contexts: str) -> str:
-    """The expression for an array of ids as long as that of the contexts; empty without one."""
+    # The expression for an array of ids as long as that of the contexts; empty without one.
     texts = beside.keys[contexts]
     for place in (beside, *_within(beside)):
         for key in keys_among(place.keys, ID_LIST_NAMES):
@@ -208,7 +208,7 @@ def _ids_beside(beside: Place, contexts: str) -> str:
 
 
 def _id_of_each(path: str, values: Sequence[Mapping[str, Any]], text: str = "") -> str:
-    """The expression for an id of each object, preferably of its document; empty without one but its *text*."""
+    # The expression for an id of each object, preferably of its document; empty without one but its *text*.
     places = [(path, values)]
     for at, objects in places:  # grows by the places within
         for key in keys_among(objects[0], METADATA_NAMES):

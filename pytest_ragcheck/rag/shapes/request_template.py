@@ -111,7 +111,7 @@ def _texts(query: str, top_k: int, conversation: ConversationState) -> dict[str,
 
 
 def _filled(part: Any, whole: Mapping[str, Any], texts: Mapping[str, str]) -> Any:
-    """The part filled by *whole* where a string is only a placeholder, else by *texts*."""
+    # The part filled by *whole* where a string is only a placeholder, else by *texts*.
     if isinstance(part, str):
         if match := _PLACEHOLDER.fullmatch(part):
             return whole[match[1]]
@@ -130,7 +130,7 @@ def _filled(part: Any, whole: Mapping[str, Any], texts: Mapping[str, str]) -> An
 
 
 def _messages(beside: list[Any], whole: Mapping[str, Any], texts: Mapping[str, str]) -> list[Any]:
-    """The messages of the history, in the form of the message with `parts` beside them, if there is one."""
+    # The messages of the history, in the form of the message with `parts` beside them, if there is one.
     openai: dict[str, Any] = {"role": "", "content": "{query}"}
     form = next((each for each in beside if isinstance(each, dict) and "parts" in each), openai)
     said = [({**form, "role": each["role"]}, {"query": each["content"]}) for each in whole["history"]]

@@ -129,7 +129,7 @@ class StreamedReply:
         return parts.assemble(self._found | {"answer": text}, self.values)
 
     def _text(self) -> str:
-        """The answer: the last piece if it repeats the text before it, otherwise the pieces together."""
+        # The answer: the last piece if it repeats the text before it, otherwise the pieces together.
         texts = self._pieces
         text, last = "".join(texts), texts[-1] if texts else ""
         # Separate pieces of a text do not all begin with the piece before.
