@@ -29,7 +29,7 @@ async def together(coroutines: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
 
     The first exception, or a cancellation of the caller, cancels the others and is raised when they have ended.
     """
-    tasks = [asyncio.create_task(each) for each in coroutines]
+    tasks = list(map(asyncio.create_task, coroutines))
     try:
         return await asyncio.gather(*tasks)
     except BaseException:

@@ -163,7 +163,7 @@ def _read(given: Mapping[str, Any], own_metrics: tuple[str, ...]) -> dict[str, A
 def _check_measured(settings: Settings) -> None:
     metrics = settings.run.metrics
     for metric in settings.gate.minimums:
-        groups = [group_of(name) for name in (settings.run.weights if metric == OVERALL else (metric,))]
+        groups = list(map(group_of, settings.run.weights if metric == OVERALL else (metric,)))
         if not any(group is None or group in metrics for group in groups):
             raise UsageError(
                 f"rag_min: {metric} is measured by the group {groups[0]!r}, which rag_metrics leaves out; "

@@ -121,7 +121,7 @@ _OUTER_PIPES = re.compile(r"^\s*\||(?<!\\)\|\s*$")
 
 def _rows(lines: list[str]) -> Iterator[str]:
     # Yield each row as `Column: cell; Column: cell`, so that it can be read alone.
-    rows = [[_plain(cell) for cell in re.split(r"(?<!\\)\|", _OUTER_PIPES.sub("", line))] for line in lines]
+    rows = [list(map(_plain, re.split(r"(?<!\\)\|", _OUTER_PIPES.sub("", line)))) for line in lines]
     columns, *rest = rows
     body = [row for row in rest if not all(re.fullmatch(r":?-+:?", cell) for cell in row)]
     if len(body) == len(rest):  # no line of dashes below the first: a table without column names

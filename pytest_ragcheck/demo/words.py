@@ -26,7 +26,7 @@ def words_of(text: str) -> list[str]:
     plain = "".join(character for character in decomposed if not unicodedata.combining(character))
     words: list[str] = []
     for compound in _COMPOUND.findall(plain):
-        parts = [_stem(part) for part in _JOINT.split(compound)]
+        parts = list(map(_stem, _JOINT.split(compound)))
         words += [part for part in parts if part not in STOP_WORDS]
         if len(parts) > 1:
             words.append("_".join(parts))

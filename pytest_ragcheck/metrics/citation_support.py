@@ -154,7 +154,7 @@ def _unjudged(sentence: CitedSentence) -> JudgedSentence:
 
 def _judged(sentence: CitedSentence, cites: Sequence[int], support: SentenceSupport) -> JudgedSentence:
     text = quoted_text(sentence.text)
-    markers = [shown(citation) for citation in sentence.citations]
+    markers = list(map(shown, sentence.citations))
     if not support.supported:
         does = "does not" if len(markers) == 1 else "do not together"
         finding = f"{', '.join(markers)} {does} support {text}"

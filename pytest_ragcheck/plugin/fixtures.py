@@ -142,7 +142,7 @@ def _asks_for_answers(session: pytest.Session) -> bool:
 
     if RUN not in session.config.stash or any(map(calls_rag_check, session.items)):
         return True
-    questions = [question_of(item) for item in session.items]
+    questions = list(map(question_of, session.items))
     return any(question is not None and question.is_answered for question in questions)
 
 

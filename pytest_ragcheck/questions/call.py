@@ -44,7 +44,7 @@ def question_of_call(
         UsageError: An argument cannot be used; the text names it and its valid values.
     """
     _check_values(question, answerable=answerable, top_k=top_k, tier=tier, identity=identity)
-    gold = tuple(_gold_passage(each) for each in _sequence(gold_passages))
+    gold = tuple(map(_gold_passage, _sequence(gold_passages)))
     if tier == RETRIEVAL_ALONE and not ((gold and answerable) or must_not_retrieve):
         raise UsageError(
             f"rag_check: the tier {RETRIEVAL_ALONE!r} looks for gold passages; "

@@ -58,7 +58,7 @@ class CollectedQuestions:
 
     def to_wire(self) -> dict[str, object]:
         return {
-            "sets": [set_to_wire(questions) for questions in self.sets.values()],
+            "sets": list(map(set_to_wire, self.sets.values())),
             "selected": {node + self.suffix: list(q.key) for node, q in self.asked.items()},
         }
 

@@ -100,7 +100,7 @@ def _read_header(mistakes: Mistakes, header: Sequence[Scalar], declared: str) ->
     site = Site(mistakes, "the header")
     line = header[0].line
     names = [cell.text.strip() for cell in header]
-    found = ", ".join(shortened(name) for name in names)
+    found = ", ".join(map(shortened, names))
     if not any(_is_name(name) or _is_misspelt(name) for name in names):
         between = "',', ';' or a tab between them."
         if declared:
@@ -116,7 +116,7 @@ def _read_header(mistakes: Mistakes, header: Sequence[Scalar], declared: str) ->
     if "question" not in entries:
         site.mistake(line, f"has no 'question' (found: {found}). Rename the column with the texts to ask.")
         return None
-    read = {id(entry) for entry in entries.values()}
+    read = {*map(id, entries.values())}
     return [entry.key if id(entry) in read or not entry.key else None for entry in typed]
 
 

@@ -100,7 +100,7 @@ def _json_value(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {str(key): _json_value(part) for key, part in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_json_value(part) for part in value]
+        return list(map(_json_value, value))
     if value is None or isinstance(value, (str, bool, int)):
         return value
     if isinstance(value, float):

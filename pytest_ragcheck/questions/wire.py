@@ -52,7 +52,7 @@ def set_to_wire(questions: QuestionSet) -> dict[str, Any]:
         "tier": questions.tier,
         "ingest": questions.ingest,
         "origin": asdict(questions.origin) if questions.origin else None,
-        "questions": [question_to_wire(question) for question in questions.questions],
+        "questions": list(map(question_to_wire, questions.questions)),
     }
 
 

@@ -209,7 +209,7 @@ def _ids(answer: RagAnswer) -> tuple[frozenset[str], ...] | None:
         return None
     given = (answer.source_ids, answer.server_source_ids or ())
     of_contexts = zip_longest(answer.contexts, *given)
-    return tuple(frozenset(name for name in names if name) for _, *names in of_contexts)[: len(answer.contexts)]
+    return tuple(frozenset(filter(None, names)) for _, *names in of_contexts)[: len(answer.contexts)]
 
 
 def _folded(name: str) -> str:

@@ -31,7 +31,7 @@ def redact_logs(redactor: Redactor) -> Callable[[], None]:
             record.exc_info = None
         return True
 
-    loggers = [logging.getLogger(name) for name in _LOGGERS]
+    loggers = list(map(logging.getLogger, _LOGGERS))
     for logger in loggers:
         logger.addFilter(redacting)
 

@@ -75,7 +75,7 @@ class Redactor:
             if _CUT in text:
                 *cut, end = text.split(_CUT)
                 for secret in self._secrets:
-                    cut = [secret.without_beginning(part) for part in cut]
+                    cut = list(map(secret.without_beginning, cut))
                 text = _CUT.join([*cut, end])
         if "=" in text:
             text = blank_parameters(text)
@@ -126,5 +126,5 @@ class Redactor:
         if type(value) is dict or isinstance(value, Mapping):
             return {self.text(str(key)): self.document(item) for key, item in value.items()}
         if isinstance(value, list | tuple):
-            return [self.document(item) for item in value]
+            return list(map(self.document, value))
         return self.text(str(value))

@@ -88,8 +88,8 @@ def agents_document(compared: Agents) -> dict[str, Any]:
         "n_questions": len(compared.questions),
         "n_common": compared.n_common,
         "judges_differ": compared.judges_differ,
-        "reworded": [_identity(key) for key in compared.reworded],
-        "agents": [_agent_document(agent) for agent in compared.agents],
+        "reworded": list(map(_identity, compared.reworded)),
+        "agents": list(map(_agent_document, compared.agents)),
         "questions": [
             {
                 **_identity(question.key),
@@ -110,8 +110,8 @@ def _agent_document(agent: Agent) -> dict[str, Any]:
         "n_only": agent.n_only,
         "differences": {metric: asdict(each) for metric, each in agent.differences.items()},
         "pass_rate_difference": agent.pass_rate and asdict(agent.pass_rate),
-        "gained": [_identity(key) for key in agent.gained],
-        "lost": [_identity(key) for key in agent.lost],
+        "gained": list(map(_identity, agent.gained)),
+        "lost": list(map(_identity, agent.lost)),
     }
 
 

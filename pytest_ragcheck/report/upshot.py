@@ -59,4 +59,4 @@ def _reasons(rows: Sequence[Document], results: Results) -> Iterator[str]:
 def _missing(results: Results) -> set[tuple[str, str]]:
     if results.baseline is None or not results.predictions["complete"]:
         return set()
-    return results.baseline.rows.keys() - {key_of(row) for row in all_rows(results.predictions)} - results.asked.keys()
+    return results.baseline.rows.keys() - {*map(key_of, all_rows(results.predictions))} - results.asked.keys()

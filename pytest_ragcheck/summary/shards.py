@@ -68,7 +68,7 @@ def shard_document(outcomes: Outcomes) -> dict[str, Any]:
         "reach": outcomes.reach.to_row(),
         "agreements": [{**asdict(each), "path": str(each.path)} for each in outcomes.agreements],
         "documents": asdict(outcomes.documents) if outcomes.documents is not None else None,
-        "sets": [set_to_wire(questions) for questions in outcomes.sets],
+        "sets": list(map(set_to_wire, outcomes.sets)),
         "records": (json.loads(record.to_json()) for record in outcomes.records),
     }
 

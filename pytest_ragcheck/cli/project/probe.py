@@ -110,7 +110,7 @@ def _read(chosen: argparse.Namespace) -> tuple[Target, Redactor]:
 
 def _without_value(header: str) -> str:
     name, value = map(str.strip, header.split(":", 1))
-    scheme = next((each for each in ("Bearer ", "Basic ", "Token ") if value.startswith(each)), "")
+    scheme = next(filter(value.startswith, ("Bearer ", "Basic ", "Token ")), "")
     secret = value.removeprefix(scheme)
     if not re.fullmatch(r"\{env:[^{}]+\}", secret):
         secret = f"{{env:{'RAG_TOKEN' if scheme else re.sub('[^A-Z0-9]', '_', name.upper())}}}"

@@ -166,7 +166,7 @@ def _named(ids: Sequence[str], now: BaselineFile, earlier: Baseline) -> list[Key
         if not keys:
             raise UsageError(f"{given!r} is not a question of the run or the baseline. Give one of their ids.")
         if len(keys) > 1:
-            names = ", ".join("::".join(key) for key in keys)
+            names = ", ".join(map("::".join, keys))
             raise UsageError(f"{given!r} is a question of several datasets. Give one of {names}.")
         row = now.runs.rows.get(keys[0])
         if row is None and keys[0] not in now.gone:

@@ -35,7 +35,7 @@ def _compared(given: Sequence[Path]) -> Agents:
 
     if len(given) == 1:
         raise UsageError(f"there is nothing to compare {given[0]} with. Give the results of two agents or more.")
-    paths = [predictions_path(path) for path in given]
+    paths = list(map(predictions_path, given))
     advice = "Give ragcheck compare the {agent}_predictions.json of full runs."
     read = [read_baseline(path, name=str(path), advice=advice, wrong_version=RUN_AGAIN) for path in paths]
     names = _names(paths)

@@ -28,7 +28,7 @@ def run(chosen: argparse.Namespace) -> int:
     from pytest_ragcheck.summary.gate.gate_decision import red_by_themselves
     from pytest_ragcheck.summary.shards import find_shards, merged, much_older, read_shard
 
-    shards = [read_shard(path) for path in find_shards(chosen.folders)]
+    shards = list(map(read_shard, find_shards(chosen.folders)))
     outcomes = merged(shards, timestamp=datetime.now(timezone.utc))
     gate = gate_of(chosen, outcomes.rules)
     rules, baseline = gate.rules, gate.baseline

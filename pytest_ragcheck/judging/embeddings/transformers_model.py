@@ -106,7 +106,7 @@ def missing_weights(folder: Path) -> list[str]:
     if (folder / WEIGHTS).is_file() or not (folder / INDEX).is_file():
         return [] if (folder / WEIGHTS).is_file() else [WEIGHTS]
     try:
-        shards = sorted({str(shard) for shard in json.loads((folder / INDEX).read_bytes())["weight_map"].values()})
+        shards = sorted({*map(str, json.loads((folder / INDEX).read_bytes())["weight_map"].values())})
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise ValueError(f"its {INDEX} has no readable weight_map ({error!r}). Download the model again") from error
     for shard in shards:

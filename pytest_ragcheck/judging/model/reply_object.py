@@ -286,7 +286,7 @@ def _plain(value: Any) -> Any:
         if repeated := [name for name, count in times.items() if count > 1]:
             raise _Unreadable(f"{_named(repeated)} occurs in one object more than once")
         return {key: _plain(inner) for key, inner in value}
-    return [_plain(inner) for inner in value] if isinstance(value, list) else value
+    return list(map(_plain, value)) if isinstance(value, list) else value
 
 
 def _named(names: list[str]) -> str:

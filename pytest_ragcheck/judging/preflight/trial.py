@@ -46,7 +46,7 @@ class Trial:
         return cls(verdicts=tuple(CanaryVerdict(**row) for row in json.loads(text)))
 
     def to_json(self) -> str:
-        return json.dumps([asdict(verdict) for verdict in self.verdicts])
+        return json.dumps(list(map(asdict, self.verdicts)))
 
 
 def judges_to_try(judge: Any) -> Iterator[Judge]:

@@ -91,7 +91,7 @@ class JudgePrompt:
             "contexts": answer.contexts,
             "answer": answer.text,
             "expected_answers": question.acceptable_answers,
-            "history": [asdict(turn) for turn in question.history],
+            "history": list(map(asdict, question.history)),
             "sentences": sentences,
         }
         first = _PLACEHOLDER.search(self.text)

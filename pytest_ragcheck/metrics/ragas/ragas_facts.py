@@ -33,7 +33,7 @@ def _questions(value: Any) -> tuple[str, ...]:
 def _ratings(value: Any) -> tuple[int, ...]:
     if not isinstance(value, list) or len(value) != 2:
         raise ValueError("is not a list of two ratings")
-    ratings = [as_number(rating) for rating in value]
+    ratings = list(map(as_number, value))
     for rating in ratings:
         if rating not in range(HIGHEST_RATING + 1):
             raise ValueError(f"holds {rating:g}, which is not 0, 1 or 2")

@@ -94,7 +94,7 @@ def stand_in_correctness(answer: str, acceptable: Sequence[str]) -> float:
     Source: our own.
     """
     given = Counter(_content(answer))
-    expected = [each for each in (Counter(_content(accepted)) for accepted in acceptable) if each]
+    expected = list(filter(None, (Counter(_content(accepted)) for accepted in acceptable)))
     if not given or not expected:
         raise ValueError("the answer or the expected answer has no words that could be compared")
     return max(_agreement(given, each) for each in expected)

@@ -159,7 +159,7 @@ class _Examination:
         return tuple(found)
 
     async def _look(self, record: Record, thresholds: Mapping[str, float]) -> Look:
-        contexts, reply = [text_digest(text) for text in record.contexts], record.reply
+        contexts, reply = list(map(text_digest, record.contexts)), record.reply
         scores = measured_values(record.scores)
         if ids := self.baseline.recorded_ids(record):
             # A gold passage without a text is found by its recorded id only.

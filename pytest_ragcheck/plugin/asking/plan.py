@@ -129,7 +129,7 @@ def plan(session: pytest.Session, *, switched_off: str) -> Plan:
 
 
 def _why_not_ahead(item: pytest.Item) -> str:
-    if any(item.get_closest_marker(mark) for mark in ("skip", "skipif")):
+    if any(map(item.get_closest_marker, ("skip", "skipif"))):
         return MAY_BE_SKIPPED
     callspec = getattr(item, "callspec", None)
     if callspec is not None and callspec.params.keys() != {"rag_question"}:

@@ -87,7 +87,7 @@ def _singled_out(config: pytest.Config, run: Run) -> set[str]:
         file = node_id.partition("::")[0]
         # A question's node id has its variant in brackets, and a test's has the question.
         named = {node_id, node_id.partition("[")[0]} if is_question_of(config, node_id) else {node_id}
-        alone = not named.isdisjoint(single) and not any((root / file).is_relative_to(path) for path in whole)
+        alone = not named.isdisjoint(single) and not any(map((root / file).is_relative_to, whole))
         reached[question.dataset_name] = reached.get(question.dataset_name, True) and alone
     return {dataset_name for dataset_name, alone in reached.items() if alone}
 

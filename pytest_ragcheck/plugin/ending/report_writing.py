@@ -34,7 +34,7 @@ def write_reports(session: pytest.Session, gate: GateOutcome, outcomes: Outcomes
         summary=clean(rounded(summary_document(outcomes, summary))),
         asked=asked_rows(clean(questions_document(each.dataset_name, each.questions)) for each in outcomes.sets),
         baseline=baseline_if_read(session.config) if gate.decision is not None else None,
-        notes=[text(line) for line in gate.lines],
+        notes=list(map(text, gate.lines)),
         gate=None if gate.headline is None else text(gate.headline),
         changes={(text(dataset), text(name)): found for (dataset, name), found in changes_of(gate.decision).items()}
         if gate.decision is not None

@@ -36,14 +36,14 @@ def is_qrels(material: Material) -> bool:
     lines = material.text.split("\n", 5)[:5]
     if len(lines) > 1 and lines[0].rstrip().endswith(_HEADER):
         del lines[0]
-    return bool(material.text) and all(_QREL.fullmatch(line) for line in lines[:-1] or lines)
+    return bool(material.text) and all(map(_QREL.fullmatch, lines[:-1] or lines))
 
 
 def _is_topics(material: Material) -> bool:
     if _TOPIC.search(material.text) or _columns(material):
         return True
     lines = [line for line in material.text.split("\n") if line.strip()]
-    return bool(lines) and all(_LINE.fullmatch(line) for line in lines)
+    return bool(lines) and all(map(_LINE.fullmatch, lines))
 
 
 def _columns(material: Material) -> list[str]:
@@ -88,7 +88,7 @@ def _topics(material: Material) -> Iterator[tuple[str, str, dict[str, Any]]]:
         }
         attribute = _NUMBER.search(topic["attributes"])
         number = fields.pop("num", "") or (attribute[1] if attribute else "")
-        asked = next((name for name in ("question", "title", "query") if fields.get(name)), "")
+        asked = next(filter(fields.get, ("question", "title", "query")), "")
         if not number or not asked:
             what = f"expected a number and a title in each topic, found {topic[0][:80]!r}"
             raise DatasetError(f"{material.path.name}: {what}. Complete the topic, or delete it.")

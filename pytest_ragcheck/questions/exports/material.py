@@ -183,7 +183,7 @@ def _table(path: Path, text: str) -> tuple[Mapping[str, Any], ...]:
 def _plain(node: Node | None) -> Any:
     # The value of a node of YAML 1.2, as promptfoo reads it: `no`, `12:30` and `2024-01-01` are texts.
     if isinstance(node, ListNode):
-        return [_plain(item) for item in node.items]
+        return list(map(_plain, node.items))
     if isinstance(node, MappingNode):
         return {entry.key: _plain(entry.value) for entry in node.entries}
     if node is None or node.is_null:

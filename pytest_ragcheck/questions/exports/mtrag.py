@@ -137,7 +137,7 @@ def _is_relevant(passage: Row) -> bool:
             )
         return True
     relevant = passage.row("feedback").row("relevant")
-    annotations = [relevant.row(author) for author in relevant.columns]
+    annotations = list(map(relevant.row, relevant.columns))
     last = max(annotations, key=lambda each: int(each.text("timestamp")), default=None)
     return last is not None and last.text("value") == "yes"
 

@@ -150,7 +150,7 @@ def _patterns(kind: str, value: Any, *, negated: bool) -> list[str] | None:
     name = kind.removeprefix("i")
     if name not in {"contains", "contains-all", "contains-any"}:
         return None
-    texts = [text_of(value)] if name == "contains" else [text_of(each) for each in _items(value)]
+    texts = [text_of(value)] if name == "contains" else list(map(text_of, _items(value)))
     parts = [_escaped(each) for each in texts if each is not None]
     if not parts or len(parts) != len(texts) or (negated and name == "contains-all" and len(parts) > 1):
         return None

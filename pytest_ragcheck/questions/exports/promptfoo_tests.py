@@ -22,7 +22,7 @@ _TEST_KEYS = ("vars", "assert", "description", "metadata", "provider", "provider
 
 def _is_promptfoo(material: Material) -> bool:
     if material.is_csv:
-        return any(_EXPECTED.fullmatch(key) for key in material.keys)
+        return any(map(_EXPECTED.fullmatch, material.keys))
     return bool(_tests(material)) and (
         isinstance(material.document, Mapping) or any("vars" in row for row in material.rows)
     )
@@ -54,7 +54,7 @@ def _read(material: Material, export: Export) -> None:
 
 def _single_tests(material: Material, export: Export) -> Iterator[Mapping[str, Any]]:
     if material.is_csv:
-        yield from (_of_row(row) for row in material.rows)
+        yield from map(_of_row, material.rows)
         return
     for entry in _tests(material):
         if not isinstance(entry, str):

@@ -35,7 +35,7 @@ def read_exports(paths: Sequence[Path]) -> Iterator[Export | Material]:
         DatasetError: A file cannot be read, or has unexpected content; the text names the place.
         UsageError: There are judgements of TREC without topics.
     """
-    materials = [read_material(path) for path in paths]
+    materials = list(map(read_material, paths))
     qrels = tuple(each.path for each in materials if is_qrels(each))
     others = [replace(each, qrels=qrels) for each in materials if each.path not in qrels]
     found = [(each, next((form for form in FORMS if form.recognises(each)), None)) for each in others]

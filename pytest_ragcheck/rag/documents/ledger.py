@@ -102,7 +102,7 @@ class Ledger:
     @property
     def undecided(self) -> bool:
         """True if a process has not decided yet whether the documents are in its system."""
-        return any(is_held(path) for path in self.folder.glob(f"*{_UNDECIDED}"))
+        return any(map(is_held, self.folder.glob(f"*{_UNDECIDED}")))
 
     def write(self, **line: Any) -> None:
         """Add a line, which is on disk when the method returns."""
@@ -128,7 +128,7 @@ class Ledger:
     @property
     def alive(self) -> bool:
         """True if a process of the run is still at work, this one included."""
-        return any(is_held(path) for path in self.folder.glob("*.lock"))
+        return any(map(is_held, self.folder.glob("*.lock")))
 
     def _make_folder(self) -> None:
         if not self.folder.is_dir():

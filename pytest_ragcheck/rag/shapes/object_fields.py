@@ -45,5 +45,5 @@ def readable(value: Any) -> Any:
     if isinstance(value, tuple) and (fields := getattr(value, "_asdict", None)):  # a named tuple
         return readable(fields())
     if isinstance(value, Sequence) and not isinstance(value, bytes):
-        return [readable(each) for each in value]
+        return list(map(readable, value))
     return ObjectFields(value)

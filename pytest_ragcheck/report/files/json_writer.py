@@ -117,7 +117,7 @@ def rounded(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: item if key in _EXACT else rounded(item) for key, item in value.items()}
     if isinstance(value, list):
-        return [rounded(item) for item in value]
+        return list(map(rounded, value))
     return value
 
 

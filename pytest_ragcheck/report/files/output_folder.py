@@ -12,7 +12,7 @@ from pytest_ragcheck.errors import ResultsError, UsageError
 
 def check_folder(folder: Path) -> None:
     """Raise a `ResultsError` if the folder, or the folder to be created, accepts no files; leave nothing behind."""
-    existing = next(each for each in (folder, *folder.parents) if os.path.lexists(each))
+    existing = next(filter(os.path.lexists, (folder, *folder.parents)))
     if not existing.is_dir():
         raise ResultsError(f"{existing} is a file, and results go into a folder. Use another folder.", path=existing)
     try:

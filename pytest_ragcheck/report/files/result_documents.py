@@ -72,7 +72,7 @@ def summary_document(outcomes: Outcomes, summary: Summary) -> dict[str, Any]:
         **_unless_empty(
             n_verdicts_from_cache=summary.verdicts_from_cache,
             repeats=summary.repeats and _repeats(summary.repeats),
-            flaky=[asdict(each) for each in summary.flaky],
+            flaky=list(map(asdict, summary.flaky)),
             gate=summary.decision and _gate(summary.decision),
         ),
         "thresholds": dict(outcomes.thresholds),
@@ -194,7 +194,7 @@ def _repeated(record: Record) -> dict[str, Any]:
     if not record.repeated:
         return {}
     return {
-        "repeated": {metric: [list(judgements) for judgements in values] for metric, values in record.repeated.items()},
+        "repeated": {metric: list(map(list, values)) for metric, values in record.repeated.items()},
         "spread": {metric: spread(values) for metric, values in record.repeated.items()},
         "unstable": list(record.unstable),
     }

@@ -46,7 +46,7 @@ def trend_page(trend: Trend) -> str:
             ],
             "metrics": [line.name for line in trend.lines if line.name != PASS_RATE],
             "several": len({question.latest.dataset_name for question in trend.questions}) > 1,
-            "rows": [_row(question) for question in trend.questions],
+            "rows": list(map(_row, trend.questions)),
         },
     )
 
@@ -84,7 +84,7 @@ def _card(line: TrendLine, trend: Trend) -> str:
 
 
 def _chart(line: TrendLine, trend: Trend) -> str:
-    points = [point for point in line.points if point]
+    points = list(filter(None, line.points))
     bottom, top = _scale([point.low for point in points], [point.high for point in points])
 
     def x(n: float) -> str:

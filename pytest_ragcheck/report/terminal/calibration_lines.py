@@ -128,8 +128,8 @@ def calibration_document(measured: Measured, *, most_shown: int) -> dict[str, An
         "confusion": asdict(result.confusion),
         "best_threshold": result.best_threshold,
         "at_best_threshold": result.at_best and {**result.at_best.rates, **asdict(result.at_best)},
-        "curve": [asdict(point) for point in result.curve],
-        "disagreements": [asdict(row) for row in measured.disagreements[:most_shown]],
+        "curve": list(map(asdict, result.curve)),
+        "disagreements": list(map(asdict, measured.disagreements[:most_shown])),
     }
 
 

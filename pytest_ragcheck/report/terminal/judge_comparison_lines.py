@@ -50,7 +50,7 @@ def comparison_document(
         "best": comparison.best,
         "cheapest": comparison.cheapest,
         "judges": [calibration_document(each, most_shown=most_shown) for each in measured],
-        "compared": [asdict(judge) for judge in comparison.judges],
+        "compared": list(map(asdict, comparison.judges)),
     }
 
 

@@ -37,7 +37,7 @@ def scorecard_lines(summary: Summary, shown: Collection[str]) -> Iterator[str]:
 
 
 def _block(datasets: Mapping[str, Totals], metrics: list[str]) -> Iterator[str]:
-    columns = [_cells(totals) for totals in datasets.values()]
+    columns = list(map(_cells, datasets.values()))
     rates = ("unanswerable_accuracy", "fpr", "fnr")
     counts = ("PASS", "FAIL", "ERROR", "skipped")
     rows = [row for row in (*metrics, *rates, *counts) if any(row in cells for cells in columns)]

@@ -70,7 +70,7 @@ def compare_judges(
     Raises:
         UsageError: No answer was scored by all judges.
     """
-    common = sorted(set.intersection(*(set(rows) for rows in judged)))
+    common = sorted(set.intersection(*map(set, judged)))
     if not common:
         raise UsageError("no answer was scored by all judges, so they cannot be compared. Name judges of this score.")
     samples = [RateSample([rows[number] for number in common], threshold) for rows in judged]

@@ -151,7 +151,7 @@ def _documents(
 def _answers_and_runs(known: Mapping[str, Any]) -> tuple[list[dict[str, Any]], list[list[int]]]:
     # The distinct answers of the earlier runs, and for each run the indexes of its answers.
     if "answers" in known:
-        return list(known["answers"]), [list(run) for run in known["runs"]]
+        return list(known["answers"]), list(map(list, known["runs"]))
     if not known:
         return [], []
     # An earlier version kept the scores only.
@@ -159,7 +159,7 @@ def _answers_and_runs(known: Mapping[str, Any]) -> tuple[list[dict[str, Any]], l
 
 
 def _full_answer(given: Mapping[str, Any], texts: dict[str, str]) -> dict[str, Any]:
-    digests = [text_digest(text) for text in given.get("contexts", ())]
+    digests = list(map(text_digest, given.get("contexts", ())))
     texts.update(zip(digests, given.get("contexts", ()), strict=True))
     answer = {name: given[name] for name in _ANSWER_KEYS if given.get(name) is not None} | {"contexts": digests}
     if claims := given.get("unsupported_claims"):
@@ -198,4 +198,4 @@ def _identity(answer: Mapping[str, Any]) -> list[Any]:
     same = ("prediction", "contexts", "labels", "judge", "earlier_turns") if is_kept else ("verdict", "metrics")
     # Another id of a context may be that of another forbidden document.
     ids = ("source_ids",) if MUST_NOT_RETRIEVE in answer["metrics"] else ()
-    return [answer.get(name) for name in (*same, "prediction", *ids)]
+    return list(map(answer.get, (*same, "prediction", *ids)))

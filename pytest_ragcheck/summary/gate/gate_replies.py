@@ -93,10 +93,10 @@ class GateReplies:
             **{name: getattr(self, name) for name in _PLAIN},
             "thresholds": dict(self.thresholds),
             "now": _look(self.now),
-            "known": [[_look(look) for look in run.looks] for run in self.known],
-            "replies": [_reply(reply) for reply in self.replies],
-            "judged": {answer: [dict(scores) for scores in times] for answer, times in self.judged.items()},
-            "drift": self.drift and [dict(scores) for scores in self.drift],
+            "known": [list(map(_look, run.looks)) for run in self.known],
+            "replies": list(map(_reply, self.replies)),
+            "judged": {answer: list(map(dict, times)) for answer, times in self.judged.items()},
+            "drift": self.drift and list(map(dict, self.drift)),
             "saved_runs": list(self.saved_runs),
         }
         return {name: value for name, value in document.items() if value or name in _ALWAYS_WRITTEN}
@@ -108,7 +108,7 @@ class GateReplies:
             **{name: document[name] for name in _PLAIN if name in document},
             now=Look(**document["now"]),
             known=tuple(KnownRun(looks=tuple(Look(**look) for look in looks)) for looks in document["known"]),
-            replies=tuple(_read_reply(reply) for reply in document.get("replies", ())),
+            replies=tuple(map(_read_reply, document.get("replies", ()))),
             judged={key: tuple(times) for key, times in document.get("judged", {}).items()},
             drift=(drift[0], drift[1]) if drift else None,
             saved_runs=tuple(document.get("saved_runs", ())),
@@ -128,7 +128,7 @@ def _look(look: Look) -> dict[str, Any]:
 def _reply(reply: Reply) -> Any:
     if reply is None:
         return None
-    return _look(reply) if isinstance(reply, Look) else [dict(scores) for scores in reply]
+    return _look(reply) if isinstance(reply, Look) else list(map(dict, reply))
 
 
 def _read_reply(document: Any) -> Reply:

@@ -77,7 +77,7 @@ def findings_of(changes: Sequence[Change], rules: GateRules, *, is_shard: bool) 
 
     def kept_judgement(request: JudgeAnew) -> Reply:
         kept = judged[request.key]
-        if not all(kept.get(answer) for answer in request.answers):
+        if not all(map(kept.get, request.answers)):
             return None
         return tuple(kept[answer].popleft() for answer in request.answers)
 

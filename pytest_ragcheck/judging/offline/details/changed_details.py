@@ -94,9 +94,9 @@ def _other_quantity(
         return ()
     own = [each for each in read_quantities(claim) if each.dimension]
     others = [each for each in read_quantities(sentence) if each.dimension]
-    free = [each for each in others if not any(each.same_value(mine) for mine in own)]
+    free = [each for each in others if not any(map(each.same_value, own))]
     for each in own:
-        if any(each.comparable(other) for other in free) and not any(each.same_value(other) for other in others):
+        if any(map(each.comparable, free)) and not any(map(each.same_value, others)):
             run = claim[each.start : each.end]
             new = [term for term in run if term not in sentence]
             return () if new and is_elsewhere(new) else run

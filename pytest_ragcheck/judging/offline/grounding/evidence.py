@@ -149,7 +149,7 @@ class Evidence:
                     for other_action, others in agents(sentence)
                     if other_action == action
                 ]
-                if known and not any(set(agent).intersection(others) for others in known):
+                if known and not any(map(set(agent).intersection, known)):
                     return agent
         return ()
 

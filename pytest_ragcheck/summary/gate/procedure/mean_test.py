@@ -87,7 +87,7 @@ def weigh_means(
     *changed* has the questions of `can_be_judged`, *unit_of* the index of each question's unit. *level* is the chance
     of a red run if nothing changed, *tolerance* the accepted drop of the mean, both 0..1.
     """
-    judged = _judge_once([_judged(question) for question in changed], judge_anew, first=True)
+    judged = _judge_once(list(map(_judged, changed)), judge_anew, first=True)
     if not judged:
         return None
     one_metric = [each for each in judged if len(each.question.thresholds) < 2]
@@ -166,7 +166,7 @@ def _units(values: Sequence[tuple[Key, list[float]]], unit_of: Mapping[Key, int]
     rows: dict[int, list[list[float]]] = defaultdict(list)
     for key, of_question in values:
         rows[unit_of[key]].append(of_question)
-    return [[math.fsum(each) for each in zip(*of_unit, strict=False)] for of_unit in rows.values()]
+    return [list(map(math.fsum, zip(*of_unit, strict=False))) for of_unit in rows.values()]
 
 
 def _difference(values: Sequence[float]) -> float:

@@ -39,7 +39,7 @@ def lower_sum_p(units: Sequence[Sequence[float]]) -> float:
     if len(above) > _FEW and (p := _normal_p(above)) > _CLEAR:
         return p
     step = math.gcd(*(value for unit in above for value in unit))
-    total = sum(max(unit) for unit in above)
+    total = sum(map(max, above))
     slack = 0
     if total > step * _CELLS:
         step = math.ceil(total / _CELLS)

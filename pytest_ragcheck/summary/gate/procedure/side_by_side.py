@@ -65,7 +65,7 @@ def worse_p(recorded: Sequence[float], new: Sequence[float]) -> float:
     """
     values = [*recorded, *new]
     observed = math.fsum(new) + 1e-9
-    sums = [sum(chosen) for chosen in combinations(values, len(new))]
+    sums = list(map(sum, combinations(values, len(new))))
     return sum(each <= observed for each in sums) / len(sums)
 
 
