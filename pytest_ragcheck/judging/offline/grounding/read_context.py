@@ -7,12 +7,13 @@ from itertools import compress, count, pairwise
 from pytest_ragcheck.judging.offline.details.roles import read_clauses
 from pytest_ragcheck.judging.offline.lazy import lazy
 from pytest_ragcheck.judging.offline.negation import polarity
-from pytest_ragcheck.judging.offline.quantities.dates import DAY_NUMBERS, SHORT_DAYS
+from pytest_ragcheck.judging.offline.quantities.dates import DAY_NUMBERS
 from pytest_ragcheck.judging.offline.quantities.quantity import Quantity
 from pytest_ragcheck.judging.offline.quantities.quantity_reader import read_quantities
 from pytest_ragcheck.judging.offline.words.polarity_words import SIGNED
 from pytest_ragcheck.judging.offline.words.sentences import sentences
-from pytest_ragcheck.judging.offline.words.terms import END, WITHOUT_POLARITY, TermDictionary, numbers_in
+from pytest_ragcheck.judging.offline.words.terms import END, WITHOUT_POLARITY, TermDictionary, numbers_in, term_of
+from pytest_ragcheck.judging.offline.words.word_lists import SHORT_WEEKDAYS
 
 _LONGEST_SENTENCE = 200  # terms that are compared with a claim: a bound for texts without sentences
 # A parsed context takes some ten bytes a character.
@@ -41,10 +42,9 @@ class ReadContext:
         self.terms = terms.with_ends(text)
         """In order, with `END` at the end of each sentence."""
 
-        distinct = set(self.terms)
-        self.distinct = frozenset(distinct.union(map(SHORT_DAYS.__getitem__, distinct & SHORT_DAYS.keys())))
-        """Its terms, and the weekdays that it abbreviates."""
-
+        distinct = frozenset(self.terms)
+        weekdays = map(SHORT_WEEKDAYS.__getitem__, distinct & SHORT_WEEKDAYS.keys())  # that the text abbreviates
+        self.distinct = distinct.union(map(term_of, weekdays))
         ordinals = map(DAY_NUMBERS.__getitem__, self.distinct & DAY_NUMBERS.keys())
         self.numbers = [*numbers_in(self.distinct), *map(str, ordinals)]
         self._text = text

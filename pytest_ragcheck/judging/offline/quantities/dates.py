@@ -8,7 +8,7 @@ from collections.abc import Set as AbstractSet
 from pytest_ragcheck.judging.offline.quantities.quantity import MONTH_NUMBERS, Quantity, is_small, term_at, unit_at
 from pytest_ragcheck.judging.offline.words.polarity_words import NOT
 from pytest_ragcheck.judging.offline.words.terms import by_term, is_number, term_of, terms_of
-from pytest_ragcheck.judging.offline.words.word_lists import DAYS_BY_WORD, MONTHS_BY_WORD, WEEKDAYS_BY_WORD, WORDS
+from pytest_ragcheck.judging.offline.words.word_lists import DAYS_BY_WORD, MONTHS_BY_WORD, WEEKDAYS_BY_WORD
 
 _DATES = {
     **{term_of(word): -number for word, number in WEEKDAYS_BY_WORD.items()},
@@ -17,8 +17,6 @@ _DATES = {
 DATES = frozenset(_DATES)
 CALENDAR = DATES - terms_of("may march mars mai mar marco mei sept dec jan")
 """Terms of weekdays and of months that mean nothing else."""
-_NAMES = WORDS["short weekdays"].split()
-SHORT_DAYS = dict(zip(_NAMES[::2], map(term_of, _NAMES[1::2]), strict=True))
 _BEFORE_MONTHS = terms_of("in since until till im seit bis en depuis jusqu'en em desde ate da fino с до")
 DAY_NUMBERS = by_term(DAYS_BY_WORD)
 # Words between a day and its month, a number and its unit.

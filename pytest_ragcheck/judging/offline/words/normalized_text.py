@@ -93,14 +93,15 @@ def normalised(text: str) -> str:
     "No one" becomes "nobody", "un'ora" "un ora", "No. 4" "number 4", "24/7" "24 hours a day", and 2024-05-01 a date in
     words.
     """
-    has_digits = _DIGIT.search(text) is not None
+    has_digits = _DIGIT.search(text)
     if has_digits and ("M" in text or "B" in text):
         text = _LARGE.sub(r" \g<0>n", text)
     text = _folded(text)
-    for cue, written, pattern in _SPELLINGS if has_digits else _SPELLINGS_WITHOUT_DIGITS:
+    # The patterns of the others need a digit.
+    for cue, written, pattern in _SPELLINGS if has_digits else _SPELLINGS[:3]:
         if cue in text:
             text = re.sub(pattern, written, text)
-    if has_digits and ("/" in text or ".20" in text or ".19" in text):
+    if "/" in text or ".20" in text or ".19" in text:
         text = _NUMERIC_DATE.sub(_numeric_date_in_words, text)
     return text
 
@@ -158,7 +159,6 @@ _NUMERIC_DATE = re.compile(
 
 _DIGIT = re.compile(r"\d")
 _SPELLINGS = [line.split("=>") for line in WORDS["spellings"].splitlines()]
-_SPELLINGS_WITHOUT_DIGITS = _SPELLINGS[:3]  # the patterns of the others have a digit
 
 
 def _numeric_date_in_words(match: re.Match[str]) -> str:

@@ -108,5 +108,5 @@ PERIODS_BY_WORD = _by_word("periods")
 PER, LOWER_BOUNDS, UPPER_BOUNDS = (frozenset(words) for _, words in _SECTIONS["rates and bounds"])
 
 PARTS_BY_WORD = {word: int(key) for word, key in _by_word("parts").items()}
-SHORT_FORMS, ROLES_BY_WORD = _by_word("short forms"), _by_word("roles")
+SHORT_FORMS, ROLES_BY_WORD, SHORT_WEEKDAYS = map(_by_word, ("short forms", "roles", "short weekdays"))
 DIRECTIONS = _SECTIONS["directions"]
