@@ -57,9 +57,17 @@ class BuildWithFiles(build_py):
                 packed = {path.name: path.read_text("utf-8") for path in paths}
                 if name in WITHOUT_COMMENTS:
                     packed = {file: without_comments(text) for file, text in packed.items()}
+                elif name != "summary/schemas":  # `ragcheck schema` prints them as they are
+                    packed = {file: _compact(text) if file.endswith(".json") else text for file, text in packed.items()}
                 _pack(packed, package / name / "texts.json.bz2")
                 for path in paths:
                     path.unlink()
+            texts_of_options = package / "config" / "help.json"
+            texts_of_options.write_text(_compact(texts_of_options.read_text("utf-8")), "utf-8")
+
+
+def _compact(text: str) -> str:
+    return json.dumps(json.loads(text), ensure_ascii=False, separators=(",", ":"))
 
 
 def _pack(texts: dict[str, str], path: Path) -> None:
