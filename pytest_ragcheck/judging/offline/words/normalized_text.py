@@ -97,8 +97,7 @@ def normalised(text: str) -> str:
     if has_digits and ("M" in text or "B" in text):
         text = _LARGE.sub(r" \g<0>n", text)
     text = _folded(text)
-    # The patterns of the others need a digit.
-    for cue, written, pattern in _SPELLINGS if has_digits else _SPELLINGS[:3]:
+    for cue, written, pattern in _SPELLINGS if has_digits else _SPELLINGS_OF_WORDS:
         if cue in text:
             text = re.sub(pattern, written, text)
     if "/" in text or ".20" in text or ".19" in text:
@@ -158,7 +157,10 @@ _NUMERIC_DATE = re.compile(
 
 
 _DIGIT = re.compile(r"\d")
-_SPELLINGS = [line.split("=>") for line in WORDS["spellings"].splitlines()]
+_SPELLINGS_OF_WORDS, _SPELLINGS_OF_NUMBERS = (
+    [line.split("=>") for line in WORDS[name].strip().splitlines()] for name in ("spellings", "spellings with digits")
+)
+_SPELLINGS = _SPELLINGS_OF_WORDS + _SPELLINGS_OF_NUMBERS
 
 
 def _numeric_date_in_words(match: re.Match[str]) -> str:
