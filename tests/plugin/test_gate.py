@@ -63,6 +63,15 @@ def test_the_command_that_accepts_names_the_file_if_the_folder_has_other_agents(
     assert main(["baseline", "accept", "--results", OTHER, "-o", "baseline.json"]) == 0
 
 
+def test_the_command_that_accepts_names_results_outside_the_folder_of_the_ini_file(project: Project) -> None:
+    project.ask(good("terms"), bad("prices"))
+    write_baseline(project, passed("terms"), passed("prices"))
+    project.write("pytest.ini", "[pytest]\nrag_output = out\n")
+    for folder in ("out", "ragcheck-results"):
+        advice = project.run(*GATED, f"--rag-output={folder}").section("ragcheck::gate")[-1]
+        assert advice.endswith(f"ragcheck baseline accept --results {folder} -o baseline.json")
+
+
 def test_the_answers_of_a_partial_run_are_accepted_after_a_full_one(project: Project) -> None:
     project.ask(good("terms"), bad("prices"), good("hours", skip="not yet"))
     write_baseline(project, passed("terms"), passed("prices"), passed("hours"))

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from pytest_ragcheck.cli.gate_arguments import default_baseline, gate_of
 from pytest_ragcheck.cli.printing import say
+from pytest_ragcheck.cli.project.user_project import default_results
 from pytest_ragcheck.config.baseline_place import BASELINE_FILE, BaselinePlace
 from pytest_ragcheck.redaction.printable import printable
 from pytest_ragcheck.report.terminal.comparison_lines import accept_command
@@ -37,7 +38,9 @@ def run(chosen: argparse.Namespace) -> int:
     start = Path.cwd()
     is_plain = default_baseline().path == Path(BASELINE_FILE)
     results = place_of_results(start / chosen.output, outcomes.agent_name)
-    accept = accept_command(results=results, baseline=start / place, start=start, is_plain=is_plain)
+    accept = accept_command(
+        results=results, baseline=start / place, start=start, is_plain=is_plain, output=default_results()
+    )
     gated = gate_outcomes(outcomes, baseline, rules, clean=redactor.text, accept=accept)
     outcomes, decision = gated.outcomes, gated.decision
     is_gated = baseline is not None or rules.gate != "each"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from dataclasses import replace
 from datetime import datetime, timezone
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.plugin.collecting.collection_scope import reach_of
@@ -76,5 +77,9 @@ def _comparison(config: pytest.Config, run: Run, outcomes: Outcomes, not_passed:
     results = settings.run.output if settings.run.shard is None else start / "ragcheck-results"
     results = place_of_results(results, settings.run.agent)
     is_plain = start == config.rootpath and config.getini("rag_baseline") is None
-    command = accept_command(results=results, baseline=place_of(config).path, start=start, is_plain=is_plain)
+    # The command does not see -o of this run.
+    output = Path("ragcheck-results") if config.getini("rag_output") is None else None
+    command = accept_command(
+        results=results, baseline=place_of(config).path, start=start, is_plain=is_plain, output=output
+    )
     return replace(compared, accept=command)

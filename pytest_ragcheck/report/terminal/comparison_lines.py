@@ -26,18 +26,21 @@ _SHOWN = 10
 _TEXT_LIMIT = 160
 
 
-def accept_command(*, results: PurePath, baseline: PurePath, start: PurePath, is_plain: bool) -> str:
+def accept_command(
+    *, results: PurePath, baseline: PurePath, start: PurePath, is_plain: bool, output: PurePath | None
+) -> str:
     """
     The command that accepts the answers of a run.
 
     *results* is the output folder of the run, and *start* the folder in which the command is to run. *baseline* is a
-    file in the work tree, even if the run read it from git. *is_plain* is True if the command looks in *start*.
+    file in the work tree, even if the run read it from git. *is_plain* is True if the command looks in *start*,
+    for results in *output*; None if that folder is unknown.
     """
-    given = (("--results", results, "ragcheck-results"), ("-o", baseline, BASELINE_FILE))
+    given = (("--results", results, output), ("-o", baseline, BASELINE_FILE))
     options = (
         f" {option} {shell_word(path.relative_to(start) if path.is_relative_to(start) else path)}"
         for option, path, default in given
-        if not is_plain or path != start / default
+        if not is_plain or default is None or path != start / default
     )
     return f"ragcheck baseline accept{''.join(options)}"
 

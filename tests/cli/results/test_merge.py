@@ -213,6 +213,17 @@ def test_the_command_that_accepts_names_the_file_if_the_folder_has_other_agents(
     assert ragcheck(*found[1].split())[0] == 0
 
 
+def test_the_command_that_accepts_names_the_merged_files_beside_the_output_folder_of_runs(
+    tmp_path: Path, merge: Ragcheck
+) -> None:
+    write_baseline(tmp_path, row("a"), row("b"))
+    shards(tmp_path, good("a"), bad("b"))
+    (tmp_path / "pytest.ini").write_text("[pytest]\naddopts = --rag-output=out\n", encoding="utf-8")
+    accept = "accept them: ragcheck baseline accept"
+    assert f"{accept} --results ragcheck-results -o baseline.json\n" in merge(*WITH)[1]
+    assert f"{accept} -o baseline.json\n" in merge(*WITH, "--output=out")[1]
+
+
 def test_a_missing_question_is_red_unless_it_is_allowed_or_no_shard_would_collect_it(
     tmp_path: Path, merge: Ragcheck
 ) -> None:

@@ -119,6 +119,7 @@ def test_the_text_of_the_gate_has_the_regressions_and_the_way_out() -> None:
 
 
 HERE = Path("/project/tests")
+OUTPUT = Path("ragcheck-results")
 
 
 @pytest.mark.parametrize(
@@ -131,25 +132,25 @@ HERE = Path("/project/tests")
     ],
 )
 def test_the_command_names_the_files_that_are_not_where_it_looks(results: str, baseline: str, options: str) -> None:
-    command = accept_command(results=HERE / results, baseline=HERE / baseline, start=HERE, is_plain=True)
+    command = accept_command(results=HERE / results, baseline=HERE / baseline, start=HERE, is_plain=True, output=OUTPUT)
     assert command == f"ragcheck baseline accept{options}"
 
 
 def test_the_shells_of_windows_can_run_the_command() -> None:
     here = PureWindowsPath("C:/my project")
     found = {"results": here / "my out", "baseline": here / "tests" / "main.json"}
-    assert accept_command(**found, start=here, is_plain=True) == (
+    assert accept_command(**found, start=here, is_plain=True, output=OUTPUT) == (
         'ragcheck baseline accept --results "my out" -o tests/main.json'
     )
     elsewhere = PureWindowsPath("D:/")
-    assert accept_command(**found, start=elsewhere, is_plain=True) == (
+    assert accept_command(**found, start=elsewhere, is_plain=True, output=OUTPUT) == (
         'ragcheck baseline accept --results "C:/my project/my out" -o "C:/my project/tests/main.json"'
     )
 
 
 def test_the_command_names_all_files_if_it_looks_elsewhere() -> None:
     found = {"results": HERE / "ragcheck-results", "baseline": HERE / "ragcheck-baseline.json"}
-    assert accept_command(**found, start=HERE, is_plain=False) == (
+    assert accept_command(**found, start=HERE, is_plain=False, output=OUTPUT) == (
         "ragcheck baseline accept --results ragcheck-results -o ragcheck-baseline.json"
     )
 
