@@ -122,11 +122,13 @@ def _judge(name: str | None, settings: Settings) -> Judge:
 
 
 def _check_writable(path: Path, labels: Path) -> None:
+    from pytest_ragcheck.report.files.output_folder import without_links
+
     if path.is_dir():
         raise UsageError(f"--output: {path} is a folder. Write the name of a file, such as calibration.json.")
     if not path.parent.is_dir():
         raise UsageError(f"--output: there is no folder {path.parent}. Make it, or choose another file.")
-    if labels.resolve() in (path.resolve(), path.with_suffix(".svg").resolve()):
+    if without_links(labels) in map(without_links, (path, path.with_suffix(".svg"))):
         raise UsageError(f"--output: {labels} holds the labels. Choose another file.")
 
 

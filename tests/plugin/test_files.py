@@ -14,6 +14,7 @@ import pytest
 
 from pytest_ragcheck import __version__
 from pytest_ragcheck.engine.store.run_folder import FOLDER
+from tests.baselines import passed, write_baseline
 from tests.canned import bad, broken, good
 from tests.harness import exhaustive, three_ways, two_ways
 
@@ -322,6 +323,20 @@ def test_an_output_folder_that_is_a_file_ends_the_run_before_the_first_question(
         "Name it with --rag-output."
     )
     assert run.asked == []
+
+
+@pytest.mark.parametrize("option", ["--rag-baseline=baseline.json", "--rag-replay=recorded.json"])
+def test_an_output_folder_that_is_a_loop_of_links_ends_the_run_before_the_first_question(
+    project: Project, option: str
+) -> None:
+    project.ask(good("terms"))
+    for name in ("baseline.json", "recorded.json"):
+        write_baseline(project, passed("terms"), name=name)
+    loop = project.folder / "loop"
+    loop.symlink_to(loop)
+    run = project.run("--rag-output=loop", option)
+    assert f"ERROR: ragcheck: {loop} is a file, and results go into a folder." in run.stderr
+    assert run.exit_status == pytest.ExitCode.USAGE_ERROR
 
 
 def test_tests_with_rag_check_do_not_start_if_the_results_cannot_be_written(project: Project) -> None:

@@ -111,7 +111,9 @@ def _output(chosen: argparse.Namespace, example: str) -> Path:
 
 
 def _check_other(source: Path, output: Path) -> None:
-    if source.resolve() == output.resolve():
+    from pytest_ragcheck.report.files.output_folder import without_links
+
+    if without_links(source) == without_links(output):
         raise UsageError(f"-o: {source} holds the questions. Choose another file.")
 
 

@@ -11,6 +11,7 @@ from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.plugin.workers.worker_info import home_of
 from pytest_ragcheck.replay.recording_reader import read_recording
 from pytest_ragcheck.replay.replay_judge import missing_for_replay
+from pytest_ragcheck.report.files.output_folder import without_links
 from pytest_ragcheck.report.files.result_files import is_result_of
 from pytest_ragcheck.report.files.results_reader import predictions_path
 
@@ -45,7 +46,7 @@ def check_replay(config: pytest.Config, settings: Settings, path: Path) -> None:
             f"--rag-replay: {recording.name} is where this run writes its own results. "
             "Give the run another --rag-agent or --rag-output."
         )
-    if path.resolve().is_relative_to(home_of(settings).resolve()):
+    if without_links(path).is_relative_to(without_links(home_of(settings))):
         raise UsageError(
             f"--rag-replay: {recording.name} is in the folder of an earlier run, which this run deletes. "
             "Give a copy of the folder, or give the run another --rag-agent or --rag-output."

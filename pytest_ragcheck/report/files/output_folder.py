@@ -23,11 +23,16 @@ def check_folder(folder: Path) -> None:
 
 def check_outside(path: Path, folder: Path, *, name: str) -> None:
     """Raise a `UsageError` for a baseline in the output folder, where a second run would compare with the first."""
-    if path.resolve().is_relative_to(folder.resolve()):
+    if without_links(path).is_relative_to(without_links(folder)):
         raise UsageError(
             f"{name}: it is in the output folder, whose files the next run replaces. "
             f"Save the run with ragcheck baseline save, which writes {BASELINE_FILE}."
         )
+
+
+def without_links(path: Path) -> Path:
+    """The path to which the links lead; `Path.resolve` raises a `RuntimeError` for links that form a loop."""
+    return Path(os.path.realpath(path))
 
 
 def not_written(path: Path, error: OSError) -> ResultsError:

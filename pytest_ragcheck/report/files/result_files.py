@@ -15,6 +15,7 @@ from pytest_ragcheck.questions.question_rows import questions_document
 from pytest_ragcheck.redaction import Redactor
 from pytest_ragcheck.report.files.file_names import safe_name, unique_names
 from pytest_ragcheck.report.files.json_writer import JsonWriter, rounded
+from pytest_ragcheck.report.files.output_folder import without_links
 from pytest_ragcheck.report.files.result_documents import predictions_document, summary_document
 from pytest_ragcheck.summary.aggregate import Summary
 from pytest_ragcheck.summary.run_outcomes import Outcomes
@@ -122,7 +123,7 @@ def _keep_out_of_git(folder: Path) -> None:
 def is_result_of(path: Path, folder: Path, agent: str) -> bool:
     """True if a full or partial run of the agent writes its predictions there."""
     names = (f"{safe_name(agent)}_predictions.json", f"{safe_name(agent)}.partial_predictions.json")
-    return path.resolve() in {(folder / name).resolve() for name in names}
+    return without_links(path) in {without_links(folder / name) for name in names}
 
 
 def _why_partial(outcomes: Outcomes, last_full: Path) -> str:

@@ -447,6 +447,13 @@ def test_the_verdicts_of_gpt_4_reproduce_its_published_agreement(
     assert measured["balanced_accuracy"] == pytest.approx(0.835, abs=0.0005)
 
 
+def test_an_output_that_is_a_loop_of_links_is_refused(tmp_path: Path, ragcheck: Ragcheck) -> None:
+    labelled, loop = write(tmp_path / "l.jsonl", ROWS), tmp_path / "loop"
+    loop.symlink_to(loop)
+    status, _, told = ragcheck("calibrate", str(labelled), "--judge=offline", f"--output={loop}")
+    assert (status, told.partition(" (")[0]) == (2, f"ragcheck calibrate: {loop}: cannot be written")
+
+
 def test_the_labels_are_never_overwritten(tmp_path: Path, ragcheck: Ragcheck) -> None:
     labelled = write(tmp_path / "l.svg", ROWS)
     before = labelled.read_bytes()

@@ -229,6 +229,12 @@ def test_nothing_is_judged_if_the_results_cannot_be_written(recorded: str, ragch
         assert server.requests == []
 
 
+def test_an_output_folder_that_is_a_loop_of_links_is_refused(recorded: str, ragcheck: Ragcheck, tmp_path: Path) -> None:
+    (tmp_path / "loop").symlink_to("loop")
+    status, _, text = ragcheck("rejudge", recorded, "--rag-output=loop")
+    assert (status, "loop is a file, and results go into a folder. Use another folder.\n" in text) == (2, True)
+
+
 def test_ini_values_are_given_as_to_pytest(recorded: str, ragcheck: Ragcheck, tmp_path: Path) -> None:
     arguments = ("--rag-judge=none", "-o", "rag_metrics=overlap", "--rag-min", "f1=0.5")
     # Without a judge it is no ERROR.
