@@ -130,6 +130,8 @@ def _check_writable(path: Path, labels: Path) -> None:
         raise UsageError(f"--output: there is no folder {path.parent}. Make it, or choose another file.")
     if without_links(labels) in map(without_links, (path, path.with_suffix(".svg"))):
         raise UsageError(f"--output: {labels} holds the labels. Choose another file.")
+    if path.suffix.lower() == ".svg":
+        raise UsageError(f"--output: {path} would be the file of the curve. Write another ending, such as .json.")
 
 
 def _write(path: Path, document: dict[str, Any], settings: Settings) -> None:

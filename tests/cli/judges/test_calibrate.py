@@ -278,6 +278,10 @@ def test_answers_that_could_not_be_judged_are_in_no_number(
         (("--judge=offline", "--concurrency=0"), "--concurrency: '0' is not a whole number from 1"),
         (("--judge=offline", "--label=abstained"), "no row has a label_abstained that is 1 or 0."),
         (
+            ("--judge=offline", "--output=c.svg"),
+            "--output: c.svg would be the file of the curve. Write another ending, such as .json.",
+        ),
+        (
             ("--judge=offline", "--output=."),
             "--output: . is a folder. Write the name of a file, such as calibration.json.",
         ),
