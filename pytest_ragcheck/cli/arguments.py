@@ -14,7 +14,14 @@ from pytest_ragcheck.config.settings import Settings
 from pytest_ragcheck.config.table import TABLE
 from pytest_ragcheck.package_text import package_text
 
-_TYPES: Mapping[str, Any] = {"path": Path, "int": int, "float": float}
+
+def _path(text: str) -> Path:
+    if not text.strip():
+        raise argparse.ArgumentTypeError(f"{text!r} is blank; write a path")
+    return Path(text)
+
+
+_TYPES: Mapping[str, Any] = {"path": _path, "int": int, "float": float}
 
 
 def add_commands(parser: argparse.ArgumentParser) -> None:

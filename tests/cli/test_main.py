@@ -39,6 +39,12 @@ def test_a_reader_that_has_seen_enough_changes_no_status_and_is_not_complained_o
     assert ended.returncode == status
 
 
+@pytest.mark.parametrize("arguments", ["baseline save -o", "merge", "rejudge", "compare here"])
+def test_a_blank_path_is_refused(arguments: str, ragcheck: Callable[..., tuple[int, str, str]]) -> None:
+    status, _, told = ragcheck(*arguments.split(), "")
+    assert (status, told.partition(": '' ")[2]) == (2, "is blank; write a path\n")
+
+
 FULL = "standard output: No space left on device."
 
 
