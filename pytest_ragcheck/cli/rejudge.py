@@ -158,5 +158,5 @@ def _origins(summary: Path) -> dict[str, Origin]:
     try:
         datasets = json.loads(summary.read_bytes())["datasets"]
         return {name: Origin(**each["origin"]) for name, each in datasets.items() if "origin" in each}
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return {}

@@ -96,7 +96,7 @@ def _objects(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
             continue
         try:
             row = json.loads(line)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise UsageError(f"{path}:{number}: it is not JSON ({error}). Write one object a line.") from None
         if not isinstance(row, dict):
             raise UsageError(f"{path}:{number}: it is {type(row).__name__}, not an object. Write one object a line.")

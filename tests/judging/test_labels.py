@@ -100,6 +100,7 @@ def test_of_two_labels_the_chosen_one_is_read(tmp_path: Path) -> None:
     ("rows", "text"),
     [
         (["{"], "FILE:1: it is not JSON (Expecting property name"),
+        pytest.param(["[" * 200_000], "FILE:1: it is not JSON (maximum recursion depth", id="nested"),
         (["[1]"], "FILE:1: it is list, not an object. Write one object a line."),
         (
             [{"answer": "a"}],

@@ -169,5 +169,5 @@ def _datasets_in(summary: Path) -> set[str]:
     # The datasets of a summary file; empty for a missing or unreadable file.
     try:
         return set(json.loads(summary.read_bytes())["datasets"])
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return set()

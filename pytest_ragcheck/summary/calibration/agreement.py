@@ -64,7 +64,7 @@ def _read(path: Path) -> list[Agreement]:
         return [agreement_of(path, each) for each in document.get("judges", [document])]
     except OSError as error:
         problem = f"cannot be read ({error.strerror})"
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         problem = "is not what ragcheck calibrate writes"
     raise UsageError(
         f"rag_calibration: {path} {problem}. Make it with: ragcheck calibrate LABELLED.jsonl --output {path}"

@@ -229,6 +229,11 @@ def test_nothing_is_judged_if_the_results_cannot_be_written(recorded: str, ragch
         assert server.requests == []
 
 
+def test_a_summary_that_cannot_be_read_is_not_needed(recorded: str, ragcheck: Ragcheck, tmp_path: Path) -> None:
+    (tmp_path / "recorded" / "rag_summary.json").write_text("[" * 200_000, encoding="utf-8")
+    assert ragcheck("rejudge", recorded)[2] == ""
+
+
 def test_an_output_folder_that_is_a_loop_of_links_is_refused(recorded: str, ragcheck: Ragcheck, tmp_path: Path) -> None:
     (tmp_path / "loop").symlink_to("loop")
     status, _, text = ragcheck("rejudge", recorded, "--rag-output=loop")

@@ -169,7 +169,9 @@ def test_a_run_with_fewer_datasets_than_the_last_full_one_is_partial(tmp_path: P
     assert content(tmp_path / "rag_summary.json")["counts"]["pass"] == 2
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", '{"datasets": 1}', "\x00", "null"])
+@pytest.mark.parametrize(
+    "text", ["", "{", "[]", '{"datasets": 1}', "\x00", "null", pytest.param("[" * 200_000, id="nested")]
+)
 def test_a_last_result_that_cannot_be_read_is_overwritten(tmp_path: Path, text: str) -> None:
     (tmp_path / "rag_summary.json").write_text(text, encoding="utf-8")
     assert written(some_outcomes(a_record("a")), tmp_path).partial == ""

@@ -63,7 +63,9 @@ def test_it_is_of_no_other_judge(judges: tuple[JudgeIdentity, ...]) -> None:
     assert agreements_of([FOUND], (OFFLINE,)) == {"groundedness": FOUND}
 
 
-@pytest.mark.parametrize("content", ["{", "[]", "{}", '{"score": "f1", "judge": 1}'])
+@pytest.mark.parametrize(
+    "content", ["{", "[]", "{}", '{"score": "f1", "judge": 1}', pytest.param("[" * 200_000, id="nested")]
+)
 def test_another_file_is_refused(tmp_path: Path, content: str) -> None:
     path = tmp_path / "c.json"
     path.write_text(content, encoding="utf-8")
