@@ -96,7 +96,12 @@ def read_shard(path: Path) -> Shard:
 
 def _mistakes(document: Any) -> Iterator[str]:
     yield from schema_mistakes("shard", document)
-    asked = {(q["dataset_name"], q["id"]) for questions in document["sets"] for q in questions["questions"]}
+    asked: set[tuple[str, str]] = set()
+    for number, questions in enumerate(document["sets"]):
+        for q in questions["questions"]:
+            if q["dataset_name"] != questions["dataset_name"]:
+                yield f"sets[{number}]: question {q['id']!r} is of another dataset, {q['dataset_name']!r}"
+            asked.add((q["dataset_name"], q["id"]))
     for number, row in enumerate(document["records"]):
         key = (row["question"]["dataset_name"], row["question"]["id"])
         if key not in asked:

@@ -327,6 +327,16 @@ def test_a_damaged_shard_is_refused_with_its_place(
     assert not (tmp_path / "ragcheck-results").exists()
 
 
+def test_a_question_in_the_set_of_another_dataset_is_refused(tmp_path: Path, merge: Ragcheck) -> None:
+    shards(tmp_path, good("a"), good("b"))
+    path = tmp_path / "parts" / "1" / "rag.shard-1-of-2.json"
+    document = json.loads(path.read_bytes())
+    document["sets"][0]["questions"][1]["dataset_name"] = "other"
+    path.write_text(json.dumps(document), encoding="utf-8")
+    status, _, told = merge()
+    assert (status, "json: sets[0]: question 'b' is of another dataset, 'other'. Give the " in told) == (2, True)
+
+
 def test_a_record_of_an_unknown_question_is_refused(tmp_path: Path, merge: Ragcheck) -> None:
     shards(tmp_path, good("a"), good("b"))
     path = tmp_path / "parts" / "1" / "rag.shard-1-of-2.json"

@@ -76,7 +76,8 @@ def _margins(
     order = alternating(len(recorded), len(new))
     sides = recorded, new
     reply = yield JudgeAnew(key=question.key, answers=tuple(sides[side][place] for side, place in order))
-    if not isinstance(reply, tuple):
+    # A damaged shard can have the reply to another request.
+    if not isinstance(reply, tuple) or len(reply) != len(order):
         return None
     common = [metric for metric in question.thresholds if all(metric in scores for scores in reply)]
     if not common:

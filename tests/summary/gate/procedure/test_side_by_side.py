@@ -123,8 +123,9 @@ def test_the_least_margin_over_the_asserted_metrics_decides() -> None:
     assert asserted.margin({"a": 0.9, "b": 0.6, "c": 0.0}) == pytest.approx(0.1)
 
 
-def test_a_judge_that_fails_leaves_it_open() -> None:
-    assert drive(judge_side_by_side(QUESTION, ["old"], ["new"], deterministic=False), lambda request: None) is None
+@pytest.mark.parametrize("reply", [None, ({"answer_correctness": 0.1},)], ids=["failed", "to another request"])
+def test_a_reply_without_all_judgements_leaves_it_open(reply: Reply) -> None:
+    assert drive(judge_side_by_side(QUESTION, ["old"], ["new"], deterministic=False), lambda request: reply) is None
 
 
 @pytest.mark.parametrize(("lacking", "worse"), [("b", True), ("a", False)])
