@@ -42,4 +42,4 @@ class Documents:
         for left in self.left:
             yield f"WARNING: document {left.id or '?'} (file {left.file_name}) is left: {left.reason}"
         if self.left:
-            yield "Delete them with: ragcheck cleanup --rag-url=URL"
+            yield "Delete them with: ragcheck cleanup --rag-url=URL --output=FOLDER, the output folder of the run"

@@ -626,5 +626,5 @@ def test_the_outcome_is_reported_in_lines_and_adds_up() -> None:
     assert list(total.lines()) == [
         "documents: 3 deleted, 3 kept (rag_disable); ragcheck cleanup deletes them",
         "WARNING: document ? (file a.txt) is left: no route",
-        "Delete them with: ragcheck cleanup --rag-url=URL",
+        "Delete them with: ragcheck cleanup --rag-url=URL --output=FOLDER, the output folder of the run",
     ]
