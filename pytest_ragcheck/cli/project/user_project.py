@@ -181,11 +181,11 @@ def from_here(path: Path) -> Path:
         return path
 
 
-def run_value(name: str, default: str) -> Any:
-    """The absolute path that a run in the current folder has for a setting."""
+def run_value(name: str, default: str, folder: Path | None = None) -> Any:
+    """The absolute path that a run in the folder, by default the current one, has for a setting."""
     from pytest_ragcheck.config.resolve import read_value, resolved
 
-    folder = Path.cwd()
+    folder = folder or Path.cwd()
     in_file = ini_settings(folder, (name, "addopts"))
     added = in_file.pop("addopts", Given("", "")).value
     option = f"--{name.replace('_', '-')}"

@@ -433,6 +433,27 @@ def test_in_a_folder_below_the_top_ci_files_go_to_the_top_and_lead_back(folder: 
     assert job["defaults"] == {"run": {"working-directory": "services/rag"}}
 
 
+@pytest.mark.parametrize(
+    ("settings", "kept"),
+    [
+        ("rag_output = build/rag results", "services/rag/build/rag results/"),
+        ("addopts = --rag-output=out", "services/rag/out/"),
+        ("rag_output = ../../out", "out/"),
+        ("rag_output = ../../../out", "**/ragcheck-results/"),
+        ("addopts = '", "**/ragcheck-results/"),
+    ],
+)
+def test_ci_keeps_the_output_folder_of_the_configuration(
+    settings: str, kept: str, folder: Path, ragcheck: Ragcheck
+) -> None:
+    git_repository(folder)
+    service = folder / "services" / "rag"
+    service.mkdir(parents=True)
+    (service / "pytest.ini").write_text(f"[pytest]\n{settings}\n", encoding="utf-8")
+    ragcheck("init", "services/rag")
+    assert workflow(folder / GITHUB)["jobs"]["ragcheck"]["steps"][-1]["with"]["path"] == kept
+
+
 def test_the_gitlab_job_does_the_same_and_says_how_to_include_it(folder: Path, ragcheck: Ragcheck) -> None:
     git_repository(folder, "git@gitlab.com:acme/shop.git")
     (folder / "rag").mkdir()
