@@ -256,7 +256,10 @@ def _toml(path: Path, section: str) -> Mapping[str, Any]:
 
 
 def _ini(path: Path, section: str) -> Mapping[str, Any]:
-    from iniconfig import IniConfig
+    from iniconfig import IniConfig, ParseError
 
-    values: Mapping[str, Any] = IniConfig(str(path)).sections.get(section, {})
+    try:
+        values: Mapping[str, Any] = IniConfig(str(path)).sections.get(section, {})
+    except ParseError as error:
+        raise ValueError(f"line {error.lineno + 1}: {error.msg}") from None
     return values

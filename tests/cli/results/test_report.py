@@ -219,3 +219,10 @@ def test_wrong_usage_is_reported(results: Path, ragcheck: Ragcheck) -> None:
     assert complaint(str(results), *html) == (
         "RESULTS/rag_summary.json: there is no such file. Keep the files of a run together.\n"
     )
+
+
+def test_a_broken_ini_file_is_named(tmp_path: Path, ragcheck: Ragcheck, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "pytest.ini").write_text("[pytest]\nmine\n", encoding="utf-8")
+    text = "ragcheck report: pytest.ini cannot be read: line 2: unexpected line: 'mine'\n"
+    assert ragcheck("report") == (2, "", text)
