@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from pathlib import Path
 
 from pytest_ragcheck.cli.project.user_project import Configuration, Project, run_value
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.package_text import package_text
 
 SCHEMA_FILE = "question-file.schema.json"
-_OUTPUT = "ragcheck-results"
 EXAMPLE_URL = "http://localhost:8000/query"
 
 # Run all question files below the folder and no test file.
@@ -41,19 +39,14 @@ def _filled(name: str, project: Project, in_folder: str) -> str:
     folder = project.folder.relative_to(project.root).as_posix()
     change = "" if folder == "." else in_folder.format(folder)
     text = package_text(f"cli/project/{name}.txt")
-    values = {"in_folder": change, "requirements": project.requirements, "run": _RUN, "output": _output(project)}
+    output = "**/ragcheck-results"
+    # A folder outside of the repository raises a ValueError.
+    with suppress(UsageError, ValueError):
+        output = run_value("rag_output", output, project.folder).relative_to(project.root).as_posix()
+    values = {"in_folder": change, "requirements": project.requirements, "run": _RUN, "output": output}
     for place, value in values.items():
         text = text.replace(f"{{{place}}}", value)
     return text
-
-
-def _output(project: Project) -> str:
-    # The folder of the results, as a pattern below the top of the repository.
-    with suppress(UsageError):
-        output: Path = run_value("rag_output", _OUTPUT, project.folder)
-        if output.name != _OUTPUT and output.is_relative_to(project.root):
-            return output.relative_to(project.root).as_posix()
-    return f"**/{_OUTPUT}"
 
 
 def _settings(project: Project, *, quote: str, existing: frozenset[str]) -> list[str]:

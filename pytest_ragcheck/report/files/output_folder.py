@@ -31,7 +31,7 @@ def check_outside(path: Path, folder: Path, *, name: str) -> None:
 
 
 def without_links(path: Path) -> Path:
-    """The path to which the links lead; `Path.resolve` raises a `RuntimeError` for links that form a loop."""
+    """The path to which links lead, also links in a loop, for which `Path.resolve` raises a `RuntimeError`."""
     return Path(os.path.realpath(path))
 
 

@@ -465,7 +465,7 @@ def test_the_gitlab_job_does_the_same_and_says_how_to_include_it(folder: Path, r
         "pip install pytest-ragcheck -e .",
         RUN,
     ]
-    assert job["artifacts"] == {"when": "always", "paths": ["**/ragcheck-results/"]}
+    assert job["artifacts"] == {"when": "always", "paths": ["rag/**/ragcheck-results/"]}
     assert "\nInclude it in .gitlab-ci.yml:\n\n    include:\n      - local: .gitlab-ci.ragcheck.yml\n" in printed
 
 
