@@ -9,8 +9,9 @@ from pytest_ragcheck.errors import JudgeError, JudgeReplyError
 from pytest_ragcheck.judging.judgement import Judge, JudgeIdentity, Judgement, grounding_contexts
 from pytest_ragcheck.questions.question import Question
 from pytest_ragcheck.rag.answer import RagAnswer
-from pytest_ragcheck.rag.ask import are_texts, number, settled
+from pytest_ragcheck.rag.ask import are_texts, settled
 from pytest_ragcheck.scores.catalogue import JUDGED
+from pytest_ragcheck.scores.score import number
 
 if TYPE_CHECKING:
     from pytest_ragcheck.judging.judgement import GivenJudge, JudgeFunction

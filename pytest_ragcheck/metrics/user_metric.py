@@ -10,9 +10,9 @@ from typing import Any
 from pytest_ragcheck.errors import MeasurementError, UsageError
 from pytest_ragcheck.questions.question import Question
 from pytest_ragcheck.rag.answer import RagAnswer
-from pytest_ragcheck.rag.ask import number, settled
+from pytest_ragcheck.rag.ask import settled
 from pytest_ragcheck.scores.catalogue import METRICS
-from pytest_ragcheck.scores.score import LARGEST, Score
+from pytest_ragcheck.scores.score import LARGEST, Score, number
 
 HOOK = "pytest_ragcheck_metrics"
 _NAME = re.compile(r"[a-z][a-z0-9_]*")

@@ -12,6 +12,7 @@ from typing import Any
 from pytest_ragcheck.errors import EndpointError, EndpointReplyError
 from pytest_ragcheck.questions.question import Question
 from pytest_ragcheck.rag.answer import Asks, RagAnswer
+from pytest_ragcheck.scores.score import number
 
 
 async def ask(question: Question, client: Asks, identities: Collection[str] = ()) -> RagAnswer:
@@ -78,14 +79,6 @@ async def settled(function: Any, *arguments: Any, **keywords: Any) -> Any:
 
     result = await in_thread(partial(function, *arguments, **keywords))
     return await result if inspect.isawaitable(result) else result
-
-
-def number(value: Any) -> float:
-    """The value as a float, also of NumPy numbers and Decimals; NaN, which is in no range, for others."""
-    try:
-        return math.nan if isinstance(value, str | bytes) else float(value)
-    except (TypeError, ValueError, OverflowError):
-        return math.nan
 
 
 def are_texts(values: Any) -> bool:

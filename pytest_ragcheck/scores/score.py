@@ -12,6 +12,14 @@ LARGEST = 1e100
 """The largest absolute value of a score; the square of a larger one may exceed the range of a float."""
 
 
+def number(value: object) -> float:
+    """The value as a float, also of NumPy numbers and Decimals; NaN, which is in no range, for others."""
+    try:
+        return math.nan if isinstance(value, str | bytes) else float(value)  # type: ignore[arg-type]
+    except Exception:
+        return math.nan  # PyTorch raises RuntimeError
+
+
 @dataclass(frozen=True, slots=True)
 class Score:
     """
@@ -31,10 +39,12 @@ class Score:
     """The texts that lower the value: mentions or documents of the question, or citations; for the failure text."""
 
     def __post_init__(self) -> None:
-        if self.value is not None and not abs(self.value) <= LARGEST:
+        if self.value is None:
+            return
+        value = number(self.value)
+        if not abs(value) <= LARGEST:
             raise ValueError(f"a score is a number from -{LARGEST} to {LARGEST}, not {self.value!r}")
-        if self.value == 0:
-            object.__setattr__(self, "value", 0.0)  # -0.0 would be shown with its sign
+        object.__setattr__(self, "value", value + 0.0)  # -0.0 would be shown with its sign
 
     @classmethod
     def unscored(cls, reason: str) -> Score:

@@ -11,7 +11,8 @@ import pytest
 
 from pytest_ragcheck import Question, RagAnswer
 from pytest_ragcheck.errors import EndpointError, EndpointReplyError
-from pytest_ragcheck.rag.ask import ask, endpoint_name, number, settled
+from pytest_ragcheck.rag.ask import ask, endpoint_name, settled
+from pytest_ragcheck.scores.score import number
 from tests.making import Answers, a_question
 
 
@@ -104,6 +105,13 @@ def test_coroutine_functions_run_in_the_loop_and_plain_ones_beside_it() -> None:
     assert (value, thread is here) == ("a", False)
 
 
-@pytest.mark.parametrize("value", ["0.5", b"1", None, [], "x", 10**400, object(), 1j])
+class Tensor:
+    """A tensor of several elements, as of PyTorch."""
+
+    def __float__(self) -> float:
+        raise RuntimeError("a Tensor with 2 elements cannot be converted to Scalar")
+
+
+@pytest.mark.parametrize("value", ["0.5", b"1", None, [], "x", 10**400, object(), 1j, Tensor()])
 def test_what_is_no_number_is_in_no_range(value: object) -> None:
     assert math.isnan(number(value))

@@ -1,5 +1,11 @@
 from __future__ import annotations
 
+import math
+import re
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -63,3 +69,15 @@ def test_it_lies_among_its_values_and_the_sum_of_the_weights_does_not_matter(
 
 def test_a_score_of_zero_has_no_sign() -> None:
     assert f"{Score(-0.0).value:.2f}" == "0.00"
+
+
+@pytest.mark.parametrize("value", [Decimal("0.25"), Fraction(1, 4)])
+def test_a_score_of_any_kind_of_number_has_a_plain_one(value: Any) -> None:
+    assert type(Score(value).value) is float
+    assert Score(value) == Score(0.25)
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, 10**400, "0.5"])
+def test_a_score_that_is_no_finite_number_is_refused(value: Any) -> None:
+    with pytest.raises(ValueError, match=re.escape(f"a score is a number from -1e+100 to 1e+100, not {value!r}")):
+        Score(value)
