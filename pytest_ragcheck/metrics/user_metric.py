@@ -41,13 +41,13 @@ class OwnMetric:
                 "give functions of (question, answer), or objects with a name and a method score(question, answer)."
             )
         single = metric.__name__ if plain else getattr(metric, "name", None)
-        names: Any = (single,) if single is not None else getattr(metric, "names", None)
-        if not names or isinstance(names, str) or not all(isinstance(n, str) and _NAME.fullmatch(n) for n in names):
+        given: Any = (single,) if single is not None else getattr(metric, "names", None)
+        self.names: tuple[str, ...] = tuple(given) if isinstance(given, Iterable) and not isinstance(given, str) else ()
+        if not self.names or not all(isinstance(name, str) and _NAME.fullmatch(name) for name in self.names):
             raise UsageError(
-                f"{given_as}: {metric!r:.80} has the name {single if names == (single,) else names!r}: "
+                f"{given_as}: {metric!r:.80} has the name {given if single is None else single!r}: "
                 "give it a name of lower-case letters, digits and '_' that begins with a letter."
             )
-        self.names: tuple[str, ...] = tuple(names)
         self._single = single is not None
         self.aclose = getattr(metric, "aclose", None)
 

@@ -45,8 +45,9 @@ class Length:
 class Both:
     names = ("letters", "passages")
 
-    def __init__(self, said: Any) -> None:
+    def __init__(self, said: Any, names: Any = names) -> None:
         self._said = said
+        self.names = names
 
     async def score(self, question: object, answer: RagAnswer) -> Any:
         return self._said
@@ -66,6 +67,7 @@ def test_a_function_an_object_and_an_async_one_are_metrics() -> None:
 def test_one_with_several_names_gives_a_mapping_and_leaves_out_what_does_not_apply() -> None:
     assert measured(Both({"letters": 4, "passages": None})) == {"letters": Score(4.0)}
     assert measured(Both({})) == {}
+    assert measured(Both({"letters": 4}, names=(name for name in Both.names))) == {"letters": Score(4.0)}
 
 
 @pytest.mark.parametrize("said", [None, 0.3, {"letters": 1, "words": 2}])
@@ -134,6 +136,7 @@ def named(name: Any) -> Nameless:
         ([named("Word Count")], " has the name 'Word Count': give it a name of lower-case letters, digits and '_' "),
         ([lambda q, a: 1], " has the name '<lambda>': give it a name of lower-case letters, digits and '_' that beg"),
         ([Nameless()], " has the name None: give it a name of lower-case letters, digits and '_' that begins with a "),
+        ([Both(None, names=5)], " has the name 5: give it a name of lower-case letters, digits and '_' that begins w"),
         ([named(7)], " has the name 7: give it a name of lower-case letters, digits and '_' that begins with a "),
     ],
 )
