@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from pytest_ragcheck.errors import MeasurementError, UsageError
@@ -98,7 +99,7 @@ def distinct(metrics: Iterable[OwnMetric], *, given_as: str = HOOK) -> tuple[Own
 
 def _read(value: Any) -> Score:
     if isinstance(value, Score):
-        return value
+        return replace(value, reason=str(value.reason))
     value_read = number(value)
     if not abs(value_read) <= LARGEST:  # NaN too
         return Score.unscored(f"score() returned {value!r:.80}, not a number up to {LARGEST}")

@@ -81,6 +81,11 @@ def test_a_number_or_a_score_is_taken_as_it_is(said: Any) -> None:
     assert given(said) == {"stated": said if isinstance(said, Score) else Score(float(said))}
 
 
+def test_an_exception_may_be_the_reason_of_a_score() -> None:
+    reason: Any = ValueError("no model")
+    assert given(Score.unscored(reason)) == {"stated": Score.unscored("no model")}
+
+
 def test_none_does_not_apply() -> None:
     assert given(None) == {}
 
