@@ -12,7 +12,7 @@ from pytest_ragcheck.errors import MeasurementError, UsageError
 from pytest_ragcheck.questions.question import Question
 from pytest_ragcheck.rag.answer import RagAnswer
 from pytest_ragcheck.rag.ask import settled
-from pytest_ragcheck.scores.catalogue import METRICS
+from pytest_ragcheck.scores.catalogue import BOUNDED, METRICS
 from pytest_ragcheck.scores.score import LARGEST, Score, number
 
 HOOK = "pytest_ragcheck_metrics"
@@ -85,13 +85,14 @@ def distinct(metrics: Iterable[OwnMetric], *, given_as: str = HOOK) -> tuple[Own
     Returns the metrics unchanged.
 
     Raises:
-        UsageError: Two metrics share a name, or one has the name of a built-in metric.
+        UsageError: Two metrics share a name, or one has the name of a built-in metric or measurement.
     """
     metrics = tuple(metrics)
-    taken = set(METRICS)
+    own = {*METRICS, *BOUNDED}
+    taken = own.copy()
     for name in (name for metric in metrics for name in metric.names):
         if name in taken:
-            of = "a metric of pytest-ragcheck's" if name in METRICS else "another metric"
+            of = "a metric of pytest-ragcheck's" if name in own else "another metric"
             raise UsageError(f"{given_as}: {name!r} is also the name of {of}: give it another name.")
         taken.add(name)
     return metrics

@@ -159,6 +159,7 @@ def test_a_hook_that_returns_nothing_gives_none() -> None:
     ("metrics", "problem"),
     [
         ([named("f1")], "'f1' is also the name of a metric of pytest-ragcheck's: give it another name."),
+        ([named("cost_usd")], "'cost_usd' is also the name of a metric of pytest-ragcheck's: give it another name."),
         ([Length(), Length()], "'length' is also the name of another metric: give it another name."),
     ],
 )
