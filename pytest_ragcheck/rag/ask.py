@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -86,9 +86,10 @@ def are_texts(values: Any) -> bool:
 
 
 def _problem(answer: RagAnswer) -> str:
-    text: Any = answer.text
-    if not isinstance(text, str):
-        return f"text is {text!r:.80}, not a str"
+    for name, kind, wanted in (("text", str, "str"), ("extra", Mapping, "mapping")):
+        value = getattr(answer, name)
+        if not isinstance(value, kind):
+            return f"{name} is {value!r:.80}, not a {wanted}"
     if not are_texts(answer.contexts):
         return f"contexts are {answer.contexts!r:.80}, not a tuple of str"
     if answer.source_ids is not None and not are_texts(answer.source_ids):
