@@ -73,6 +73,9 @@ async def checked_judgement(question: Question, answer: RagAnswer, judge: Judge 
         error_message=(judgement.error_message or "").strip(),
         abstained=abstained,
         unsupported_claims=tuple(judgement.unsupported_claims or ()),
+        votes=judgement.votes or {},
+        cached=bool(judgement.cached),
+        served_by=str(judgement.served_by or ""),
     )
 
 

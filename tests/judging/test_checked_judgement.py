@@ -86,8 +86,9 @@ def test_a_class_in_place_of_its_object_is_named_with_what_to_return() -> None:
 
 
 def test_absent_texts_and_lists_of_claims_are_taken() -> None:
-    nothing: Any = {"error_message": None, "unsupported_claims": None}
-    assert judged(Judgement(groundedness=1, **nothing)).error_message == ""
+    nothing: Any = dict.fromkeys(("error_message", "unsupported_claims", "votes", "cached", "served_by"))
+    judgement = judged(Judgement(groundedness=1, **nothing))
+    assert (judgement.error_message, judgement.votes, judgement.cached, judgement.served_by) == ("", {}, False, "")
     listed: Any = ["a", "b"]
     assert judged(Judgement(error_message="  Weak. ", unsupported_claims=listed)) == Judgement(
         error_message="Weak.", unsupported_claims=("a", "b"), abstained=False
