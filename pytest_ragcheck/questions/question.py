@@ -150,7 +150,10 @@ class Question:
         answers: Any = self.all_acceptable_answers
         if isinstance(answers, str):
             raise UsageError(f"Question: all_acceptable_answers is {answers!r:.80}; give a tuple of texts.")
-        first = () if self.expected_answer is None else (self.expected_answer,)
+        expected: Any = self.expected_answer
+        if isinstance(expected, list | tuple):
+            raise UsageError(f"Question: expected_answer is {expected!r:.80}; give them as all_acceptable_answers.")
+        first = () if expected is None else (expected,)
         union = tuple(dict.fromkeys((*first, *self.all_acceptable_answers)))
         object.__setattr__(self, "all_acceptable_answers", union)
 

@@ -66,3 +66,12 @@ def test_one_text_is_not_taken_for_the_letters_of_several_answers() -> None:
     with pytest.raises(UsageError) as caught:
         a_question(all_acceptable_answers=answers)
     assert str(caught.value) == "Question: all_acceptable_answers is 'thirty days'; give a tuple of texts."
+
+
+def test_several_expected_answers_are_no_single_one() -> None:
+    answers: Any = ["30 days", "a month"]
+    with pytest.raises(UsageError) as caught:
+        a_question(expected_answer=answers)
+    assert str(caught.value) == (
+        "Question: expected_answer is ['30 days', 'a month']; give them as all_acceptable_answers."
+    )
