@@ -92,8 +92,9 @@ def _problem(answer: RagAnswer) -> str:
             return f"{name} is {value!r:.80}, not a {wanted}"
     if not are_texts(answer.contexts):
         return f"contexts are {answer.contexts!r:.80}, not a tuple of str"
-    if answer.source_ids is not None and not are_texts(answer.source_ids):
-        return f"source_ids are {answer.source_ids!r:.80}, not a tuple of str"
+    ids = answer.source_ids
+    if ids is not None and not (are_texts(ids) and len(ids) == len(answer.contexts)):
+        return f"source_ids are {ids!r:.80}, not a tuple of str, one for each context"
     session: Any = answer.session
     if isinstance(session, bool) or not isinstance(session, str | int | float | None):
         return f"session is {session!r:.80}, not a str or a number"

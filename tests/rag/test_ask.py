@@ -49,7 +49,14 @@ def test_a_class_in_place_of_its_object_is_an_endpoint_error() -> None:
         ({"contexts": "abc"}, "ask() returned a RagAnswer whose contexts are 'abc', not a tuple of str."),
         ({"contexts": (1,)}, "ask() returned a RagAnswer whose contexts are (1,), not a tuple of str."),
         ({"contexts": None}, "ask() returned a RagAnswer whose contexts are None, not a tuple of str."),
-        ({"source_ids": (None,)}, "ask() returned a RagAnswer whose source_ids are (None,), not a tuple of str."),
+        (
+            {"contexts": ("a",), "source_ids": (None,)},
+            "ask() returned a RagAnswer whose source_ids are (None,), not a tuple of str, one for each context.",
+        ),
+        (
+            {"contexts": ("a",), "source_ids": ("1", "2")},
+            "ask() returned a RagAnswer whose source_ids are ('1', '2'), not a tuple of str, one for each context.",
+        ),
         ({"extra": None}, "ask() returned a RagAnswer whose extra is None, not a mapping."),
         ({"latency_seconds": -1}, "ask() returned a RagAnswer whose latency_seconds is -1, not a number from 0."),
         (

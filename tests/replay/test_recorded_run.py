@@ -226,7 +226,8 @@ def test_a_right_refusal_and_an_empty_answer_are_replayed_too() -> None:
     question = a_question(answerable=False)
     for answer in (RagAnswer(text=""), RagAnswer(text="I do not know.")):
         said = Judgement(answer_correctness=0.0, abstained=True)
-        row = replace(ROW, answer=answer.text, contexts=(), judgement=said, material=material_digest(question, answer))
+        material = material_digest(question, answer)
+        row = replace(ROW, answer=answer.text, contexts=(), source_ids=(), judgement=said, material=material)
         assert replayed(row, question=question).verdict is Verdict.PASS
 
 
