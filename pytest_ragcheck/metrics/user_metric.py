@@ -6,6 +6,7 @@ import inspect
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from pytest_ragcheck.errors import MeasurementError, UsageError
@@ -50,7 +51,8 @@ class OwnMetric:
                 "give it a name of lower-case letters, digits and '_' that begins with a letter."
             )
         self._single = single is not None
-        self.aclose = getattr(metric, "aclose", None)
+        aclose = getattr(metric, "aclose", None)
+        self.aclose = None if aclose is None else partial(settled, aclose)
 
     async def score(self, question: Question, answer: RagAnswer) -> dict[str, Score]:
         try:

@@ -110,6 +110,14 @@ def test_it_is_measured_asserted_shown_written_and_closed(project: Project, way:
     assert (project.folder / "closed.txt").exists()
 
 
+def test_a_plain_aclose_is_called_too(project: Project) -> None:
+    project.ask(good("terms"))
+    project.extend_conftest(HOOK.replace("async def aclose", "def aclose"))
+    run = project.run(subprocess=True)
+    assert (run.exit_status, run.stderr) == (0, "")
+    assert (project.folder / "closed.txt").read_text() == "closed\n"
+
+
 def test_one_that_never_works_is_shown_with_its_reason(project: Project) -> None:
     project.ask(good("terms"), good("prices"))
     project.extend_conftest("def pytest_ragcheck_metrics(): return [half]\ndef half(question): return 0.5\n")
