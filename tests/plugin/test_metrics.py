@@ -118,6 +118,17 @@ def test_a_plain_aclose_is_called_too(project: Project) -> None:
     assert (project.folder / "closed.txt").read_text() == "closed\n"
 
 
+def test_a_recorded_score_outlives_a_change_of_the_metric_unless_its_name_changes(project: Project) -> None:
+    project.ask(good("terms"))
+    project.extend_conftest("def half(q, a): return 0.5\ndef pytest_ragcheck_metrics(): return [half]\n")
+    project.run("--rag-output=recorded")
+    project.extend_conftest(
+        "def half(q, a): return 0.25\ndef new(q, a): return 0.25\ndef pytest_ragcheck_metrics(): return [half, new]\n"
+    )
+    replayed = project.run("--rag-replay=recorded/rag_predictions.json").scores["terms"]
+    assert (replayed["half"], replayed["new"]) == (0.5, 0.25)
+
+
 def test_one_that_never_works_is_shown_with_its_reason(project: Project) -> None:
     project.ask(good("terms"), good("prices"))
     project.extend_conftest("def pytest_ragcheck_metrics(): return [half]\ndef half(question): return 0.5\n")
