@@ -267,6 +267,11 @@ def test_metrics_that_ask_a_server_are_measured_if_the_recording_lacks_them() ->
     assert asking.asked == 2
 
 
+def test_a_name_that_a_metric_of_the_users_did_not_have_yet_is_measured() -> None:
+    recorded = replace(ROW, scores={"style": Score(0.9)})
+    assert values(replayed(recorded, metrics=[Asking()])).items() >= {"style": 0.9, "tone": 0.1}.items()
+
+
 def test_a_recording_can_be_asked_like_any_client() -> None:
     recording = Recording(name="rec.json", rows={KEY: ROW})
     assert asyncio.run(recording.ask(QUESTION)) == ANSWER

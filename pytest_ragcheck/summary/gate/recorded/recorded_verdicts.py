@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.judging.checked_judgement import judge_identity
 from pytest_ragcheck.judging.judgement import material_digest
+from pytest_ragcheck.scores.catalogue import METRICS
 from pytest_ragcheck.scores.score import Score, measured_values
 from pytest_ragcheck.summary.gate.recorded.saved_answer import EXPECTED, SavedAnswer, label_digests
 
@@ -60,7 +61,10 @@ class SameScore:
     async def score(self, question: Question, answer: RagAnswer) -> Mapping[str, Score]:
         known = self._known.get(material_digest(question, answer), {})
         scores = {name: known[name] for name in self.names if name in known}
-        return scores or await self._metric.score(question, answer)
+        # A user may have added a name to a metric of several; those of this package have fixed names.
+        if scores and (len(scores) == len(self.names) or self.names[0] in METRICS):
+            return scores
+        return {**await self._metric.score(question, answer), **scores}
 
 
 def with_known(metrics: Sequence[Metric], known: Mapping[str, KnownVerdict]) -> tuple[Metric, ...]:
