@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.package_text import package_text
 from pytest_ragcheck.testing.canned_question import CannedQuestion
 from pytest_ragcheck.testing.run_result import RunResult
@@ -63,10 +64,21 @@ class RagProject:
         self.reply_to(*questions)
 
     def reply_to(self, *questions: CannedQuestion) -> None:
-        """Prepare the replies to questions of no question file, such as those of a dataset or `rag_check`."""
+        """
+        Prepare the replies to questions of no question file, such as those of a dataset or `rag_check`.
+
+        Raises:
+            UsageError: Two of the questions have the same text and other replies.
+        """
+        given = {each.question: each for each in questions}
+        for each in questions:
+            if each != given[each.question].but(id=each.id, entry=each.entry):
+                raise UsageError(
+                    f"RagProject: two questions are {each.question!r:.80}, with other replies. Change one."
+                )
         if not (self.folder / "conftest.py").exists():
             self.write("conftest.py", CLASSES + FIXTURES)
-        self._questions |= {each.question: each for each in questions}
+        self._questions |= given
         self.write("canned.json", json.dumps({text: asdict(each) for text, each in self._questions.items()}))
 
     def extend_conftest(self, code: str) -> None:
