@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
@@ -87,6 +88,12 @@ def identity_of(judge: Judge) -> JudgeIdentity:
     """The judge's `identity`, or its class name if it has none."""
     identity = getattr(judge, "identity", None)
     return identity if isinstance(identity, JudgeIdentity) else JudgeIdentity(kind=type(judge).__qualname__)
+
+
+def model_of(judge: Judge | None) -> Any:
+    """The model of the judge, for further metrics; None without one. The `chat` of a user's judge may be anything."""
+    chat = getattr(judge, "chat", None)
+    return chat if inspect.iscoroutinefunction(getattr(chat, "ask", None)) else None
 
 
 def _problem(judgement: Judgement) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pytest_ragcheck.concurrency.exit_stack import closing
 from pytest_ragcheck.errors import UsageError
-from pytest_ragcheck.judging.checked_judgement import as_judge, checked_judgement, identity_of
+from pytest_ragcheck.judging.checked_judgement import as_judge, checked_judgement, identity_of, model_of
 from pytest_ragcheck.judging.judgement import JudgeIdentity, Judgement
 from pytest_ragcheck.judging.same_verdict import SameVerdict
 from pytest_ragcheck.scores.catalogue import JUDGED
@@ -51,7 +51,7 @@ class Panel:
         if rule not in _RULES:
             raise UsageError(f"Panel: unknown rule {rule!r}. Choose one of {', '.join(_RULES)}.")
         self.rule: Rule = rule
-        chats = (getattr(judge, "chat", None) for judge in self.judges)
+        chats = map(model_of, self.judges)
         self.chat: Any = next((chat for chat in chats if chat is not None), None)
         """The model of the first judge that has one."""
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, cast
 
 from pytest_ragcheck.config.readers import LOCAL, model_and_layer
 from pytest_ragcheck.errors import UsageError
+from pytest_ragcheck.judging.checked_judgement import model_of
 from pytest_ragcheck.judging.embeddings.local_model import missing_packages
 from pytest_ragcheck.metrics.citations import Citations
 from pytest_ragcheck.metrics.mentions import Leaks, Mentions
@@ -56,7 +57,7 @@ def choose_metrics(settings: Settings, judge: Judge | None = None) -> tuple[Metr
     if "citations" in groups:
         from pytest_ragcheck.metrics.citation_support import CitationSupport
 
-        metrics.append(CitationSupport(getattr(judge, "chat", None)))
+        metrics.append(CitationSupport(model_of(judge)))
     if "retrieval" in groups:
         from pytest_ragcheck.metrics.retrieval import Retrieval
 
@@ -87,7 +88,7 @@ def _ragas(settings: Settings, judge: Judge | None) -> Metric:
         from pytest_ragcheck.metrics.ragas.by_library import RagasByLibrary
 
         return RagasByLibrary(cast("RagasJudge", judge))
-    chat = getattr(judge, "chat", None)
+    chat = model_of(judge)
     if chat is None:
         from pytest_ragcheck.metrics.ragas.stand_ins import RagasStandIns
 

@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+import asyncio
 from importlib.util import find_spec
 from typing import Any
 
 import pytest
 
+from pytest_ragcheck import Judgement, Panel, evaluate
 from pytest_ragcheck.config.settings import Settings
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.metrics.metric_choice import choose_metrics
@@ -15,8 +17,10 @@ from pytest_ragcheck.scores.catalogue import (
     EXTRAS,
     LOCAL_PACKAGES,
     OVERLAP,
+    RAGAS_STAND_INS,
     RETRIEVAL,
 )
+from tests.making import a_question
 
 
 def names(*groups: str) -> list[str]:
@@ -30,6 +34,27 @@ def test_the_groups_bring_their_metrics_and_some_come_with_every_run() -> None:
     assert names("performance") == list(OF_EVERY_RUN)
     assert names("retrieval") == [*RETRIEVAL, *OF_EVERY_RUN]
     assert names(*DEFAULT_GROUPS) == [*OVERLAP, *RETRIEVAL, *OF_EVERY_RUN]
+
+
+class WithAChat:
+    """A judge of a user's, which keeps the client of its model under a usual name."""
+
+    def __init__(self) -> None:
+        self.chat = object()
+
+    def judge(self, question: object, answer: object) -> Judgement:
+        return Judgement(answer_correctness=1.0, groundedness=1.0)
+
+
+def test_a_chat_of_a_users_judge_is_no_model_for_other_metrics() -> None:
+    settings = Settings.of(metrics=("judge", "ragas", "citations"))
+    for judge in (WithAChat(), Panel([WithAChat(), WithAChat()])):
+        record = asyncio.run(evaluate(a_question(), a_client, judge, settings=settings)).records[0]
+        assert record.scores.keys() >= {RAGAS_STAND_INS[0], *RAGAS_STAND_INS[2:]}
+
+
+def a_client(query: str) -> dict[str, str | list[str]]:
+    return {"answer": "30 days.", "contexts": ["Refunds are possible within 30 days."]}
 
 
 def len_of(question: object, answer: object) -> float:
