@@ -91,7 +91,7 @@ def identity_of(judge: Judge) -> JudgeIdentity:
 
 
 def model_of(judge: Judge | None) -> Any:
-    """The model of the judge, for further metrics; None without one. The `chat` of a user's judge may be anything."""
+    """The judge's model, or None; the `chat` of a user's judge may be anything."""
     chat = getattr(judge, "chat", None)
     return chat if inspect.iscoroutinefunction(getattr(chat, "ask", None)) else None
 

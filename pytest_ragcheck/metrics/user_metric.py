@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -90,8 +89,8 @@ def distinct(metrics: Iterable[OwnMetric], *, given_as: str = HOOK) -> tuple[Own
         UsageError: Two metrics share a name, or one has the name of a built-in metric or measurement.
     """
     metrics = tuple(metrics)
-    own = {*METRICS, *BOUNDED}
-    taken = own.copy()
+    own = (*METRICS, *BOUNDED)
+    taken = set(own)
     for name in (name for metric in metrics for name in metric.names):
         if name in taken:
             of = "a metric of pytest-ragcheck's" if name in own else "another metric"
@@ -102,7 +101,7 @@ def distinct(metrics: Iterable[OwnMetric], *, given_as: str = HOOK) -> tuple[Own
 
 def _read(value: Any) -> Score:
     if isinstance(value, Score):
-        return replace(value, reason=str(value.reason))
+        return Score(value.value, str(value.reason), value.findings)
     value_read = number(value)
     if not abs(value_read) <= LARGEST:  # NaN too
         return Score.unscored(f"score() returned {value!r:.80}, not a number up to {LARGEST}")

@@ -64,18 +64,12 @@ class RagProject:
         self.reply_to(*questions)
 
     def reply_to(self, *questions: CannedQuestion) -> None:
-        """
-        Prepare the replies to questions of no question file, such as those of a dataset or `rag_check`.
-
-        Raises:
-            UsageError: Two of the questions have the same text and other replies.
-        """
+        """Prepare the replies to questions of no question file, such as those of a dataset or `rag_check`."""
         given = {each.question: each for each in questions}
         for each in questions:
-            if each != given[each.question].but(id=each.id, entry=each.entry):
-                raise UsageError(
-                    f"RagProject: two questions are {each.question!r:.80}, with other replies. Change one."
-                )
+            text = each.question
+            if each != given[text].but(id=each.id, entry=each.entry):
+                raise UsageError(f"RagProject: two questions are {text!r:.80}, with other replies. Change one.")
         if not (self.folder / "conftest.py").exists():
             self.write("conftest.py", CLASSES + FIXTURES)
         self._questions |= given

@@ -61,7 +61,7 @@ class SameScore:
     async def score(self, question: Question, answer: RagAnswer) -> Mapping[str, Score]:
         known = self._known.get(material_digest(question, answer), {})
         scores = {name: known[name] for name in self.names if name in known}
-        # A user may have added a name to a metric of several; those of this package have fixed names.
+        # A user may have added a name to a metric.
         if scores and (len(scores) == len(self.names) or self.names[0] in METRICS):
             return scores
         return {**await self._metric.score(question, answer), **scores}
