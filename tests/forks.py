@@ -51,6 +51,16 @@ def pytest_xdist_setupnodes(specs: list[Any]) -> None:
 
 def ask(folder: str, *command: str) -> int:
     """Has the server run a command; returns its status, or dies as it did."""
+    running, early = b"", []
+
+    def pass_on(number: int, _: object) -> None:
+        if running:
+            os.kill(int(running), number)
+        else:
+            early.append(number)  # the fork may run before this process has its number
+
+    for passed_on in (_signal.SIGINT, _signal.SIGTERM):
+        _signal.signal(passed_on, pass_on)
     working = os.open(".", os.O_RDONLY)
     os.chdir(folder)
     connection = _socket.socket(_socket.AF_UNIX)
@@ -59,8 +69,8 @@ def ask(folder: str, *command: str) -> int:
     connection.sendmsg([b"files"], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, files)])
     connection.sendall(marshal.dumps((command, dict(os.environ))))
     running, _, rest = connection.recv(64).partition(b"\n")
-    for passed_on in (_signal.SIGINT, _signal.SIGTERM):
-        _signal.signal(passed_on, lambda number, _: os.kill(int(running), number))
+    for number in early:
+        os.kill(int(running), number)
     status = int(rest or connection.recv(64))
     if status < 0:
         if -status != _signal.SIGKILL:
@@ -97,7 +107,8 @@ def stand_by(connection: socket, running: int) -> None:
     from threading import Thread
 
     def end_together() -> None:
-        connection.recv(1)  # nothing comes but the end
+        with suppress(OSError):
+            connection.recv(1)  # nothing comes but the end
         with suppress(ProcessLookupError):
             os.kill(running, SIGKILL)
 
