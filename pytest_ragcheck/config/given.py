@@ -10,15 +10,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from pytest_ragcheck.config.readers import (
-    URL_READERS,
-    model_and_url,
-    read_embedding_model,
-    read_header,
-    read_identity,
-    read_minimum,
-    read_weight,
-)
+from pytest_ragcheck.config.metric_readers import read_minimum, read_weight
+from pytest_ragcheck.config.readers import URL_READERS, model_and_url, read_embedding_model, read_header, read_identity
 from pytest_ragcheck.config.setting import Setting
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.redaction import shown_url

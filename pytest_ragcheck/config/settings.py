@@ -7,7 +7,8 @@ from dataclasses import field, fields
 from typing import Any
 
 from pytest_ragcheck.config.given import Given, read_given
-from pytest_ragcheck.config.readers import model_and_url, nearest, read_header, read_identity
+from pytest_ragcheck.config.metric_readers import nearest
+from pytest_ragcheck.config.readers import model_and_url, read_header, read_identity
 from pytest_ragcheck.config.setting_groups import GateSettings, JudgeSettings, RunSettings
 from pytest_ragcheck.config.table import TABLE
 from pytest_ragcheck.errors import UsageError

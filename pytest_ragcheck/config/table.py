@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 
+from pytest_ragcheck.config.metric_readers import chosen_groups, read_group, read_maximum, read_minimum, read_weight
 from pytest_ragcheck.config.numbers import (
     read_chance,
     read_count,
@@ -23,19 +24,15 @@ from pytest_ragcheck.config.numbers import (
 from pytest_ragcheck.config.readers import (
     as_identities,
     as_mapping,
-    chosen_groups,
     read_base_url,
     read_baseline_place,
     read_dataset,
     read_difference,
     read_embedding_model,
     read_gate,
-    read_group,
     read_header,
     read_identity,
     read_judge,
-    read_maximum,
-    read_minimum,
     read_name,
     read_parameters,
     read_path,
@@ -49,7 +46,6 @@ from pytest_ragcheck.config.readers import (
     read_switch,
     read_tier,
     read_url,
-    read_weight,
 )
 from pytest_ragcheck.config.setting import Setting
 from pytest_ragcheck.scores.catalogue import DEFAULT_GROUPS, DEFAULT_WEIGHTS

@@ -5,7 +5,8 @@ from __future__ import annotations
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, cast
 
-from pytest_ragcheck.config.readers import LOCAL, model_and_layer
+from pytest_ragcheck.config.metric_readers import model_and_layer
+from pytest_ragcheck.config.readers import LOCAL
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.judging.checked_judgement import model_of
 from pytest_ragcheck.judging.embeddings.local_model import missing_packages

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import pytest_ragcheck.plugin.plain_modules  # noqa: F401 - decides how the modules below are loaded
-from pytest_ragcheck.plugin import configuration, hooks
+from pytest_ragcheck.plugin import configuration, hooks, question_files
 from pytest_ragcheck.plugin.ending.recorder import Recorder
 from pytest_ragcheck.plugin.fixtures import (
     rag_check,
@@ -54,7 +54,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
         config.pluginmanager.register(Datasets(config), configuration.DATASETS_PLUGIN)
     if not hasattr(config, "workerinput"):
-        configuration.warn_of_unmatched(config)
+        question_files.warn_of_unmatched(config)
         gate = None
         if configuration.has_gate(config):
             from pytest_ragcheck.plugin.ending.gate_item import GateItem
@@ -64,7 +64,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
-    if not configuration.is_question_file(parent, file_path):
+    if not question_files.is_question_file(parent, file_path):
         return None
     from pytest_ragcheck.plugin.collecting.question_items import question_file
 
@@ -103,7 +103,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 def pytest_deselected(items: Sequence[pytest.Item]) -> None:
     # pytest calls the hook without items, too.
-    if any(map(configuration.calls_rag_check, items)):
+    if any(map(question_files.calls_rag_check, items)):
         from pytest_ragcheck.plugin.run_state import run_of
 
         config = items[0].config
@@ -118,7 +118,7 @@ def pytest_deselected(items: Sequence[pytest.Item]) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_finish(session: pytest.Session) -> None:
-    if RUN in session.config.stash or any(map(configuration.calls_rag_check, session.items)):
+    if RUN in session.config.stash or any(map(question_files.calls_rag_check, session.items)):
         configuration.check_files()
         from pytest_ragcheck.plugin.asking.live_fixtures import BACKEND_FIXTURES, live_fixtures
         from pytest_ragcheck.plugin.collecting.overrides import is_overridden
@@ -163,7 +163,7 @@ def pytest_runtest_makereport(
 @pytest.hookimpl(optionalhook=True)
 def pytest_html_results_table_row(report: pytest.CollectReport | pytest.TestReport, cells: list[Any]) -> None:
     properties = getattr(report, "user_properties", [])
-    if configuration.is_question_id(report.nodeid) or any(str(name).startswith("ragcheck.") for name, _ in properties):
+    if question_files.is_question_id(report.nodeid) or any(str(name).startswith("ragcheck.") for name, _ in properties):
         from pytest_ragcheck.plugin.guests.pytest_html import complete_row
 
         complete_row(report.nodeid, properties, cells)

@@ -6,11 +6,9 @@ import errno
 import json
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from fnmatch import fnmatch
 from importlib import import_module
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -20,7 +18,6 @@ from pytest_ragcheck.config.readers import read_switch
 from pytest_ragcheck.config.table import TABLE, Setting
 from pytest_ragcheck.package_text import package_text
 from pytest_ragcheck.plugin.hooks import own_metrics
-from pytest_ragcheck.questions.question_file_names import QUESTION_FILES, RESULT_QUESTIONS, misspelt
 
 if TYPE_CHECKING:
     from pytest_ragcheck.config.given import Given
@@ -132,123 +129,38 @@ def split_of(config: pytest.Config) -> str:
 
 def names_dataset(config: pytest.Config) -> bool:
     """True if the run was given a dataset, known or not."""
-    return bool(config.getoption("rag_dataset") or _ini_value(config, "rag_dataset"))
+    return bool(config.getoption("rag_dataset") or ini_value(config, "rag_dataset"))
 
 
 def is_dry_run(config: pytest.Config) -> bool:
-    value = config.getoption("rag_dry_run") or _ini_value(config, "rag_dry_run")
+    value = config.getoption("rag_dry_run") or ini_value(config, "rag_dry_run")
     with suppress(ValueError):  # `settings_of` reports a wrong value
         return value is not None and read_switch(str(value))
     return False
 
 
-def is_question_file(parent: pytest.Collector, path: Path) -> bool:
-    """True if pytest should collect the file as questions; warn of a misspelt name."""
-    session, name = parent.session, path.name.lower()
-    argument = session.isinitpath(path)
-    if argument and name.endswith(RESULT_QUESTIONS):
-        return True
-    if not name.endswith(QUESTION_FILES) and not _has_further_name(session.config, path):
-        remark = misspelt(path.name)
-        if remark and not argument and not (path.parent / ".ragcheck").is_dir():
-            try:
-                parent.warn(pytest.PytestCollectionWarning(f"not collected: {remark}"))
-            except pytest.PytestCollectionWarning:
-                return True  # an error of this file, not of its folder
-        return argument and bool(remark)  # reading it reports its ending
-    try:
-        output = settings_of(session.config).run.output
-    except pytest.UsageError:
-        return True  # reading the file reports the error
-    # A file in the output folder of this or of another run is a result file, unless the user names it.
-    beside_results = path.parent == output or (path.parent / ".ragcheck").is_dir()
-    if argument or (name.endswith(RESULT_QUESTIONS) and beside_results):
-        return argument
-    # If the output folder contains the whole project, its other files are the user's.
-    return session.config.rootpath.is_relative_to(output) or not path.is_relative_to(output)
-
-
-def warn_of_unmatched(config: pytest.Config) -> None:
-    """Warn of patterns that no file of the project matches, if the run searches folders of the project."""
-    root, path = config.rootpath, config.inipath
-    # Without an ini file, the rootdir may be that of the file system.
-    if path is None or path.parent != root or not any(map(os.path.isdir, config.args)):
-        return
-    for pattern in _unmatched(config, [each for each in _further_names(config) if not Path(each).anchor]):
-        text = f"ragcheck: {_ini_origin(config, 'rag_question_files')}: no file in {root} matches {pattern!r}"
-        try:
-            config.issue_config_time_warning(pytest.PytestConfigWarning(text), stacklevel=2)
-        except pytest.PytestConfigWarning:
-            raise pytest.UsageError(text) from None
-
-
-def _unmatched(config: pytest.Config, patterns: list[str]) -> list[str]:
-    # The patterns that match no file of the folders in which pytest collects tests.
-    ignored = config.getini("norecursedirs")
-    for folder, inner, files in os.walk(config.rootpath) if patterns else ():
-        is_environment = "pyvenv.cfg" in files
-        inner[:] = [each for each in inner if not (is_environment or any(fnmatch(each, name) for name in ignored))]
-        patterns = [each for each in patterns if not any(_matches(Path(folder, file), each) for file in files)]
-        if not patterns:
-            break
-    return patterns
-
-
-def _has_further_name(config: pytest.Config, path: Path) -> bool:
-    return any(_matches(path, each) for each in _further_names(config))
-
-
-def _further_names(config: pytest.Config) -> Sequence[str]:
-    patterns = _ini_value(config, "rag_question_files") or ()
-    return patterns.split() if isinstance(patterns, str) else patterns
-
-
-def _matches(path: Path, pattern: str) -> bool:
-    # Path.match takes ** for a single folder.
-    start, stars, rest = pattern.partition("**/")
-    if not stars:
-        return path.match(pattern or "*")
-    return _matches(path, rest) and (not start or any(folder.match(start) for folder in path.parents))
-
-
-def calls_rag_check(item: pytest.Item) -> bool:
-    return "rag_check" in getattr(item, "fixturenames", ())
-
-
-def is_question_of(config: pytest.Config, node_id: str) -> bool:
-    """True for a question of a question file or of one of the run's datasets."""
-    name = node_id.partition("::")[0]
-    if is_question_id(node_id) or _has_further_name(config, config.rootpath / name):
-        return True
-    return names_dataset(config) and any(name == choice.dataset_name for choice in settings_of(config).run.datasets)
-
-
-def is_question_id(node_id: str) -> bool:
-    return node_id.partition("::")[0].lower().endswith((*QUESTION_FILES, RESULT_QUESTIONS))
-
-
 def _given(config: pytest.Config, setting: Setting) -> Given | None:
     typed = config.getoption(setting.name, default=None) if setting.on_command_line else None
-    value = _ini_value(config, setting.name) if typed is None else typed
+    value = ini_value(config, setting.name) if typed is None else typed
     if value is None:
         return None
     from pytest_ragcheck.config.given import Given
 
     if typed is None:
-        return Given(value, _ini_origin(config, setting.name))
+        return Given(value, ini_origin(config, setting.name))
     # A typed path is relative to the working directory, a configured one to the root.
     return Given(value, setting.option, config.invocation_params.dir)
 
 
-def _ini_value(config: pytest.Config, name: str) -> Any:
-    # The value of the ini file or of `-o`, as text or a native value of TOML; else None.
+def ini_value(config: pytest.Config, name: str) -> Any:
+    """The value of the ini file or of `-o`, as text or a native value of TOML; else None."""
     try:
         return config.getini(name)
     except (TypeError, ValueError, pytest.UsageError) as error:
         value = _toml_value(config, name)  # pytest refuses a number, and a text for a list
         if value is None:
             raise pytest.UsageError(
-                f"ragcheck: {_ini_origin(config, name)}: {error}; "
+                f"ragcheck: {ini_origin(config, name)}: {error}; "
                 "write texts separated by blanks, with both quotation marks around one that has a blank"
             ) from None
         return value
@@ -269,7 +181,8 @@ def _is_overridden(config: pytest.Config, name: str) -> bool:
     return any(each.partition("=")[0] == name for each in config.getoption("override_ini") or ())
 
 
-def _ini_origin(config: pytest.Config, name: str) -> str:
+def ini_origin(config: pytest.Config, name: str) -> str:
+    """The words for the place of the value in an error text."""
     if _is_overridden(config, name):
         return f"-o {name}"
     return f"{name} in {config.inipath.name if config.inipath else 'the ini file'}"

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_ragcheck.plugin.configuration import calls_rag_check, settings_of
+from pytest_ragcheck.plugin.configuration import settings_of
+from pytest_ragcheck.plugin.question_files import calls_rag_check
 from pytest_ragcheck.plugin.run_state import RUN
 
 if TYPE_CHECKING:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_ragcheck.config.given import Given
+from pytest_ragcheck.config.metric_readers import read_group, read_maximum, read_minimum, read_weight
 from pytest_ragcheck.config.numbers import (
     read_chance,
     read_count,
@@ -32,12 +33,9 @@ from pytest_ragcheck.config.readers import (
     read_difference,
     read_embedding_model,
     read_gate,
-    read_group,
     read_header,
     read_identity,
     read_judge,
-    read_maximum,
-    read_minimum,
     read_name,
     read_parameters,
     read_path,
@@ -51,7 +49,6 @@ from pytest_ragcheck.config.readers import (
     read_switch,
     read_tier,
     read_url,
-    read_weight,
 )
 from pytest_ragcheck.config.resolve import read_settings
 from pytest_ragcheck.config.settings import Settings

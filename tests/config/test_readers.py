@@ -1,6 +1,7 @@
 from __future__ import annotations
 
-from pytest_ragcheck.config.readers import model_and_layer, model_and_url
+from pytest_ragcheck.config.metric_readers import model_and_layer
+from pytest_ragcheck.config.readers import model_and_url
 
 
 def test_a_model_is_split_from_its_layer() -> None:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_ragcheck.plugin.configuration import DATASETS_PLUGIN, is_question_of
+from pytest_ragcheck.plugin.configuration import DATASETS_PLUGIN
+from pytest_ragcheck.plugin.question_files import is_question_of
 from pytest_ragcheck.plugin.workers.worker_info import runs_everything
 from pytest_ragcheck.questions.call import caller_of
 from pytest_ragcheck.questions.reader import default_dataset_name

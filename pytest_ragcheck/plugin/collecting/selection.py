@@ -9,7 +9,8 @@ import pytest
 from pytest_ragcheck.plugin.collecting.preconditions import check_preconditions
 from pytest_ragcheck.plugin.collecting.question_items import question_of
 from pytest_ragcheck.plugin.collecting.run_header import lines_of_questions, resume_lines_of
-from pytest_ragcheck.plugin.configuration import calls_rag_check, has_gate, settings_of
+from pytest_ragcheck.plugin.configuration import has_gate, settings_of
+from pytest_ragcheck.plugin.question_files import calls_rag_check
 from pytest_ragcheck.plugin.run_state import run_of
 from pytest_ragcheck.plugin.workers.transport import COLLECTED, REFUSAL, send
 from pytest_ragcheck.questions.call import caller_of

@@ -6,7 +6,8 @@ import hashlib
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.plugin.collecting.question_items import question_of
-from pytest_ragcheck.plugin.configuration import IS_SPLIT, calls_rag_check, settings_of
+from pytest_ragcheck.plugin.configuration import IS_SPLIT, settings_of
+from pytest_ragcheck.plugin.question_files import calls_rag_check
 
 if TYPE_CHECKING:
     import pytest

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_ragcheck.plugin.configuration import is_dry_run, is_question_of, opening_files, settings_of
+from pytest_ragcheck.plugin.configuration import is_dry_run, opening_files, settings_of
+from pytest_ragcheck.plugin.question_files import is_question_of
 from pytest_ragcheck.plugin.run_state import RUN, Run, run_of
 from pytest_ragcheck.plugin.workers.transport import (
     BEGUN,
