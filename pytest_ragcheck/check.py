@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from pytest_ragcheck.concurrency.limiter import NO_LIMIT, Limiter
+from pytest_ragcheck.concurrency.limiter import NO_LIMITS, Limiter, StepLimiters
 from pytest_ragcheck.errors import IngestionError, MeasurementError, ReplayError
 from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.judging.checked_judgement import checked_judgement, judge_identity
@@ -71,16 +71,14 @@ _BESIDE_METRICS = (*JUDGED, OVERALL)
 
 async def check_question(
     prepared: PreparedQuestion,
+    limiters: StepLimiters = NO_LIMITS,
     *,
-    asking: Limiter = NO_LIMIT,
-    judging: Limiter = NO_LIMIT,
-    timing: Limiter = NO_LIMIT,
     dialogues: Sequence[Dialogue] = (),
 ) -> Record:
     """
     Ask, judge, measure and decide one question, `repeats` times in sequence.
 
-    Each repeat of a turn continues its own one of the *dialogues*. *timing* limits the time of its steps.
+    Each repeat of a turn continues its own one of the *dialogues*.
 
     The judge is not asked in the tier `retrieval`, nor if the group `judge` is not chosen.
 
@@ -100,7 +98,7 @@ async def check_question(
     with metered() as uses:
         while len(records) < settings.run.repeats:
             dialogue = dialogues[len(records)] if dialogues else None
-            records.append(await _checked_once(prepared, dialogue, asking, judging, timing))
+            records.append(await _checked_once(prepared, dialogue, limiters))
             if prepared.keep_leak is not None and records[-1].leaks and await prepared.keep_leak(records[-1]):
                 new_leaks.append(records[-1])
             if records[-1].verdict is Verdict.ERROR:
@@ -116,9 +114,7 @@ async def check_question(
     return with_maximums(record, settings.gate.maximums) if settings.gate.maximums or question.maximums else record
 
 
-async def _checked_once(
-    prepared: PreparedQuestion, dialogue: Dialogue | None, asking: Limiter, judging: Limiter, timing: Limiter
-) -> Record:
+async def _checked_once(prepared: PreparedQuestion, dialogue: Dialogue | None, limiters: StepLimiters) -> Record:
     question, clean = prepared.question, prepared.settings.redactor
     record = blank_record(prepared)
     # A recorded answer may follow other answers than those that the recording shows for the earlier turns.
@@ -128,7 +124,7 @@ async def _checked_once(
     asked = question if dialogue is None else dialogue.next_turn(question)
     try:
         known = () if prepared.is_recorded else prepared.settings.endpoint.identities
-        given = await timing.run(partial(asking.run, partial(ask, asked, prepared.client, known)))
+        given = await limiters.timing.run(partial(limiters.asking.run, partial(ask, asked, prepared.client, known)))
     except MeasurementError as error:
         no_request = isinstance(error, IngestionError | ReplayError) or not record.endpoint
         top_k = None if no_request else asked_top_k(prepared)
@@ -148,7 +144,7 @@ async def _checked_once(
         top_k=asked_top_k(prepared),
         cost=system_cost(given.extra),
     )
-    return await _decided(record, given, answer, prepared, judging=judging, timing=timing)
+    return await _decided(record, given, answer, prepared, limiters)
 
 
 async def _decided(
@@ -156,20 +152,22 @@ async def _decided(
     given: RagAnswer,
     answer: RagAnswer,
     prepared: PreparedQuestion,
-    *,
-    judging: Limiter,
-    timing: Limiter,
+    limiters: StepLimiters,
 ) -> Record:
     # Return the record of an answer with its judgement, scores and verdict; *answer* is *given* without secrets.
     judge, metrics, settings = prepared.judge, prepared.metrics, prepared.settings
     clean, question = settings.redactor, record.question
-    measured = partial(_measured, question, given, [metric for metric in metrics if metric.local], judging, clean)
+    measured = partial(
+        _measured, question, given, [metric for metric in metrics if metric.local], limiters.measuring, clean
+    )
     judged = expected_without_secrets(question, clean)
     try:
         # The judge comes first, since its reply takes longest.
-        judgement = await timing.run(partial(_judged, judged, answer, judge, settings.judge.repeats, judging))
+        judgement = await limiters.timing.run(
+            partial(_judged, judged, answer, judge, settings.judge.repeats, limiters.judging)
+        )
         others = [metric for metric in metrics if not metric.local]
-        modelled = await timing.run(partial(_measured, judged, answer, others, judging, clean))
+        modelled = await limiters.timing.run(partial(_measured, judged, answer, others, limiters.measuring, clean))
     except MeasurementError as error:
         failed = replace(record, scores=await measured(), error_kind=error.kind, reason=clean.text(str(error)))
         return _unjudged(failed, given, prepared)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Protocol, TypeVar
 
+from pytest_ragcheck.frozen import frozen
+
 T = TypeVar("T")
 
 
@@ -22,3 +24,19 @@ class _NoLimit:
 
 
 NO_LIMIT = _NoLimit()
+
+
+@frozen
+class StepLimiters:
+    """The limiters of the steps of a question."""
+
+    asking: Limiter = NO_LIMIT
+    judging: Limiter = NO_LIMIT
+    measuring: Limiter = NO_LIMIT
+    """For the metrics that are not local."""
+
+    timing: Limiter = NO_LIMIT
+    """Limits the time of every step."""
+
+
+NO_LIMITS = StepLimiters()

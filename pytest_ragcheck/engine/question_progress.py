@@ -11,7 +11,7 @@ from enum import Enum
 from typing import TypeVar
 
 from pytest_ragcheck.check import PreparedQuestion, check_question
-from pytest_ragcheck.concurrency.limiter import NO_LIMIT, Limiter
+from pytest_ragcheck.concurrency.limiter import NO_LIMIT, Limiter, StepLimiters
 from pytest_ragcheck.concurrency.time_limit import TimeLimit
 from pytest_ragcheck.errors import MeasurementError, QuestionTimeout
 from pytest_ragcheck.questions.question import Question
@@ -28,11 +28,13 @@ class Stage(Enum):
     QUEUED = "it has waited its turn for {}"
     ASKED = "the endpoint has had it for {}"
     JUDGED = "the judge has had it for {}"
+    MEASURED = "a metric has had it for {}"
     REFUSED = "it has waited to be sent again for {}"
     """After a request that failed temporarily."""
 
 
-_BUSIEST_FIRST = (Stage.JUDGED, Stage.ASKED, Stage.REFUSED)
+_BUSIEST_FIRST = (Stage.JUDGED, Stage.MEASURED, Stage.ASKED, Stage.REFUSED)
+_SERVERS = {Stage.ASKED: "the endpoint", Stage.JUDGED: "the judge", Stage.MEASURED: "a metric"}
 
 
 @dataclass(slots=True)
@@ -87,13 +89,10 @@ class QuestionProgress:
         return f"{words}, after {self.refusal}" if self.stage is Stage.REFUSED and self.refusal else words
 
     def timeout(self) -> QuestionTimeout:
-        words = {
-            "the endpoint had it for": Stage.ASKED,
-            "the judge had it for": Stage.JUDGED,
-            "between repeats it waited": Stage.REFUSED,
-        }
+        words = {stage: f"{server} had it for" for stage, server in _SERVERS.items()}
+        words[Stage.REFUSED] = "between repeats it waited"
         spent = ", ".join(
-            f"{word} {self.spent[stage]:.1f} s" for word, stage in words.items() if self.spent.get(stage, 0) >= 0.05
+            f"{word} {self.spent[stage]:.1f} s" for stage, word in words.items() if self.spent.get(stage, 0) >= 0.05
         )
         last = f", the last time after {self.refusal}" if self.refusal and Stage.REFUSED in self.spent else ""
         return QuestionTimeout(
@@ -134,8 +133,7 @@ class _TrackedLimiter:
 
 def _refusal(error: MeasurementError, stage: Stage) -> str:
     status = status_of(error)
-    server = "the judge" if stage is Stage.JUDGED else "the endpoint"
-    return f"{'no reply' if status is None else f'HTTP {status}'} from {server}"
+    return f"{'no reply' if status is None else f'HTTP {status}'} from {_SERVERS[stage]}"
 
 
 class ProgressBoard:
@@ -160,9 +158,12 @@ class ProgressBoard:
         try:
             return await check_question(
                 prepared,
-                asking=progress.tracked(asking, Stage.ASKED),
-                judging=progress.tracked(judging, Stage.JUDGED),
-                timing=progress,
+                StepLimiters(
+                    asking=progress.tracked(asking, Stage.ASKED),
+                    judging=progress.tracked(judging, Stage.JUDGED),
+                    measuring=progress.tracked(judging, Stage.MEASURED),
+                    timing=progress,
+                ),
                 dialogues=dialogues,
             )
         finally:
@@ -177,5 +178,6 @@ class ProgressBoard:
         progress = next((each for each in self._under_way.copy().values() if each.question == question), None)
         where = progress.where if progress is not None else "it has not begun"
         stages = Counter(each.stage for each in self._under_way.copy().values())
-        counts = f"{stages[Stage.ASKED]} being asked, {stages[Stage.JUDGED]} being judged, {to_go} to go"
+        judged = stages[Stage.JUDGED] + stages[Stage.MEASURED]
+        counts = f"{stages[Stage.ASKED]} being asked, {judged} being judged, {to_go} to go"
         return f"waiting for {question.id}: {where} ({counts})"

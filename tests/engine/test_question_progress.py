@@ -14,6 +14,7 @@ from pytest_ragcheck.check import PreparedQuestion
 from pytest_ragcheck.engine.limits.request_limiter import RequestLimiter
 from pytest_ragcheck.engine.question_progress import ProgressBoard
 from pytest_ragcheck.metrics.metric_choice import choose_metrics
+from pytest_ragcheck.metrics.user_metric import OwnMetric
 from tests.making import a_question
 
 if TYPE_CHECKING:
@@ -150,6 +151,29 @@ def test_the_limit_holds_while_one_of_several_judgements_hangs() -> None:
         return await ProgressBoard().check(prepared)
 
     assert asyncio.run(scenario()).error_kind == "question_timeout"
+
+
+def test_a_metric_that_hangs_is_not_taken_for_the_judge() -> None:
+    async def helpful(question: Any, answer: Any) -> float:
+        await asyncio.Event().wait()
+        return 1.0
+
+    async def scenario() -> tuple[str, Record]:
+        board, system = ProgressBoard(), System()
+        prepared = PreparedQuestion(
+            question=a_question("terms"),
+            client=system,
+            judge=system,
+            metrics=[OwnMetric(helpful)],
+            settings=Settings.of(timeout=0.03),
+        )
+        checked = asyncio.ensure_future(board.check(prepared))
+        await asyncio.sleep(0.1)
+        return board.line(prepared.question, to_go=0), await checked
+
+    line, record = asyncio.run(scenario())
+    assert line == "waiting for terms: a metric has had it for 0 s (0 being asked, 1 being judged, 0 to go)"
+    assert re.match(r"no verdict within 0\.3 s: a metric had it for 0\.[3-9] s\n", record.reason)
 
 
 @pytest.mark.parametrize("repeats", [1, 2])

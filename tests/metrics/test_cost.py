@@ -12,6 +12,7 @@ import pytest
 
 from pytest_ragcheck import Judgement, RagAnswer
 from pytest_ragcheck.check import PreparedQuestion, check_question
+from pytest_ragcheck.concurrency.limiter import NO_LIMIT, Limiter, StepLimiters
 from pytest_ragcheck.config.settings import Settings
 from pytest_ragcheck.engine.budget import Budget, BudgetedLimiter, OverBudget
 from pytest_ragcheck.engine.limits.request_limiter import RequestLimiter
@@ -134,10 +135,10 @@ PRICED = Settings.of(judge_model="m", judge_price=OWN["m"])
 ANSWER = RagAnswer(text="30 days", contexts=("30 days",), extra={"metrics": {"cost_usd": 0.25}})
 
 
-def checked(settings: Settings = PRICED, **rooms: Any) -> Any:
+def checked(settings: Settings = PRICED, judging: Limiter = NO_LIMIT) -> Any:
     question = a_question(expected_answer="30 days")
     prepared = PreparedQuestion(question=question, client=Answers(ANSWER), judge=Metered(), settings=settings)
-    return check_question(prepared, **rooms)
+    return check_question(prepared, StepLimiters(judging=judging))
 
 
 def test_a_record_says_what_its_question_cost() -> None:
