@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.check import PreparedQuestion
-from pytest_ragcheck.concurrency.exit_stack import closing
+from pytest_ragcheck.concurrency.tasks import closing
 from pytest_ragcheck.config.settings import Settings
 from pytest_ragcheck.engine.evaluator import evaluate_all
 from pytest_ragcheck.engine.limits.request_limiter import RequestLimiter

@@ -12,9 +12,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from pytest_ragcheck.concurrency.exit_stack import closing
 from pytest_ragcheck.concurrency.frames import is_own_failure
-from pytest_ragcheck.concurrency.tasks import together
+from pytest_ragcheck.concurrency.tasks import closing, together
 from pytest_ragcheck.config.settings import Settings
 from pytest_ragcheck.engine.limits.request_limiter import RequestLimiter
 from pytest_ragcheck.errors import JudgeError, MeasurementError, UsageError

@@ -81,7 +81,7 @@ async def _judged(
     questions: Sequence[Question], recording: Recording, judge: Judge | None, settings: Settings
 ) -> tuple[tuple[Record, ...], tuple[str, ...]]:
     # The records and the notes of the preflight; a judge that only repeats recordings has no preflight.
-    from pytest_ragcheck.concurrency.exit_stack import closing
+    from pytest_ragcheck.concurrency.tasks import closing
     from pytest_ragcheck.engine.evaluator import evaluate_all
     from pytest_ragcheck.engine.limits.request_limiter import RequestLimiter
     from pytest_ragcheck.judging.checked_judgement import judge_identity

@@ -1,9 +1,10 @@
-"""Runs coroutines in tasks: several at once, or one that can be abandoned."""
+"""Runs coroutines: several at once, one that can be abandoned, and those that close what a run has opened."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Coroutine, Iterable
+from contextlib import AsyncExitStack
 from typing import Any, TypeVar
 
 from pytest_ragcheck.concurrency.private_loop import end_tasks, settled
@@ -80,3 +81,13 @@ async def _wait_for(task: asyncio.Task[Any], seconds: float) -> None:
         await asyncio.wait({task}, timeout=seconds)
     except asyncio.CancelledError:
         task.cancel()
+
+
+def closing(*parts: object) -> AsyncExitStack:
+    """An exit stack that awaits the `aclose` of each part, the last part first; parts of users need not have one."""
+    stack = AsyncExitStack()
+    for part in parts:
+        aclose = getattr(part, "aclose", None)
+        if aclose is not None:
+            stack.push_async_callback(aclose)
+    return stack

@@ -7,7 +7,7 @@ from functools import partial
 from statistics import fmean, median
 from typing import TYPE_CHECKING, Any, Literal
 
-from pytest_ragcheck.concurrency.exit_stack import closing
+from pytest_ragcheck.concurrency.tasks import closing
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.judging.checked_judgement import as_judge, checked_judgement, identity_of, model_of
 from pytest_ragcheck.judging.judgement import JudgeIdentity, Judgement

@@ -6,7 +6,7 @@ from collections import OrderedDict
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
-from pytest_ragcheck.concurrency.exit_stack import closing
+from pytest_ragcheck.concurrency.tasks import closing
 from pytest_ragcheck.errors import JudgeReplyError
 from pytest_ragcheck.judging.judgement import JudgeIdentity, Judgement, digest_of, material_digest
 from pytest_ragcheck.judging.preflight.canaries import canaries

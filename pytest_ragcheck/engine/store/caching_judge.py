@@ -6,7 +6,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Protocol, TypeVar
 
-from pytest_ragcheck.concurrency.exit_stack import closing
+from pytest_ragcheck.concurrency.tasks import closing
 from pytest_ragcheck.engine.store.verdict_cache import VerdictCache
 from pytest_ragcheck.errors import JudgeReplyError
 from pytest_ragcheck.judging.judgement import Judge, JudgeIdentity, Judgement, digest_of, material_digest

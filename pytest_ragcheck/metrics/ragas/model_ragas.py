@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import cache, partial
 
-from pytest_ragcheck.concurrency.exit_stack import closing
+from pytest_ragcheck.concurrency.tasks import closing
 from pytest_ragcheck.errors import MeasurementError
 from pytest_ragcheck.judging.embeddings.embeds import Embeds, Vector
 from pytest_ragcheck.judging.judgement import grounding_contexts

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from pytest_ragcheck.concurrency.exit_stack import closing
+from pytest_ragcheck.concurrency.tasks import closing
 
 
 class Closable:
