@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 
 _PACKAGE = Path(__file__).parent
@@ -18,10 +19,10 @@ def package_text(name: str) -> str:
 
 @cache
 def _packed(folder: str) -> dict[str, str]:
-    path = _PACKAGE / folder / "texts.json.bz2"
-    if not path.is_file():
-        return {}
-    import bz2  # some builds of Python lack it, and a run without questions reads no packed text
-
-    texts: dict[str, str] = json.loads(bz2.decompress(path.read_bytes()))
-    return texts
+    # The ending is the module that reads the file. Some builds of Python lack bz2; a run without questions needs zlib.
+    for ending in ("zlib", "bz2"):
+        path = _PACKAGE / folder / f"texts.json.{ending}"
+        if path.is_file():
+            texts: dict[str, str] = json.loads(import_module(ending).decompress(path.read_bytes()))
+            return texts
+    return {}
