@@ -124,12 +124,18 @@ def further(row: Mapping[str, Any], *carried: str | None, mapping: str = "metada
 def user_texts(messages: Any) -> list[str] | None:
     if not isinstance(messages, (list, tuple)) or not all(isinstance(each, Mapping) for each in messages):
         return None
-    by_user = (each for each in messages if each.get("role", each.get("type")) in ("user", "human"))
+    by_user = (each for each in messages if role_of(each) in ("user", "human"))
     return [text for each in by_user if (text := message_text(each))]
 
 
+def role_of(message: Mapping[str, Any]) -> Any:
+    """The author of a message; LangChain calls it `type`."""
+    return message.get("role", message.get("type"))
+
+
 def message_text(message: Mapping[str, Any]) -> str | None:
-    content = message.get("content")
+    data = message.get("data")  # LangChain's own form
+    content = (data if isinstance(data, Mapping) else message).get("content")
     if isinstance(content, (list, tuple)):
         parts = [part.get("text") for part in content if isinstance(part, Mapping)]
         content = "\n".join(part for part in parts if isinstance(part, str))

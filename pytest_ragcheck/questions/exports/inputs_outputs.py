@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-from pytest_ragcheck.questions.exports.export import Export, Form, further, message_text, text_of, user_texts
+from pytest_ragcheck.questions.exports.export import Export, Form, further, message_text, role_of, text_of, user_texts
 from pytest_ragcheck.questions.exports.material import Material, texts_of, value_of
 from pytest_ragcheck.questions.question import GoldPassage
 
@@ -174,16 +174,20 @@ def _add(
     **fields: Any,
 ) -> None:
     # Add the question in *inputs* with the answer in *outputs*; other values of both go to *metadata*.
-    messages = inputs.get("messages") if isinstance(inputs, Mapping) else inputs
+    messages = inputs.get("messages", inputs.get("input")) if isinstance(inputs, Mapping) else inputs
     asked = user_texts(messages)
-    if asked is not None and messages and any(each.get("role") in ("system", "developer") for each in messages):
+    if asked is not None and messages and any(role_of(each) in ("system", "developer") for each in messages):
         export.leave("system messages (the endpoint has its own)")
     text = asked[-1] if asked else _named(inputs, ASKED, sole=True)
     answer = _answer(outputs, sole=sole_answer)
     for name, part, carried in (("inputs", inputs, text), ("outputs", outputs, answer)):
         rest = part
         if isinstance(part, Mapping):
-            rest = {key: value for key, value in part.items() if value not in (carried, answer) and key != "messages"}
+            rest = {
+                key: value
+                for key, value in part.items()
+                if key != "messages" and value is not messages and _plain(value) not in (carried, answer)
+            }
         elif part == carried or name == "inputs":
             rest = None
         if rest not in (None, {}, [], "") and not (name == "outputs" and outputs is inputs):
@@ -194,6 +198,11 @@ def _add(
     if outputs and answer is None:
         export.leave("outputs that name no answer (kept in metadata)")
     export.add(*(asked or [str(text)]), expected=answer, metadata=metadata, **fields)
+
+
+def _plain(value: Any) -> Any:
+    # The text of a message, and any other value unchanged.
+    return (message_text(value) if isinstance(value, Mapping) else None) or value
 
 
 def _answer(outputs: Any, *, sole: bool) -> Any:
@@ -207,8 +216,8 @@ def _named(value: Any, names: tuple[str, ...], *, sole: bool) -> Any:
     if not isinstance(value, Mapping):
         return value if text_of(value) is not None else None
     for name in names:
-        if text_of(value.get(name)) is not None:
-            return value[name]
+        if text_of(text := _plain(value.get(name))) is not None:
+            return text
     texts = [each for each in value.values() if isinstance(each, str) and each.strip()]
     return texts[0] if sole and len(texts) == 1 else None
 

@@ -590,6 +590,18 @@ def test_an_answer_in_parts_of_a_message_is_expected(tmp_path: Path, capsys: pyt
     assert question["expected_answer"] == "A."
 
 
+def test_chat_examples_of_langsmith_have_messages_in_the_form_of_langchain(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    said = {"system": "Be kind.", "human": "Which?", "ai": "A."}
+    system, human, ai = ({"type": kind, "data": {"content": text}} for kind, text in said.items())
+    row = {"id": "c-1", "inputs": {"input": [system, human]}, "outputs": {"output": ai}}
+    (tmp_path / "a.jsonl").write_text(json.dumps(row), encoding="utf-8")
+    left, [question] = convert(tmp_path, capsys, "a.jsonl")
+    assert left == [f"{NO_SYSTEM}: 1"]
+    assert (question["question"], question["expected_answer"], question.get("metadata")) == ("Which?", "A.", None)
+
+
 def test_topics_may_have_commas_and_line_separators(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "judged.txt").write_text("1 0 a 1\n2 0 b 1\n", encoding="utf-8")
     (tmp_path / "topics.tsv").write_text("1\tWho, and when?\r\n2\tHow\u2028 long?\n", encoding="utf-8")
