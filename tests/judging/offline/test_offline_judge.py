@@ -46,7 +46,7 @@ def calibrated(raw: float, line: float) -> float:
 
 
 def test_the_judge_says_who_it_is():
-    assert OfflineJudge.identity == JudgeIdentity(kind="offline", prompt_version="offline-15")
+    assert OfflineJudge.identity == JudgeIdentity(kind="offline", prompt_version="offline-16")
 
 
 @pytest.mark.parametrize("answer", ["30 days", "Thirty days.", "30d", "You can ask within 30 days."])
@@ -340,6 +340,13 @@ class TestGroundedness:
         assert judgement.error_message == (
             'the contexts have another bound or rate and not 5 pounds in "Each fee is 2 % (max. £5)."'
         )
+
+    def test_a_temperature_without_its_sign_is_another_one(self):
+        contexts = ("Frozen food is stored at -18 °C.",)
+        judgement = judged("Frozen food is stored at 18 degrees.", contexts=contexts)
+        assert (judgement.groundedness or 0.0) < 0.7
+        assert judgement.error_message.startswith("the contexts have -18 c and not 18 degrees in ")
+        assert judged("Frozen food is stored at minus 18 degrees.", contexts=contexts).groundedness == 1.0
 
     def test_the_last_number_of_a_line_counts_nothing_on_the_next_line(self):
         contexts = ("retention_days: 30\nmax_file_size_mb: 50\nregion: north",)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
@@ -121,7 +122,7 @@ def _without_numbers(terms: Sequence[str]) -> list[str]:
 
 
 def _spelt(terms: Sequence[str], word_of: Mapping[str, str]) -> str:
-    return " ".join(word_of.get(term, term) for term in terms)
+    return re.sub(r"(\S+) subzero", r"-\1", " ".join(word_of.get(term, term) for term in terms))
 
 
 _WORD_OF: dict[str, str] = {}

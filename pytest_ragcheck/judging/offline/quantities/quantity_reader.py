@@ -255,8 +255,9 @@ def _measured(terms: Sequence[str], place: int, value: float) -> Quantity:
     following = term_at(terms, place + 2)
     if dimension == "length" and (following in _SQUARE or following == "2"):
         found.dimension, found.value, found.end = "area", value * factor * factor, place + 3
-    elif dimension == "degree" and unit_at(terms, place + 2)[0] in ("degree", "fahrenheit"):
-        found.dimension, found.end = unit_at(terms, place + 2)[0], place + 3
+    elif dimension == "degree":  # perhaps "subzero degrees Celsius"
+        while (unit := unit_at(terms, found.end)[0]) in ("degree", "fahrenheit"):
+            found.dimension, found.end = unit, found.end + 1
     elif end := end_of_half(terms, place + 2):
         found.value, found.end = (value + 0.5) * factor, end
     elif dimension in MONEY and factor == 1 and not value % 1 and (cents := _rest_at(terms, place + 2, 100)):

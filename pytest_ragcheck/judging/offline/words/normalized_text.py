@@ -69,7 +69,8 @@ _LETTERS_WITHOUT_DECOMPOSITION = (("ø", "o"), ("ł", "l"), ("đ", "d"), ("æ", 
 # Most texts become ASCII by these alone, and skip the slower steps. A dash as a hyphen could make a date.
 _COMMON = (
     ("½", " 1/2"), ("¼", " 1/4"), ("¾", " 3/4"), ("⅓", " 1/3"), ("⅔", " 2/3"),
-    ("’", "'"), ("–", "~"), ("—", "~"), ("“", '"'), ("”", '"'), ("\u00a0", " "), ("…", "..."), ("é", "e"), ("·", ""),
+    ("’", "'"), ("−", "-"), ("–", "~"), ("—", "~"), ("“", '"'), ("”", '"'), ("\u00a0", " "), ("…", "..."), ("é", "e"),
+    ("·", ""),
 )  # fmt: skip
 
 
@@ -112,12 +113,7 @@ def _folded(text: str) -> str:
         text = _ISO_DATE.sub(_date_in_words, text)
     if text.isascii():
         return text.lower()
-    if "Â" in text or "Ã" in text or "â€" in text:
-        text = _MISREAD.sub(_read_again, text)
-    if "\u00a0" in text or "\u2009" in text or "\u202f" in text:
-        text = _DIGIT_SPACE.sub("", text)
-    for sign, written in _COMMON:
-        text = text.replace(sign, written)
+    text = _with_common_signs(text)
     if text.isascii():
         return text.lower()
     text = _MARKS.sub("", unicodedata.normalize("NFKD", text).casefold())
@@ -129,6 +125,19 @@ def _folded(text: str) -> str:
     return with_han_numbers_in_digits(text) if _HAN.search(text) else text
 
 
+def _with_common_signs(text: str) -> str:
+    if "Â" in text or "Ã" in text or "â€" in text:
+        text = _MISREAD.sub(_read_again, text)
+    if "\u00a0" in text or "\u2009" in text or "\u202f" in text:
+        text = _DIGIT_SPACE.sub("", text)
+    if "–" in text:
+        text = _DASH_AS_SIGN.sub("-", text)
+    for sign, written in _COMMON:
+        text = text.replace(sign, written)
+    return text
+
+
+_DASH_AS_SIGN = re.compile(r"–(?<![\w).]–)(?<!\d –)(?=\d)")
 _LARGE = re.compile(r"[MB](?<=\d.)\b")  # "5.9M", before the case is folded: 5.9 m are metres
 
 # UTF-8 that was read as Windows-1252 on its way into a data set: "10â€“12" for "10–12", "cafÃ©" for "café".

@@ -182,6 +182,9 @@ a finales de enero | 31 de enero
 до конца сентября | до 30 сентября
 twee theelepels zout een kwartier lang | 15 minuten
 dreimal in der Stunde | alle 20 Minuten
+-18 °C | −18 °C | –18 °C | -18C | (-18 °C) | minus 18 Grad | minus 18 degrees Celsius
+-20 to 60 °C | −20...+60 °C | minus 20 bis 60 Grad
+2 to 8 °C | 2-8 °C | 2–8 °C | 2 -8 °C
 21 °C | 21 degrees | 21 degrees Celsius | twenty-one degrees
 40 km/h | 40 kilometres per hour | forty km per hour
 40 km/h | 40 Kilometer pro Stunde
@@ -238,6 +241,9 @@ def test_each_form_of_a_quantity_has_the_value_of_the_others() -> None:
         ("half a litre", "half an hour"),
         ("половина", "40 %"),
         ("31 rooms", "31 days"),
+        ("-18 °C", "18 °C"),
+        ("minus 5 Grad", "5 Grad"),
+        ("–5 °F", "5 °F"),
         ("from 5 to 8 guests", "7:55"),
         ("three quarters of the plot", "65% of the plot"),
         ("the end of March", "30 March"),
