@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
-from itertools import compress, count
+from itertools import compress, count, dropwhile, takewhile
 
 from pytest_ragcheck.judging.offline.details.roles import BEFORE_NOUNS
 from pytest_ragcheck.judging.offline.quantities.quantity import DATED_OR_MEASURED
-from pytest_ragcheck.judging.offline.words.terms import END, STOP_WORDS, content_of, first_content, is_number, terms_of
+from pytest_ragcheck.judging.offline.words.terms import END, STOP_WORDS, first_content, is_number, terms_of
 from pytest_ragcheck.judging.offline.words.word_lists import WORDS
 
 _REACH_OF_A_LIST, _LONGEST_ITEM = 12, 5  # terms
@@ -54,10 +54,16 @@ def is_shortened(short: Sequence[str], long: Sequence[str]) -> bool:
             conjunction = next((index for index, each in enumerate(rest) if each in AND), None)
             if conjunction is None or END in rest[:conjunction]:
                 continue
-            item = content_of(rest[conjunction + 1 : conjunction + 1 + _LONGEST_ITEM])
+            item = _first_run(rest[conjunction + 1 : conjunction + 1 + _LONGEST_ITEM])
             if item and item[0] != END and own.isdisjoint(item):
                 return True
     return False
+
+
+def _first_run(terms: Sequence[str]) -> Sequence[str]:
+    # The content terms that follow one another, the first of *terms*.
+    from_first = dropwhile(STOP_WORDS.__contains__, terms)
+    return list(takewhile(lambda term: term not in STOP_WORDS, from_first))
 
 
 def joined_items(terms: Sequence[str], known: AbstractSet[str]) -> Iterator[tuple[str, str]]:

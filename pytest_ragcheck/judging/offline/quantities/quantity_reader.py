@@ -44,6 +44,7 @@ from pytest_ragcheck.judging.offline.quantities.quantity import (
 from pytest_ragcheck.judging.offline.quantities.rates import (
     BEFORE_PERIODS,
     LASTING,
+    OR,
     PERIODS,
     REACH_OF_A_RATE,
     bound_of,
@@ -66,6 +67,7 @@ _BEFORE_INTERVALS = _EVERY | terms_of("alle tous toutes каждые om")
 _WEEKDAYS = frozenset(map(term_of, WEEKDAYS_BY_WORD))
 _SECOND = terms_of("other second zweite zweiten andere tweede")
 _RUSSIAN_ONCE = term_of("раз")
+_NO_NOUN = OR | {END}  # between a number and a word that is not its noun: "18 or older"
 _LONGEST_SYMBOL = 2  # "a m" is not a metre
 _ENDS_OF_PERIODS = BEGINNINGS | ENDINGS
 _WORDS_THAT_START = HALVES.union(
@@ -276,7 +278,7 @@ def _with_two_words(terms: Sequence[str], place: int, value: float) -> Quantity:
     elif first in _SQUARE and (unit := unit_at(terms, place + 2))[0] == "length":
         found.dimension, found.value, found.end = "area", value * unit[1] * unit[1], place + 3
     else:
-        found.noun = first if _is_noun(first) else second if _is_noun(second) and first != END else ""
+        found.noun = first if _is_noun(first) else second if _is_noun(second) and first not in _NO_NOUN else ""
     return found
 
 

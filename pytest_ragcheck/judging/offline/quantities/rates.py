@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 
 from pytest_ragcheck.judging.offline.quantities.quantity import BEFORE_NUMBER, UNITS
 from pytest_ragcheck.judging.offline.words.polarity_words import NEGATIVE
@@ -29,6 +30,7 @@ _NAMES_OF_PERIODS |= {UNITS[term_of(word)]: word for word in ("kilogram", "liter
 _SUPERLATIVE = terms_of("al lo pelo ao au du")
 # "not more than 5" is an upper bound; "no máximo 5" has no negation.
 _COMPARATIVES = terms_of(WORDS["comparatives of numbers"])
+OR = terms_of("or oder ou o of или")
 _AFTERTHOUGHTS = terms_of("maximum maximo massimo minimum minimo максимум минимум")
 
 
@@ -68,9 +70,9 @@ def bound_of(terms: Sequence[str], start: int, end: int) -> int:
         is_denied = terms[at] in _COMPARATIVES and not NEGATIVE.isdisjoint(terms[max(0, at - 2) : at])
         is_superlative = terms[at] in _COMPARATIVES and at > 0 and terms[at - 1] in _SUPERLATIVE
         return -bound if is_denied or is_superlative else bound
-    for term in terms[end : end + 3]:
+    for before, term in pairwise(terms[end - 1 : end + 3]):
         if term == END or is_number(term):
             break
-        if term in _AFTERTHOUGHTS:
+        if term in _AFTERTHOUGHTS or (term in _COMPARATIVES and before in OR):  # "5 or more"
             return (term in _LOWER) - (term in _UPPER)
     return 0

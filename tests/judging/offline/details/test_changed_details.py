@@ -391,3 +391,34 @@ def test_an_unknown_name_in_a_short_answer_is_not_grounded(right: str, wrong: st
 def test_german_nouns_are_no_names() -> None:
     assert grounded("Die Garage ist für 60 Euro Entgelt zu haben.", MIETE) >= 0.7
     assert grounded("Montag bis Freitag ab neun, Einlass bis 16 Uhr.", "Montag bis Freitag 9 bis 16 Uhr.") >= 0.7
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [
+        ("Both parents must sign the form.", "Either parent must sign the form."),
+        ("Parking is free on Sundays.", "Parking is paid on Sundays."),
+        ("Adults take two tablets every 8 hours.", "Children take two tablets every 8 hours."),
+        ("Den Beitrag zahlt der Arbeitgeber.", "Den Beitrag zahlt der Arbeitnehmer."),
+        ("Visitors must be older than 18.", "Visitors must be younger than 18."),
+        ("The app requires at least version 4.2.", "The app requires at most version 4.2."),
+        ("Guests of 65 years or more pay half.", "Guests of 65 years or less pay half."),
+    ],
+)
+def test_an_answer_with_the_opposite_of_one_word_is_wrong_and_unsupported(right: str, wrong: str) -> None:
+    for answer, passes in ((right, True), (wrong, False)):
+        judgement = judged(answer, right, right)
+        assert ((judgement.answer_correctness or 0.0) >= 0.7) is passes
+        assert ((judgement.groundedness or 0.0) >= 0.7) is passes
+
+
+def test_a_list_within_a_sentence_may_not_lack_an_item() -> None:
+    expected = "Chrome, Firefox and Safari are supported."
+    assert (judged("Chrome and Firefox are supported.", expected, expected).answer_correctness or 0.0) < 0.7
+    for answer in ("We support Safari, Firefox and Chrome.", "Firefox, Chrome and Safari work."):
+        assert (judged(answer, expected, expected).answer_correctness or 0.0) >= 0.7
+
+
+def test_the_word_after_a_number_and_or_is_no_noun() -> None:
+    judgement = judged("Visitors must be at least 18 years old.", "Visitors must be 18 or older.")
+    assert (judgement.groundedness or 0.0) >= 0.7
