@@ -142,6 +142,21 @@ def test_a_wrong_token_is_an_error_that_names_the_setting(tenants: Project, tmp_
 
 
 @two_ways
+def test_a_wrong_token_leaves_the_questions_of_the_other_identities(tenants: Project, tmp_path: Path) -> None:
+    tenants.write("pytest.ini", INI.replace("Bearer {env:BOB", "Bearer x{env:BOB"))
+    tenants.write(
+        "shop.rag.yaml",
+        QUESTIONS + "  - id: hours\n    as: alice\n    question: When does the shop of Acme open?\n"
+        "    must_mention: at 9\n"
+        "    gold_passages: [{doc_id: hours, text: The shop of Acme opens at 9.}]\n",
+    )
+    run, left = over_accounts(tenants, tmp_path)
+    assert run.verdicts == {"own": "ERROR", "foreign": "ERROR", "hours": "PASS"}, run.text
+    assert {kind for kind, _ in run.errors_by_id.values()} == {"ingestion"}
+    assert left == [0, 0]
+
+
+@two_ways
 def test_a_server_that_leaks_is_red_without_a_judge(tenants: Project, tmp_path: Path) -> None:
     run, left = over_accounts(tenants, tmp_path, "--rag-judge=none", fault="leaks")
     assert run.verdicts == {"own": "PASS", "foreign": "FAIL"}, run.text

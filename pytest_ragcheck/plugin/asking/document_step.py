@@ -127,7 +127,7 @@ class RunDocuments:
         return Ingested(
             ids={server_id: name for each in done for server_id, name in each.ids.items()},
             failures={name: why for each in done for name, why in each.failures.items()},
-            is_refused=any(each.is_refused for each in done),
+            is_refused=all(each.is_refused for each in done),
         )
 
     async def _ingest_as(self, identity: str, uploads: list[Upload], client: Asks, name: str) -> Ingested:
