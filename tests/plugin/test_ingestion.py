@@ -19,6 +19,7 @@ from tests.servers.document_server import DocumentServer
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
+    from typing import Any
 
     from tests.harness import Project, Run
 
@@ -281,6 +282,38 @@ def test_ctrl_c_deletes_the_documents_while_a_judge_blocks_the_event_loop(projec
         assert len(server.uploaded) == 3
         assert server.documents == {}
     assert "documents: 3 deleted" in run.lines
+
+
+NOTES_ITS_PID = """
+import os, signal
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+if "PYTEST_XDIST_WORKER" not in os.environ:
+    open("pid.txt", "w").write(str(os.getpid()))
+"""
+
+
+@pytest.mark.parametrize(("way", "number"), [("plain", 15), ("plain", 2), ("n2", 15), ("n2", 2)], indirect=["way"])
+def test_a_signal_during_the_deletion_loses_neither_documents_nor_results(project: Project, number: int) -> None:
+    class Interrupting(DocumentServer):
+        signals = 1
+
+        def _delete(self, key: str) -> tuple[int, Any]:
+            if self.signals:
+                self.signals = 0
+                os.kill(int((project.folder / "pid.txt").read_text()), number)
+                time.sleep(0.3)
+            return super()._delete(key)
+
+    project.write("conftest.py", NOTES_ITS_PID)
+    project.write("shop.rag.yaml", MANY)
+    with Interrupting() as server:
+        run = project.run(f"--rag-url={server.url}", "--rag-judge=none", subprocess=True)
+        assert len(server.uploaded) == 3
+        assert server.documents == {}
+    assert run.exit_status == {2: 2, 15: 143}[number], run.text
+    (summary,) = (project.folder / "ragcheck-results").glob("*_summary.json")
+    assert json.loads(summary.read_text())["counts"]["pass"] == 6
 
 
 def test_without_being_asked_for_nothing_goes_up(project: Project) -> None:

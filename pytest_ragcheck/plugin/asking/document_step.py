@@ -43,9 +43,9 @@ class RunDocuments:
     """
     Uploads and deletes the documents of this process's questions, by system.
 
-    Under xdist the first worker uploads the documents for all. The controller deletes those in the system of
-    `--rag-url`. The last worker deletes those in a system that only a conftest.py defines. Each worker uploads and
-    deletes its own documents if several systems share a name, such as an app in each process.
+    Under xdist the first worker uploads for all. The controller deletes from the system of `--rag-url`, the last worker
+    from one that only a conftest.py defines. Each worker has its own documents if systems share a name, such as an app
+    in each process.
     """
 
     def __init__(self, config: pytest.Config) -> None:
@@ -57,6 +57,7 @@ class RunDocuments:
         self._own: list[tuple[Ledger, DocumentRoutes]] = []
         self._shared: dict[str, tuple[Ledger, DocumentRoutes]] = {}
         self._held: list[Ledger] = []
+        self._ending: asyncio.Task[None] | None = None
 
     @property
     def _limiter(self) -> Limiter:
@@ -80,6 +81,12 @@ class RunDocuments:
         loop_of(self._config).run(self._end, failed)
 
     async def _end(self, failed: bool) -> None:
+        # Ctrl-C ends only the wait; the end of the session waits again.
+        if self._ending is None or self._ending.done():
+            self._ending = asyncio.ensure_future(self._delete(failed))
+        await asyncio.shield(self._ending)
+
+    async def _delete(self, failed: bool) -> None:
         # An abandoned event loop, which a user's code blocks, ends its own uploads.
         uploads = [task for task in self._tasks.values() if task.get_loop() is asyncio.get_running_loop()]
         for task in uploads:
@@ -215,7 +222,7 @@ class RunDocuments:
 
 
 class _Progress:
-    """Prints every few seconds how many documents are uploaded."""
+    # Prints every few seconds how many documents are uploaded.
 
     def __init__(self, config: pytest.Config, total: int, where: str) -> None:
         self._config = config
@@ -224,7 +231,7 @@ class _Progress:
         self._print(f"uploading {counted(total, 'document')} to {where}")
 
     def update(self, done: int) -> None:
-        """Note the number of uploaded documents, and print it if the last line is a few seconds old."""
+        # The number of uploaded documents is printed if the last line is a few seconds old.
         if done == self._total or time.monotonic() - self._printed_at >= _PROGRESS_SECONDS:
             self._print(f"uploaded {done:,} of {self._total:,} documents to {self._where}")
 

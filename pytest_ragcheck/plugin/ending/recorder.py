@@ -211,6 +211,8 @@ class Recorder:
             if self._gate is not None and not run.unfinished:
                 # pytest sets its exit status after this hook.
                 self._gate.decide(session, run, not_passed=self._not_passed)
+            # Later, Ctrl-C would lose the results.
+            self._delete_documents(session)
         return result
 
     @pytest.hookimpl(trylast=True)
@@ -222,10 +224,7 @@ class Recorder:
             if self._gate and session.testscollected and self._config.args_source.name != "ARGS":
                 self._lines = ["gate: not compared: no question was collected"]
             return
-        if has_workers(self._config):
-            from pytest_ragcheck.plugin.asking.document_deletion import delete_for_all
-
-            delete_for_all(self._config, failed=bool(session.testsfailed))
+        self._delete_documents(session)
         self._settle(session, run)
         if self._gave_up:
             # Without xdist the item is an ERROR, which has this exit status.
@@ -269,6 +268,12 @@ class Recorder:
             run.begun = True
             # Last: Ctrl-C can interrupt the merge, which the end of the session then repeats.
             self._begun.pop(0)
+
+    def _delete_documents(self, session: pytest.Session) -> None:
+        if has_workers(self._config):
+            from pytest_ragcheck.plugin.asking.document_deletion import delete_for_all
+
+            delete_for_all(self._config, failed=bool(session.testsfailed))
 
     def _settle(self, session: pytest.Session, run: Run) -> None:
         # Record once how the run ended, before anything else changes the session.
