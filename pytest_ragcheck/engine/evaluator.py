@@ -110,7 +110,8 @@ class Evaluator:
             if earlier.turn not in conversation.reported:
                 costs.append(record.cost)
             if conversation.stopped_by() is not None:
-                # No item reports the earlier turn, so this one does.
+                # No item reports the earlier turn, so this one does, and a rerun begins anew.
+                conversation.begun = turn
                 reason = f"turn {earlier.turn}, which is asked first, has no answer: {record.reason}"
                 return replace(blank_record(prepared), error_kind=record.error_kind, reason=reason, cost=summed(costs))
         conversation.begun = turn

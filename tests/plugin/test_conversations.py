@@ -216,6 +216,25 @@ def test_the_error_of_an_earlier_turn_without_an_item_is_that_of_the_selected_tu
 
 
 @two_ways
+@pytest.mark.parametrize("failures", [2, 9])
+def test_a_rerun_of_a_selected_turn_asks_the_turns_before_it_again(project: Project, failures: int) -> None:
+    write_talks(project)
+    talks, left = Talks(), iter(range(failures))
+
+    def fails_at_first(connection: socket.socket, request: Request) -> bool:
+        if request.json["query"] == "c0 t2" and next(left, None) is not None:
+            return DOWN(connection, request)
+        return talks(connection, request)
+
+    with FakeEndpoint(fails_at_first) as endpoint:
+        ended = run(project, endpoint, "--reruns=2", "-k", "turn3", "-o", "rag_retries=0")
+    outcome = "passed" if failures == 2 else "error"
+    assert ended.outcomes | {"deselected": 3} == {outcome: 1, "rerun": 2, "deselected": 3}
+    assert talks.asked == {"c0": [1, 1, 1, 2, 3] if failures == 2 else [1, 1, 1]}
+    assert talks.torn == []
+
+
+@two_ways
 def test_a_killed_run_is_resumed_with_whole_conversations(project: Project, way: str) -> None:
     write_talks(project, number=20)
     command = [
