@@ -159,7 +159,7 @@ class _LoopThread:
         return self._thread.ident or 0
 
     def is_blocked(self) -> bool:
-        """True if the loop has not run for a while, measured between two calls."""
+        # True if the loop has not run for a while, measured between two calls.
         pinged_at = self._pinged_at
         if pinged_at is not None:
             return time.monotonic() - pinged_at >= BLOCKED_SECONDS
@@ -175,13 +175,13 @@ class _LoopThread:
         return answered.wait(PATIENCE_SECONDS)
 
     def stop(self) -> None:
-        """Make the loop cancel its tasks and end, as soon as it is not blocked."""
+        # Make the loop cancel its tasks and end, as soon as it is not blocked.
         self.is_ending = True
         with suppress(RuntimeError):  # the loop is closed
             self.loop.call_soon_threadsafe(self.loop.stop)
 
     def end(self) -> None:
-        """Cancel the tasks, end the loop and wait for its thread, unless the loop is blocked."""
+        # Cancel the tasks, end the loop and wait for its thread, unless the loop is blocked.
         answers = self.answers()
         self.stop()
         if answers:

@@ -173,14 +173,14 @@ class _Documents:
         ]
 
     def may_have(self, name: str) -> bool:
-        """True for a document of the contexts, and for a name that has the form of their ids."""
+        # True for a document of the contexts, and for a name that has the form of their ids.
         return bool(self.places(name)) or _shape(name) in self._shapes
 
     def places(self, name: str) -> tuple[int, ...]:
         return tuple(sorted({at for each in self._same(name) for at in self._places[each]}))
 
     def named_in(self, text: str) -> str:
-        """The document that the text of a footnote names; empty if it names none."""
+        # The document that the text of a footnote names; empty if it names none.
         if address := _URL_IN_TEXT.search(text):
             return address[0]
         first = re.split(r"[,;]| [–—-] ", text)[0]

@@ -53,7 +53,7 @@ class _Scanner:
         self._counted = 0  # the lines are counted up to here
 
     def value(self, wanted: str, *, depth: int) -> Node:
-        """The next value, which an error describes as *wanted*."""
+        # The next value, which an error describes as *wanted*.
         token = _VALUE.match(self._text, self._position)
         if token is None:
             raise self._unexpected(wanted)

@@ -153,7 +153,7 @@ class _ProgressWatch:
         return self._moved_at + self.limit_seconds - time.monotonic()
 
     async def is_stalled(self) -> bool:
-        """True if no document progresses; a change of the server's list is progress, too."""
+        # True if no document progresses; a change of the server's list is progress, too.
         listed = _ids(await self.limiter.run(self.routes.listed))
         if listed != self.listed:
             self.listed = listed

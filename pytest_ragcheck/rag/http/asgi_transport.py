@@ -96,7 +96,7 @@ class _AppExchange:
         self._task.add_done_callback(under_way.discard)
 
     def check_begun(self) -> None:
-        """Raise an `AppFailure` if the app has ended without a reply."""
+        # Raise an `AppFailure` if the app has ended without a reply.
         if not self.status:
             raise self._failure("returned without a reply") from self._error
 
@@ -110,7 +110,7 @@ class _AppExchange:
             raise self._failure("returned before its reply was complete") from self._error
 
     async def aclose(self) -> None:
-        """Send a disconnect to the app, and cancel it unless its reply is complete."""
+        # Send a disconnect to the app, and cancel it unless its reply is complete.
         self._is_closed = True
         self._over.set()
         if not self._is_complete:

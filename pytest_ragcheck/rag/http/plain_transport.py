@@ -212,7 +212,7 @@ class _ReplyStream:
             raise self._transport.of_library(error) from error
 
     async def aclose(self) -> None:
-        """Release the connection after the whole body, and close it otherwise."""
+        # Release the connection after the whole body, and close it otherwise.
         await self._body.aclose()
         await self._transport.release(self._address, self._connection)
 
