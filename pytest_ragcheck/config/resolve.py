@@ -177,13 +177,15 @@ def _headers(
     # The headers of both servers and of all identities, filled from the environment, and the secrets of the run.
     found: dict[str, Any] = {}
     secrets: list[str] = []
+    asks = "run.replay" not in values
     for group, name, url in (("endpoint", "rag_headers", "rag_url"), ("judge", "rag_judge_headers", "rag_judge_url")):
-        filled = _filled(chosen[name], values.get(f"{group}.headers", {}), chosen[url], environment)
+        needed = asks or group == "judge"
+        filled = _filled(chosen[name], values.get(f"{group}.headers", {}), chosen[url], environment, needed)
         found[f"{group}.headers"] = MappingProxyType(dict(filled.headers))
         secrets += filled.secrets
     identities = {}
     for name, headers in values.get("endpoint.identities", {}).items():
-        filled = _filled(chosen["rag_identities"], headers, chosen["rag_url"], environment)
+        filled = _filled(chosen["rag_identities"], headers, chosen["rag_url"], environment, asks)
         identities[name] = filled.headers
         secrets += filled.secrets
     found["endpoint.identities"] = as_identities(identities.items())
@@ -191,7 +193,7 @@ def _headers(
 
 
 def _filled(
-    given: Given | None, headers: Mapping[str, str], url: Given | None, environment: Mapping[str, str]
+    given: Given | None, headers: Mapping[str, str], url: Given | None, environment: Mapping[str, str], needed: bool
 ) -> FilledHeaders:
     from pytest_ragcheck.rag.http.headers import FilledHeaders, check_one_authorization, fill_in
 
@@ -202,6 +204,8 @@ def _filled(
         if url is not None:
             check_one_authorization(str(url.value).strip(), filled.headers, shown=url.origin)
     except UsageError as error:
+        if not needed:
+            return FilledHeaders(headers={}, secrets=())
         raise UsageError(f"{given.origin}: {error}") from None
     return filled
 

@@ -199,6 +199,18 @@ def test_a_header_whose_value_is_in_a_question_hides_no_recorded_answer(
     assert project.run("--rag-replay=recorded.json").outcomes == {"passed": 2}
 
 
+def test_a_replay_needs_no_variable_of_a_header_for_the_system(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TOKEN", "token-of-alice-1")
+    headers = "rag_headers = X-Key: {env:TOKEN}\nrag_identities = alice: Authorization: Bearer {env:TOKEN}\n"
+    project.write("pytest.ini", f"[pytest]\n{headers}")
+    record(project, good("terms", **{"as": "alice"}))
+    monkeypatch.delenv("TOKEN")
+    assert project.run("--rag-replay=recorded.json").verdicts == {"terms": "PASS"}
+    assert "needs the environment variable 'TOKEN'" in project.run().stderr
+
+
 def test_todays_thresholds_decide(project: Project) -> None:
     record(project, bad("prices"))
     assert project.run("--rag-replay=recorded.json", "--rag-threshold=0.4").verdicts == {"prices": "PASS"}
