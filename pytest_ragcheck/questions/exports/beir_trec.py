@@ -5,13 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from html import unescape
-from pathlib import Path
 from typing import Any
 
 from pytest_ragcheck.errors import DatasetError
 from pytest_ragcheck.questions.datasets.dataset_files import rows_of_file
 from pytest_ragcheck.questions.exports.export import Export, Form, further
-from pytest_ragcheck.questions.exports.material import Material
+from pytest_ragcheck.questions.exports.material import Material, read_material
 from pytest_ragcheck.questions.question import RETRIEVAL_ALONE, GoldPassage
 from pytest_ragcheck.redaction.printable import sound
 
@@ -58,8 +57,8 @@ def _is_beir(material: Material) -> bool:
 
 def _read_topics(material: Material, export: Export) -> None:
     judged: dict[str, dict[str, None]] = {}
-    for path in material.qrels:
-        for topic, documents in _judged(export, path, _QREL, "four columns").items():
+    for qrels in material.qrels:
+        for topic, documents in _judged(export, qrels, _QREL, "four columns").items():
             judged.setdefault(topic, {}).update(documents)
     for number, text, metadata in _topics(material):
         gold = tuple(GoldPassage(doc_id=sound(document)) for document in judged.get(number, ()))
@@ -95,20 +94,20 @@ def _topics(material: Material) -> Iterator[tuple[str, str, dict[str, Any]]]:
         yield number, fields.pop(asked), fields
 
 
-def _judged(export: Export, path: Path, form: re.Pattern[str], columns: str) -> dict[str, dict[str, None]]:
+def _judged(export: Export, qrels: Material, form: re.Pattern[str], columns: str) -> dict[str, dict[str, None]]:
     """
     The relevant documents of each judged query; relevance is yes or no in a question file.
 
     Each line has the *form*; a header is skipped.
     """
     judged: dict[str, dict[str, None]] = {}
-    for number, line in enumerate(path.read_text(encoding="utf-8").split("\n"), start=1):
+    for number, line in enumerate(qrels.text.split("\n"), start=1):
         if not line.strip() or (number == 1 and line.rstrip().endswith(_HEADER)):
             continue
         found = form.fullmatch(line)
         if found is None:
             what = f"expected {columns}, found {line[:80]!r}"
-            raise DatasetError(f"{path.name}: line {number}: {what}. Correct the line, or delete it.")
+            raise DatasetError(f"{qrels.path.name}: line {number}: {what}. Correct the line, or delete it.")
         relevant, grade = judged.setdefault(found[1], {}), int(found[3])
         if grade > 0:
             relevant[found[2]] = None
@@ -124,7 +123,8 @@ def _read_beir(material: Material, export: Export) -> None:
     splits: dict[str, dict[str, None]] = {}
     wanted: dict[str, str] = {}
     for path in sorted((material.path / "qrels").glob("*.tsv")):
-        for query, documents in _judged(export, path, _BEIR_QREL, "query-id, corpus-id and score").items():
+        qrels = read_material(path)
+        for query, documents in _judged(export, qrels, _BEIR_QREL, "query-id, corpus-id and score").items():
             judged.setdefault(query, {}).update(documents)
             splits.setdefault(query, {})[path.stem] = None
             wanted |= dict.fromkeys(documents, path.name)

@@ -40,7 +40,7 @@ class Material:
     rows: tuple[Mapping[str, Any], ...] = ()
     """The objects of JSON Lines, of a JSON or YAML list, or the rows of CSV, parquet or columns in JSON."""
 
-    qrels: tuple[Path, ...] = ()
+    qrels: tuple[Material, ...] = ()
     """The judgements of TREC that belong to the topics in this file."""
 
     is_csv: bool = False

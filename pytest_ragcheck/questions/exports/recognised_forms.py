@@ -36,13 +36,13 @@ def read_exports(paths: Sequence[Path]) -> Iterator[Export | Material]:
         UsageError: There are judgements of TREC without topics.
     """
     materials = list(map(read_material, paths))
-    qrels = tuple(each.path for each in materials if is_qrels(each))
-    others = [replace(each, qrels=qrels) for each in materials if each.path not in qrels]
+    qrels = tuple(filter(is_qrels, materials))
+    others = [replace(each, qrels=qrels) for each in materials if each not in qrels]
     found = [(each, next((form for form in FORMS if form.recognises(each)), None)) for each in others]
     if qrels and not any(form and form.name.startswith("TREC") for _, form in found):
         raise UsageError(
-            f"{qrels[0]}: has judgements of TREC and no questions. Name the file of their topics too: SGML, XML, lines "
-            "of a number, a tab and a text, or a table with the columns qid and query."
+            f"{qrels[0].path}: has judgements of TREC and no questions. Name the file of their topics too: SGML, XML, "
+            "lines of a number, a tab and a text, or a table with the columns qid and query."
         )
     for material, form in found:
         if form is None:

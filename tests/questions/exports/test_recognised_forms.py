@@ -237,7 +237,10 @@ def test_judged_collections_run_in_the_tier_retrieval(tmp_path: Path, capsys: py
         ("queries.tsv", f"query_id\tquestion\tteam\n301\t{WHO}\treturns\n"),
     ],
 )
-@pytest.mark.parametrize("qrels", ["301 0 terms 1\n", "query-id\tcorpus-id\tscore\n301\tterms\t1\n", "301\tterms\t1"])
+@pytest.mark.parametrize(
+    "qrels",
+    ["301 0 terms 1\n", "\ufeff301 0 terms 1\r\n", "query-id\tcorpus-id\tscore\n301\tterms\t1\n", "301\tterms\t1"],
+)
 def test_queries_in_a_table_get_the_judgements_of_the_same_command(
     queries: str, text: str, qrels: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -261,6 +264,19 @@ def write_beir(folder: Path, **files: str) -> None:
     for name, text in {**BEIR, **{name.replace("_", "."): text for name, text in files.items()}}.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text, encoding="utf-8")
+
+
+def test_judgements_of_beir_may_have_a_byte_order_mark_and_must_be_utf_8(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_beir(tmp_path / "beir")
+    judgements = tmp_path / "beir" / "qrels" / "test.tsv"
+    judgements.write_text("q1\tterms\t1\n", encoding="utf-8-sig")
+    _, [question] = convert(tmp_path, capsys, "beir")
+    assert question["id"] == "q1"
+    judgements.write_bytes(b"q1\tterms\t1\nqu\xe9\tterms\t1\n")
+    assert main(["convert", str(tmp_path / "beir")]) == 2
+    assert "test.tsv: line 2: the file is not UTF-8: byte 0xe9 at offset 13. Save it as" in capsys.readouterr().err
 
 
 def test_a_judged_document_that_the_corpus_lacks_is_named_with_the_remedy(
