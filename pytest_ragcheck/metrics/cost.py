@@ -95,7 +95,14 @@ def usd_of(use: TokenUse, own: Mapping[str, tuple[float, float]]) -> float | Non
         return use.recorded_usd
     if use.input_tokens is None or use.output_tokens is None:
         return None
-    return price_usd(use.model, use.url, input_tokens=use.input_tokens, output_tokens=use.output_tokens, own=own)
+    return price_usd(
+        use.model,
+        use.url,
+        input_tokens=use.input_tokens,
+        cached_tokens=use.cached_tokens,
+        output_tokens=use.output_tokens,
+        own=own,
+    )
 
 
 def total(values: Iterable[Any]) -> Any:
@@ -116,6 +123,7 @@ def price_usd(
     url: str | None,
     *,
     input_tokens: int,
+    cached_tokens: int | None = None,
     output_tokens: int,
     own: Mapping[str, tuple[float, float]],
 ) -> float | None:
@@ -126,7 +134,7 @@ def price_usd(
     table is that of the installed genai-prices; nothing is downloaded.
 
     *url* is the server's base URL; None: that of the environment, or else OpenAI's. *own* has the prices of a
-    million input and output tokens by model; they override the table.
+    million input and output tokens by model; they override the table, also for cached tokens.
     """
     if model in own:
         read, written = own[model]
@@ -135,7 +143,7 @@ def price_usd(
         return None
     from genai_prices import Usage, calc_price
 
-    usage = Usage(input_tokens=input_tokens, output_tokens=output_tokens)
+    usage = Usage(input_tokens=input_tokens, cache_read_tokens=cached_tokens, output_tokens=output_tokens)
     try:
         return float(calc_price(usage, model_ref=model, provider_api_url=url or environment_url()).total_price)
     except (LookupError, ValueError):

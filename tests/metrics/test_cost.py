@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+from dataclasses import replace
 from functools import partial
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
@@ -69,6 +70,12 @@ def test_a_server_that_does_not_say_what_was_used_leaves_it_unknown(usage: Any, 
     assert reported_use("html", model="m", url=None).input_tokens is None
 
 
+@pytest.mark.parametrize(("reported", "cached"), [(6, 6), (0, 0), (8, None), (-1, None), ("6", None)])
+def test_cached_tokens_are_a_part_of_the_input(reported: Any, cached: int | None) -> None:
+    usage = {"prompt_tokens": 7, "completion_tokens": 1, "prompt_tokens_details": {"cached_tokens": reported}}
+    assert reported_use({"usage": usage}, model="m", url=None).cached_tokens == cached
+
+
 def test_meters_of_questions_that_run_at_once_do_not_mix() -> None:
     async def question(number: int) -> list[TokenUse]:
         with metered() as uses:
@@ -120,6 +127,11 @@ def test_the_table_has_prices_of_providers_and_none_of_servers_of_ones_own(monke
     assert million("gpt-4o-mini", "https://api.openai.com/v1") == known
     assert million("gpt-4o-mini", "http://localhost:11434/v1") is None
     assert million("no-such-model", None) is None
+    use = TokenUse(model="gpt-4o-mini", url=None, input_tokens=1_000_000, output_tokens=1_000_000)
+    cheaper = usd_of(replace(use, cached_tokens=500_000), {})
+    assert cheaper is not None
+    assert 0 < cheaper < known
+    assert usd_of(replace(use, cached_tokens=500_000), {"gpt-4o-mini": (1.0, 2.0)}) == 3.0
     assert million("gpt-4o-mini", None, own={"gpt-4o-mini": (1.0, 2.0)}) == 3.0
 
 

@@ -22,6 +22,9 @@ class TokenUse:
     input_tokens: int | None = None
     """>= 0; None if the server did not report it."""
 
+    cached_tokens: int | None = None
+    """The part of `input_tokens` from the server's prefix cache, which may cost less."""
+
     output_tokens: int | None = None
     """Like `input_tokens`; 0 for embeddings."""
 
@@ -55,10 +58,13 @@ def note_use(use: TokenUse) -> None:
 def reported_use(reply: Any, *, model: str, url: str | None) -> TokenUse:
     """The tokens that an OpenAI-compatible reply reports; invalid numbers count as not reported."""
     usage = member(reply, "usage")
+    read = _count(usage, "prompt_tokens", "input_tokens")
+    cached = _count(member(usage, "prompt_tokens_details"), "cached_tokens")
     return TokenUse(
         model=model,
         url=url,
-        input_tokens=_count(usage, "prompt_tokens", "input_tokens"),
+        input_tokens=read,
+        cached_tokens=cached if (cached or 0) <= (read or 0) else None,
         output_tokens=_count(usage, "completion_tokens", "output_tokens"),
     )
 
