@@ -64,7 +64,7 @@ class BuildWithFiles(build_py):
                 packed = {path.name: path.read_text("utf-8") for path in paths}
                 if name in COMMENTS:
                     packed = {file: without_comments(text, name) for file, text in packed.items()}
-                elif name != "summary/schemas":  # `ragcheck schema` prints them as they are
+                else:
                     packed = {file: _compact(text) if file.endswith(".json") else text for file, text in packed.items()}
                 _pack(packed, package / name / f"texts.json.{'zlib' if name == 'config' else 'bz2'}")
                 for path in paths:

@@ -12,8 +12,8 @@ from pytest_ragcheck.scores.score import LARGEST
 from pytest_ragcheck.summary.predictions_reader import shown
 
 
-def result_schema_text(kind: str) -> str:
-    return package_text(f"summary/schemas/{kind}.schema.json")
+def result_schema(kind: str) -> Any:
+    return json.loads(package_text(f"summary/schemas/{kind}.schema.json"))
 
 
 def kind_of_document(document: object) -> str | None:
@@ -57,10 +57,10 @@ def schema_mistakes(kind: str, document: object, *, of_any_version: bool = False
 def _validator(kind: str) -> Any:
     from jsonschema import Draft202012Validator
 
-    schema = json.loads(result_schema_text(kind))
+    schema = result_schema(kind)
     if kind == "shard":
         # A record has the evidence of its gate in the form of the predictions file.
-        schema["$defs"] |= json.loads(result_schema_text("predictions"))["$defs"]
+        schema["$defs"] |= result_schema("predictions")["$defs"]
     # Following a reference takes as long as checking a value.
     return Draft202012Validator({**_expanded(schema, schema["$defs"]), "$defs": schema["$defs"]})
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import argparse
 import json
+from typing import Any
 
-from pytest_ragcheck.summary.result_schemas import result_schema_text
+from pytest_ragcheck.summary.result_schemas import result_schema
 
 
 def read_schema(name: str) -> str:
@@ -13,8 +14,10 @@ def read_schema(name: str) -> str:
     if name == "questions":
         from pytest_ragcheck.questions.fields.question_file_schema import question_file_schema
 
-        return json.dumps(question_file_schema(), indent=2) + "\n"
-    return result_schema_text(name)
+        schema: Any = question_file_schema()
+    else:
+        schema = result_schema(name)
+    return json.dumps(schema, indent=2) + "\n"
 
 
 def run(chosen: argparse.Namespace) -> int:
