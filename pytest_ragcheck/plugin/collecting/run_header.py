@@ -4,23 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+import pytest
 
 from pytest_ragcheck.config.readers import WITH_MODEL
 from pytest_ragcheck.config.settings import Settings
+from pytest_ragcheck.errors import StoreError, UsageError
 from pytest_ragcheck.plugin.collecting.overrides import homes_of
 from pytest_ragcheck.plugin.configuration import settings_of
-from pytest_ragcheck.plugin.run_state import run_of
-from pytest_ragcheck.plugin.workers.worker_info import runs_everything
+from pytest_ragcheck.plugin.run_state import RUN, run_of
+from pytest_ragcheck.plugin.workers.transport import has_workers
+from pytest_ragcheck.plugin.workers.worker_info import home_of, runs_everything
 from pytest_ragcheck.questions.question import QuestionSet
 from pytest_ragcheck.redaction import shown_url
 from pytest_ragcheck.redaction.printable import printable
+from pytest_ragcheck.report.counted import counted
 from pytest_ragcheck.report.terminal.run_lines import header_lines
 from pytest_ragcheck.scores.catalogue import JUDGED
 from pytest_ragcheck.verdict.failure_text import some
-
-if TYPE_CHECKING:
-    import pytest
 
 _MOST_NAMED = 5
 
@@ -29,12 +30,12 @@ def header(config: pytest.Config) -> list[str]:
     """The header; empty in a quiet run or if every question is deselected."""
     if not run_of(config).questions.selected or config.get_verbosity() < 0:
         return []
-    return [*lines_of_questions(config), *resume_lines_of(config)]
+    return [*lines_of_questions(config), *resume_lines(config)]
 
 
 def write_header(config: pytest.Config, lines: list[str]) -> None:
     """Write the header in the controller of xdist, with the lines of a worker, because only those collect questions."""
-    lines += resume_lines_of(config)
+    lines += resume_lines(config)
     if runs_everything(config):
         lines.append("ragcheck: --dist each: every worker asks every question; its datasets end in its name")
     reporter = config.pluginmanager.get_plugin("terminalreporter")
@@ -43,12 +44,37 @@ def write_header(config: pytest.Config, lines: list[str]) -> None:
             reporter.write_line(line)
 
 
-def resume_lines_of(config: pytest.Config) -> list[str]:
-    if not settings_of(config).run.resume:
-        return []
-    from pytest_ragcheck.plugin.collecting.resume_lines import resume_lines
+def resume_lines(config: pytest.Config) -> list[str]:
+    """
+    The number of questions that a run with `--rag-resume` takes from the last one; empty without it.
 
-    return resume_lines(config)
+    Raises a `pytest.UsageError` if that run had other settings, or another version of this package wrote it.
+    """
+    settings = settings_of(config)
+    if not settings.run.resume:
+        return []
+    from pytest_ragcheck.engine.fingerprint import fingerprint, question_digest
+    from pytest_ragcheck.engine.store.last_run import check_same, last_run
+    from pytest_ragcheck.engine.store.store_file import finished_keys
+
+    if runs_everything(config) and has_workers(config):
+        return ["ragcheck: resumed nothing: under --dist each every worker asks every question, and keeps no store"]
+    last = last_run(home_of(settings))
+    if last is None:
+        return ["ragcheck: resumed nothing: there is no finished earlier run, so every question is asked"]
+    try:
+        check_same(last, fingerprint(settings))
+        finished = finished_keys(last.folder)
+    except UsageError as error:
+        raise pytest.UsageError(f"ragcheck: {error}") from None
+    except StoreError:
+        return []  # reported when the run opens the store
+    run = config.stash.get(RUN, None)
+    if run is None or not (asked := run.questions.asked):
+        return [f"ragcheck: resumed {counted(len(finished), 'question')} of the run of {last.began}"]
+    digests = {key.partition(".")[0] for key in finished}
+    count = sum(question_digest(question) in digests for question in asked.values())
+    return [f"ragcheck: resumed {count} of {len(asked)} questions from the run of {last.began}"]
 
 
 def lines_of_questions(config: pytest.Config) -> list[str]:

@@ -8,7 +8,7 @@ import pytest
 
 from pytest_ragcheck.plugin.collecting.preconditions import check_preconditions
 from pytest_ragcheck.plugin.collecting.question_items import question_of
-from pytest_ragcheck.plugin.collecting.run_header import lines_of_questions, resume_lines_of
+from pytest_ragcheck.plugin.collecting.run_header import lines_of_questions, resume_lines
 from pytest_ragcheck.plugin.configuration import has_gate, settings_of
 from pytest_ragcheck.plugin.question_files import calls_rag_check
 from pytest_ragcheck.plugin.run_state import run_of
@@ -55,7 +55,7 @@ def _check_before_running(session: pytest.Session) -> None:
         check_gate(config)
         check_preconditions(config)
         # A quiet run prints no header, and must still refuse to resume a different run.
-        resume_lines_of(config)
+        resume_lines(config)
         if hasattr(config, "workerinput") and run_of(config).questions.selected:
             send(config, COLLECTED, "\n".join(lines_of_questions(config)), mark=COLLECTED)
     except pytest.UsageError as error:
