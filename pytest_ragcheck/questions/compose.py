@@ -19,6 +19,7 @@ _SAVE = "Save it as UTF-8; in Excel, choose 'CSV UTF-8'."
 _BINARY = {
     b"\xff\xfe": f"UTF-16. {_SAVE}",
     b"\xfe\xff": f"UTF-16. {_SAVE}",
+    b"\x1f\x8b": "compressed with gzip. Unpack it.",
     b"PK\x03\x04": "a workbook or an archive. In Excel, save the sheet as 'CSV UTF-8'.",
 }
 """The kinds of files that are no text, by their first bytes, each with its remedy."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -386,6 +387,7 @@ def test_an_unknown_form_is_reported_with_the_known_ones(tmp_path: Path, capsys:
         ),
         ("問\t答\n".encode("utf-16"), "is UTF-16. Save it as UTF-8; in Excel, choose 'CSV UTF-8'."),
         (b"PK\x03\x04\0", "is a workbook or an archive. In Excel, save the sheet as 'CSV UTF-8'."),
+        (gzip.compress(b"user_input,reference"), "is compressed with gzip. Unpack it."),
     ],
 )
 def test_a_spreadsheet_in_another_encoding_is_reported_with_the_menu_item(
