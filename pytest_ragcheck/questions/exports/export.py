@@ -71,7 +71,7 @@ class Export:
         if not asked:
             self.leave("rows without a question")
             return
-        question_id = self._unique(given_id or derived_id(asked[0]))
+        question_id = self._unique(text_of(given_id) or derived_id(asked[0]))
         for key in ("all_acceptable_answers", "must_mention", "must_not_mention"):
             if key in fields:
                 fields[key] = tuple(map(sound, fields[key]))

@@ -91,8 +91,9 @@ def _read_langsmith(material: Material, export: Export) -> None:
     for row in material.rows:
         inputs, outputs = _part(row, "inputs", _INPUTS), _part(row, "outputs", _OUTPUTS)
         columns = tuple(key for key in row if key.startswith((*_INPUTS, *_OUTPUTS)))
-        metadata = further(row, "id", "inputs", "outputs", *columns)
-        _add(export, inputs, outputs, given_id=row.get("id"), metadata=metadata)
+        name = "id" if "id" in row else "example_id"  # of Phoenix
+        metadata = further(row, name, "inputs", "outputs", *columns)
+        _add(export, inputs, outputs, given_id=row.get(name), metadata=metadata)
 
 
 def _part(row: Mapping[str, Any], name: str, prefixes: tuple[str, ...]) -> Any:

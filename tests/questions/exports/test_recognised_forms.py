@@ -601,6 +601,15 @@ def test_a_row_without_the_column_of_the_question_is_counted(
     assert (question["question"], left) == ("Q?", ["rows without a question: 1"])
 
 
+@pytest.mark.parametrize("name", ["id", "example_id"])
+def test_an_id_may_be_0_and_is_that_of_a_phoenix_csv(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    row = {name: 0, "inputs": {"question": "Which?"}, "outputs": {"answer": "A."}}
+    [question] = of_text("a.jsonl", json.dumps(row), tmp_path, capsys)
+    assert (question["id"], question.get("metadata")) == ("0", None)
+
+
 def test_an_answer_in_parts_of_a_message_is_expected(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     answer = {"role": "assistant", "content": [{"type": "text", "text": "A."}]}
     row = {"inputs": {"question": "Which?"}, "outputs": {"messages": [answer]}}
