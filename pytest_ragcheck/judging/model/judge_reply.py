@@ -13,7 +13,7 @@ from pytest_ragcheck.judging.model.reply_object import as_flag, as_number, as_te
 def _score(value: Any) -> float:
     number = as_number(value)
     if not 0 <= number <= 1:
-        raise ValueError(f"is {number:g}, outside 0..1")
+        raise ValueError(f"is {number:.9g}, outside 0..1")
     return number
 
 

@@ -153,6 +153,7 @@ def test_lone_surrogates_are_replaced_since_no_file_can_hold_them():
     [
         (reply(groundedness=1.3), "groundedness is 1.3, outside 0..1"),
         (reply(answer_correctness=-0.1), "answer_correctness is -0.1, outside 0..1"),
+        (reply(answer_correctness=1.0000001), "answer_correctness is 1.0000001, outside 0..1"),
         (reply(answer_correctness=85), "answer_correctness is 85, outside 0..1"),
         (reply(answer_correctness="85"), "answer_correctness is 85, outside 0..1"),
         (reply(answer_correctness="80%"), 'answer_correctness is "80%", not a number'),
