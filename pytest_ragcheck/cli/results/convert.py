@@ -72,6 +72,7 @@ def _unknown(material: Material) -> UsageError:
     return UsageError(
         f"{material.path}: is not a recognised export (found: {names}). Recognised: {known}, "
         "MT-RAG conversations, results of the old layout; `ragcheck docs convert` lists their keys. "
+        "SQuAD and other standard datasets need `ragcheck dataset`. "
         "A question file needs no conversion: name it *.rag.yaml, *.rag.json, *.rag.jsonl or *.rag.csv, and run "
         "`ragcheck check`."
     )

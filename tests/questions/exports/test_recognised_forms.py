@@ -371,6 +371,7 @@ def test_an_unknown_form_is_reported_with_the_known_ones(tmp_path: Path, capsys:
     errors = capsys.readouterr().err
     assert f"{path}: is not a recognised export (found: 'foo')." in errors
     assert all(form.name in errors for form in FORMS)
+    assert "SQuAD and other standard datasets need `ragcheck dataset`." in errors
     path.write_text("301 0 terms 1\n", encoding="utf-8")
     assert main(["convert", str(path)]) == 2
     what = "has judgements of TREC and no questions. Name the file of their topics too"
