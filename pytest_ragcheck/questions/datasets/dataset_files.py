@@ -144,7 +144,7 @@ def _line_row(path: Path, number: int, line: str) -> Row:
     try:
         value = json.loads(line.rstrip())
     except json.JSONDecodeError as error:
-        what = f"{error.msg} at column {error.colno}"
+        what = f"{error.msg.removesuffix(' at')} at column {error.colno}"
         raise DatasetError(f"{place}: expected a JSON object, found a broken one ({what}).") from error
     except RecursionError as error:
         raise DatasetError(f"{place}: expected a JSON object, found one that nests too deep.") from error

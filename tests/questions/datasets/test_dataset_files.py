@@ -122,6 +122,10 @@ def parquet_bytes(folder: Path) -> bytes:
             "line 4: expected a JSON object, found a broken one (Expecting value at column 6).",
         ),
         (
+            '{"q": 1}\n{"q": "cut',
+            "line 2: expected a JSON object, found a broken one (Unterminated string starting at column 7).",
+        ),
+        (
             '[{"q": 1},\n {"q": }]\n',
             "expected JSON, JSON Lines or parquet, found broken JSON (Expecting value: line 2 column 8 (char 18)).",
         ),
