@@ -3,7 +3,8 @@ How often the offline judge is right on answers by hand: `python -m tests.benchm
 
 `changed_details.jsonl` has answers in eight languages: half are right in other words; the others are wrong in one
 number, unit, date, negation, list item, name, role or condition. `everyday_answers.jsonl` has answers as language
-models write them: with lists, tables, code, citations, computed results, refusals and inventions.
+models write them: with lists, tables, code, citations, computed results, refusals and inventions. `refusals.jsonl` has
+answers that decline, and others that look alike.
 
 All were written without sight of the rules. Those of the set "read" were read while the rules were written, those of
 the sealed sets were only judged afterwards.
@@ -20,6 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.judging.offline.offline_judge import OfflineJudge
+from pytest_ragcheck.judging.offline.refusals import is_refusal
 from pytest_ragcheck.questions.question import Question
 from pytest_ragcheck.rag.answer import RagAnswer
 
@@ -32,6 +34,19 @@ FILES = ("changed_details", "everyday_answers")
 LINE = 0.7
 SEEN_BY_RULES = ("number", "unit", "date", "negation", "list")
 """The changes that rules can see. A name, a role or a condition takes a model's reading."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refusals:
+    """What the judge takes for refusals in one set of one language, or of all others."""
+
+    name: str
+    is_english: bool
+    n: int
+    """Of refusals."""
+    n_found: int
+    n_others: int
+    n_false_alarms: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,12 +92,36 @@ class Examples:
         return sum((a > b) + (a == b) / 2 for a in same for b in changed) / (len(same) * len(changed))
 
 
+def refusals() -> Iterator[Refusals]:
+    """Looks for refusals, and yields what is found in each set."""
+    rows = _rows("refusals")
+    for name, is_english in sorted({(row["set"], row["language"] == "en") for row in rows}):
+        found = [
+            (row["refusal"], is_refusal(row["answer"]))
+            for row in rows
+            if row["set"] == name and (row["language"] == "en") is is_english
+        ]
+        n = sum(is_one for is_one, _ in found)
+        yield Refusals(
+            name=name,
+            is_english=is_english,
+            n=n,
+            n_found=found.count((True, True)),
+            n_others=len(found) - n,
+            n_false_alarms=found.count((False, True)),
+        )
+
+
 def judged_sets() -> Iterator[Examples]:
     """Judges the examples, and yields each set."""
     for file in FILES:
-        text = Path(__file__).with_name(f"{file}.jsonl").read_text(encoding="utf-8")
-        for name, rows in groupby(map(json.loads, text.splitlines()), key=lambda row: str(row["set"])):
+        for name, rows in groupby(_rows(file), key=lambda row: str(row["set"])):
             yield _judged(file, name, list(rows))
+
+
+def _rows(file: str) -> list[dict[str, Any]]:
+    text = Path(__file__).with_name(f"{file}.jsonl").read_text(encoding="utf-8")
+    return list(map(json.loads, text.splitlines()))
 
 
 def _judged(file: str, name: str, rows: Sequence[dict[str, Any]]) -> Examples:
@@ -110,6 +149,11 @@ def main() -> None:
         sys.stdout.write(
             f"{found.file}, {found.name}: n={len(found.rows)}, right {right} of {of} ({right / of:.1%}), "
             f"AUC {found.area_under_curve(SEEN_BY_RULES):.3f}: {', '.join(by_change)}\n"
+        )
+    for each in refusals():
+        sys.stdout.write(
+            f"refusals, {each.name}, {'English' if each.is_english else 'seven other languages'}: "
+            f"{each.n_found} of {each.n} found, {each.n_false_alarms} false alarms in {each.n_others} other answers\n"
         )
 
 

@@ -46,7 +46,7 @@ def calibrated(raw: float, line: float) -> float:
 
 
 def test_the_judge_says_who_it_is():
-    assert OfflineJudge.identity == JudgeIdentity(kind="offline", prompt_version="offline-16")
+    assert OfflineJudge.identity == JudgeIdentity(kind="offline", prompt_version="offline-17")
 
 
 @pytest.mark.parametrize("answer", ["30 days", "Thirty days.", "30d", "You can ask within 30 days."])

@@ -324,6 +324,82 @@ Ik zou het niet weten.
 このページでは価格が説明されていません。
 回答は控えさせていただきます。
 我回答不了。
+The docs do not say.
+The docs don't cover this.
+Our docs don't mention a fee.
+I couldn't find that in our docs.
+The handbook doesn't say.
+The guide does not mention a deadline.
+The wiki has nothing on this.
+The FAQ doesn't answer that.
+Nothing in the docs about that.
+No mention of that in the docs.
+There's no info on this in the knowledge base.
+The knowledge base doesn't include this.
+That's not something I can find in the sources.
+Not mentioned.
+Not specified in the context.
+I am not able to answer this from the given context.
+Unable to answer based on the given documents.
+I'm afraid I can't help with that question.
+The retrieved chunks do not contain the answer.
+The corpus does not contain an answer.
+The dataset does not include this information.
+The transcript doesn't mention it.
+The report does not state the revenue for 2021.
+The contract is silent on this point.
+The policy doesn't specify.
+The documents are silent on that.
+Insufficient information.
+Insufficient context to answer.
+There isn't enough information to answer.
+I do not have enough context.
+No answer found.
+No relevant documents found.
+No results.
+Cannot answer.
+Can't say.
+Hmm, I don't see that anywhere.
+I wasn't able to find anything about refunds.
+I was unable to locate the answer.
+My sources don't list a phone number.
+It's not clear from the documentation.
+It is unclear from the text whether they ship to Canada.
+The text leaves this open.
+This information is not available.
+This isn't covered in the material I have.
+That information isn't in my knowledge base.
+Sorry, I only answer questions about Acme products.
+That is outside the scope of the documents.
+This question is out of scope.
+I can only answer questions about the handbook.
+I lack the information to answer.
+Das steht nicht in den Unterlagen.
+Keine Angabe.
+No aparece en los documentos.
+Weet ik niet.
+该文档没有提到。
+Не знаю.
+The manual doesn't tell us.
+The README does not say.
+The spec doesn't define it.
+The page doesn't list prices.
+The provided snippet doesn't have that.
+The email doesn't mention an amount.
+The article never says.
+The document never mentions it.
+None of the documents mention this.
+Neither document mentions the fee.
+The context provided lacks details about that.
+No data.
+I cannot verify that from the documents.
+I have not been given that information.
+I haven't been given that information.
+I was not provided with this information.
+I don't have access to that information.
+I'd need more context to answer that.
+Please provide more context.
+I'm not aware of any such policy.
 """
 
 ANSWERS = r"""
@@ -599,6 +675,28 @@ De gids verlaat de groep niet.
 ガイドはグループを離れません。
 午夜后任何人不得进入。
 导游不会离开团队。
+The policy does not cover floods.
+The guide does not charge for cancellations.
+The contract does not include maintenance.
+No, the plan doesn't include support.
+The report does not include taxes in the revenue.
+The product page lists no discount because there is none: the price is 20 EUR.
+Docs do not need to be notarised.
+No documents are needed.
+You do not need to send the docs by post.
+The docs are free.
+The spec does not allow spaces in names.
+The handbook does not apply to contractors.
+The email is sent at 9 am.
+The guide covers three cities.
+The dataset does not contain images, only text.
+The wiki is read-only.
+The FAQ page is at acme.com/faq.
+Guides do not give discounts.
+The docs team does not answer on weekends.
+The transcript costs 5 EUR.
+The README is in Markdown.
+The email does not include an attachment.
 """
 
 

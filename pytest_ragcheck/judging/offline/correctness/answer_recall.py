@@ -18,7 +18,7 @@ from pytest_ragcheck.judging.offline.correctness.expected_answer import (
     numbers_about,
     rounded_numbers,
 )
-from pytest_ragcheck.judging.offline.details.changed_details import changed_detail, swapped_numbers
+from pytest_ragcheck.judging.offline.details.changed_details import addresses_in, changed_detail, swapped_numbers
 from pytest_ragcheck.judging.offline.details.changed_lists import is_shortened
 from pytest_ragcheck.judging.offline.details.list_items import adds_to, entries_of, expected_items, leaves_out_item
 from pytest_ragcheck.judging.offline.details.roles import may_swap_nouns, read_clauses, swapped_noun, swapped_role
@@ -228,8 +228,11 @@ class AnswerRecall:
         return missing == content or (is_phrase and not expected_items(expected, answer.question, answer.terms))
 
     def _changes_detail(self, sought: ExpectedAnswer, expected: str) -> bool:
-        # True if the answer ends the expected list too early, or has another word in the same place.
+        # True if the answer has other addresses, ends the expected list too early, or has another word in the same place.
         answer = self._answer
+        addresses = addresses_in(expected)
+        if addresses and (own := addresses_in(answer.text)) and own.isdisjoint(addresses):
+            return True
         if is_shortened(answer.in_order, sought.terms):
             return True
         is_near_copy = _NEAR_COPY * len(sought.distinct) <= len(sought.distinct & answer.all)

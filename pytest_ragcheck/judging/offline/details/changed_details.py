@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
@@ -33,6 +34,7 @@ _OPPOSITES = {
     for term in terms_of(own)
 }
 _WITHOUT_PLACE = WITHOUT_POLARITY | BOUNDS
+_ADDRESS = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+|(?<=://)[^\s<>()\[\]\"'`?#]*[\w/]")
 
 
 @dataclass(slots=True, kw_only=True)
@@ -60,6 +62,12 @@ class ChangedDetail:
             return not expected.isdisjoint(self.terms)
         changes = not self.is_addition and expected.isdisjoint(self.terms)
         return changes and (not self.is_list or not AND.isdisjoint(expected))
+
+
+def addresses_in(text: str) -> frozenset[str]:
+    """The e-mail addresses and URLs of *text* in lower case, these without scheme, "www.", query and last slash."""
+    found = _ADDRESS.findall(text.lower()) if "@" in text or "://" in text else ()
+    return frozenset(each.removeprefix("www.").rstrip("/") for each in found)
 
 
 def changed_detail(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, pairwise
 
-from pytest_ragcheck.judging.offline.details.changed_details import ChangedDetail, changed_detail
+from pytest_ragcheck.judging.offline.details.changed_details import ChangedDetail, addresses_in, changed_detail
 from pytest_ragcheck.judging.offline.details.changed_lists import added_item, joined_items
 from pytest_ragcheck.judging.offline.details.roles import agents, may_swap_nouns, read_clauses, swapped_noun
 from pytest_ragcheck.judging.offline.grounding.context_index import ContextIndex
@@ -59,6 +59,12 @@ class Evidence:
     def add_computed(self, numbers: Iterable[str]) -> None:
         for known in (self.computed, self.numbers, self.known):
             known.update(numbers)
+
+    def lacks_address(self, sentence: str) -> bool:
+        """True if *sentence* has an e-mail address that the contexts lack, and these have others."""
+        own = _mail_addresses(sentence)
+        known = set[str]().union(*map(_mail_addresses, self._folded)) if own else own
+        return bool(known) and not own <= known
 
     def is_german(self, claim: Iterable[str]) -> bool:
         """True if *claim* and the question have two German words; German capitalises all nouns."""
@@ -180,6 +186,10 @@ def is_verbatim(sentence: str, contexts: Sequence[str]) -> bool:
         sentence in context and any(not before[-1:].isalnum() for before in context.split(sentence)[:-1])
         for context in contexts
     )
+
+
+def _mail_addresses(text: str) -> set[str]:
+    return {each for each in addresses_in(text) if "@" in each and ":" not in each}
 
 
 def _in_frames(terms: Sequence[str]) -> Iterator[tuple[str, str, str]]:

@@ -231,6 +231,8 @@ def _measure_claim(claim: Support, evidence: Evidence, size: int) -> None:
         claim.changed = evidence.swapped_noun(claim.sentence)
     if claim.changed is None and is_short:
         claim.changed = _added_end(claim, present) or _unknown_name(claim, present, evidence)
+    if "@" in claim.sentence and evidence.lacks_address(claim.sentence):
+        claim.changed = ChangedDetail(terms=content)
     if not evidence.has_verbatim(claim.sentence):
         stated = without_yes_or_no(claim.sentence, claim.terms)
         claimed = bits if stated is claim.terms and not claim.declines else evidence.index.bits_of(stated)

@@ -22,7 +22,7 @@ HOUR, DAY, NOON = 3600.0, 86400.0, 720
 """Seconds of an hour and a day, and minutes until noon."""
 
 _HOURS_OF_A_DAY = 24
-_TIMES = frozenset(("time", "months"))
+_TIMES = frozenset(("time", "months", "workdays"))
 _CALENDAR_SECONDS = 2629800.0  # a month
 _NEAR_A_DEGREE, _NEAR_A_SHARE = 0.6, 0.5
 _NEAR_A_MONTH = 0.02  # 30 days, 365 days and 52 weeks are as long as calendar units
@@ -124,7 +124,7 @@ class Quantity:
         if not self.dimension and not other.dimension:
             return bool(self.noun) and self.noun == other.noun
         pair = {self.dimension, other.dimension}
-        return len(pair) == 1 or pair in ({"time", "months"}, {"degree", "fahrenheit"})
+        return len(pair) == 1 or pair in ({"time", "months"}, {"time", "workdays"}, {"degree", "fahrenheit"})
 
     def contradicts(self, other: Quantity) -> bool:
         """True if the rates differ, or the bounds are opposite."""
