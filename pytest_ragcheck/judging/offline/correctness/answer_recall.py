@@ -228,7 +228,7 @@ class AnswerRecall:
         return missing == content or (is_phrase and not expected_items(expected, answer.question, answer.terms))
 
     def _changes_detail(self, sought: ExpectedAnswer, expected: str) -> bool:
-        # True if the answer has other addresses, ends the expected list too early, or has another word in the same place.
+        # True if the answer has other addresses, ends the list too early, or has another word in the same place.
         answer = self._answer
         addresses = addresses_in(expected)
         if addresses and (own := addresses_in(answer.text)) and own.isdisjoint(addresses):
