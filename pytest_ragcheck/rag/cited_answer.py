@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from dataclasses import replace
 from functools import cached_property
 from itertools import zip_longest
 from urllib.parse import unquote
@@ -87,7 +88,9 @@ def cited_answer(answer: RagAnswer) -> CitedAnswer:
         # The answer only repeats a link that a context has.
         if contexts or not (_URL_IN_TEXT.fullmatch(name) and _folded(name) in repeated)
     ]
-    return CitedAnswer(citations=tuple(citations), marked=marked, ids=documents.ids)
+    citing = {citation.marker.start for citation in citations}
+    markers = tuple(marker for marker in marked.markers if marker.start in citing)
+    return CitedAnswer(citations=tuple(citations), marked=replace(marked, markers=markers), ids=documents.ids)
 
 
 def document_of(source_id: str) -> str:

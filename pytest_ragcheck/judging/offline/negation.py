@@ -44,7 +44,7 @@ _NO = listed(WORDS["no"])
 _FIRST_WORD = re.compile(
     r"\W{0,20}((?:unfortunately|sadly|leider|noch|nog|helaas|malheureusement|lamentablemente|todav[ií]a|a[uú]n|"
     r"infelizmente|ainda|purtroppo|к сожалению|увы|пока),? )?"
-    r"([^\W\d_]+)(?: yet| at all)?[*_]{0,2}\s?(?:[.,:;!。，、！(–—\n]|- |$)",
+    r"(?:of |bien |por )?([^\W\d_]+)(?: yet| at all)?[*_]{0,2}\s?(?:[.,:;!。，、！(–—\n]|- |$)",
     re.IGNORECASE,
 )
 

@@ -25,6 +25,8 @@ _HOURS_OF_A_DAY = 24
 _TIMES = frozenset(("time", "months", "workdays"))
 _CALENDAR_SECONDS = 2629800.0  # a month
 _NEAR_A_DEGREE, _NEAR_A_SHARE = 0.6, 0.5
+_NEAR_A_MEASURE, _GRAMS_OF_A_POUND = 0.02, 453.592
+_MEASURES = frozenset(("length", "mass", "volume", "area"))  # with units of two systems
 _NEAR_A_MONTH = 0.02  # 30 days, 365 days and 52 weeks are as long as calendar units
 
 
@@ -99,7 +101,11 @@ class Quantity:
         if {mine, its} == {"time", "months"}:
             return abs(self.seconds - other.seconds) <= _NEAR_A_MONTH * max(self.seconds, other.seconds)
         if {mine, its} == {"degree", "fahrenheit"}:
-            return abs(self.celsius - other.celsius) < _NEAR_A_DEGREE
+            return abs(self.celsius - other.celsius) < max(_NEAR_A_DEGREE, _NEAR_A_MEASURE * self.celsius)
+        if {mine, its} == {"pound", "mass"}:
+            return _near(
+                *(each.value * (_GRAMS_OF_A_POUND if each.dimension == "pound" else 1) for each in (self, other))
+            )
         return "money" in (mine, its) and not MONEY.isdisjoint((mine, its)) and _close(self.value, other.value)
 
     def _same_number(self, other: Quantity) -> bool:
@@ -115,6 +121,8 @@ class Quantity:
         is_share = self.dimension == "percent" and (not are_certain or 100 * mine % 1 or 100 * its % 1)
         if is_share and abs(mine - its) < _NEAR_A_SHARE:  # 33 % is a third
             return True
+        if self.dimension in _MEASURES and _is_metric(self.factor) is not _is_metric(other.factor):
+            return _near(mine, its)
         return _close(mine, its) or (
             self.factor == other.factor and (self.value == other.other_value or self.other_value == other.value)
         )
@@ -146,6 +154,15 @@ class Quantity:
 def _is_fortnight(one: Quantity, other: Quantity) -> bool:
     # True for "quinze jours" and two weeks.
     return {one.value, other.value} == {14 * DAY, 15 * DAY} and 7 * DAY in (one.factor, other.factor)
+
+
+def _is_metric(factor: float) -> bool:
+    return f"{factor:e}".startswith("1.000000e")
+
+
+def _near(one: float, other: float) -> bool:
+    # True for measures of two systems: 10 miles (16 km).
+    return abs(one - other) <= _NEAR_A_MEASURE * max(abs(one), abs(other))
 
 
 def _close(one: float, other: float) -> bool:

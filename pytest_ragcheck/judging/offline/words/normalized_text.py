@@ -94,6 +94,8 @@ def normalised(text: str) -> str:
     "No one" becomes "nobody", "un'ora" "un ora", "No. 4" "number 4", "24/7" "24 hours a day", and 2024-05-01 a date in
     words.
     """
+    if "](" in text:
+        text = _LINK_TO_ITS_TEXT.sub(r"\2\1", text)
     has_digits = _DIGIT.search(text)
     if has_digits and ("M" in text or "B" in text):
         text = _LARGE.sub(r" \g<0>n", text)
@@ -101,6 +103,8 @@ def normalised(text: str) -> str:
     for cue, written, pattern in _SPELLINGS if has_digits else _SPELLINGS_OF_WORDS:
         if cue in text:
             text = re.sub(pattern, written, text)
+    if has_digits and ("+" in text or "-" in text or " 0" in text or "(" in text):
+        text = _PHONE.sub(lambda found: _NO_NATIONAL_DIGIT.sub("", found[0]), text)
     if "/" in text or ".20" in text or ".19" in text:
         text = _NUMERIC_DATE.sub(_numeric_date_in_words, text)
     return text
@@ -165,6 +169,14 @@ _NUMERIC_DATE = re.compile(
 )
 
 
+# "+49 (0)30 1234-56", "(030) 123 456", "04 72 00 18 36", "(555) 013-4477".
+_PHONE = re.compile(
+    r"(?<![\w.,-])(?:\+\d[\d ()./-]{6,18}\d|\(?0\d{2,5}\)?[ /-][\d /-]{3,14}\d|0\d(?:[ .-]\d\d){4}"
+    r"|\(?\d{3}\)?[ .-]{1,2}\d{3}[ .-]\d{4})(?!\w)"
+)
+_NO_NATIONAL_DIGIT = re.compile(r"^\+\d{1,3}[ .(-]|\(0\)|\D")
+# A Markdown link to its own text: "[a@b.example](mailto:a@b.example)".
+_LINK_TO_ITS_TEXT = re.compile(r"\[([^][\s]+)\]\(((?:https?://(?:www\.)?|mailto:)?)\1/?\)")
 _DIGIT = re.compile(r"\d")
 _SPELLINGS_OF_WORDS, _SPELLINGS_OF_NUMBERS = (
     [line.split("=>") for line in WORDS[name].strip().splitlines()] for name in ("spellings", "spellings with digits")

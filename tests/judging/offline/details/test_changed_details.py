@@ -404,6 +404,8 @@ def test_german_nouns_are_no_names() -> None:
         ("The app requires at least version 4.2.", "The app requires at most version 4.2."),
         ("Guests of 65 years or more pay half.", "Guests of 65 years or less pay half."),
         ("Refunds take 5 business days.", "Refunds take 5 calendar days."),
+        ("Apply by 31 March 2025.", "Apply after 31 March 2025."),
+        ("Call +1 (555) 013-4477.", "Call +1 (555) 013-4478."),
         ("For help, write to support@acme.example.", "For help, write to support@acme.test."),
     ],
 )
@@ -412,6 +414,25 @@ def test_an_answer_with_one_other_word_is_wrong_and_unsupported(right: str, wron
         judgement = judged(answer, right, right)
         assert ((judgement.answer_correctness or 0.0) >= 0.7) is passes
         assert ((judgement.groundedness or 0.0) >= 0.7) is passes
+
+
+@pytest.mark.parametrize(
+    ("written", "other"),
+    [
+        ("+1 (555) 013-4477", "+1-555-013-4477"),
+        ("+49 30 901820", "(030) 90 18 20"),
+        ("+49 (0)30 901820", "+49 30 90 18 20"),
+        ("04 72 00 18 36", "04.72.00.18.36"),
+    ],
+)
+def test_a_telephone_number_may_be_written_in_another_form(written: str, other: str) -> None:
+    judgement = judged(f"Call {other}.", f"Call us: {written}.", written)
+    assert (judgement.answer_correctness, judgement.groundedness) == (1.0, 1.0)
+
+
+def test_a_link_to_its_own_text_is_read_once() -> None:
+    judgement = judged("File bugs at [bugs.example/new](https://bugs.example/new).", "Bugs: https://bugs.example/new.")
+    assert (judgement.groundedness or 0.0) >= 0.7
 
 
 def test_an_address_may_be_written_in_another_form() -> None:
