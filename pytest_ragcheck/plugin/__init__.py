@@ -73,14 +73,14 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if metafunc.definition.get_closest_marker("rag_questions") is not None:
-        from pytest_ragcheck.plugin.collecting.marker import parametrize
+        from pytest_ragcheck.plugin.collecting.question_items import parametrize
 
         parametrize(metafunc)
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
     if item.get_closest_marker("rag_questions") is not None and not hasattr(item, "callspec"):
-        from pytest_ragcheck.plugin.collecting.marker import require_question
+        from pytest_ragcheck.plugin.collecting.question_items import require_question
 
         require_question(item)
     if RUN in item.config.stash:
@@ -93,7 +93,7 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     if configuration.is_given(config, "rag_shard"):
-        from pytest_ragcheck.plugin.collecting.sharding import keep_shard
+        from pytest_ragcheck.plugin.collecting.selection import keep_shard
 
         keep_shard(config, items)
     elif configuration.split_of(config):

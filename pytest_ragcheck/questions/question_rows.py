@@ -40,7 +40,7 @@ def write_questions(path: Path, dataset_name: str, questions: Sequence[Question]
     if path.suffix == ".json":
         text = json.dumps(document, ensure_ascii=False, indent=2) + "\n"
     else:
-        from pytest_ragcheck.questions.nodes.yaml_text import yaml_text
+        from pytest_ragcheck.questions.nodes.yaml_nodes import yaml_text
 
         text = yaml_text(document)
     path.write_text(text, encoding="utf-8")

@@ -1,7 +1,8 @@
-"""Records the questions of the collected items, and refuses a run that could measure nothing."""
+"""Selects the questions of the collected items and of a shard, and refuses a run that could measure nothing."""
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable
 
 import pytest
@@ -9,7 +10,7 @@ import pytest
 from pytest_ragcheck.plugin.collecting.preconditions import check_preconditions
 from pytest_ragcheck.plugin.collecting.question_items import question_of
 from pytest_ragcheck.plugin.collecting.run_header import lines_of_questions, resume_lines
-from pytest_ragcheck.plugin.configuration import has_gate, settings_of
+from pytest_ragcheck.plugin.configuration import IS_SPLIT, has_gate, settings_of
 from pytest_ragcheck.plugin.question_files import calls_rag_check
 from pytest_ragcheck.plugin.run_state import run_of
 from pytest_ragcheck.plugin.workers.transport import COLLECTED, REFUSAL, send
@@ -62,3 +63,33 @@ def _check_before_running(session: pytest.Session) -> None:
         if not hasattr(config, "workerinput"):
             raise
         send(config, REFUSAL, str(error))
+
+
+def keep_shard(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Deselect the items of other shards. Tests that ask no question stay in every shard."""
+    # Dealt in the order of a hash, all machines agree, and the sizes of two shards differ by at most one item.
+    # The turns of a conversation stay together and count as one item.
+    shard = settings_of(config).run.shard
+    if shard is None:
+        return
+    number, count = shard
+    keys = {item: key for item in items if (key := _key(item))}
+    ordered = sorted(set(keys.values()), key=lambda key: (hashlib.sha256(key.encode()).digest(), key))
+    own = set(ordered[number - 1 :: count])
+    others = {item for item, key in keys.items() if key not in own}
+    if others:
+        config.stash[IS_SPLIT] = True
+        config.hook.pytest_deselected(items=[item for item in items if item in others])
+        del config.stash[IS_SPLIT]
+        items[:] = [item for item in items if item not in others]
+
+
+def _key(item: pytest.Item) -> str:
+    # A key for all machines; empty if the item asks no question.
+    question = question_of(item)
+    if question is not None:
+        if question.turn is not None:
+            return f"{question.dataset_name}::{question.conversation}::{item.nodeid.partition('::')[0]}"
+        # Several tests can share a question.
+        return f"{question.dataset_name}::{question.id}::{item.nodeid}"
+    return item.nodeid if calls_rag_check(item) else ""

@@ -1,4 +1,4 @@
-"""Summarizes a run, writes its files, and lists them in the terminal report."""
+"""Summarizes a run, writes its files and reports, and lists them in the terminal report."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_ragcheck.config.readers import HTML_ENDINGS
 from pytest_ragcheck.engine.store.store_file import forget_unused
-from pytest_ragcheck.errors import ResultsError
+from pytest_ragcheck.errors import ResultsError, UsageError
 from pytest_ragcheck.plugin.collecting.collection_scope import reach_of
 from pytest_ragcheck.plugin.collecting.gate_baseline import baseline_if_read, rules_of
 from pytest_ragcheck.plugin.collecting.preconditions import NO_ENDPOINT
@@ -19,18 +20,25 @@ from pytest_ragcheck.plugin.configuration import settings_of
 from pytest_ragcheck.plugin.ending.item_outcomes import outcomes_of
 from pytest_ragcheck.plugin.run_state import OVER_BUDGET, GateOutcome, Run
 from pytest_ragcheck.plugin.workers.worker_info import run_folder, runs_everything
+from pytest_ragcheck.questions.question_rows import questions_document
 from pytest_ragcheck.redaction.printable import printable
 from pytest_ragcheck.report.counted import counted
+from pytest_ragcheck.report.files.json_writer import rounded
+from pytest_ragcheck.report.files.result_documents import predictions_document, summary_document
 from pytest_ragcheck.report.files.result_files import write_results, write_shard
+from pytest_ragcheck.report.files.results_reader import Results, asked_rows
 from pytest_ragcheck.report.terminal.annotations import annotation_lines
+from pytest_ragcheck.report.terminal.findings_lines import changes_of
 from pytest_ragcheck.report.terminal.gate_lines import decision_text, flaky_lines, lines_beside
 from pytest_ragcheck.report.terminal.run_lines import LEFT_IS_RED, summary_lines
+from pytest_ragcheck.report.write_report import write_report
 from pytest_ragcheck.summary.aggregate import aggregate
 from pytest_ragcheck.summary.flaky import flaky_in_run
 from pytest_ragcheck.summary.gate.gate_decision import tolerated
 
 if TYPE_CHECKING:
     from pytest_ragcheck.config.settings import Settings
+    from pytest_ragcheck.plugin.run_state import GateOutcome
     from pytest_ragcheck.summary.aggregate import Summary
     from pytest_ragcheck.summary.run_outcomes import Outcomes
     from pytest_ragcheck.verdict.record import Record
@@ -83,8 +91,6 @@ def finish(
         shutil.rmtree(run_folder(config), ignore_errors=True)
     lines += map(printable, written.lines(config.invocation_params.dir))
     if settings.run.reports:
-        from pytest_ragcheck.plugin.ending.report_writing import write_reports
-
         lines += map(printable, write_reports(session, run.gate, outcomes, summary))
     return lines
 
@@ -145,3 +151,33 @@ def _gate_lines(config: pytest.Config, gate: GateOutcome) -> Iterator[str]:
     shown_above = config.getoption("tbstyle", "auto") not in {"no", "line"}
     text = decision_text(gate.decision) if gate.decision is not None and shown_above else ""
     return lines_beside(text, gate.lines)
+
+
+def write_reports(session: pytest.Session, gate: GateOutcome, outcomes: Outcomes, summary: Summary) -> Iterator[str]:
+    """Write the reports, and yield a line for each. A green run turns red if one cannot be written."""
+    settings = settings_of(session.config)
+    clean = settings.redactor.document
+    text = settings.redactor.text
+    results = Results(
+        predictions=clean(rounded(predictions_document(outcomes))),
+        summary=clean(rounded(summary_document(outcomes, summary))),
+        asked=asked_rows(clean(questions_document(each.dataset_name, each.questions)) for each in outcomes.sets),
+        baseline=baseline_if_read(session.config) if gate.decision is not None else None,
+        notes=list(map(text, gate.lines)),
+        gate=None if gate.headline is None else text(gate.headline),
+        changes={(text(dataset), text(name)): found for (dataset, name), found in changes_of(gate.decision).items()}
+        if gate.decision is not None
+        else {},
+        xfailed={(text(dataset), text(name)): text(why) for (dataset, name), why in outcomes.tolerated.items()},
+    )
+    start = session.config.invocation_params.dir
+    for path in settings.run.reports:
+        is_page = path.suffix.lower() in HTML_ENDINGS
+        try:
+            # All commands of a CI step share one summary file.
+            write_report(results, path, "html" if is_page else "markdown", append=not is_page)
+        except UsageError as error:
+            session.exitstatus = session.exitstatus or pytest.ExitCode.TESTS_FAILED
+            yield f"report: NOT WRITTEN: {error}"
+        else:
+            yield f"report: {path.relative_to(start) if path.is_relative_to(start) else path}"

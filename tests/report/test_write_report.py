@@ -6,7 +6,7 @@ import csv
 import io
 import json
 
-from pytest_ragcheck.report.files.table_export import export_csv, export_jsonl
+from pytest_ragcheck.report.write_report import export_csv, export_jsonl
 from tests.report.results import ERRORED, FAILED, PASSED, results_of
 
 RESULTS = results_of(PASSED, FAILED, ERRORED)
