@@ -1,7 +1,13 @@
 """Keeps secrets and terminal commands out of shown and written text."""
 
 from pytest_ragcheck.redaction.redactor import Redactor
-from pytest_ragcheck.redaction.secret_patterns import REDACTED, header_secrets, is_secret_header
-from pytest_ragcheck.redaction.secret_urls import shown_query, shown_url, url_secrets
+from pytest_ragcheck.redaction.secret_patterns import (
+    REDACTED,
+    header_secrets,
+    is_secret_header,
+    shown_query,
+    shown_url,
+    url_secrets,
+)
 
 __all__ = ["REDACTED", "Redactor", "header_secrets", "is_secret_header", "shown_query", "shown_url", "url_secrets"]

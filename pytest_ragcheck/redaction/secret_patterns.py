@@ -1,4 +1,4 @@
-"""Finds secrets that are not known in advance, by their form or their context."""
+"""Finds secrets that are not known in advance, by their form or their context, and shows URLs without them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import binascii
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from urllib.parse import unquote_plus
+from urllib.parse import unquote, unquote_plus, urlsplit
 
 REDACTED = "[redacted]"
 
@@ -19,6 +19,7 @@ _SECRET_HEADER = re.compile(r"auth|cookie|key|token|secret|passw|sign|credential
 _LOOKS_RANDOM = re.compile(r"(?=.*\d)[\w+/=.~-]{20,}")
 # Anchored at the start of a run: otherwise each letter looks ahead for a digit, in quadratic time.
 _RANDOM_RUN = re.compile(r"(?<![A-Za-z0-9])(?=[A-Za-z]*\d)[A-Za-z0-9]{12,}")
+_SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:/+", re.IGNORECASE)
 _PARAMETER = re.compile(r"([?&]([\w.-]{1,80})=)([^&\s\"'<>\\\[\]#]{6,})")
 
 
@@ -146,3 +147,47 @@ PATTERNS = (
     # No match starts inside another: otherwise a text of nothing but prefixes takes quadratic time.
     SecretPattern(("eyj",), r"(?<![\w.-])()(eyJ[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*){1,3})"),
 )
+
+
+def url_secrets(url: str) -> list[str]:
+    """The user name, the password and the values of parameters that look secret in a URL, encoded and decoded."""
+    parts = urlsplit(url)
+    found = []
+    userinfo, at, _ = parts.netloc.rpartition("@")
+    if at:
+        found += [userinfo, unquote(userinfo)]
+        if password := userinfo.partition(":")[2]:
+            found += [password, unquote(password)]
+    for pair in parts.query.split("&"):
+        name, _, value = pair.partition("=")
+        if is_secret_parameter(name, value):
+            found += [value, unquote_plus(value)]
+    return list(dict.fromkeys(found))
+
+
+def shown_url(url: str) -> str:
+    """The URL without user name, password and fragment, and with secret parameters redacted."""
+    start, mark, query = url.partition("#")[0].partition("?")
+    return _without_userinfo(start) + mark + shown_query(query)
+
+
+def shown_query(query: str) -> str:
+    return "&".join(map(_shown_pair, query.split("&")))
+
+
+def _without_userinfo(url: str) -> str:
+    try:
+        parts = urlsplit(url)
+        if parts.netloc and parts.port != 0:
+            return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
+    except ValueError:  # an incomplete IPv6 address, or an invalid port
+        pass
+    # An invalid URL loses everything that could be a user name or a password.
+    before, at, after = url.rpartition("@")
+    scheme = _SCHEME.match(before) if at else None
+    return f"{scheme[0] if scheme else ''}{after}"
+
+
+def _shown_pair(pair: str) -> str:
+    name, _, value = pair.partition("=")
+    return f"{name}={REDACTED}" if is_secret_parameter(name, value) else pair

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.config.settings import DUMMY_API_KEY, Settings
@@ -16,13 +16,16 @@ from pytest_ragcheck.plugin.collecting.overrides import is_overridden
 from pytest_ragcheck.plugin.collecting.run_baseline import DRIFT_SAMPLE, RunBaseline
 from pytest_ragcheck.plugin.configuration import settings_of
 from pytest_ragcheck.report.counted import counted
-from pytest_ragcheck.summary.gate.gate_estimate import gate_estimate
+from pytest_ragcheck.summary.gate.procedure.candidate import ASKS, MORE_ASKS
+from pytest_ragcheck.summary.gate.procedure.side_by_side import MOST
+from pytest_ragcheck.verdict.verdict import Verdict
 
 if TYPE_CHECKING:
     import pytest
 
     from pytest_ragcheck.plugin.run_state import Run
     from pytest_ragcheck.questions.question import Question
+    from pytest_ragcheck.summary.gate.baseline_reader import BaselineRow
 
 
 def dry_run_lines(config: pytest.Config, run: Run) -> list[str]:
@@ -57,14 +60,14 @@ def _gate_lines(config: pytest.Config, questions: Sequence[Question], estimated:
     if run is None:
         return
     rows = [(row, question.turn or 1) for question in questions if (row := run.row(question)) is not None]
-    most = gate_estimate(rows, run.gate)
-    calls = f"{counted(most.asks, 'call')} to the system"
+    asks, judgements = _most_requests(rows, run.gate)
+    calls = f"{counted(asks, 'call')} to the system"
     drift = ""
     if estimated.judge_calls != 0:
-        calls += f" and {most.judgements:,} to the judge"
+        calls += f" and {judgements:,} to the judge"
         drift = f"; to measure drift, at most {min(DRIFT_SAMPLE, len(rows))} of them get one"
     if estimated.usd is not None and estimated.judge_calls:
-        calls += f", about ${estimated.usd * most.judgements / estimated.judge_calls:.4f}"
+        calls += f", about ${estimated.usd * judgements / estimated.judge_calls:.4f}"
     yield f"gate {run.gate:<16}at most {calls}, if every answer is new and fails"
     yield f"baseline             recorded answers of {counted(len(rows), 'question')} need no new verdict{drift}"
 
@@ -78,3 +81,22 @@ def check_cost_is_known(settings: Settings, *, own_judge: bool) -> None:
     model = settings.judge.model or ""
     if price_usd(model, settings.judge.url, input_tokens=1, output_tokens=1, own=settings.judge.own_prices) is None:
         raise UsageError(f"--rag-max-cost: the cost of the judge is not known: {why_no_price(model)}.")
+
+
+def _most_requests(rows: Iterable[tuple[BaselineRow, int]], gate: str) -> tuple[int, int]:
+    # The calls of the gate `confirmed` or `regression` to the system and to the judge, if every answer is new and fails.
+    # Each row comes with the number of requests to ask its question again: a turn is asked after those before it.
+    asks = judgements = 0
+    for row, requests in rows:
+        if row.verdict is Verdict.ERROR:
+            continue
+        passed = row.verdict is Verdict.PASS
+        if not passed and gate == "confirmed":
+            continue
+        again = MORE_ASKS if gate == "confirmed" or (row.passes and row.fails) else ASKS
+        asks += again * requests
+        judgements += again + (2 * MOST if passed else 0)
+        if gate == "regression":
+            # Each version of the answer for the mean, twice if a single metric is asserted.
+            judgements += (len(row.saved) + 1) * (1 if len(row.thresholds) > 1 else 2)
+    return asks, judgements
