@@ -16,8 +16,8 @@ from pytest_ragcheck.plugin.run_state import RUN
 if TYPE_CHECKING:
     from pytest_ragcheck.config.settings import Settings
     from pytest_ragcheck.judging.judgement import GivenJudge, Judge
-    from pytest_ragcheck.plugin.asking.plan import Backends
     from pytest_ragcheck.plugin.asking.rag_check import RagCheck
+    from pytest_ragcheck.plugin.asking.schedule import Backends
     from pytest_ragcheck.questions.question import Question
     from pytest_ragcheck.rag.answer import Asks
     from pytest_ragcheck.verdict.record import Record
@@ -151,7 +151,7 @@ def _backends(client: Any, judge: GivenJudge | None, settings: Settings) -> Back
     # The client, judge and settings of a question; overridden settings can name an uninstalled package.
     from pytest_ragcheck.judging.checked_judgement import as_judge
     from pytest_ragcheck.metrics.metric_choice import check_installed
-    from pytest_ragcheck.plugin.asking.plan import Backends
+    from pytest_ragcheck.plugin.asking.schedule import Backends
 
     _check_settings(settings)
     with _usage_errors_as_failures():

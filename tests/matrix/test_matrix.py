@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_ragcheck.plugin.asking.plan import AGAIN
+from pytest_ragcheck.plugin.asking.schedule import AGAIN
 from tests.matrix.rows import ROWS, SAME, Row
 from tests.matrix.sample import order_of_tests, run_sample, write_sample
 

@@ -17,7 +17,7 @@ import pytest
 
 from pytest_ragcheck.engine.store.last_run import last_run
 from pytest_ragcheck.engine.store.run_folder import FOLDER
-from pytest_ragcheck.plugin.asking.plan import NARROW
+from pytest_ragcheck.plugin.asking.schedule import NARROW
 from tests.harness import OTHERS, exhaustive, python_of_forks
 from tests.servers.counting import Counting
 from tests.servers.fake_endpoint import FakeEndpoint

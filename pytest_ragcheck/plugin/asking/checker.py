@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from pytest_ragcheck.judging.judgement import Judge
     from pytest_ragcheck.metrics.metric import Metric
     from pytest_ragcheck.plugin.asking.document_step import RunDocuments
-    from pytest_ragcheck.plugin.asking.plan import Backends
+    from pytest_ragcheck.plugin.asking.schedule import Backends
     from pytest_ragcheck.plugin.collecting.run_baseline import RunBaseline
     from pytest_ragcheck.questions.question import Question
     from pytest_ragcheck.rag.answer import Asks, RagAnswer

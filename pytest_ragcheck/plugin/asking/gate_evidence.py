@@ -34,7 +34,7 @@ from pytest_ragcheck.verdict.verdict import Verdict, shortfalls
 
 if TYPE_CHECKING:
     from pytest_ragcheck.plugin.asking.checker import Checker
-    from pytest_ragcheck.plugin.asking.plan import Backends
+    from pytest_ragcheck.plugin.asking.schedule import Backends
     from pytest_ragcheck.plugin.collecting.run_baseline import RunBaseline
     from pytest_ragcheck.questions.question import Question
     from pytest_ragcheck.rag.answer import RagAnswer

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from pytest_ragcheck.concurrency.limiter import Limiter
     from pytest_ragcheck.engine.budget import Budget
     from pytest_ragcheck.judging.judgement import Judge
-    from pytest_ragcheck.plugin.asking.plan import Backends
+    from pytest_ragcheck.plugin.asking.schedule import Backends
 
 _REMEMBERED = 8
 """Number of judges that are not tried again; fixtures of narrow scope make a new judge for each item."""

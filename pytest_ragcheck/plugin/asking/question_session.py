@@ -20,9 +20,8 @@ from pytest_ragcheck.errors import EndpointUnreachable, IngestionError, UsageErr
 from pytest_ragcheck.plugin.asking.asker import Asker, with_question
 from pytest_ragcheck.plugin.asking.checker import Checker
 from pytest_ragcheck.plugin.asking.live_fixtures import live_fixtures
-from pytest_ragcheck.plugin.asking.plan import AGAIN, CALLED, SWITCHED_OFF, Backends, plan
 from pytest_ragcheck.plugin.asking.preflight_step import Preflight
-from pytest_ragcheck.plugin.asking.schedule import Schedule
+from pytest_ragcheck.plugin.asking.schedule import AGAIN, CALLED, SWITCHED_OFF, Backends, Schedule
 from pytest_ragcheck.plugin.asking.session_loop import loop_of
 from pytest_ragcheck.plugin.asking.shared_run import forget_limits, limits_of, opened_store
 from pytest_ragcheck.plugin.asking.waiting import Waiting
@@ -88,7 +87,7 @@ class QuestionSession:
         switched_off = SWITCHED_OFF if "prefetch" in settings_of(config).run.disabled else ""
         alone = FORKED if forked else switched_off or _why_alone(worker, store)
         fixtures = live_fixtures(config)
-        self._schedule = Schedule(plan(session, switched_off=alone), fixtures)
+        self._schedule = Schedule(session, fixtures, switched_off=alone)
         self._fixtures = fixtures
         self._key_of_last_item = ""
         """The key of the last item of a worker, if its question was prefetched."""

@@ -27,7 +27,7 @@ from pytest_ragcheck.verdict.verdict import Verdict
 
 if TYPE_CHECKING:
     from pytest_ragcheck.config.settings import Settings
-    from pytest_ragcheck.plugin.asking.plan import Backends
+    from pytest_ragcheck.plugin.asking.schedule import Backends
 
 
 class RagCheck:

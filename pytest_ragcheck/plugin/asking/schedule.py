@@ -1,19 +1,96 @@
-"""Decides for each item whether its question is prefetched, and which questions begin with it."""
+"""Decides which questions of a session are prefetched, with which item, and why the others are not."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.engine.conversation import by_conversation, conversation_of
-from pytest_ragcheck.engine.fingerprint import store_key
+from pytest_ragcheck.engine.fingerprint import backends_digest, store_key
 from pytest_ragcheck.frozen import frozen
-from pytest_ragcheck.plugin.asking.plan import AGAIN, NARROW, OTHER_BACKENDS, Backends, FixtureHome, Plan
+from pytest_ragcheck.judging.checked_judgement import FunctionJudge
+from pytest_ragcheck.plugin.asking.live_fixtures import BACKEND_FIXTURES
+from pytest_ragcheck.plugin.collecting.overrides import has_fixture
+from pytest_ragcheck.plugin.collecting.question_items import QuestionItem, question_of
 
 if TYPE_CHECKING:
     import pytest
 
+    from pytest_ragcheck.config.settings import Settings
+    from pytest_ragcheck.judging.judgement import Judge
     from pytest_ragcheck.plugin.asking.live_fixtures import LiveFixtures
     from pytest_ragcheck.questions.question import Question
+
+
+FixtureHome = tuple["Path | None", ...]
+"""
+The folder whose conftest.py overrides each fixture of `BACKEND_FIXTURES`; None for the plugin's own.
+
+A question of the tier `retrieval` has no entry for the judge.
+"""
+
+MAY_BE_SKIPPED = "the item may be skipped"
+PARAMETRIZED = "the item is parametrized"
+OWN_FIXTURES = "the test, its class or its module may have fixtures of its own"
+CHANGED = "rag_question or rag_result is overridden"
+SWITCHED_OFF = "prefetch is disabled (rag_disable)"
+NARROW = "rag_client, rag_judge or rag_settings is not of session scope"
+OTHER_BACKENDS = "rag_client, rag_judge or rag_settings was another than expected"
+AGAIN = "the item ran before"
+CALLED = "rag_check was called"
+
+_CHANGED_BY = ("rag_question", "rag_result")
+"""An override of one of these fixtures can change the question, so its questions are not prefetched."""
+
+
+@frozen
+class Backends:
+    """The client, the judge and the settings that a question is evaluated with."""
+
+    client: Any
+    judge: Judge | None
+    settings: Settings
+
+    @property
+    def digest(self) -> str:
+        return backends_digest(self.client, self.judge, self.settings)
+
+    def same_as(self, other: Backends) -> bool:
+        return all(own is its for own, its in zip(self._given, other._given, strict=True))
+
+    @property
+    def _given(self) -> tuple[Any, ...]:
+        # The values of `BACKEND_FIXTURES`, with a judge function unwrapped, because each item wraps it again.
+        judge = self.judge.function if isinstance(self.judge, FunctionJudge) else self.judge
+        return self.client, judge, self.settings
+
+    def are_lasting(self, set_up: Mapping[pytest.FixtureDef[Any], int], *, judged: bool) -> bool:
+        """
+        Return True if the backends live as long as the session, and other items of the folder share them.
+
+        A fixture of narrower scope can return the value that it overrides, to some items only. While such a fixture is
+        set up, the answer is False. *set_up* has the ids of the fixtures' values. A question of the tier `retrieval`
+        is not *judged*.
+        """
+        return all(
+            {each.scope for each, given in set_up.items() if (each.argname, given) == (name, id(value))} == {"session"}
+            for name, value in zip(BACKEND_FIXTURES, self._given, strict=True)
+            if judged or name != "rag_judge"
+        )
+
+
+@dataclass(slots=True)
+class Prefetchable:
+    """A question that can be asked as soon as the backends of its folder are known."""
+
+    question: Question
+    home: FixtureHome
+
+    key: str = ""
+    """The key in the store, once the question may begin; it has the digest of the backends."""
 
 
 @frozen
@@ -37,11 +114,32 @@ class Schedule:
     The first item whose backends are those of the session or of its folder begins all questions with these backends.
     """
 
-    def __init__(self, plan: Plan, fixtures: LiveFixtures) -> None:
-        self._ahead = plan.ahead
-        self._on_demand = plan.on_demand
+    def __init__(self, session: pytest.Session, fixtures: LiveFixtures, *, switched_off: str) -> None:
+        """Plan the collected session; *switched_off* is why no question is prefetched, empty if any may be."""
         self._fixtures = fixtures
         self._begun: dict[FixtureHome, tuple[Backends, str]] = {}
+        self._ahead: dict[str, Prefetchable] = {}
+        self._on_demand: dict[str, str] = {}
+        conftests = _conftests(session.config)
+        folders = [_folders_with(conftests, name) for name in BACKEND_FIXTURES]
+        changing = frozenset().union(*(_folders_with(conftests, name) for name in _CHANGED_BY))
+
+        @cache
+        def found_for(path: Path) -> tuple[bool, FixtureHome]:
+            """Return whether a fixture changes the file's questions, and the folders of its backends."""
+            return _nearest(path, changing) is not None, tuple(_nearest(path, where) for where in folders)
+
+        for item in session.items:
+            question = question_of(item)
+            if question is None:
+                continue
+            changed, home = found_for(item.path)
+            why = switched_off or (CHANGED if changed else _why_not_ahead(item))
+            if why:
+                self._on_demand[item.nodeid] = why
+            else:
+                # A question of the tier retrieval has no judge, the middle value.
+                self._ahead[item.nodeid] = Prefetchable(question, home if question.is_answered else home[::2])
 
     @property
     def to_go(self) -> int:
@@ -71,3 +169,29 @@ class Schedule:
     def clear(self) -> None:
         """Forget the questions whose items have not run, because none of these items will."""
         self._ahead.clear()
+
+
+def _why_not_ahead(item: pytest.Item) -> str:
+    if any(map(item.get_closest_marker, ("skip", "skipif"))):
+        return MAY_BE_SKIPPED
+    callspec = getattr(item, "callspec", None)
+    if callspec is not None and callspec.params.keys() != {"rag_question"}:
+        return PARAMETRIZED
+    if isinstance(item, QuestionItem):
+        return ""
+    homes = (getattr(item, "module", None), getattr(item, "cls", None))
+    own = any(has_fixture(home, name) for home in homes for name in (*BACKEND_FIXTURES, *_CHANGED_BY))
+    return OWN_FIXTURES if own or "rag_result" not in getattr(item, "fixturenames", ()) else ""
+
+
+def _conftests(config: pytest.Config) -> list[object]:
+    plugins = config.pluginmanager.get_plugins()
+    return [each for each in plugins if Path(getattr(each, "__file__", None) or "").name == "conftest.py"]
+
+
+def _folders_with(conftests: Sequence[Any], fixture: str) -> frozenset[Path]:
+    return frozenset(Path(each.__file__).parent for each in conftests if has_fixture(each, fixture))
+
+
+def _nearest(path: Path, folders: frozenset[Path]) -> Path | None:
+    return next((folder for folder in (path, *path.parents) if folder in folders), None)
