@@ -24,6 +24,7 @@ from pytest_ragcheck.summary.gate.procedure.compared_question import (
     Look,
     Reply,
     Scores,
+    passes,
 )
 from pytest_ragcheck.summary.gate.procedure.mean_test import can_be_judged
 from pytest_ragcheck.summary.gate.recorded.rescoring import look_of_today
@@ -172,7 +173,7 @@ class _Examination:
         return Look(
             answer=digest,
             scores=scores,
-            passed=all(scores[m] >= minimum for m, minimum in thresholds.items() if m in scores),
+            passed=passes(scores, thresholds),
             fresh=not record.verdict_cached and record.judge is not None,
         )
 

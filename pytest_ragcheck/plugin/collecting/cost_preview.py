@@ -84,7 +84,7 @@ def check_cost_is_known(settings: Settings, *, own_judge: bool) -> None:
 
 
 def _most_requests(rows: Iterable[tuple[BaselineRow, int]], gate: str) -> tuple[int, int]:
-    # The calls of the gate `confirmed` or `regression` to the system and to the judge, if every answer is new and fails.
+    # The calls of the gate `confirmed` or `regression` to the system and the judge, if every answer is new and fails.
     # Each row comes with the number of requests to ask its question again: a turn is asked after those before it.
     asks = judgements = 0
     for row, requests in rows:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.scores.catalogue import JUDGED
 from pytest_ragcheck.summary.gate.gate_replies import evidence_of
+from pytest_ragcheck.summary.gate.procedure.compared_question import passes
 from pytest_ragcheck.summary.gate_rules import COMPARING, GateRules
 from pytest_ragcheck.summary.run_outcomes import EXPECTED
 from pytest_ragcheck.verdict.verdict import Verdict
@@ -179,7 +180,7 @@ def _under_todays_rules(row: BaselineRow, record: Record) -> BaselineRow:
         passed, scores = latest.passed, latest.scores
     elif evidence is None and record.thresholds and record.thresholds.keys() <= scores.keys():
         # A replay, or a run without this gate, did not rescore recorded answers.
-        passed = all(scores[metric] >= minimum for metric, minimum in record.thresholds.items())
+        passed = passes(scores, record.thresholds)
     else:
         return row
     # A maximum that was exceeded then is not recorded, its FAIL is.

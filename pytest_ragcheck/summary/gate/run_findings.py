@@ -20,6 +20,7 @@ from pytest_ragcheck.summary.gate.procedure.compared_question import (
     Request,
     Scores,
     drive,
+    passes,
 )
 from pytest_ragcheck.summary.gate.procedure.gate_session import procedure_for, weigh
 from pytest_ragcheck.summary.gate.procedure.run_permutation import lower_sum_p
@@ -153,5 +154,5 @@ def _without_requests(record: Record, before: BaselineRow, gate: str) -> GateRep
 
 def _recorded(scores: Scores, thresholds: Scores, *, passed: bool) -> Look:
     if thresholds and thresholds.keys() <= scores.keys():
-        passed = all(scores[metric] >= minimum for metric, minimum in thresholds.items())
+        passed = passes(scores, thresholds)
     return Look(answer=None, scores=scores, passed=passed)

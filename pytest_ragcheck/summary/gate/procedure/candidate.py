@@ -38,17 +38,17 @@ def _candidate(question: ComparedQuestion, gate: str, deterministic: bool) -> St
     for _ in range(asks_again(question, gate)):
         look = yield AskAgain(key=question.key)
         if not isinstance(look, Look):
-            return Examined(question=question, outcome=Outcome.NOT_MEASURED, again=tuple(again))
+            return Examined(question=question, outcome=Outcome.NOT_MEASURED)
         again.append(look)
         if look.passed:
-            return Examined(question=question, outcome=Outcome.PASSED_AGAIN, again=tuple(again))
+            return Examined(question=question, outcome=Outcome.PASSED_AGAIN)
     recorded = [look for run in reversed(question.known) for look in run.looks if look.passed]
     before, new = _answers(recorded), _answers([question.now, *again])
     if not before or not new:
         # Without the texts of a saved run, only asking again can confirm the failure.
-        return Examined(question=question, outcome=Outcome.CONFIRMED, again=tuple(again))
+        return Examined(question=question, outcome=Outcome.CONFIRMED)
     found = yield from judge_side_by_side(question, before, new, deterministic=deterministic)
-    return Examined(question=question, outcome=_outcome(found), again=tuple(again), side_by_side=found)
+    return Examined(question=question, outcome=_outcome(found), side_by_side=found)
 
 
 def _outcome(found: SideBySide | None) -> Outcome:

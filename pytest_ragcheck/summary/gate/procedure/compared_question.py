@@ -15,6 +15,11 @@ Key = tuple[str, str]
 Scores = Mapping[str, float]
 
 
+def passes(scores: Scores, thresholds: Scores) -> bool:
+    """True if no score is below its minimum; metrics without a score do not count."""
+    return all(scores[metric] >= minimum for metric, minimum in thresholds.items() if metric in scores)
+
+
 @frozen
 class Look:
     answer: str | None

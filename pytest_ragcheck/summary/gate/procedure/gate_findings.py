@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from enum import Enum
 
 from pytest_ragcheck.frozen import frozen
-from pytest_ragcheck.summary.gate.procedure.compared_question import ComparedQuestion, Key, Look
+from pytest_ragcheck.summary.gate.procedure.compared_question import ComparedQuestion, Key
 
 
 class Outcome(Enum):
@@ -46,7 +46,6 @@ class Examined:
     outcome: Outcome | None = None
     """None if the question is not a candidate."""
 
-    again: tuple[Look, ...] = ()
     side_by_side: SideBySide | None = None
     """None without a side-by-side judgement: no candidate, passed again, or no texts to judge."""
 
@@ -104,10 +103,8 @@ class MetricDrop:
 class MeanFinding:
     """The test of the mean over the asserted metrics."""
 
-    n: int
-
     n_changed: int
-    """Number of these questions whose answers differ between runs and were all judged today."""
+    """Number of questions with asserted metrics whose answers differ between runs and were all judged today."""
 
     drop: float
     """Mean of the saved runs minus the mean of today, of the questions' means over their asserted metrics."""

@@ -137,7 +137,6 @@ def _finding(
     dropped = tuple(each for each in metrics if each.drop > tolerance and each.p <= level)
     drop = -math.fsum(differences.values()) / len(asserted)
     return MeanFinding(
-        n=len(asserted),
         n_changed=len(judged),
         drop=drop,
         p=p,

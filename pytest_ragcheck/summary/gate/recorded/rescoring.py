@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from pytest_ragcheck.metrics.metric import Metric, measure
 from pytest_ragcheck.scores.catalogue import OVERALL
 from pytest_ragcheck.scores.score import Score, measured_values, weighted
-from pytest_ragcheck.summary.gate.procedure.compared_question import Look
+from pytest_ragcheck.summary.gate.procedure.compared_question import Look, passes
 from pytest_ragcheck.summary.gate.recorded.saved_answer import SavedAnswer
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ async def look_of_today(
     return Look(
         answer=saved.digest(question) if saved.answer is not None else None,
         scores=scores,
-        passed=all(scores[metric] >= minimum for metric, minimum in thresholds.items()),
+        passed=passes(scores, thresholds),
     )
 
 

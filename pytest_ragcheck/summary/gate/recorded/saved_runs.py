@@ -11,6 +11,7 @@ from typing import Any
 
 from pytest_ragcheck.questions.question import RETRIEVAL_ALONE
 from pytest_ragcheck.summary.gate.git_revision import InGit
+from pytest_ragcheck.summary.gate.procedure.compared_question import passes
 from pytest_ragcheck.summary.gate.recorded.saved_answer import SavedAnswer, text_digest
 from pytest_ragcheck.summary.predictions_reader import Fields, Unusable, judge_of, judgement_of, shown
 from pytest_ragcheck.verdict.verdict import Verdict
@@ -76,11 +77,7 @@ def repeated_answers(
     asserted = {metric: values for metric, values in repeated.items() if metric in thresholds}
     n = max(map(len, asserted.values()), default=1)
     answers = [{m: median(values[i]) for m, values in asserted.items() if i < len(values)} for i in range(n)]
-    return [
-        SavedAnswer(scores=scores, passed=all(value >= thresholds[metric] for metric, value in scores.items()))
-        for scores in answers
-        if n > 1
-    ]
+    return [SavedAnswer(scores=scores, passed=passes(scores, thresholds)) for scores in answers if n > 1]
 
 
 def saved_runs(fields: Fields, contexts: Mapping[str, str]) -> tuple[tuple[SavedAnswer, ...], ...]:

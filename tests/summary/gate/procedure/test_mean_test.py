@@ -67,7 +67,7 @@ def test_questions_with_the_same_answer_cost_no_judgement_and_count_as_unchanged
     outside = Outside(questions)
     found = mean_of(questions, outside)
     assert found is not None
-    assert (found.n, found.n_changed) == (100, 10)
+    assert found.n_changed == 10
     # 10 changed answers in two versions, once and, because p is low and one metric is asserted, once more.
     assert outside.judged == 40
     assert found.drop == pytest.approx(0.01)
