@@ -32,8 +32,8 @@ def run(chosen: argparse.Namespace) -> int:
 
     from pytest_ragcheck.config.resolve import read_settings
     from pytest_ragcheck.evaluation import needing_pytest, outcomes_of
+    from pytest_ragcheck.replay.recorded_run import choose_replay_judge, missing_for_replay
     from pytest_ragcheck.replay.recording_reader import read_recording
-    from pytest_ragcheck.replay.replay_judge import choose_replay_judge, missing_for_replay
     from pytest_ragcheck.report.files.output_folder import check_folder
     from pytest_ragcheck.report.files.result_files import is_result_of, write_results
     from pytest_ragcheck.report.files.results_reader import predictions_path

@@ -1,13 +1,14 @@
-"""Calls a judge, which may be the user's own object or function, and checks its judgement."""
+"""Calls a judge, which may be the user's own object or function, and checks its judgement or reuses a known one."""
 
 from __future__ import annotations
 
 import inspect
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 from pytest_ragcheck.errors import JudgeError, JudgeReplyError
-from pytest_ragcheck.judging.judgement import Judge, JudgeIdentity, Judgement, grounding_contexts
+from pytest_ragcheck.judging.judgement import Judge, JudgeIdentity, Judgement, grounding_contexts, material_digest
 from pytest_ragcheck.questions.question import Question
 from pytest_ragcheck.rag.answer import RagAnswer
 from pytest_ragcheck.rag.ask import are_texts, settled
@@ -124,3 +125,26 @@ def _declines(answer: RagAnswer) -> bool:
 
 def _score(value: Any) -> float | None:
     return None if value is None else number(value)
+
+
+class SameVerdict:
+    """A judge that reuses verdicts of a saved run or of this one, by `material_digest`, or asks another judge."""
+
+    def __init__(self, asked: Judge, verdicts: Mapping[str, Judgement]) -> None:
+        self.identity = identity_of(asked)
+        self.asked = asked
+        self._verdicts = verdicts
+
+    def known(self, question: Question, answer: RagAnswer) -> Judgement | None:
+        """Returns the known verdict, marked as cached; None if there is none."""
+        verdict = self._verdicts.get(material_digest(question, answer))
+        return None if verdict is None else replace(verdict, cached=True)
+
+    async def judge(self, question: Question, answer: RagAnswer) -> Judgement:
+        """
+        Returns the known verdict, or that of the judge.
+
+        Raises:
+            JudgeError: The judge gave no judgement.
+        """
+        return self.known(question, answer) or await self.asked.judge(question, answer)

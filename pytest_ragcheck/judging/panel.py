@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pytest_ragcheck.concurrency.tasks import closing
 from pytest_ragcheck.errors import UsageError
-from pytest_ragcheck.judging.checked_judgement import as_judge, checked_judgement, identity_of, model_of
+from pytest_ragcheck.judging.checked_judgement import SameVerdict, as_judge, checked_judgement, identity_of, model_of
 from pytest_ragcheck.judging.judgement import JudgeIdentity, Judgement
-from pytest_ragcheck.judging.same_verdict import SameVerdict
 from pytest_ragcheck.scores.catalogue import JUDGED
 
 if TYPE_CHECKING:

@@ -173,7 +173,7 @@ def _check_settings(given: Any) -> None:
 def _chosen_judge(settings: Settings, config: pytest.Config) -> Judge | None:
     if settings.run.replay is not None:
         from pytest_ragcheck.plugin.collecting.replay_source import recording_of
-        from pytest_ragcheck.replay.replay_judge import choose_replay_judge
+        from pytest_ragcheck.replay.recorded_run import choose_replay_judge
 
         return choose_replay_judge(settings, recording_of(config, settings.run.replay))
     from pytest_ragcheck.judging.judge_choice import choose_judge

@@ -12,7 +12,7 @@ from pytest_ragcheck.concurrency.tasks import closing
 from pytest_ragcheck.concurrency.threads import in_thread
 from pytest_ragcheck.engine.evaluator import Evaluator
 from pytest_ragcheck.engine.fingerprint import store_key
-from pytest_ragcheck.judging.same_verdict import SameVerdict
+from pytest_ragcheck.judging.checked_judgement import SameVerdict
 from pytest_ragcheck.metrics.metric_choice import choose_metrics
 from pytest_ragcheck.plugin.asking.session_loop import close_in_loop, loop_of
 from pytest_ragcheck.plugin.asking.shared_run import budget_of, limits_of
