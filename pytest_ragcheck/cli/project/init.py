@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import argparse
 import os
+from contextlib import suppress
 from pathlib import Path
 
 from pytest_ragcheck.cli.printing import complain, say
-from pytest_ragcheck.cli.project import starter_files
 from pytest_ragcheck.cli.project.schema import read_schema
-from pytest_ragcheck.cli.project.user_project import Project, read_project
+from pytest_ragcheck.cli.project.user_project import Configuration, Project, read_project, run_value
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.package_text import package_text
+
+SCHEMA_FILE = "question-file.schema.json"
+EXAMPLE_URL = "http://localhost:8000/query"
+
+# Run all question files below the folder and no test file.
+# A list of file names would hide a deleted file from the comparison with a baseline.
+_RUN = "pytest . -o python_files= --rag-require-endpoint"
 
 
 def run(chosen: argparse.Namespace) -> int:
@@ -34,14 +41,16 @@ def run(chosen: argparse.Namespace) -> int:
 def new_files(project: Project) -> dict[Path, str]:
     found = {
         project.tests / "first.rag.yaml": package_text("cli/project/questions.txt"),
-        project.tests / starter_files.SCHEMA_FILE: read_schema("questions"),
+        project.tests / SCHEMA_FILE: read_schema("questions"),
     }
     if project.configuration is None:
-        found[project.folder / "pytest.ini"] = starter_files.ini_file(project)
+        found[project.folder / "pytest.ini"] = "\n".join(("[pytest]", *_settings(project), ""))
     if project.ci == "github":
-        found[project.root / ".github" / "workflows" / "ragcheck.yml"] = starter_files.github_workflow(project)
+        found[project.root / ".github" / "workflows" / "ragcheck.yml"] = _filled(
+            "github", project, "    defaults:\n      run:\n        working-directory: {}\n"
+        )
     elif project.ci == "gitlab":
-        found[project.root / ".gitlab-ci.ragcheck.yml"] = starter_files.gitlab_job(project)
+        found[project.root / ".gitlab-ci.ragcheck.yml"] = _filled("gitlab", project, "    - cd '{}'\n")
     return found
 
 
@@ -59,7 +68,7 @@ def _show(path: Path, text: str, project: Project) -> str:
     if os.path.lexists(path):
         return f"would leave as it is  {project.shown(path)}"
     heading = f"would write           {project.shown(path)}"
-    if path.name == starter_files.SCHEMA_FILE:
+    if path.name == SCHEMA_FILE:
         return f"{heading}  (what ragcheck schema questions prints)"
     return "\n".join((heading, *(f"    {line}".rstrip() for line in text.splitlines())))
 
@@ -69,7 +78,7 @@ def _remarks(project: Project) -> list[str]:
     configuration = project.configuration
     if configuration is not None:
         shown = project.shown(configuration.path)
-        if added := starter_files.lines_to_add(project, configuration):
+        if added := _lines_to_add(project, configuration):
             # A repeated heading is an error in TOML, and loses settings in the other formats.
             place = "" if configuration.line is None else f", below line {configuration.line}, {configuration.section}"
             lines += [f"Add to {shown}{place}:", "", *(f"    {line}" for line in added), ""]
@@ -91,5 +100,42 @@ def _remarks(project: Project) -> list[str]:
         probe = f" {configuration.url}"
     else:
         endpoint = "the URL of your endpoint instead of this one"
-        probe, option = f" {starter_files.EXAMPLE_URL}", f" --rag-url={starter_files.EXAMPLE_URL}"
+        probe, option = f" {EXAMPLE_URL}", f" --rag-url={EXAMPLE_URL}"
     return [*lines, f"Next, with {endpoint}:", "", f"    ragcheck probe{probe}", f"    pytest {questions}{option}"]
+
+
+def _lines_to_add(project: Project, configuration: Configuration) -> list[str]:
+    quote = '"' if configuration.path.suffix == ".toml" else ""
+    added = _settings(project, quote=quote, existing=configuration.settings)
+    return [configuration.section, *added] if added and configuration.line is None else added
+
+
+def _filled(name: str, project: Project, in_folder: str) -> str:
+    # The workflow; *in_folder* changes to the project's folder, unless that is the top of the repository.
+    folder = project.folder.relative_to(project.root).as_posix()
+    change = "" if folder == "." else in_folder.format(folder)
+    text = package_text(f"cli/project/{name}.txt")
+    output = "**/ragcheck-results"
+    # A folder outside of the repository raises a ValueError.
+    with suppress(UsageError, ValueError):
+        output = run_value("rag_output", output, project.folder).relative_to(project.root).as_posix()
+    values = {"in_folder": change, "requirements": project.requirements, "run": _RUN, "output": output}
+    for place, value in values.items():
+        text = text.replace(f"{{{place}}}", value)
+    return text
+
+
+def _settings(project: Project, *, quote: str = "", existing: frozenset[str] = frozenset()) -> list[str]:
+    lines: list[str] = []
+    if not existing or (project.url and "rag_url" not in existing):
+        mark = "" if project.url else "# "
+        lines += [
+            "# The endpoint; RAGCHECK_URL and --rag-url override it. ragcheck probe checks it.",
+            f"{mark}rag_url = {quote}{project.url or EXAMPLE_URL}{quote}",
+        ]
+    if existing.isdisjoint({"rag_judge", "rag_judge_model"}):
+        lines += [
+            "# Compares words and numbers, needs no model and no key. openai is a language model as judge.",
+            f"rag_judge = {quote}offline{quote}",
+        ]
+    return lines

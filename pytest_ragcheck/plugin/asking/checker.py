@@ -119,7 +119,7 @@ class Checker:
 
     def end_documents(self, *, failed: bool) -> None:
         if self._documents is not None:
-            self._documents.end(failed=failed)
+            loop_of(self._config).run(self._documents.end, failed)
 
     def _known(self, question: Question, judge: Judge | None) -> dict[str, KnownVerdict]:
         row = self.baseline.row(question) if self.baseline is not None else None

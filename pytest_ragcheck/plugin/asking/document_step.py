@@ -13,7 +13,7 @@ from pytest_ragcheck.engine.limits.request_limiter import WithoutRetries
 from pytest_ragcheck.engine.store.run_once import POLL_SECONDS, Once
 from pytest_ragcheck.errors import EndpointError, UsageError
 from pytest_ragcheck.plugin.asking.document_deletion import add_outcome, settle
-from pytest_ragcheck.plugin.asking.session_loop import is_client_of_url, loop_of, write_line
+from pytest_ragcheck.plugin.asking.session_loop import is_client_of_url, write_line
 from pytest_ragcheck.plugin.asking.shared_run import limits_of
 from pytest_ragcheck.plugin.configuration import settings_of
 from pytest_ragcheck.plugin.run_state import run_of
@@ -76,11 +76,8 @@ class RunDocuments:
     def _uploads(self) -> list[Upload]:
         return uploads_of(run_of(self._config).questions.selected.values())
 
-    def end(self, *, failed: bool) -> None:
+    async def end(self, failed: bool) -> None:
         """Delete the documents that only this process can delete, while its clients are still open."""
-        loop_of(self._config).run(self._end, failed)
-
-    async def _end(self, failed: bool) -> None:
         # Ctrl-C ends only the wait; the end of the session waits again.
         if self._ending is None or self._ending.done():
             self._ending = asyncio.ensure_future(self._delete(failed))
