@@ -1,12 +1,27 @@
-"""Chooses the embeddings that the settings name."""
+"""Chooses the embeddings that the settings name, and asks a server for them."""
 
 from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.config.readers import LOCAL, model_and_url
 from pytest_ragcheck.config.settings import Settings
 from pytest_ragcheck.errors import UsageError
-from pytest_ragcheck.judging.embeddings.embeds import Embeds, NoEmbeddings
+from pytest_ragcheck.frozen import frozen
+from pytest_ragcheck.judging.embeddings.embeds import Embeds, NoEmbeddings, Vector
+from pytest_ragcheck.judging.model.completion import OtherContent, check_for_error, member
+from pytest_ragcheck.judging.model.usage import note_use, reported_use
 from pytest_ragcheck.scores.catalogue import NO_EMBEDDING_MODEL
+
+if TYPE_CHECKING:
+    from pytest_ragcheck.judging.model.model_server import ModelServer
+
+
+_LARGEST = sys.float_info.max
 
 
 def choose_embeddings(settings: Settings) -> Embeds:
@@ -21,7 +36,6 @@ def choose_embeddings(settings: Settings) -> Embeds:
         from pytest_ragcheck.judging.embeddings.local_embeddings import LocalEmbeddings
 
         return LocalEmbeddings(settings.judge.embedding_model.removeprefix(LOCAL))
-    from pytest_ragcheck.judging.embeddings.server_embeddings import OpenAIEmbeddings
     from pytest_ragcheck.judging.model.model_kind import EMBEDDING_MODEL
     from pytest_ragcheck.judging.model.model_server import ModelServer
 
@@ -41,3 +55,52 @@ def choose_embeddings(settings: Settings) -> Embeds:
     except UsageError as error:
         return NoEmbeddings(reason=str(error))
     return OpenAIEmbeddings(server=server)
+
+
+@frozen
+class OpenAIEmbeddings:
+    server: ModelServer
+
+    @property
+    def fingerprint(self) -> str:
+        return self.server.fingerprint
+
+    async def embed(self, texts: Sequence[str]) -> Mapping[str, Vector]:
+        """The vector of each text, all finite and of equal length, by one request without repeated texts."""
+        distinct = list(dict.fromkeys(texts))
+        vectors = await self.server.call(partial(self._ask, distinct))
+        return dict(zip(distinct, vectors, strict=True))
+
+    async def aclose(self) -> None:
+        await self.server.aclose()
+
+    async def _ask(self, texts: list[str]) -> list[Vector]:
+        reply = await self.server.post({"model": self.server.model, "input": texts, "encoding_format": "float"})
+        use = reported_use(reply, model=self.server.model, url=self.server.shown_url)
+        note_use(replace(use, output_tokens=0))  # embeddings have no completion tokens
+        check_for_error(reply)
+        return _vectors(reply, len(texts))
+
+
+def _vectors(reply: Any, expected: int) -> list[Vector]:
+    rows = member(reply, "data")
+    if not isinstance(rows, list):
+        raise OtherContent("JSON without embeddings")
+    if len(rows) != expected:
+        raise OtherContent(f"{len(rows)} embeddings for {expected} texts")
+    # Some servers leave out the index and keep the order.
+    indices = [member(row, "index") for row in rows]
+    if sorted(index for index in indices if isinstance(index, int)) == list(range(expected)):
+        rows = sorted(rows, key=lambda row: int(member(row, "index")))
+    vectors = [_vector(member(row, "embedding")) for row in rows]
+    if len(set(map(len, vectors))) > 1:
+        raise OtherContent("embeddings of different lengths")
+    return vectors
+
+
+def _vector(given: Any) -> Vector:
+    numbers: list[Any] = given if isinstance(given, list) and given else [None]
+    # math.isfinite raises on integers that are too large for a float.
+    if not all(isinstance(x, int | float) and not isinstance(x, bool) and abs(x) <= _LARGEST for x in numbers):
+        raise OtherContent("an embedding that is not a list of numbers")
+    return tuple(map(float, numbers))

@@ -14,6 +14,7 @@ from pydantic import BaseModel, ValidationError
 
 from pytest_ragcheck.errors import JudgeReplyError
 from pytest_ragcheck.judging.model.chat import ExpectedReply
+from pytest_ragcheck.redaction.printable import sound
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
@@ -45,7 +46,6 @@ _THINKING_END = re.compile(
 _THINKING_START = re.compile(r"<(?:think(?:ing)?|thought|reasoning)>|\[THINK\]|<\|channel")
 _DECIMAL = re.compile(r"[0-9]+(?:\.[0-9]+)?|\.[0-9]+")
 _FLAGS = {"true": True, "false": False}
-_SURROGATE = re.compile("[\ud800-\udfff]")
 
 _WANTED = {"tuple_type": "a list", "model_type": "an object"}
 """The wanted JSON type by pydantic's error type, because pydantic's texts name Python classes."""
@@ -136,7 +136,7 @@ def as_text(value: Any) -> str:
     if not isinstance(value, str):
         raise unlike(value, "a string")
     # A reply may contain a lone surrogate as an escape, but a UTF-8 file cannot.
-    return _SURROGATE.sub("\N{REPLACEMENT CHARACTER}", value)
+    return sound(value)
 
 
 def as_texts(value: Any) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from pytest_ragcheck.errors import JudgeUnavailable, UsageError
-from pytest_ragcheck.judging.embeddings.server_embeddings import OpenAIEmbeddings
+from pytest_ragcheck.judging.embeddings.embeddings_choice import OpenAIEmbeddings
 from pytest_ragcheck.judging.model.model_kind import EMBEDDING_MODEL
 from pytest_ragcheck.judging.model.model_server import ModelServer
 from tests.servers.openai_server import OpenAIServer, Reply, embeddings, embeds, json_reply

@@ -11,8 +11,7 @@ import pytest
 
 from pytest_ragcheck.config.settings import Settings
 from pytest_ragcheck.errors import JudgeReplyError
-from pytest_ragcheck.judging.embeddings.embeddings_choice import choose_embeddings
-from pytest_ragcheck.judging.embeddings.server_embeddings import OpenAIEmbeddings
+from pytest_ragcheck.judging.embeddings.embeddings_choice import OpenAIEmbeddings, choose_embeddings
 from pytest_ragcheck.judging.model.model_kind import EMBEDDING_MODEL
 from pytest_ragcheck.judging.model.model_server import ModelServer
 from pytest_ragcheck.judging.model.openai_judge import OpenAIJudge

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from pytest_ragcheck.summary.gate.procedure.units import are_correlated, by_document, units_of
+from pytest_ragcheck.summary.gate.procedure.gate_session import are_correlated, by_document, units_of
 from tests.summary.gate.procedure.outside import broke, look, question, steady
 
 
