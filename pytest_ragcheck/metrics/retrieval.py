@@ -149,8 +149,6 @@ def average_precision(retrieved: Retrieved, gold: Collection[str]) -> float:
 
 def _found(retrieved: Retrieved, gold: Collection[str], k: int | None = None) -> list[int]:
     # The number of gold passages that occur first at each of the first *k* ranks.
-    if k is not None and k < 1:
-        raise ValueError(f"a cutoff is a rank from 1, not {k}")
     wanted = set(gold)
     counts = []
     for passages in retrieved[:k]:

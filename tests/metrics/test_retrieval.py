@@ -109,12 +109,6 @@ def test_all_gold_passages_first_are_as_good_as_can_be(gold: set[str]) -> None:
     assert all(function(retrieved, gold) == pytest.approx(1, abs=1e-15) for function in WHOLE)
 
 
-@pytest.mark.parametrize("function", AT_K)
-def test_a_cutoff_that_is_no_rank_is_refused(function: type) -> None:
-    with pytest.raises(ValueError, match=r"^a cutoff is a rank from 1, not 0$"):
-        function(["a"], {"a"}, 0)
-
-
 REFUNDS = GoldPassage(text="Refunds are possible within 30 days.", doc_id="refunds")
 
 

@@ -41,12 +41,10 @@ def answer_relevancy(question: Sequence[float], generated: Sequence[Sequence[flo
         -1..1, rarely below 0.
 
     Raises:
-        ValueError: No questions were generated, or an embedding is all zeros.
+        ValueError: An embedding is all zeros.
 
     Source: ragas 0.4.3, `AnswerRelevancy`, which gives 0.0 to an answer that evades the question.
     """
-    if not generated:
-        raise ValueError("no question was generated from the answer")
     return math.fsum(cosine_similarity(question, each) for each in generated) / len(generated)
 
 
@@ -96,14 +94,8 @@ def context_relevance(first: int, second: int) -> float:
     Returns:
         0, 0.25, 0.5, 0.75 or 1.
 
-    Raises:
-        ValueError: A rating is another number.
-
     Source: ragas 0.4.3, `ContextRelevance`.
     """
-    for rating in (first, second):
-        if rating not in range(HIGHEST_RATING + 1):
-            raise ValueError(f"a rating is {rating}, not 0, 1 or 2")
     return (first / HIGHEST_RATING + second / HIGHEST_RATING) / 2
 
 
