@@ -15,7 +15,6 @@ from pytest_ragcheck.cli.printing import complain, say
 from pytest_ragcheck.cli.project.user_project import default_results
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.frozen import frozen
-from pytest_ragcheck.rag.http.connections import http_library
 from pytest_ragcheck.report.files.results_reader import predictions_path, read_results
 
 _SECONDS = 30
@@ -113,6 +112,8 @@ def post_comment(discussion: Discussion, marker: str, text: str) -> bool:
     Raises:
         NotPosted: The host refused, or cannot be reached.
     """
+    from pytest_ragcheck.rag.http.connections import http_library
+
     library = http_library()
     try:
         with library.Client(headers=dict(discussion.headers), timeout=_SECONDS) as client:
