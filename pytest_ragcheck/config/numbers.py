@@ -15,24 +15,22 @@ def number_in(text: str) -> float:
         return nan
 
 
-def read_fraction(text: str) -> float:
-    return _number(text, lambda number: 0 <= number <= 1, "a number from 0 to 1; write one such as 0.7")
+def _number(fits: Callable[[float], bool], expected: str) -> Callable[[str], float]:
+    # The reader of a number that fits.
+    def read(text: str) -> float:
+        number = number_in(text)
+        if not fits(number):
+            raise ValueError(f"is not {expected}")
+        return number
+
+    return read
 
 
-def read_chance(text: str) -> float:
-    return _number(text, lambda number: 0 < number < 1, "a number between 0 and 1; write one such as 0.01")
-
-
-def read_seconds(text: str) -> float:
-    return _number(text, lambda number: 0 < number < inf, "a number of seconds above 0; write one such as 60")
-
-
-def read_delay(text: str) -> float:
-    return _number(text, lambda number: 0 <= number < inf, "a number of seconds from 0; write one such as 0.1")
-
-
-def read_usd(text: str) -> float:
-    return _number(text, lambda number: 0 < number < inf, "an amount of US dollars above 0; write one such as 0.50")
+read_fraction = _number(lambda number: 0 <= number <= 1, "a number from 0 to 1; write one such as 0.7")
+read_chance = _number(lambda number: 0 < number < 1, "a number between 0 and 1; write one such as 0.01")
+read_seconds = _number(lambda number: 0 < number < inf, "a number of seconds above 0; write one such as 60")
+read_delay = _number(lambda number: 0 <= number < inf, "a number of seconds from 0; write one such as 0.1")
+read_usd = _number(lambda number: 0 < number < inf, "an amount of US dollars above 0; write one such as 0.50")
 
 
 def read_price(text: str) -> tuple[float, float]:
@@ -62,10 +60,3 @@ def read_shard(text: str) -> tuple[int, int]:
     if match is None or int(match[1]) > int(match[2]):
         raise ValueError("is not part I of N; write, for example, 1/4, 2/4, 3/4, 4/4")
     return int(match[1]), int(match[2])
-
-
-def _number(text: str, fits: Callable[[float], bool], expected: str) -> float:
-    number = number_in(text)
-    if not fits(number):
-        raise ValueError(f"is not {expected}")
-    return number

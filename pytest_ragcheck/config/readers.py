@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from types import MappingProxyType
@@ -77,10 +77,17 @@ MISSING_QUESTIONS, OTHER_SETTINGS = DIFFERENCES = ("missing-questions", "other-s
 """Differences from a baseline that `rag_baseline_allow` accepts."""
 
 
-def read_difference(text: str) -> str:
-    if text not in DIFFERENCES:
-        raise ValueError(f"cannot be allowed; choose from {', '.join(DIFFERENCES)}")
-    return text
+def _one_of(names: Collection[str], problem: str) -> Callable[[str], str]:
+    # The reader of one of the names.
+    def read(text: str) -> str:
+        if text not in names:
+            raise ValueError(problem)
+        return text
+
+    return read
+
+
+read_difference = _one_of(DIFFERENCES, f"cannot be allowed; choose from {', '.join(DIFFERENCES)}")
 
 
 _SWITCHES = {
@@ -99,11 +106,7 @@ def read_switch(text: str) -> bool:
 STEPS = ("preflight", "cache", "prefetch", "cleanup", "cleanup-on-failure")
 """Steps of a run that `rag_disable` leaves out."""
 
-
-def read_step(text: str) -> str:
-    if text not in STEPS:
-        raise ValueError(f"is not a step that can be left out; choose from {', '.join(STEPS)}")
-    return text
+read_step = _one_of(STEPS, f"is not a step that can be left out; choose from {', '.join(STEPS)}")
 
 
 def read_sample(text: str) -> Sample:
@@ -116,10 +119,7 @@ def read_sample(text: str) -> Sample:
     return Sample(size=int(match[1]), seed=int(match[2] or 0))
 
 
-def read_judge(text: str) -> str:
-    if text not in JUDGES:
-        raise ValueError(f"is not a judge; choose one of {', '.join(JUDGES)}, or {OWN_JUDGE}")
-    return text
+read_judge = _one_of(JUDGES, f"is not a judge; choose one of {', '.join(JUDGES)}, or {OWN_JUDGE}")
 
 
 def read_name(text: str) -> str:
