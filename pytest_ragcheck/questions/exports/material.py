@@ -14,9 +14,8 @@ from typing import Any
 
 from pytest_ragcheck.errors import DatasetError
 from pytest_ragcheck.questions.compose import decoded
-from pytest_ragcheck.questions.csv_nodes import DELIMITERS, SEPARATOR_LINE
+from pytest_ragcheck.questions.csv_nodes import DELIMITERS, SEPARATOR_LINE, split_rows
 from pytest_ragcheck.questions.datasets.dataset_files import rows_of_file
-from pytest_ragcheck.questions.nodes.csv_cells import split_rows
 from pytest_ragcheck.questions.nodes.node import ListNode, MappingNode, Node, Unreadable
 
 # The only YAML files among the forms are promptfoo's: a list of tests, or a configuration with the key `tests`.
