@@ -7,7 +7,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from pytest_ragcheck.frozen import frozen
-from pytest_ragcheck.rag.citation_targets import bracket_targets, expanded, is_source, named_pattern, named_targets
+from pytest_ragcheck.rag.citation_targets import (
+    bracket_targets,
+    documents_in,
+    expanded,
+    is_source,
+    listed_targets,
+    named_pattern,
+    named_targets,
+)
 
 _NO_PROSE = named_pattern("no_prose")
 # Matches every text that `_NO_PROSE` matches, unless it begins with an indent, in a tenth of the time.
@@ -184,6 +192,11 @@ def _marker(found: re.Match[str], definitions: Mapping[str, str], is_document: C
         label = "" if expanded(inner) or ("." in inner and inner in url) else inner  # a site or file
     elif inside := found["round"]:
         targets = named_targets(inside, is_document)
+    elif inside := found["document"]:
+        targets = documents_in(inside, is_document)
+    elif (inside := found["listed"]) is not None:
+        has_answer = _WORD.search(found.string, 0, found.start()) is not None
+        targets = listed_targets(inside, is_document) if has_answer else ()
     elif inside := found["corner"]:
         targets = bracket_targets(inside, is_document)
     else:

@@ -41,6 +41,7 @@ _PLACE_AT_END = named_pattern("place_at_end")
 _ADDRESS = re.compile(r"https?://\S+", re.IGNORECASE)
 _MESSAGE_AND_RESULT = re.compile(r"\d{1,3}:(\d{1,3})")
 _INDEXES = named_pattern("indexes")
+_LIST_MARK = re.compile(r"^\s*(?:[-*•]|\d{1,2}[.)])\s+")
 _NUMBERED_NAME = re.compile(r"(\d{1,3})\s*[:：]\s*(.+)")
 
 
@@ -97,6 +98,22 @@ def named_targets(inside: str, is_document: Callable[[str], bool]) -> tuple[str,
     if prefix and _OTHER_WORD.fullmatch(prefix["word"]):
         return tuple(part for part in parts if expanded(part) or is_source(part, is_document))
     return tuple(parts)
+
+
+def documents_in(inside: str, is_document: Callable[[str], bool]) -> tuple[str, ...]:
+    """The targets in round brackets without a word such as `source`; empty if the first is no known document."""
+    parts = _parts(inside, is_document)
+    return tuple(filter(is_document, parts)) if parts and is_document(parts[0]) else ()
+
+
+def listed_targets(inside: str, is_document: Callable[[str], bool]) -> tuple[str, ...]:
+    """The numbers, documents, files and addresses after `Sources:`, in its line and in the list below."""
+    targets: dict[str, None] = {}
+    for line in inside.split("\n"):
+        entry = _LIST_MARK.sub("", line).strip(" \t\r*_")
+        named = (part for part in _parts(entry, is_document) if is_source(part, is_document))
+        targets.update(dict.fromkeys(expanded(entry) or named))
+    return tuple(targets)
 
 
 def is_source(name: str, is_document: Callable[[str], bool]) -> bool:

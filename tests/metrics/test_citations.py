@@ -106,6 +106,20 @@ _THREE = "terms.md fees.md terms.md"
         ("It is 3 (95% CI [2, 4]).", ""),
         ("So [1].\n\nSources used:\n[1] terms.md\n[2] fees.md", "terms.md"),
         ("So [1].\n\n## Sources and References\n1. terms.md", "terms.md"),
+        (
+            "So it is (terms.md), so (fees.md, p. 3; api/limits.md), not (policy.pdf) or (see it in terms.md).",
+            "terms.md fees.md api/limits.md",
+        ),
+        ("So it is.\nSOURCES: terms.md, fees.pdf", "terms.md fees.pdf"),
+        (
+            "So it is.\n\n**Sources:**\n- terms.md\n- https://x.example/a\n- a book\n\n- terms.md",
+            "terms.md https://x.example/a",
+        ),
+        ("So it is.\n\nSources:\n1. fees.md\n2. `terms.md`, p. 3\r\n", "fees.md terms.md"),
+        ("So it is.\nSources: 1, 3", "1 3"),
+        ("So [1].\nSources: terms.md and a.txt", "1 terms.md a.txt"),
+        ("Sources: terms.md", ""),
+        ("The source: terms.md. Context: terms.md\nSources: none", ""),
         ("So (Source: `terms.md`), but not `terms.md`, `rows[1]` or `(source: fees.pdf)`.", "terms.md"),
     ],
 )
@@ -305,6 +319,7 @@ def test_a_marker_belongs_to_the_sentence_that_it_stands_in_or_follows(
     "hostile",
     ["[" * 1_000, "[1](" * 250, "```\n" * 250, "[1]:x\n" * 160, "$" * 1_000, "`a" * 500, "\\[" * 500, '":[' * 300,
      "[1]\nSources" + " " * 1_000 + "x", "[1] A. ? " * 100, "# A." * 250 + "[1]", "[1]\n" + "-" * 1_000,
+     "A\n" + "Sources:\n- a" * 80, "A\nSources:" + " " * 1_000 + "[", "(" + "a." * 500, "A\n" + "#" * 1_000,
      "[1]\n" + "|:-" * 330 + "x", "[1]\n" + " " * 1_000 + "x", "[" + "a," * 90 + "] [1]"],
     ids=lambda text: text[:12],
 )  # fmt: skip
