@@ -27,8 +27,21 @@ _MOST_PLACES = 1_000
 _DEEPEST = 4
 """Most levels between the array of contexts and their texts."""
 
-_ENDS = {"choices": 0, "candidates": 0, "answers": 0, "messages": -1, "response": 0, "2": 0, "8": 0}
-"""Arrays with the answer at one end, of OpenAI, Gemini, Haystack, LangGraph, Azure AI Search; data of AI SDK 4."""
+_ENDS = {
+    "choices": 0,
+    "candidates": 0,
+    "answers": 0,
+    "messages": -1,
+    "response": 0,
+    "2": 0,
+    "8": 0,
+    "generic": 0,
+    "outputs": 0,
+}
+"""Arrays with the answer at one end: OpenAI, Gemini, Haystack, LangGraph, Azure, AI SDK 4, watsonx, Langflow."""
+
+_OPAQUE = re.compile(r"(?i)\d*|[\da-f-]{16,}|file-\w{15,}")
+"""An id that a user would not write under `must_cite`, if there is a name beside it."""
 
 _STATUS = re.compile(r"(?i)(?:ok|done|.{0,60}(?:success\w*|成功))\W*$")
 """A text that may be the message of an envelope, such as `{"message": "success", "data": {"answer": "..."}}`."""
@@ -165,14 +178,22 @@ def _places(reply: object, top: str = "") -> Iterator[Place]:
     place = Place(top, reply)
     yield place
     yield from _within(place)
+    yield from _at_ends(place)
+    for inner in _within(place):
+        yield from _within(inner)
+        yield from _at_ends(inner)
+        for innermost in _within(inner):
+            yield from _at_ends(innermost)
+
+
+def _at_ends(place: Place) -> Iterator[Place]:
     for key, index in _ENDS.items():
-        values = reply.get(key)
+        values = place.keys.get(key)
         if isinstance(values, list) and values and isinstance(values[index], Mapping):
             end = Place(f"{place.to(key)}[{index}]", values[index])
             yield from _within(end)
             yield end
-    for inner in _within(place):
-        yield from _within(inner)
+            yield from _at_ends(end)
 
 
 def _within(place: Place) -> Iterator[Place]:
@@ -215,17 +236,24 @@ def _id_of_each(path: str, values: Sequence[Mapping[str, Any]], text: str = "") 
             inner: list[Any] = [value.get(key) for value in objects]
             if _are(dict, inner):
                 places.append((f"{at}.{written(key)}", inner))
+    last_choice = ""
     for names in (DOCUMENT_NAMES, ID_NAMES):
         for at, objects in places:
             for key in keys_among(objects[0], names):
                 ids, found = [each.get(key) for each in objects], f"{at}.{written(key)}"
-                if found == text:
+                if found == text or not {str, int}.issuperset(map(type, ids)):
                     continue
-                if are_texts(ids):
+                if not are_texts(ids):
+                    found = f"{at}.to_string({written(key)})"
+                if names is DOCUMENT_NAMES and not _are_opaque(ids):
                     return found
-                if {str, int}.issuperset(map(type, ids)):
-                    return f"{at}.to_string({written(key)})"
-    return ""
+                last_choice = last_choice or found
+    return last_choice
+
+
+def _are_opaque(ids: Sequence[object]) -> bool:
+    # True for numbers, UUIDs, other long hexadecimal numbers and blanks, and for one word such as "web" for all.
+    return all(_OPAQUE.fullmatch(str(each)) for each in ids) or (len({*ids}) == 1 < len(ids) and str(ids[0]).isalpha())
 
 
 def texts_in(path: str, values: Sequence[Any], deeper: int = _DEEPEST) -> Texts | None:

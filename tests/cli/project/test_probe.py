@@ -829,11 +829,11 @@ def test_a_request_whose_reply_has_unknown_keys_is_shown_with_the_keys(ragcheck)
     def taken(body: dict[str, object]) -> bool:
         return "question" in body
 
-    with takes(taken, json_reply({"antwort": "30 Tage", "quellen": PASSAGES[:1]})) as server:
+    with takes(taken, json_reply({"vastaus": "30 päivää", "lähteet": PASSAGES[:1]})) as server:
         _, printed, _ = ragcheck("probe", server.url)
         _, as_json, _ = ragcheck("probe", server.url, "--json")
     assert printed.endswith(
-        'The endpoint takes these settings, but the reply has no "answer" (found "antwort", "quellen"). '
+        'The endpoint takes these settings, but the reply has no "answer" (found "vastaus", "lähteet"). '
         "Add rag_response = answer=data.text contexts=data.hits[].text with its keys, "
         "or give --question TEXT that your documents answer:\n\n"
         f'rag_url = {server.url}\nrag_request = {{"question": "{{query}}", "top_k": "{{top_k}}"}}\n\n'

@@ -343,6 +343,61 @@ VARIANTS: dict[str, Any] = {
         "brain_name": "terms",
         "metadata": {"sources": [{"name": "a.md", "type": "file", "citation": text} for text in TEXTS]},
     },
+    # a pipeline of Haystack 2 with an AnswerBuilder
+    "answer=result.answer_builder.answers[0].data contexts=result.answer_builder.answers[0].documents[].content "
+    "source_ids=result.answer_builder.answers[0].documents[].meta.file_path": {
+        "result": {
+            "answer_builder": {
+                "answers": [
+                    {
+                        "data": ANSWER,
+                        "query": "?",
+                        "documents": [{"content": text, "meta": {"file_path": "a.md"}} for text in TEXTS],
+                    }
+                ]
+            }
+        }
+    },
+    # IBM watsonx Assistant
+    "answer=output.generic[0].text contexts=output.generic[0].citations[].text "
+    "source_ids=output.generic[0].citations[].url": {
+        "output": {"generic": [{"text": ANSWER, "citations": [{"text": text, "url": "a.md"} for text in TEXTS]}]}
+    },
+    # Kernel Memory, and Pinecone Assistant with highlights
+    "answer=text contexts=relevantSources[].partitions[].text": {
+        "text": ANSWER,
+        "relevantSources": [{"sourceName": "a.md", "partitions": [{"text": text} for text in TEXTS]}],
+    },
+    "answer=message.content contexts=citations[].references[].highlight.content": {
+        "message": {"role": "assistant", "content": ANSWER},
+        "citations": [{"position": 4, "references": [{"highlight": {"content": text}} for text in TEXTS]}],
+    },
+    # A name is preferred to an id that says nothing: to RAGFlow's and R2R's, but not to `d1`.
+    "answer=data.answer contexts=data.reference.chunks[].content source_ids=data.reference.chunks[].document_name": {
+        "code": 0,
+        "data": {
+            "answer": ANSWER,
+            "reference": {
+                "chunks": [
+                    {
+                        "id": "c",
+                        "content": text,
+                        "document_id": "78b6be06b4f38bd313dba01e9ff330bc",
+                        "document_name": "a.md",
+                    }
+                    for text in TEXTS
+                ]
+            },
+        },
+    },
+    "answer=completion contexts=documents[].content source_ids=documents[].title": {
+        "completion": ANSWER,
+        "documents": [{"content": text, "file_id": 40000, "source": "web", "title": "Terms of 2024"} for text in TEXTS],
+    },
+    "answer=antwort contexts=quellen[].textauszug source_ids=quellen[].dokument": {
+        "antwort": ANSWER,
+        "quellen": [{"dokument": "a.md", "textauszug": text} for text in TEXTS],
+    },
     # Agentic retrieval of Azure AI Search (REST, Knowledge Retrieval - Retrieve)
     "answer=response[0].content[0].text contexts=references[].sourceData.page_chunk source_ids=references[].docKey": {
         "response": [{"role": "assistant", "content": [{"type": "text", "text": ANSWER}]}],
