@@ -271,7 +271,7 @@ VARIANTS: dict[str, Any] = {
     ],
     # OpenAI's Responses API
     "answer=join('', output[?type=='message'].content[0].text) contexts=output[?results].results[].text "
-    "source_ids=output[?results].results[].file_id": {
+    "source_ids=output[?results].results[].filename": {
         "object": "response",
         "output": [
             {"type": "reasoning", "summary": [{"type": "summary_text", "text": "Look."}]},
