@@ -103,7 +103,7 @@ def normalised(text: str) -> str:
     for cue, written, pattern in _SPELLINGS if has_digits else _SPELLINGS_OF_WORDS:
         if cue in text:
             text = re.sub(pattern, written, text)
-    if has_digits and ("+" in text or "-" in text or " 0" in text or "(" in text):
+    if has_digits:
         text = _PHONE.sub(lambda found: _NO_NATIONAL_DIGIT.sub("", found[0]), text)
     if "/" in text or ".20" in text or ".19" in text:
         text = _NUMERIC_DATE.sub(_numeric_date_in_words, text)

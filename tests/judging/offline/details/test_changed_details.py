@@ -423,6 +423,7 @@ def test_an_answer_with_one_other_word_is_wrong_and_unsupported(right: str, wron
         ("+49 30 901820", "(030) 90 18 20"),
         ("+49 (0)30 901820", "+49 30 90 18 20"),
         ("04 72 00 18 36", "04.72.00.18.36"),
+        ("0800 5566770", "0800/55 66 770"),
     ],
 )
 def test_a_telephone_number_may_be_written_in_another_form(written: str, other: str) -> None:
