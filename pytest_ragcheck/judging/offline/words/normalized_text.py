@@ -99,7 +99,10 @@ def normalised(text: str) -> str:
     has_digits = _DIGIT.search(text)
     if has_digits and ("M" in text or "B" in text):
         text = _LARGE.sub(r" \g<0>n", text)
-    text = _folded(text)
+    folded = _folded(text)
+    if not has_digits and not text.isascii():  # "²¼"
+        has_digits = _DIGIT.search(folded)
+    text = folded
     for cue, written, pattern in _SPELLINGS if has_digits else _SPELLINGS_OF_WORDS:
         if cue in text:
             text = re.sub(pattern, written, text)

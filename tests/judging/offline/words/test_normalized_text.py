@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from pytest_ragcheck.judging.offline.words.normalized_text import normalised, words
@@ -56,6 +56,7 @@ def test_what_only_looks_as_if_it_was_misread_stays(text: str):
 
 
 @given(st.text(alphabet=st.characters(exclude_categories=["Cs"])))
+@example("²¼")
 def test_normalising_twice_changes_nothing_in_the_words(text: str):
     assert words(normalised(text)) == words(text)
 
