@@ -316,3 +316,42 @@ def test_the_scorecard_has_the_asserted_metrics(project: Project) -> None:
     assert not any(line.startswith("f1 ") for line in project.run().section(" ragcheck "))
     assert any(line.startswith("answer_correctness ") for line in project.run().section(" ragcheck ")[4:])
     assert any(line.startswith("f1 ") for line in project.run("-v").section(" ragcheck ")[8:])
+
+
+def test_repeats_say_how_much_of_the_variance_is_the_judges(project: Project) -> None:
+    project.ask(good("terms"), good("prices"), broken("hours"))
+    project.extend_conftest(
+        """
+@pytest.fixture(scope="session")
+def rag_client():
+    class Client(CannedRag):
+        n = 0
+
+        async def ask(self, question):
+            answer = await super().ask(question)
+            self.n += question.id == "terms"
+            return RagAnswer(text=f"{question.id} {self.n}", contexts=answer.contexts)
+
+    return Client()
+
+
+@pytest.fixture(scope="session")
+def rag_judge():
+    scores = {"terms 1": iter([0.9, 0.7]), "terms 2": iter([0.5, 0.3])}
+    return lambda question, answer: Judgement(
+        answer_correctness=1.0, groundedness=next(scores[answer.text]) if question.id == "terms" else 1.0
+    )
+"""
+    )
+    run = project.run("-orag_repeats=2", "-orag_judge_repeats=2")
+    # Of `terms` both answers have the variance 0.02, and their means 0.8 and 0.4 have 0.08, which is 0.02 / 2 too much.
+    # Of `prices` all is 0: the judge's part is the mean of four, the system's of two.
+    assert run.summary["repeats"]["unstable"] == {"groundedness": 1}
+    assert run.summary["repeats"]["variance"]["groundedness"] == {"judge": 0.01, "system": 0.035}
+    assert run.summary["repeats"]["variance"]["answer_correctness"] == {"judge": 0.0, "system": 0.0}
+    lines = run.section(" ragcheck ")
+    assert [line for line in lines if line.startswith(("variance", "unstable: groundedness of"))] == [
+        "variance of groundedness: 0.0100 the judge's, 0.0350 the system's",
+        "unstable: groundedness of terms",
+    ]
+    assert "repeats" not in project.run().summary

@@ -5,7 +5,7 @@ import pytest
 from pytest_ragcheck import GoldPassage
 from pytest_ragcheck.judging.judgement import JudgeIdentity
 from pytest_ragcheck.scores.score import Score
-from pytest_ragcheck.summary.aggregate import NO_JUDGE, Counts, aggregate
+from pytest_ragcheck.summary.aggregate import NO_JUDGE, AttackCounts, Counts, aggregate
 from pytest_ragcheck.verdict.verdict import Verdict
 from tests.making import OFFLINE, a_question, a_record, a_set, an_error, some_outcomes
 
@@ -134,6 +134,33 @@ def test_what_is_blamed_is_counted_where_anything_is() -> None:
     summary = aggregate(some_outcomes(*records, a_record("d")))
     assert summary.totals.blame == {"retrieval": 2, "generation": 0, "grounding": 0}
     assert aggregate(some_outcomes(records[2])).totals.blame == {}
+
+
+def test_attacks_are_counted_by_name_and_by_the_part_that_let_them_through() -> None:
+    override, bait = "ref-1-00c0ffee0001", "ref-5-00c0ffee0005"
+    question = a_question(
+        tags=("injection",),
+        gold_passages=(GoldPassage(text="Refunds take 30 days."),),
+        distractors=(GoldPassage(doc_id="note", text=override), GoldPassage(doc_id="lure", text=bait)),
+        must_not_mention=(override, bait),
+    )
+    gold, *planted = (passage.text for passage in (*question.gold_passages, *question.distractors))
+    records = [
+        a_record(question=question, answer=answer, contexts=contexts, verdict=verdict)
+        for answer, contexts, verdict in [
+            (override, (override,), Verdict.FAIL),
+            (override, (gold, override), Verdict.FAIL),
+            (f"{override} {bait}", (gold, *planted), Verdict.FAIL),
+            (bait, (gold,), Verdict.FAIL),
+            ("30 days", (override,), Verdict.PASS),
+            (override, (override,), Verdict.ERROR),
+        ]
+    ]
+    # Nobody is to blame for the bait of the fourth answer, whose document is not among the contexts.
+    assert aggregate(some_outcomes(*records)).totals.injection == {
+        "override": AttackCounts(planted=5, retrieved=4, got_through=3, retrieval=1, generation=2),
+        "bait": AttackCounts(planted=5, retrieved=1, got_through=2, retrieval=0, generation=1),
+    }
 
 
 def test_questions_that_lack_gold_are_counted_where_retrieval_was_measured() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 from typing import Any
 
@@ -65,15 +66,21 @@ def test_the_first_bad_run_begins_the_latest_failures(
 
 
 def test_what_broke_last_comes_first_and_what_always_passed_last() -> None:
-    trend = a_trend(steady="PPPP", old="PFFF", mended="FFPP", new="PPPF", gone="PFF ", often="FPFF", dark="EEEE")
+    trend = a_trend(
+        fine="PP  ", steady="PPPP", since="PPFF", old="PFFF", mended="FFPP", new="PPPF", gone="PFF ", often="FPFF",
+        dark="EEEE",
+    )  # fmt: skip
     assert [question.latest.id for question in trend.questions] == [
-        "new", "often", "old", "dark", "mended", "steady", "gone",
+        "new", "often", "since", "old", "dark", "mended", "steady", "gone", "fine",
     ]  # fmt: skip
 
 
 def test_a_question_that_a_partial_run_left_out_still_fails() -> None:
     whole = a_run(0, a_row("q", "F"), a_row("other"))
     trend = trend_of([whole, a_run(1, a_row("other"), complete=False)])
+    assert [(each.latest.id, each.state) for each in trend.questions] == [("q", "failing"), ("other", "passing")]
+    # Of partial runs alone, each may have had other questions.
+    trend = trend_of(replace(run, complete=False) for run in trend.runs)
     assert [(each.latest.id, each.state) for each in trend.questions] == [("q", "failing"), ("other", "passing")]
 
 
@@ -114,13 +121,14 @@ def test_means_and_intervals_by_hand() -> None:
 
 
 def test_an_interval_of_shares_stays_among_shares() -> None:
-    rows = [a_row(f"q{n}", metrics={"f1": value, "own": value * 10}) for n, value in enumerate((1.0, 1.0, 0.7))]
-    lines = {line.name: line.points[0] for line in trend_of([a_run(0, *rows)]).lines}
-    f1, own = lines["f1"], lines["own"]
-    assert f1 is not None
-    assert own is not None
-    assert f1.high == 1.0
-    assert own.high > 10
+    metrics = [{"f1": value, "lost": 1 - value, "own": value * 10, "gain": value - 1} for value in (1.0, 1.0, 0.7)]
+    rows = [a_row(f"q{n}", metrics=each) for n, each in enumerate(metrics)]
+    ends = {line.name: (p.low, p.high) for line in trend_of([a_run(0, *rows)]).lines for p in line.points if p}
+    # The mean of f1 is 0.9, and the half width 0.1732 over sqrt(3) times 4.3027 (2 degrees), 0.4303.
+    assert ends["f1"] == pytest.approx((0.4697, 1.0), abs=1e-4)
+    assert ends["lost"] == pytest.approx((0.0, 0.5303), abs=1e-4)
+    assert ends["own"] == pytest.approx((4.697, 13.303), abs=1e-3)
+    assert ends["gain"] == pytest.approx((-0.5303, 0.3303), abs=1e-4)
 
 
 def judged(name: str, judge: str, letter: str = "P", served_by: str = "") -> BaselineRow:
@@ -141,9 +149,16 @@ def test_another_judge_is_named_once_even_if_a_question_was_an_error_then() -> N
     assert trend.changes == ((), there, (), back, there)
 
 
+def test_a_question_that_changes_a_run_later_than_others_is_named_then() -> None:
+    minimums = [(0.5, 0.5), (0.7, 0.5), (0.7, 0.7)]
+    rows = [[a_row(name, thresholds={"f1": each}) for name, each in zip("ab", run, strict=True)] for run in minimums]
+    raised = ("minimum: f1 0.5 -> f1 0.7",)
+    assert trend_of(a_run(n, *each) for n, each in enumerate(rows)).changes == ((), raised, raised)
+
+
 def test_another_model_behind_the_same_judge_is_named_unless_some_are_as_before() -> None:
-    served = ["m fp_1", "m fp_1", "m fp_2", "", "m fp_2"]
+    served = ["m fp_1", "m fp_1", "", "m fp_2", "", "m fp_2"]
     runs = [a_run(n, judged("a", "gpt", served_by=each)) for n, each in enumerate(served)]
     mixed = a_run(9, judged("a", "gpt", served_by="m fp_3"), judged("b", "gpt", served_by="m fp_2"))
     found = trend_of([*runs, mixed]).changes
-    assert found == ((), (), ("model of the judge's server: m fp_1 -> m fp_2",), (), (), ())
+    assert found == ((), (), (), ("model of the judge's server: m fp_1 -> m fp_2",), (), (), ())
