@@ -13,6 +13,7 @@ from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.rag.documents.documents_outcome import Documents, Left
 from pytest_ragcheck.redaction import Redactor
 from pytest_ragcheck.report.files.result_files import write_shard
+from pytest_ragcheck.summary.reach import Reach
 from pytest_ragcheck.summary.shards import find_shards, merged, read_shard
 from tests.making import a_question, a_record, a_set, an_error, some_outcomes
 
@@ -43,14 +44,37 @@ def test_what_was_written_is_read_and_put_together_in_the_order_of_the_questions
 
 
 def test_counts_are_added_and_what_cut_a_part_short_is_kept(tmp_path: Path) -> None:
-    parts = part(1, skipped={"billing": 1}, on_demand={"x": 1}), part(2, cut_short="stopped", on_demand={"x": 2})
+    sets = (a_set("billing", *BOTH.questions, a_question("c"), a_question("d")),)
+    parts = [
+        part(n, sets=sets, skipped={"billing": 1}, on_demand={"x": n}, cut_short=why, stopped=why)
+        for n, why in ((1, ""), (2, "stopped"))
+    ]
     whole = merged([read_shard(path) for path in written(tmp_path, *parts)], timestamp=NOW)
-    assert (whole.skipped, whole.on_demand, whole.cut_short, whole.complete) == (
-        {"billing": 1},
-        {"x": 3},
-        "stopped",
-        False,
+    assert (whole.skipped, whole.on_demand, whole.cut_short, whole.stopped) == (
+        {"billing": 2}, {"x": 3}, "stopped", "stopped",
+    )  # fmt: skip
+    assert whole.not_run == 0
+    assert not whole.complete
+
+
+def test_a_merged_run_reaches_only_what_each_shard_reached(tmp_path: Path) -> None:
+    reaches = (
+        Reach(searched=("billing::*", "hr::*", "hr::pay"), left_out=("old::b",)),
+        Reach(searched=("billing::*", "hr::pay"), left_out=("old::a", "old::b")),
     )
+    parts = [part(n, reach=reach) for n, reach in enumerate(reaches, 1)]
+    shards = [read_shard(path) for path in written(tmp_path, *parts)]
+    whole = merged(shards, timestamp=NOW)
+    assert whole.complete
+    assert whole.reach == Reach(searched=("billing::*", "hr::pay"), left_out=("old::a", "old::b"))
+    cut_short = replace(shards[1], outcomes=replace(shards[1].outcomes, cut_short="stopped"))
+    assert merged([shards[0], cut_short], timestamp=NOW).reach.searched == ("hr::pay",)
+
+
+def test_a_metric_that_calls_of_one_shard_assert_is_a_threshold_of_the_run(tmp_path: Path) -> None:
+    parts = part(1, thresholds={"recall_at_5": 0.5}), part(2, thresholds={"groundedness": 0.6})
+    whole = merged([read_shard(path) for path in written(tmp_path, *parts)], timestamp=NOW)
+    assert whole.thresholds == {"recall_at_5": 0.5, "groundedness": 0.6}
 
 
 def test_what_became_of_documents_is_added(tmp_path: Path) -> None:
@@ -84,6 +108,10 @@ def test_calls_of_tests_are_gathered_in_their_order(tmp_path: Path) -> None:
             ),
         ),
         ([part(2, thresholds={"f1": 0.5})], "A and B are of different runs: thresholds {'answer_correctness': 0.7,"),
+        (
+            [part(2, thresholds={"answer_correctness": 0.7, "groundedness": 0.6})],
+            "A and B are of different runs: thresholds {'answer_correctness': 0.7,",
+        ),
         ([part(2, sets=(a_set("billing", a_question("b")),))], "A and B are of different runs: questions "),
     ],
 )

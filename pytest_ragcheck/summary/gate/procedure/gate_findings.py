@@ -158,14 +158,6 @@ class GateFindings:
         return tuple(each.question.key for each in self.examined if each.outcome is Outcome.NOT_MEASURED)
 
     @property
-    def can_be_red(self) -> bool:
-        """False if no number of broken questions and no drop of a mean could have turned the run red."""
-        if self.gate == "confirmed":
-            return any(each.question.passed_before for each in self.examined)
-        counts = self.count is not None and (self.count.needed or self.count.floor) is not None
-        return counts or (self.mean is not None and self.mean.visible_drop is not None)
-
-    @property
     def red(self) -> bool:
         if self.gate == "confirmed":
             return bool(self.confirmed)

@@ -259,10 +259,3 @@ def test_a_set_of_too_few_passing_questions_cannot_be_red_by_counts_and_says_so(
         assert findings.count is not None
         assert findings.count.needed == (None if passing == 5 else 6)
         assert findings.count.floor == (9 if passing == 9 else None)
-        assert findings.can_be_red is (passing > 5)
-
-
-def test_under_confirmed_a_set_without_a_pass_cannot_be_red_and_says_so() -> None:
-    failing = [question(n, before=look(f"{n}", 0.2), now=look(f"{n}", 0.2)) for n in range(3)]
-    assert not decided(failing, name="confirmed").can_be_red
-    assert decided([*failing, steady(3)], name="confirmed").can_be_red
