@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from pytest_ragcheck import GoldPassage
 from pytest_ragcheck.config.settings import Settings
 from pytest_ragcheck.engine.estimate import estimate, estimate_lines
 from pytest_ragcheck.questions.question import in_conversation
@@ -29,6 +30,14 @@ def test_calls_are_counted_with_all_repeats() -> None:
     assert once.input_tokens is not None
     assert estimated.input_tokens is not None
     assert abs(estimated.input_tokens - 6 * once.input_tokens) <= 6  # each is rounded down
+
+
+def test_questions_of_the_tier_retrieval_have_no_judge() -> None:
+    searched = a_question("search", tier="retrieval", gold_passages=(GoldPassage(text="Refunds take 30 days."),))
+    one, both = ([searched], [QUESTIONS[0], searched])
+    assert [estimate(asked, model(), own_judge=False).judge_calls for asked in (one, both)] == [0, 1]
+    assert [estimate(asked, Settings.of(), own_judge=True).judge_calls for asked in (one, both)] == [0, None]
+    assert estimate(both, model(), own_judge=False).system_calls == 2
 
 
 def test_tokens_are_those_of_the_prompt_with_contexts_of_a_usual_length() -> None:

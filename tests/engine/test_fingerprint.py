@@ -136,7 +136,10 @@ def test_the_same_backends_have_the_same_digest_and_others_do_not() -> None:
 def test_the_port_of_a_server_on_this_machine_is_of_no_account(one: str, other: str) -> None:
     pair = [backends_digest(system(f"http://{host}/q"), judge(url=f"http://{host}/v1"), BASE) for host in (one, other)]
     assert pair[0] == pair[1]
-    assert fingerprint(BASE.replace(url=f"http://{one}/q")) == fingerprint(BASE.replace(url=f"http://{other}/q"))
+    addresses = [{"url": f"http://{host}/q", "embedding_model": f"m@http://{host}/v1"} for host in (one, other)]
+    first, second = (fingerprint(BASE.replace(**each)) for each in addresses)
+    assert first == second
+    assert first["rag_embedding_model"] == f'"m@http://{one.partition(":")[0]}/v1"'
 
 
 def test_clients_and_judges_that_do_not_say_who_they_are_are_known_by_their_class() -> None:
