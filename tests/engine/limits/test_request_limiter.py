@@ -117,11 +117,16 @@ class Locks(PrivateTable):
         del self._holders[index]
 
 
-def limiters_of_processes(number: int, processes: int, **how: Any) -> list[RequestLimiter]:
-    """The limiters of a run in several processes, which share the slots."""
+def slots_of_processes(number: int, processes: int) -> list[Slots]:
+    """The slots of a run as each of several processes sees them."""
     holders: dict[int, Locks] = {}
     tables = [Locks(holders, numbers) for numbers in [bytearray(512)] * processes]
-    return [RequestLimiter(Slots(number, processes=processes, table=table), **how) for table in tables]
+    return [Slots(number, processes=processes, table=table) for table in tables]
+
+
+def limiters_of_processes(number: int, processes: int, **how: Any) -> list[RequestLimiter]:
+    """The limiters of a run in several processes, which share the slots."""
+    return [RequestLimiter(slots, **how) for slots in slots_of_processes(number, processes)]
 
 
 def run_all(limiter: RequestLimiter, operations: list[Callable[[], Awaitable[str]]]) -> list[str | MeasurementError]:
@@ -422,6 +427,22 @@ def test_an_abandoned_request_that_ends_well_frees_its_slot_once() -> None:
         return system.most
 
     assert asyncio.run(scenario()) == 2
+
+
+def test_slots_are_hung_once_calls_of_any_processes_hold_all_that_are_taken() -> None:
+    first, second = slots_of_processes(3, 2)
+    assert [slots.take(0.0) for slots in (first, first, second, second)] == [True, True, True, False]
+    mark, _ = first.mark_hung(), first.mark_hung()
+    assert not first.are_hung()
+    other = second.mark_hung()
+    assert first.are_hung()
+    assert second.are_hung()
+    first.unmark_hung(mark)
+    assert not second.are_hung()
+    first.free()
+    assert second.are_hung()
+    second.unmark_hung(other)
+    assert not second.are_hung()
 
 
 def test_a_delay_lies_between_the_starts_of_two_requests() -> None:
