@@ -182,6 +182,15 @@ def test_a_run_that_collects_no_question_of_its_baseline_is_named(project: Proje
         assert "not compared" not in project.run("--rag-baseline=baseline.json", option).text
 
 
+def test_a_new_file_beside_rewritten_questions_is_no_other_dataset(project: Project) -> None:
+    project.ask(good("terms"))
+    project.ask(good("pay"), file="hr.rag.yaml")
+    write_baseline(project, passed(question="Which terms?"))
+    run = project.run(*REGRESSION)
+    assert run.exit_status == 0, run.text
+    assert "edited, and not compared:" in run.lines
+
+
 @three_ways
 def test_many_flips_turn_the_gate_red_and_are_named(project: Project) -> None:
     names = [f"q{i}" for i in range(12)]

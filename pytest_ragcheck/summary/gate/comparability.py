@@ -65,10 +65,9 @@ def _differing(before: BaselineRow, judge: JudgeIdentity | None, now: tuple[obje
 
 
 def _dataset(comparison: Comparison) -> str:
-    then = dict.fromkeys(dataset for dataset, _ in comparison.baseline.rows)
-    matched = (*comparison.compared, *comparison.not_measured)
-    if matched or comparison.not_run or not comparison.new:
+    if len(comparison.missing) < len(comparison.baseline.rows) or not comparison.new:
         return ""
+    then = dict.fromkeys(dataset for dataset, _ in comparison.baseline.rows)
     now = dict.fromkeys(record.question.dataset_name for record in comparison.new)
     return "" if then.keys() & now.keys() else f"dataset: {_some(then)} then, {_some(now)} now"
 

@@ -136,6 +136,7 @@ def test_other_thresholds_are_noticed_as_the_file_has_them() -> None:
     assert [change.before.id for change in compared(rows, records).with_other_thresholds] == ["b", "c"]
     refuses = now("a", dropped={"f1": "it does not apply to the question"})
     assert compared(rows, [refuses]).with_other_thresholds == []
+    assert [change.before.id for change in compared(rows[:1], [now("a")]).with_other_thresholds] == ["a"]
 
 
 VERDICTS = st.dictionaries(st.sampled_from("abcdef"), st.sampled_from(list(Verdict)))

@@ -78,6 +78,12 @@ def test_what_differs_is_named(row: dict[str, Any], now: dict[str, Any], words: 
     assert found == words
 
 
+def test_a_run_without_a_question_is_of_no_other_dataset() -> None:
+    row, outcomes = BaselineRow(**ROW), some_outcomes()
+    baseline = Baseline(name="main.json", rows={row.key: row})
+    assert differences(compare(baseline, outcomes, outcomes.rules, clean=str, expects=lambda dataset, name: True)) == ()
+
+
 @pytest.mark.parametrize(("n", "refused"), [(8, False), (9, True)])
 def test_nine_answers_lack_citation_markers_not_by_chance(n: int, *, refused: bool) -> None:
     metrics = {"f1": 1.0, "citation_validity": 1.0}
