@@ -731,3 +731,21 @@ def test_closing_ends_a_unit_and_begins_none_of_its_jobs() -> None:
             await take(reader, "q1")
 
     asyncio.run(scenario())
+
+
+def test_a_process_finishes_the_unit_of_its_last_item_for_the_others() -> None:
+    async def scenario() -> None:
+        turns, other_turns = Turns(2), Turns(1, unit="other", first=2)
+        reader = Prefetcher(room=beside(5))
+        await reader.add([*turns.jobs, *other_turns.jobs])
+        turns.let_end(0)
+        assert await take(reader, "q0") == a_record("q0")
+        finishing = asyncio.create_task(reader.finish_unit("q0", 60))
+        await settle()
+        assert not finishing.done()
+        turns.let_end()
+        await finishing
+        assert (turns.begun, turns.running, other_turns.running) == ([0, 1], 0, 1)
+        await reader.close()
+
+    asyncio.run(scenario())

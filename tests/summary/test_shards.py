@@ -154,6 +154,12 @@ def test_the_place_of_damaged_evidence_is_named(tmp_path: Path) -> None:
         read_shard(path)
 
 
+def test_a_second_record_of_a_question_is_refused(tmp_path: Path) -> None:
+    (path,) = written(tmp_path, part(1, records=(WHOLE.records[0], WHOLE.records[0])))
+    with pytest.raises(UsageError, match=r"records\[1\]\.question: 'billing::a' is not among the sets, or has two re"):
+        read_shard(path)
+
+
 def test_a_question_that_two_parts_ran_is_refused(tmp_path: Path) -> None:
     paths = written(tmp_path, part(1), part(2, records=WHOLE.records))
     with pytest.raises(UsageError) as caught:

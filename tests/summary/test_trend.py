@@ -67,7 +67,7 @@ def test_the_first_bad_run_begins_the_latest_failures(
 
 def test_what_broke_last_comes_first_and_what_always_passed_last() -> None:
     trend = a_trend(
-        fine="PP  ", steady="PPPP", since="PPFF", old="PFFF", mended="FFPP", new="PPPF", gone="PFF ", often="FPFF",
+        fine="PP  ", steady="PPPP", since="PPFF", old="PFFF", mended="FFPP", new="PPPF", gone="FFF ", often="FPFF",
         dark="EEEE",
     )  # fmt: skip
     assert [question.latest.id for question in trend.questions] == [
@@ -90,10 +90,10 @@ def test_runs_are_in_the_order_of_their_time_and_the_same_run_counts_once() -> N
 
 
 def test_different_runs_that_ended_at_the_same_time_both_count() -> None:
-    full = (a_row("q", "P", metrics={"f1": 0.5}), a_row("other", "E"))
+    full = (a_row("q", "P", metrics={"f1": 0.5, "recall": 1.0, "mrr": 1.0}), a_row("other", "E"))
     committed = a_run(1, a_row("q", "P", metrics={"f1": 0.5, "recall": 1.0}), a_row("third"), name="committed")
     failed = a_run(1, a_row("q", "F", metrics={"f1": 0.5}), name="failed")
-    lower = a_run(1, a_row("q", "P", metrics={"f1": 0.4}), name="lower")
+    lower = a_run(1, a_row("q", "P", metrics={"f1": 0.5, "recall": 0.9}), name="lower")
     shard = a_run(1, a_row("elsewhere", "P"), name="shard")
     down = a_run(1, a_row("elsewhere", "E"), name="down")
     trend = trend_of([committed, failed, lower, shard, down, a_run(1, *full, name="file")])
@@ -147,6 +147,11 @@ def test_another_judge_is_named_once_even_if_a_question_was_an_error_then() -> N
     )
     there, back = ("judge: gpt-5 -> gpt-6",), ("judge: gpt-6 -> gpt-5",)
     assert trend.changes == ((), there, (), back, there)
+
+
+def test_a_value_that_a_file_lacks_is_no_change() -> None:
+    old, now = a_row("a"), a_row("a", prompt_version="en-2", tier="generation", top_k=5, thresholds={"f1": 0.5})
+    assert trend_of([a_run(0, now), a_run(1, old), a_run(2, now)]).changes == ((), (), ())
 
 
 def test_a_question_that_changes_a_run_later_than_others_is_named_then() -> None:

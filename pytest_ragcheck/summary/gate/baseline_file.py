@@ -198,4 +198,4 @@ def _identity(answer: Mapping[str, Any]) -> list[Any]:
     same = ("prediction", "contexts", "labels", "judge", "earlier_turns") if is_kept else ("verdict", "metrics")
     # Another id of a context may be that of another forbidden document.
     ids = ("source_ids",) if MUST_NOT_RETRIEVE in answer["metrics"] else ()
-    return list(map(answer.get, (*same, "prediction", *ids)))
+    return list(map(answer.get, (*same, *ids)))

@@ -12,6 +12,7 @@ import pytest
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.summary.gate.baseline_reader import read_baseline
 from pytest_ragcheck.summary.gate.git_revision import InGit, committed, versions
+from pytest_ragcheck.summary.predictions_reader import Unusable
 from tests.baselines import passed, predictions
 
 if TYPE_CHECKING:
@@ -73,6 +74,12 @@ def test_the_versions_of_a_merge_are_those_of_the_main_line(repository: Path) ->
     found = [version.read_bytes() for version in versions(InGit(rev="HEAD", path=path))]
     assert found[1:] == [b"accepted", b"anew"]
     assert len(found) == 3
+
+
+def test_a_file_that_was_never_committed_has_no_version(repository: Path) -> None:
+    (repository / "new.json").touch()
+    with pytest.raises(Unusable, match=r"^no commit of HEAD has it\. Give git:REV:PATH of a file that is committed"):
+        versions(InGit(rev="HEAD", path=repository / "new.json"))
 
 
 def test_without_git_the_text_says_so(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
