@@ -24,6 +24,9 @@ from tests.making import a_question, a_record, an_error, some_outcomes
 SCHEMA = Path(pytest_ragcheck.__file__).parent / "summary" / "schemas" / "predictions.schema.json"
 
 
+LOOK = {"answer": "0123456789abcdef", "scores": {"groundedness": 0.9}, "passed": True}
+
+
 def read(folder: Path, content: Any) -> Baseline:
     path = folder / "baseline.json"
     path.write_bytes(content if isinstance(content, bytes) else json.dumps(content).encode())
@@ -84,6 +87,23 @@ def test_what_a_run_writes_is_read_back(tmp_path: Path) -> None:
         fails=1,
     )
     assert rows["été", "ü"].prompt_version is None
+
+
+def test_the_looks_of_a_run_are_its_requests_or_else_its_answers_if_their_verdicts_differ(tmp_path: Path) -> None:
+    def looks(*answers: float, requests: list[Any]) -> list[bool]:
+        evidence = {"gate": "regression", "thresholds": {}, "now": LOOK, "known": [], "saved_runs": []}
+        repeated = {"groundedness": [[each] for each in answers]}
+        gate = {"gate": {**evidence, "replies": requests}} if requests else {}
+        ((first, *further),) = (
+            read(tmp_path, predictions(failed("a", repeated=repeated, **gate))).rows["billing", "a"].saved
+        )
+        assert (first.text, first.passed) == ("The window is 30 days.", False)
+        return [look.passed for look in further]
+
+    assert looks(0.3, 0.9, 0.5, requests=[]) == [False, True, False]
+    assert looks(0.3, 0.4, requests=[]) == []
+    # A request without a reply, and judgements without an answer, are no looks.
+    assert looks(0.3, 0.9, 0.5, requests=[LOOK, None, [{"groundedness": 0.9}], LOOK]) == [True, True]
 
 
 def test_a_byte_order_mark_and_keys_of_later_versions_are_no_mistake(tmp_path: Path) -> None:
@@ -147,6 +167,7 @@ ANSWERS: dict[str, Any] = {"answers": [{"verdict": "PASS", "metrics": {"f1": 1.0
         ({"runs": "a"}, '.runs: found "a", expected array'),
         ({"runs": [[]]}, ".runs[0]: found [], which breaks 'minItems': 1"),
         ({"runs": [[1]]}, ' has [[1]] under "runs"'),
+        ({"runs": [[0, 1], [0]]}, ' has [[0, 1], [0]] under "runs"'),
         ({"history": {"passes": -1, "fails": 0}}, ".history.passes: found -1, expected at least 0"),
     ],
 )
