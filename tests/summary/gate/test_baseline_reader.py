@@ -177,6 +177,23 @@ def test_a_compact_row_that_cannot_be_right_is_named(tmp_path: Path, change: dic
     )
 
 
+@pytest.mark.parametrize(
+    ("answer", "n_without_contexts"),
+    [
+        ({}, 0),
+        ({"prediction": "30 days", "contexts": []}, 0),
+        ({"prediction": "30 days"}, 1),
+        ({"prediction": "30 days", "contexts": ["0123456789abcdef"]}, 1),
+    ],
+)
+def test_answers_without_the_texts_of_their_contexts_are_counted_by_question(
+    tmp_path: Path, answer: dict[str, Any], n_without_contexts: int
+) -> None:
+    answers = [{**ANSWERS["answers"][0], **answer}] * 2
+    baseline = read(tmp_path, predictions(passed("a", **{**ANSWERS, "answers": answers}), passed(), runs=["then"]))
+    assert baseline.n_without_contexts == n_without_contexts
+
+
 def test_a_negative_count_of_a_row_without_answers_is_named(tmp_path: Path) -> None:
     assert refusal(tmp_path, predictions(passed("a", history={"passes": 1, "fails": -3}))) == (
         "main.json: predictions[0].history.fails: found -3, expected at least 0. Restore the file as the run wrote it."
