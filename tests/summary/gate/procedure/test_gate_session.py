@@ -9,6 +9,7 @@ import pytest
 from pytest_ragcheck.summary.gate.procedure.compared_question import (
     AskAgain,
     ComparedQuestion,
+    JudgeAnew,
     KnownRun,
     Look,
     Reply,
@@ -143,6 +144,14 @@ def test_under_confirmed_one_broken_question_is_red_after_four_further_asks() ->
     assert (findings.count, findings.mean) == (None, None)
     assert sum(isinstance(request, AskAgain) for request in outside.served) == 4
     assert outside.judged == 10
+
+
+def test_only_recorded_answers_with_a_text_are_judged_side_by_side() -> None:
+    broken = [question(n, before=look(None, 0.9), now=look(f"{n} wrong", 0.2)) for n in range(3)]
+    broken[2] = replace(broken[2], known=(KnownRun(looks=(look("2 right", 0.9), look(None, 0.9))),))
+    outside = Outside(broken)
+    assert len(decided(broken, name="confirmed", outside=outside).confirmed) == 3
+    assert {request.key for request in outside.served if isinstance(request, JudgeAnew)} == {broken[2].key}
 
 
 def test_a_known_failure_may_fail_under_confirmed() -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import random
 
+import pytest
+
 from pytest_ragcheck.summary.gate.procedure.gate_session import are_correlated, by_document, units_of
 from tests.summary.gate.procedure.outside import broke, look, question, steady
 
@@ -29,6 +31,15 @@ def test_other_words_everywhere_make_the_document_the_unit() -> None:
     kind, unit = units_of(questions, [])
     assert kind == "document"
     assert len(set(unit.values())) == 5
+
+
+@pytest.mark.parametrize(("changed", "kind"), [(5, "question"), (6, "document")])
+def test_other_words_in_a_tenth_of_the_answers_leave_the_question_the_unit(changed: int, kind: str) -> None:
+    before, now = look("a", 0.9), look("b", 0.9)
+    questions = [
+        question(n, before=before, now=now if n < changed else before, document=f"page {n // 10}") for n in range(50)
+    ]
+    assert units_of(questions, [])[0] == kind
 
 
 def test_without_shared_documents_the_question_is_the_unit() -> None:
