@@ -182,6 +182,14 @@ def test_a_run_that_collects_no_question_of_its_baseline_is_named(project: Proje
         assert "not compared" not in project.run("--rag-baseline=baseline.json", option).text
 
 
+def test_a_question_that_was_an_error_in_the_baseline_is_not_called_edited(project: Project) -> None:
+    project.ask(good("terms"), good("hours"), bad("prices"))
+    write_baseline(project, passed(), errored("hours"), errored("prices"))
+    run = project.run(*REGRESSION)
+    assert run.outcomes == {"passed": 2, "xfailed": 1}
+    assert "baseline baseline.json: 1 still failing, 1 newly passing, 1 as before" in run.lines, run.text
+
+
 def test_a_new_file_beside_rewritten_questions_is_no_other_dataset(project: Project) -> None:
     project.ask(good("terms"))
     project.ask(good("pay"), file="hr.rag.yaml")

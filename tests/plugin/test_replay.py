@@ -427,6 +427,25 @@ def test_a_comparing_gate_calls_a_question_with_another_expected_answer_edited(p
     assert "baseline recorded.json: 1 newly failing, 1 as before" in each.lines
 
 
+@pytest.mark.parametrize(
+    "edit", [{"expected_answer": "60 weeks"}, {"must_mention": ["60"]}, {"gold_passages": [{"doc_id": "d2"}]}]
+)
+def test_a_replay_under_a_comparing_gate_calls_a_question_with_other_labels_of_a_metric_edited(
+    project: Project, edit: dict[str, Any]
+) -> None:
+    labels = {"expected_answer": "30 days", "must_mention": ["30"], "gold_passages": [{"doc_id": "d1"}]}
+    options = ("--rag-judge=none", "--rag-min=f1=0.5", "--rag-min=recall_at_5=1")
+    project.ask(good("terms", **labels).but(source_ids=("d1",)))
+    assert project.run(*options).verdicts == {"terms": "PASS"}
+    (project.folder / "ragcheck-results" / "rag_predictions.json").rename(project.folder / "recorded.json")
+    project.ask(good("terms", **labels | edit).but(source_ids=("d1",)))
+    against = ("--rag-gate=regression", "--rag-baseline=recorded.json")
+    run = project.run(*options, *against, "--rag-replay=recorded.json")
+    assert run.outcomes == {"xfailed": 1}
+    assert "terms: PASS -> FAIL (labels changed)" in run.lines
+    assert project.run(*options, *against).exit_status == 0
+
+
 def test_a_gate_over_result_files_calls_no_question_edited_whose_labels_they_lack(project: Project) -> None:
     gold = good("gold", expected_answer="30 days", gold_passages=[{"doc_id": "never-found"}]).but(source_ids=("d1",))
     project.ask(good("terms", expected_answer="30 days"), good("hours", expected_answer="9 to 5"), gold)

@@ -8,9 +8,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.frozen import frozen
-from pytest_ragcheck.scores.catalogue import JUDGED
+from pytest_ragcheck.scores.catalogue import DEMANDED, RETRIEVAL
 from pytest_ragcheck.summary.gate.gate_replies import evidence_of
 from pytest_ragcheck.summary.gate.procedure.compared_question import passes
+from pytest_ragcheck.summary.gate.recorded.saved_answer import EXPECTED as ANSWERS
+from pytest_ragcheck.summary.gate.recorded.saved_answer import GOLD, MENTIONS, label_digests
 from pytest_ragcheck.summary.gate_rules import COMPARING, GateRules
 from pytest_ragcheck.summary.run_outcomes import EXPECTED
 from pytest_ragcheck.verdict.verdict import Verdict
@@ -22,6 +24,10 @@ if TYPE_CHECKING:
 
 ACCEPT = "ragcheck baseline accept"
 _GROUPS = ("newly_failing", "expected_failing", "still_failing", "newly_passing", "still_passing", "not_measured")
+
+
+_PARTS = {**dict.fromkeys(RETRIEVAL, GOLD), **dict.fromkeys(DEMANDED, MENTIONS)}
+"""The part of the labels that a metric depends on; other metrics depend on the expected answers."""
 
 
 @frozen
@@ -140,11 +146,7 @@ def compare(
         before = _under_todays_rules(row, record) if rules.gate in COMPARING else row
         change = Change(before=before, now=record, reworded=reworded)
         expected = question.quarantine is not None or outcomes.excused.get(question.key, "").startswith(EXPECTED)
-        # A replay, or a run without this gate, has no evidence that the labels changed. Result files lack the labels.
-        is_unknown = bool(record.evidence) or question.path is None
-        relabelled = not (is_unknown or any(looks[0].has_answers_of(question) for looks in row.saved))
-        judged = record.verdict is not Verdict.ERROR and not record.thresholds.keys().isdisjoint(JUDGED)
-        apart = rules.gate in COMPARING and (reworded or (relabelled and judged))
+        apart = rules.gate in COMPARING and (reworded or _is_relabelled(row, record))
         groups["apart" if apart else _group(change, expected=expected)].append(change)
     unmatched = [row for key, row in baseline.rows.items() if key not in matched]
     missing = {row.key for row in unmatched if row.key not in collected and expects(*row.key)}
@@ -171,6 +173,16 @@ def examined_against(baseline: Baseline, outcomes: Outcomes) -> Outcomes:
         for record in outcomes.records
     )
     return replace(outcomes, records=records)
+
+
+def _is_relabelled(row: BaselineRow, record: Record) -> bool:
+    # A replay, or a run without this gate, has no evidence that the labels changed. Result files lack the labels.
+    if record.evidence or record.question.path is None or record.verdict is Verdict.ERROR:
+        return False
+    now = label_digests(record.question)
+    parts = {_PARTS.get(metric, ANSWERS) for metric in record.thresholds}
+    saved = [looks[0].labels or now for looks in row.saved]
+    return bool(saved) and not any(all(labels.get(part) == now[part] for part in parts) for labels in saved)
 
 
 def _under_todays_rules(row: BaselineRow, record: Record) -> BaselineRow:

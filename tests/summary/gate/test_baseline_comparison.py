@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import fields, replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,6 +12,8 @@ from hypothesis import strategies as st
 
 from pytest_ragcheck.summary.gate.baseline_comparison import Change, Comparison, compare
 from pytest_ragcheck.summary.gate.baseline_reader import Baseline, BaselineRow
+from pytest_ragcheck.summary.gate.recorded.saved_answer import SavedAnswer, label_digests
+from pytest_ragcheck.summary.gate_rules import GateRules
 from pytest_ragcheck.verdict.record import Record
 from pytest_ragcheck.verdict.verdict import Verdict
 from tests.making import OFFLINE, a_question, a_record, a_set, an_error, some_outcomes
@@ -109,6 +112,29 @@ def test_a_question_with_another_text_is_compared_and_named() -> None:
     comparison = compared([before("a", question="Which?"), before("b"), before("c", question="")], [now("a"), now("b")])
     assert groups(comparison) == {"still_passing": ["a", "b"], "missing": ["c"]}
     assert [change.before.id for change in comparison.changed] == ["a"]
+
+
+@pytest.mark.parametrize(
+    ("metric", "part"),
+    [("f1", "expected"), ("groundedness", "expected"), ("recall_at_5", "gold"), ("must_not_retrieve", "mentions")],
+)
+def test_without_evidence_other_labels_of_an_asserted_metric_make_a_question_edited(metric: str, part: str) -> None:
+    question = a_question("a", path=Path("a.rag.yaml"))
+    record = now("a", question=question, scores={metric: 1.0}, thresholds={metric: 1.0})
+    labels = label_digests(question)
+
+    def group(record: Record, *labels: dict[str, str] | None, gate: str = "regression") -> list[str]:
+        saved = tuple((SavedAnswer(passed=True, scores={metric: 1.0}, labels=each),) for each in labels)
+        outcomes = some_outcomes(record, rules=GateRules(gate=gate))
+        return list(groups(compared([before("a", saved=saved)], [record], outcomes=outcomes)))
+
+    for name in labels:
+        other = {**labels, name: "other"}
+        assert group(record, other) == ["apart" if name == part else "still_passing"]
+        assert group(record, other, labels) == group(record, other, None) == ["still_passing"]
+        assert group(record, other, gate="each") == ["still_passing"]
+        assert group(replace(record, question=replace(question, path=None)), other) == ["still_passing"]
+        assert group(now("a", ERROR, question=question, thresholds={metric: 1.0}), other) == ["not_measured"]
 
 
 def test_what_was_taken_out_of_the_file_is_taken_out_of_the_run() -> None:
