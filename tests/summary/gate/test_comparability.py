@@ -37,6 +37,8 @@ OPENAI = JudgeIdentity(kind="openai", model="m-2", prompt_version="offline-1")
         ({"tier": "generation"}, {}, ("tier: generation then, end_to_end now",)),
         ({"top_k": 3}, {}, ("top_k: 3 then, 5 now",)),
         ({"metrics": {"f1": 1.0, "mrr": 1.0}}, {}, ("metrics: mrr then, no score on any answer now",)),
+        # Another question may have other metrics.
+        ({"question": "Which a?", "metrics": {"f1": 1.0, "mrr": 1.0}}, {}, ()),
         # One answer may lack citation markers by chance.
         ({"metrics": {"f1": 1.0, "citation_validity": 1.0}}, {}, ()),
         (
