@@ -95,12 +95,16 @@ def test_a_question_that_is_nowhere_is_missing_if_the_run_would_have_collected_i
     comparison = compared(rows, [now("x")], expects=lambda dataset, name: dataset == "billing")
     assert groups(comparison) == {"missing": ["a", "c"], "not_run": ["b"], "new": ["x"]}
     assert comparison.worse
+    assert comparison.partial
+    assert not compared(rows, [now("x")]).partial
 
 
 def test_a_question_that_was_collected_and_not_run_is_never_missing() -> None:
     outcomes = some_outcomes(now("a"), sets=(a_set("billing", a_question("a"), a_question("b")),))
     comparison = compared([before("a"), before("b")], [], outcomes=outcomes)
     assert groups(comparison) == {"still_passing": ["a"], "not_run": ["b"]}
+    assert not comparison.partial
+    assert compared([before("a"), before("b")], [], outcomes=replace(outcomes, complete=False)).partial
 
 
 def test_an_id_is_another_question_in_another_dataset() -> None:
