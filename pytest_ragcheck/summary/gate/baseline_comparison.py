@@ -180,9 +180,9 @@ def _is_relabelled(row: BaselineRow, record: Record) -> bool:
     if record.evidence or record.question.path is None or record.verdict is Verdict.ERROR:
         return False
     now = label_digests(record.question)
-    parts = {_PARTS.get(metric, ANSWERS) for metric in record.thresholds}
+    parts = {_PARTS.get(metric, ANSWERS) for metric in record.shortfalls or record.thresholds}
     saved = [looks[0].labels or now for looks in row.saved]
-    return bool(saved) and not any(all(labels.get(part) == now[part] for part in parts) for labels in saved)
+    return bool(saved and parts) and not any(labels.get(part) == now[part] for part in parts for labels in saved)
 
 
 def _under_todays_rules(row: BaselineRow, record: Record) -> BaselineRow:

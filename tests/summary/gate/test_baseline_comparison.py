@@ -141,6 +141,22 @@ def test_without_evidence_other_labels_of_an_asserted_metric_make_a_question_edi
         assert group(now("a", ERROR, question=question, thresholds={metric: 1.0}), other) == ["not_measured"]
 
 
+@pytest.mark.parametrize(
+    ("short", "edited"),
+    [(("must_mention",), True), (("groundedness",), False), (("must_mention", "groundedness"), False), ((), False)],
+)
+def test_other_labels_of_one_metric_hide_no_collapse_of_another(short: tuple[str, ...], *, edited: bool) -> None:
+    question = a_question("a", path=Path("a.rag.yaml"))
+    limits = {"must_mention": 1.0, "groundedness": 0.7}
+    scores = {metric: 0.0 if metric in short else 1.0 for metric in limits}
+    record = now("a", FAIL if short else PASS, question=question, scores=scores, thresholds=limits)
+    labels = {**label_digests(question), "mentions": "other"}
+    row = before("a", saved=((SavedAnswer(passed=True, scores=dict.fromkeys(limits, 1.0), labels=labels),),))
+    outcomes = some_outcomes(record, rules=GateRules(gate="regression"))
+    group = "apart" if edited else "newly_failing" if short else "still_passing"
+    assert groups(compared([row], [record], outcomes=outcomes)) == {group: ["a"]}
+
+
 def test_what_was_taken_out_of_the_file_is_taken_out_of_the_run() -> None:
     def clean(text: str) -> str:
         return text.replace("secret", "[redacted]")
