@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from datetime import datetime, timezone
+from datetime import datetime, timedelta, timezone
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -14,7 +14,7 @@ from pytest_ragcheck.rag.documents.documents_outcome import Documents, Left
 from pytest_ragcheck.redaction import Redactor
 from pytest_ragcheck.report.files.result_files import write_shard
 from pytest_ragcheck.summary.reach import Reach
-from pytest_ragcheck.summary.shards import find_shards, merged, read_shard
+from pytest_ragcheck.summary.shards import find_shards, merged, much_older, read_shard
 from tests.making import a_question, a_record, a_set, an_error, some_outcomes
 
 if TYPE_CHECKING:
@@ -123,6 +123,13 @@ def test_what_is_no_whole_run_is_refused(tmp_path: Path, others: list[Outcomes],
     for name, path in zip("AB", paths, strict=False):
         told = told.replace(str(path), name)
     assert told.startswith(text)
+
+
+def test_a_shard_that_ended_more_than_a_day_before_the_last_is_named(tmp_path: Path) -> None:
+    ends = (NOW - timedelta(days=1, seconds=1), NOW - timedelta(hours=23), NOW)
+    parts = [part(n, 3, timestamp=end, records=()) for n, end in enumerate(ends, 1)]
+    shards = [read_shard(path) for path in written(tmp_path, *parts)]
+    assert [shard.name for shard in much_older(shards)] == ["shard 1 of 3"]
 
 
 def test_another_file_is_refused(tmp_path: Path) -> None:

@@ -142,6 +142,37 @@ def test_without_evidence_other_labels_of_an_asserted_metric_make_a_question_edi
 
 
 @pytest.mark.parametrize(
+    ("then", "recorded", "score", "slow", "group"),
+    [
+        # The threshold was raised above the recorded score.
+        (PASS, {"f1": 0.6}, 0.6, False, "still_failing"),
+        # The threshold was lowered below it.
+        (FAIL, {"f1": 0.9}, 0.9, False, "still_passing"),
+        # Without a recorded score, the recorded verdict counts.
+        (PASS, {}, 0.6, False, "newly_failing"),
+        (FAIL, {}, 0.6, False, "still_failing"),
+        # Whether a maximum was exceeded then is known by the verdict alone.
+        (PASS, {"f1": 0.9}, 0.9, True, "newly_failing"),
+        (FAIL, {"f1": 0.9}, 0.9, True, "still_failing"),
+        (FAIL, {"f1": 0.9}, 0.6, True, "newly_failing"),
+    ],
+)
+def test_without_evidence_a_recorded_score_counts_under_the_threshold_of_today(
+    then: Verdict, recorded: dict[str, float], score: float, *, slow: bool, group: str
+) -> None:
+    record = now(
+        "a",
+        FAIL if slow or score < 0.8 else PASS,
+        scores={"f1": score},
+        thresholds={"f1": 0.8},
+        maximums={"latency_seconds": 1.0},
+        latency_seconds=2.0 if slow else 0.5,
+    )
+    outcomes = some_outcomes(record, rules=GateRules(gate="regression"))
+    assert groups(compared([before("a", then, metrics=recorded)], [record], outcomes=outcomes)) == {group: ["a"]}
+
+
+@pytest.mark.parametrize(
     ("short", "edited"),
     [(("must_mention",), True), (("groundedness",), False), (("must_mention", "groundedness"), False), ((), False)],
 )

@@ -86,11 +86,14 @@ def test_a_run_without_a_question_is_of_no_other_dataset() -> None:
     assert differences(compare(baseline, outcomes, outcomes.rules, clean=str, expects=lambda dataset, name: True)) == ()
 
 
-@pytest.mark.parametrize(("n", "refused"), [(8, False), (9, True)])
-def test_nine_answers_lack_citation_markers_not_by_chance(n: int, *, refused: bool) -> None:
-    metrics = {"f1": 1.0, "citation_validity": 1.0}
-    names = [f"q{i}" for i in range(n)]
-    rows = [BaselineRow(**{**ROW, "id": name, "question": f"What about {name}?", "metrics": metrics}) for name in names]
+@pytest.mark.parametrize(("n", "of", "refused"), [(8, 8, False), (9, 9, True), (9, 18, True), (9, 19, False)])
+def test_nine_answers_lack_citation_markers_not_by_chance(n: int, of: int, *, refused: bool) -> None:
+    names = [f"q{i}" for i in range(of)]
+    metrics = [{"f1": 1.0, **({"citation_validity": 1.0} if i < n else {})} for i in range(of)]
+    rows = [
+        BaselineRow(**{**ROW, "id": name, "question": f"What about {name}?", "metrics": each})
+        for name, each in zip(names, metrics, strict=True)
+    ]
     outcomes = some_outcomes(*(a_record(name, **NOW) for name in names))
     baseline = Baseline(name="main.json", rows={row.key: row for row in rows})
     found = differences(compare(baseline, outcomes, outcomes.rules, clean=str, expects=lambda dataset, name: True))
