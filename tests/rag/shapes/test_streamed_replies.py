@@ -11,8 +11,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_ragcheck.errors import EndpointError, EndpointReplyError
+from pytest_ragcheck.rag.body.event_parsers import parser_for
 from pytest_ragcheck.rag.client import RagClient
 from pytest_ragcheck.rag.http.connections import http_library
+from pytest_ragcheck.rag.shapes.shape import read_shape
+from pytest_ragcheck.rag.shapes.streamed_reply import StreamedReply
 from tests.servers.fake_endpoint import FakeEndpoint, chunked, json_reply, raw
 
 if TYPE_CHECKING:
@@ -795,6 +798,21 @@ def test_an_app_in_this_process_has_no_first_token() -> None:
 
     answer = asyncio.run(run())
     assert (answer.text, answer.first_token_seconds) == ("30 däys", None)
+
+
+def test_the_first_token_is_that_of_the_first_piece_and_the_latency_ends_with_the_stream() -> None:
+    parser = parser_for(SSE)
+    assert parser is not None
+    reply = StreamedReply(parser, read_shape("openai-chat").stream, started=time.perf_counter())
+    times = []
+    for event in (delta(""), delta("30"), delta(" days"), "[DONE]"):
+        reply.feed(sse(event))
+        times.append((reply.first_token_seconds, reply.latency_seconds))
+    (_, (first, _), *_, (_, latency)) = times
+    assert first is not None
+    assert latency is not None
+    assert 0 < first < latency
+    assert times == [(None, None), (first, None), (first, None), (first, latency)]
 
 
 def test_what_is_not_a_stream_is_read_as_before() -> None:
