@@ -60,7 +60,7 @@ def _gate_lines(config: pytest.Config, questions: Sequence[Question], estimated:
     if run is None:
         return
     rows = [(row, question.turn or 1) for question in questions if (row := run.row(question)) is not None]
-    asks, judgements = _most_requests(rows, run.gate)
+    asks, judgements = most_requests(rows, run.gate)
     calls = f"{counted(asks, 'call')} to the system"
     drift = ""
     if estimated.judge_calls != 0:
@@ -83,9 +83,12 @@ def check_cost_is_known(settings: Settings, *, own_judge: bool) -> None:
         raise UsageError(f"--rag-max-cost: the cost of the judge is not known: {why_no_price(model)}.")
 
 
-def _most_requests(rows: Iterable[tuple[BaselineRow, int]], gate: str) -> tuple[int, int]:
-    # The calls of the gate `confirmed` or `regression` to the system and the judge, if every answer is new and fails.
-    # Each row comes with the number of requests to ask its question again: a turn is asked after those before it.
+def most_requests(rows: Iterable[tuple[BaselineRow, int]], gate: str) -> tuple[int, int]:
+    """
+    The calls of the gate `confirmed` or `regression` to the system and the judge, if every answer is new and fails.
+
+    Each row comes with the number of requests to ask its question again: a turn is asked after those before it.
+    """
     asks = judgements = 0
     for row, requests in rows:
         if row.verdict is Verdict.ERROR:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from pytest_ragcheck.plugin.collecting.cost_preview import most_requests
 from pytest_ragcheck.summary.gate.baseline_reader import BaselineRow
-from pytest_ragcheck.summary.gate.gate_estimate import GateEstimate, gate_estimate
 from pytest_ragcheck.summary.gate.recorded.saved_answer import SavedAnswer
 from pytest_ragcheck.verdict.verdict import Verdict
 
@@ -41,4 +41,4 @@ def test_the_requests_for_a_turn_with_two_saved_runs(
         fails=2 - passes,
         saved=((SavedAnswer(passed=True),),) * 2,
     )
-    assert gate_estimate([(row, 3)], gate) == GateEstimate(asks=most[0], judgements=most[1])
+    assert most_requests([(row, 3)], gate) == most
