@@ -79,7 +79,7 @@ def _read_ragas_01(material: Material, export: Export) -> None:
         )
 
 
-GISKARD, RAGAS, AZURE, *DEEPEVAL = (
+GISKARD, RAGAS, CONFIDENT_AI, AZURE, *DEEPEVAL = (
     _form(**each) for each in json.loads(package_text("questions/exports/columns.json"))
 )
 RAGAS_01 = Form(name="ragas 0.1 testset and dataset", recognises=_is_ragas_01, read=_read_ragas_01)

@@ -117,7 +117,7 @@ def further(row: Mapping[str, Any], *carried: str | None, mapping: str = "metada
     for key, cell in row.items():
         value = value_of(cell)
         if key not in carried and value not in (None, [], {}) and not (key == mapping and isinstance(own, Mapping)):
-            values.setdefault(key, value)
+            values.setdefault(key.removeprefix(f"{mapping}."), value)
     return values
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -20,7 +20,7 @@ _ANSWERED = (
     "text",
 )  # fmt: skip
 
-_INPUTS, _OUTPUTS = ("inputs.", "inputs_", "input_"), ("outputs.", "outputs_", "output_")
+_INPUTS, _OUTPUTS = ("inputs.", "inputs_", "input.", "input_"), ("outputs.", "outputs_", "output.", "output_")
 _EXPECTATIONS = ("expectations.",)
 _EXPECTED = ("expected_response", "expected_retrieved_context")
 _SPAN_INPUT = "attributes.input.value"
@@ -46,22 +46,25 @@ def _is_langsmith(material: Material) -> bool:
 
 
 def _is_langfuse(material: Material) -> bool:
-    keys = _wrapped_keys(material)
-    return "input" in keys and (
-        "expectedOutput" in keys
-        or not keys.isdisjoint({"datasetId", "datasetName", "sourceTraceId", "source_trace_id", "dataset_id"})
+    # `dataset_id` is Braintrust's too, whose query language writes only `input` and `expected`.
+    return material.have("input") and (
+        material.have_one_of(
+            "expectedOutput", "datasetId", "datasetName", "sourceTraceId", "source_trace_id", "dataset_id"
+        )
+        or any("expected" in row and isinstance(value_of(row.get("input")), Mapping) for row in material.rows)
     )
 
 
 def _is_openai_evals(material: Material) -> bool:
-    return material.have("input", "ideal") or (
+    return (material.have("ideal") and material.have_one_of("input", "messages")) or (
         material.have("item") and all(isinstance(row.get("item"), Mapping) for row in material.rows)
     )
 
 
 def _is_phoenix(material: Material) -> bool:
-    keys = _wrapped_keys(material)
-    return _SPAN_INPUT in keys or (keys >= {"input", "output"} and not keys.isdisjoint({"reference", "updated_at"}))
+    return material.have(_SPAN_INPUT) or (
+        material.have("input", "output") and material.have_one_of("reference", "updated_at", "node_id")
+    )
 
 
 def _read_mlflow(material: Material, export: Export) -> None:
@@ -108,29 +111,13 @@ def _part(row: Mapping[str, Any], name: str, prefixes: tuple[str, ...]) -> Any:
 
 
 def _read_langfuse(material: Material, export: Export) -> None:
-    for row in _wrapped_rows(material):
+    for row in material.rows:
         if str(row.get("status") or "").upper() == "ARCHIVED":
             export.leave("archived items")
             continue
-        name = "expectedOutput" if "expectedOutput" in row else "expected_output"
+        name = next((each for each in ("expectedOutput", "expected_output") if each in row), "expected")
         metadata = further(row, "id", "input", name)
         _add(export, _json_text(row.get("input")), _json_text(row.get(name)), given_id=row.get("id"), metadata=metadata)
-
-
-def _wrapped_keys(material: Material) -> set[str]:
-    return {key for row in _wrapped_rows(material) for key in row}
-
-
-def _wrapped_rows(material: Material) -> Sequence[Mapping[str, Any]]:
-    # The rows; Langfuse's API wraps them in `data`, its SDK in `items`, and Phoenix in `examples` of `data`.
-    document = material.document
-    if isinstance(document, Mapping):
-        if isinstance(document.get("data"), Mapping):
-            document = document["data"]
-        for name in ("data", "items", "examples"):
-            if isinstance(document.get(name), list):
-                return [each for each in document[name] if isinstance(each, Mapping)]
-    return material.rows
 
 
 def _json_text(cell: Any) -> Any:
@@ -147,13 +134,14 @@ def _read_openai_evals(material: Material, export: Export) -> None:
             continue
         ideal = row.get("ideal")
         answers = texts_of(ideal)
-        metadata = further(row, "input", "ideal")
+        asked = "input" if "input" in row else "messages"  # of Phoenix
+        metadata = further(row, asked, "ideal")
         expected = answers[0] if answers else ideal
-        _add(export, row.get("input"), expected, metadata=metadata, all_acceptable_answers=answers)
+        _add(export, row.get(asked), expected, metadata=metadata, all_acceptable_answers=answers)
 
 
 def _read_phoenix(material: Material, export: Export) -> None:
-    for row in _wrapped_rows(material):
+    for row in material.rows:
         if value_of(row.get("parent_id")):
             export.leave("spans within a trace")
             continue
@@ -226,7 +214,7 @@ def _named(value: Any, names: tuple[str, ...], *, sole: bool) -> Any:
 FORMS = (
     Form(name="MLflow evaluation dataset", recognises=_is_mlflow, read=_read_mlflow),
     Form(name="LangSmith dataset", recognises=_is_langsmith, read=_read_langsmith),
-    Form(name="Langfuse dataset items", recognises=_is_langfuse, read=_read_langfuse),
+    Form(name="Langfuse and Braintrust dataset items", recognises=_is_langfuse, read=_read_langfuse),
     Form(name="OpenAI evals samples", recognises=_is_openai_evals, read=_read_openai_evals),
 )
 PHOENIX = Form(name="Phoenix examples and spans", recognises=_is_phoenix, read=_read_phoenix)

@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from pytest_ragcheck.errors import DatasetError
 from pytest_ragcheck.questions.compose import decoded
@@ -26,6 +26,9 @@ _YAML = re.compile(r"\A(?:[ \t\r]*(?:(?:#|---)[^\n]*)?\n)* *- |^tests\s*:(?:\s|$
 _LITERAL = re.compile(r"""('(?:[^'\\]|\\.?)*(?:'|\Z)|"(?:[^"\\]|\\.?)*(?:"|\Z))(\s*(?=['"]))?""", re.DOTALL)
 
 
+Rows: TypeAlias = tuple[Mapping[str, Any], ...]
+
+
 @dataclass(frozen=True, kw_only=True)
 class Material:
     path: Path
@@ -36,7 +39,7 @@ class Material:
     document: Any = None
     """The JSON or YAML value; None for other files, and for JSON Lines and CSV."""
 
-    rows: tuple[Mapping[str, Any], ...] = ()
+    rows: Rows = ()
     """The objects of JSON Lines, of a JSON or YAML list, or the rows of CSV, parquet or columns in JSON."""
 
     qrels: tuple[Material, ...] = ()
@@ -130,7 +133,7 @@ def _json_material(path: Path, text: str) -> Material:
     return Material(path=path, text=text, document=document, rows=rows_of)
 
 
-def _rows_of_columns(document: dict[str, Any]) -> tuple[Mapping[str, Any], ...]:
+def _rows_of_columns(document: dict[str, Any]) -> Rows:
     # The rows of columns that are lists, or objects by row number as pandas writes them; else none.
     columns = [dict(enumerate(each)) if isinstance(each, list) else each for each in document.values()]
     if not all(isinstance(each, dict) and each.keys() == columns[0].keys() for each in columns):
@@ -142,18 +145,25 @@ def _rows_of_columns(document: dict[str, Any]) -> tuple[Mapping[str, Any], ...]:
     )
 
 
+def lists_in(document: Any) -> dict[str, Rows]:
+    """The lists of objects in an object, and in the objects in it, by their names."""
+    outer = document if isinstance(document, Mapping) else {}
+    objects = [outer, *(each for each in outer.values() if isinstance(each, Mapping))]
+    return {str(name): rows for each in objects for name, value in each.items() if (rows := _objects(value))}
+
+
 def _json(text: str) -> Any:
     # The JSON value; NaN, which pandas writes for a missing value, is None.
     return json.loads(text, parse_constant=lambda _: None)
 
 
-def _objects(document: Any) -> tuple[Mapping[str, Any], ...]:
+def _objects(document: Any) -> Rows:
     if isinstance(document, list) and document and all(isinstance(each, dict) for each in document):
         return tuple(document)
     return ()
 
 
-def _table(path: Path, text: str) -> tuple[Mapping[str, Any], ...]:
+def _table(path: Path, text: str) -> Rows:
     separator = SEPARATOR_LINE.match(text)
     begin = separator.end() if separator else 0
     header = text[begin:].split("\n", 1)[0]

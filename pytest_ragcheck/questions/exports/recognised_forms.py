@@ -9,14 +9,15 @@ from pathlib import Path
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.questions.exports import beir_trec, inputs_outputs, llamaindex_files, promptfoo_tests
 from pytest_ragcheck.questions.exports.beir_trec import is_qrels
-from pytest_ragcheck.questions.exports.column_files import AZURE, DEEPEVAL, GISKARD, RAGAS, RAGAS_01
+from pytest_ragcheck.questions.exports.column_files import AZURE, CONFIDENT_AI, DEEPEVAL, GISKARD, RAGAS, RAGAS_01
 from pytest_ragcheck.questions.exports.export import Export, Form
-from pytest_ragcheck.questions.exports.material import Material, read_material
+from pytest_ragcheck.questions.exports.material import Material, Rows, lists_in, read_material
 
-# The order matters where one form has the keys of another: Langfuse's CSV has those of deepeval too.
+# The order matters where one form has the keys of another: Langfuse's CSV has those of deepeval too, and Confident AI's
+# goldens those of Langfuse.
 FORMS: tuple[Form, ...] = (
     *promptfoo_tests.FORMS,
-    *(GISKARD, RAGAS, RAGAS_01),
+    *(GISKARD, RAGAS, RAGAS_01, CONFIDENT_AI),
     *inputs_outputs.FORMS,
     *DEEPEVAL,
     *llamaindex_files.FORMS,
@@ -38,16 +39,29 @@ def read_exports(paths: Sequence[Path]) -> Iterator[Export | Material]:
     materials = list(map(read_material, paths))
     qrels = tuple(filter(is_qrels, materials))
     others = [replace(each, qrels=qrels) for each in materials if each not in qrels]
-    found = [(each, next((form for form in FORMS if form.recognises(each)), None)) for each in others]
-    if qrels and not any(form and form.name.startswith("TREC") for _, form in found):
+    found = list(map(_recognised, others))
+    if qrels and not any(form and form.name.startswith("TREC") for _, form, _ in found):
         raise UsageError(
             f"{qrels[0].path}: has judgements of TREC and no questions. Name the file of their topics too: SGML, XML, "
             "lines of a number, a tab and a text, or a table with the columns qid and query."
         )
-    for material, form in found:
+    for material, form, beside in found:
         if form is None:
             yield material
             continue
         export = Export(path=material.path, form_name=form.name)
         form.read(material, export)
+        for name, rows in beside.items():
+            export.leave(f"rows of the list {name!r}", len(rows))
         yield export
+
+
+def _recognised(material: Material) -> tuple[Material, Form | None, dict[str, Rows]]:
+    # Tools wrap their rows in an object, such as `data`; the lists beside a recognised one are not read.
+    lists = lists_in(material.document)
+    inside = (replace(material, document=list(rows), rows=rows) for rows in lists.values())
+    for each in (material, *inside):
+        if form := next((form for form in FORMS if form.recognises(each)), None):
+            beside = {name: rows for name, rows in lists.items() if each is not material and rows is not each.rows}
+            return each, form, beside
+    return material, None, {}

@@ -253,6 +253,55 @@ SAMPLES: Mapping[str, tuple[str, str]] = {
             }
         ),
     ),
+    # GET /v1/datasets/ID/csv and /jsonl and /jsonl/openai_evals
+    "Phoenix dataset, CSV": (
+        "a.csv", f"id,node_id,input.question,output.answer,metadata.level\ne-1,n,{WHO},{CUSTOMER},easy\n"
+    ),
+    "Phoenix dataset, JSON Lines": (
+        "a.jsonl",
+        _lines(
+            {
+                "id": "e-1", "node_id": "n", "input": {"question": WHO}, "output": {"answer": CUSTOMER},
+                "metadata": {"level": "easy"}, "splits": [],
+            }
+        ),
+    ),
+    "Phoenix openai_evals, JSON Lines": (
+        "a.jsonl", _lines({"messages": [{"role": "user", "content": WHO}], "ideal": CUSTOMER})
+    ),
+    # The response of Confident AI to EvaluationDataset.pull, whose goldens have the aliases of deepeval
+    "Confident AI, JSON": (
+        "a.json",
+        json.dumps(
+            {
+                "id": "d",
+                "goldens": [
+                    {
+                        "input": WHO, "actualOutput": "We do.", "expectedOutput": CUSTOMER,
+                        "retrievalContext": ["Lamps"], "context": [RULE], "additionalMetadata": {"level": "easy"},
+                        "expectedTools": [{"name": "lookup"}],
+                    }
+                ],
+                "conversationalGoldens": [{"scenario": "A customer returns a lamp", "turns": TALK[1:]}],
+            }
+        ),
+    ),
+    # GET /v1/dataset/ID/fetch, and the query of its docs: SELECT input, expected
+    "Braintrust, JSON": (
+        "a.json",
+        json.dumps(
+            {
+                "events": [
+                    {
+                        "id": "e-1", "_xact_id": "1", "dataset_id": "d", "input": {"question": WHO},
+                        "expected": CUSTOMER, "metadata": {"level": "easy"}, "tags": None,
+                    }
+                ],
+                "cursor": None,
+            }
+        ),
+    ),
+    "Braintrust query, JSON Lines": ("a.jsonl", _lines({"input": {"question": WHO}, "expected": {"answer": CUSTOMER}})),
     "TREC lines": ("topics.tsv", "301\tWho pays for a return?\n302\tHow long may I return it?\n"),
 }  # fmt: skip
 """By name the file's name and its text."""

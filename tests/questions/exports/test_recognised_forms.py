@@ -159,6 +159,23 @@ EXPECTED: dict[str, tuple[list[str], dict[str, Any]]] = {
         [],
         entry(id="e-1", metadata={"level": "easy", "updated_at": "2026-01-01T00:00:00Z"}),
     ),
+    "Phoenix dataset, CSV": ([], entry(id="e-1", metadata={"level": "easy", "node_id": "n"})),
+    "Phoenix dataset, JSON Lines": ([], entry(id="e-1", metadata={"level": "easy", "node_id": "n"})),
+    "Phoenix openai_evals, JSON Lines": ([], entry()),
+    "Confident AI, JSON": (
+        ["expectedTools (kept in metadata, not asserted): 1", "rows of the list 'conversationalGoldens': 1"],
+        entry(
+            gold_passages=GOLD,
+            metadata={
+                "level": "easy",
+                "actualOutput": "We do.",
+                "retrievalContext": ["Lamps"],
+                "expectedTools": [{"name": "lookup"}],
+            },
+        ),
+    ),
+    "Braintrust, JSON": ([], entry(id="e-1", metadata={"level": "easy", "_xact_id": "1", "dataset_id": "d"})),
+    "Braintrust query, JSON Lines": ([], entry()),
     "TREC lines": ([], {"id": "301", "question": WHO, "expected_answer": None}),
 }
 """By sample, the values that are not carried over, and keys of the first question."""
