@@ -51,7 +51,7 @@ def _is_langfuse(material: Material) -> bool:
         material.have_one_of(
             "expectedOutput", "datasetId", "datasetName", "sourceTraceId", "source_trace_id", "dataset_id"
         )
-        or any("expected" in row and isinstance(value_of(row.get("input")), Mapping) for row in material.rows)
+        or (material.have("expected") and isinstance(value_of(material.rows[0].get("input")), Mapping))
     )
 
 

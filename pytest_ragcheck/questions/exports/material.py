@@ -147,9 +147,12 @@ def _rows_of_columns(document: dict[str, Any]) -> Rows:
 
 def lists_in(document: Any) -> dict[str, Rows]:
     """The lists of objects in an object, and in the objects in it, by their names."""
-    outer = document if isinstance(document, Mapping) else {}
-    objects = [outer, *(each for each in outer.values() if isinstance(each, Mapping))]
-    return {str(name): rows for each in objects for name, value in each.items() if (rows := _objects(value))}
+    found: dict[str, Rows] = {}
+    for outer in (document, *document.values()) if isinstance(document, Mapping) else ():
+        for name, value in outer.items() if isinstance(outer, Mapping) else ():
+            if rows := _objects(value):
+                found[name] = rows
+    return found
 
 
 def _json(text: str) -> Any:

@@ -59,9 +59,10 @@ def read_exports(paths: Sequence[Path]) -> Iterator[Export | Material]:
 def _recognised(material: Material) -> tuple[Material, Form | None, dict[str, Rows]]:
     # Tools wrap their rows in an object, such as `data`; the lists beside a recognised one are not read.
     lists = lists_in(material.document)
-    inside = (replace(material, document=list(rows), rows=rows) for rows in lists.values())
-    for each in (material, *inside):
-        if form := next((form for form in FORMS if form.recognises(each)), None):
-            beside = {name: rows for name, rows in lists.items() if each is not material and rows is not each.rows}
-            return each, form, beside
+    for name, rows in {"": material.rows, **lists}.items():
+        each = replace(material, document=list(rows), rows=rows) if name else material
+        for form in FORMS:
+            if form.recognises(each):
+                lists.pop(name, None)
+                return each, form, lists if name else {}
     return material, None, {}
