@@ -35,13 +35,19 @@ def reader(
             if lacking and not messages:
                 export.leave(lacking)
                 continue
+            metadata = further(row, question, expected, gold, given_id, before, mapping=mapping)
+            # Giskard's out-of-scope questions have passages that seem to answer them.
+            answerable = metadata.get("question_type") != "out of scope"
+            found = passages(row.get(gold), separator="|" if joined else "")
             export.add(
                 *(user_texts(value_of(row.get(before))) or []),
                 *([asked] if messages is None else messages),
                 given_id=row.get(given_id),
                 expected=row.get(expected),
-                gold=passages(row.get(gold), separator="|" if joined else ""),
-                metadata=further(row, question, expected, gold, given_id, before, mapping=mapping),
+                gold=found if answerable else (),
+                distractors=() if answerable else found,
+                answerable=answerable,
+                metadata=metadata,
             )
             export.leave_unasserted(row, *unasserted)
 

@@ -63,14 +63,22 @@ class Export:
         """
         Add a question; of several *texts* the last is judged, and the others are the turns asked before it.
 
-        A row without a text to ask is counted instead. Values that are no text, or a blank one, are left out. Without
-        *given_id* the id is made from the first text. Further *fields* are those of `Question`; all texts may hold lone
-        surrogates.
+        A row without a text to ask is counted instead. Values that are no text, or a blank one, are left out. Of a list
+        of *expected* answers the first is the best one. Without *given_id* the id is made from the first text. Further
+        *fields* are those of `Question`; all texts may hold lone surrogates.
         """
-        asked = [text for text in map(text_of, texts) if text is not None]
+        asked = list(map(str.strip, filter(None, map(text_of, texts))))
         if not asked:
             self.leave("rows without a question")
             return
+        answers = map(text_of, expected if isinstance(expected, (list, tuple)) else [expected])
+        accepted = tuple(map(str.strip, filter(None, answers)))
+        kept = dict(metadata or {})
+        if value_of(expected) not in (None, []) and not (accepted and fields.get("answerable", True)):
+            self.leave("expected answers that are no text, or of unanswerable questions (kept in metadata)")
+            kept.setdefault("expected_answer", expected)
+            accepted = ()
+        fields["all_acceptable_answers"] = (*accepted[1:], *fields.get("all_acceptable_answers", ()))
         question_id = self._unique(text_of(given_id) or derived_id(asked[0]))
         for key in ("all_acceptable_answers", "must_mention", "must_not_mention"):
             if key in fields:
@@ -79,9 +87,9 @@ class Export:
             dataset_name=self.dataset_name,
             id=question_id,
             question=asked[-1],
-            expected_answer=text_of(expected),
+            expected_answer=accepted[0] if accepted else None,
             gold_passages=tuple(gold),
-            metadata=_sound_values(dict(metadata or {})),
+            metadata=_sound_values(kept),
             **fields,
         )
         earlier = [

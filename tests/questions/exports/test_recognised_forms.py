@@ -405,7 +405,7 @@ def test_an_unknown_form_is_reported_with_the_known_ones(tmp_path: Path, capsys:
         ),
         ("問\t答\n".encode("utf-16"), "is UTF-16. Save it as UTF-8; in Excel, choose 'CSV UTF-8'."),
         (b"PK\x03\x04\0", "is a workbook or an archive. In Excel, save the sheet as 'CSV UTF-8'."),
-        (gzip.compress(b"user_input,reference"), "is compressed with gzip. Unpack it."),
+        (gzip.compress(b"user_input,reference", mtime=0), "is compressed with gzip. Unpack it."),
     ],
 )
 def test_a_spreadsheet_in_another_encoding_is_reported_with_the_menu_item(
@@ -721,6 +721,45 @@ def test_recorded_outputs_of_mlflow_are_no_expected_answers(tmp_path: Path, caps
     left, [question] = convert(tmp_path, capsys, "a.json")
     assert (left, question["expected_answer"]) == ([], "B. C.")
     assert question["metadata"] == {"outputs": "A.", "expected_facts": ["B.", "C."]}
+
+
+OUT_OF_SCOPE = {
+    "question": WHO, "reference_answer": "This question can not be answered by the context.",
+    "reference_context": RULE, "conversation_history": [], "metadata": {"question_type": "out of scope"},
+}  # fmt: skip
+NO_ANSWER = "expected answers that are no text, or of unanswerable questions (kept in metadata): 1"
+
+
+def test_a_system_must_decline_to_answer_questions_out_of_scope(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "a.jsonl").write_text(json.dumps(OUT_OF_SCOPE), encoding="utf-8")
+    left, [question] = convert(tmp_path, capsys, "a.jsonl")
+    assert left == [NO_ANSWER]
+    assert (question["answerable"], question["expected_answer"]) == (False, None)
+    assert (question["distractors"], question.get("gold_passages")) == (GOLD, None)
+    assert question["metadata"]["expected_answer"] == OUT_OF_SCOPE["reference_answer"]
+
+
+@pytest.mark.parametrize(
+    ("value", "accepted", "left"),
+    [
+        (["They do.", " We do. ", 3], ["They do.", "We do.", "3"], []),
+        ({"text": "They do."}, [], [NO_ANSWER]),
+        (False, [], [NO_ANSWER]),
+        ([{"text": "They do."}], [], [NO_ANSWER]),
+        ([], [], []),
+        (" ", [], []),
+    ],
+)
+def test_an_expected_answer_may_be_a_list_and_no_other_value_is_dropped_silently(
+    value: Any, accepted: list[str], left: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "a.json").write_text(json.dumps([{"query": f" {WHO} ", "ground_truth": value}]), encoding="utf-8")
+    found, [question] = convert(tmp_path, capsys, "a.json")
+    assert (found, question["question"], question["all_acceptable_answers"]) == (left, WHO, accepted)
+    assert question["expected_answer"] == (accepted[0] if accepted else None)
+    assert question.get("metadata") == ({"expected_answer": value} if left else None)
 
 
 def test_the_page_has_a_section_about_every_form() -> None:
