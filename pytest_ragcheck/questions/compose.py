@@ -17,8 +17,6 @@ _FIRST_QUESTION = {
 
 _SAVE = "Save it as UTF-8; in Excel, choose 'CSV UTF-8'."
 _BINARY = {
-    b"\xff\xfe": f"UTF-16. {_SAVE}",
-    b"\xfe\xff": f"UTF-16. {_SAVE}",
     b"\x1f\x8b": "compressed with gzip. Unpack it.",
     b"PK\x03\x04": "a workbook or an archive. In Excel, save the sheet as 'CSV UTF-8'.",
 }
@@ -37,7 +35,7 @@ def compose_file(path: Path, mistakes: Mistakes) -> Node | None:
     Invalid lines and rows are noted as mistakes and skipped; None if no line is valid.
 
     Raises:
-        Unreadable: The file is empty, is not UTF-8 text, or does not have the format of its ending.
+        Unreadable: The file is empty, is no text, or does not have the format of its ending.
         OSError: The file cannot be read.
     """
     suffix = path.suffix.lower()
@@ -66,12 +64,13 @@ def _compose(text: str, suffix: str, mistakes: Mistakes) -> Node | None:
 
 
 def decoded(content: bytes) -> str:
-    """The text of a file; raises `Unreadable` if it is not UTF-8 text."""
+    """The text of a file; raises `Unreadable` if it is neither UTF-8 nor UTF-16 with a byte order mark."""
     for begin, what in _BINARY.items():
         if content.startswith(begin):
             raise Unreadable(1, f"is {what}")
     try:
-        text = content.decode("utf-8-sig")
+        # Excel's "Unicode Text" is UTF-16, and PowerShell writes it too.
+        text = content.decode("utf-16" if content.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8-sig")
     except UnicodeDecodeError as error:
         # `utf-8-sig` counts from the end of the byte order mark.
         offset = error.start + len(content) - len(error.object)

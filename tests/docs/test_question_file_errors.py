@@ -39,7 +39,6 @@ CASES = {
     "The file is empty": Case("# nothing but a comment\n"),
     "The file is not UTF-8": Case("- Qué?\n".encode("latin-1")),
     "The file is a workbook": Case(b"PK\x03\x04", "billing.rag.csv"),
-    "The file is UTF-16": Case("question\tid\r\nWho pays?\ta\r\n".encode("utf-16"), "billing.rag.csv"),
     "The file has NUL characters": Case(b"- What\0?\n"),
     "The file has a merge conflict": Case("- Who pays?\n<<<<<<< HEAD\n- How?\n=======\n- When?\n>>>>>>> new\n"),
     "The file has control characters": Case("- What\x07?\n"),

@@ -27,6 +27,13 @@ NOT_CLOSED = "the file has a cell in quotes that is not closed. Close it, and wr
 STOP = "Correct it there or shortly before."
 
 
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+def test_unicode_text_of_excel_is_read(encoding: str, tmp_path: Path) -> None:
+    text = "\ufeffid\tquestion\texpected_answer\r\nshop\tWo ist der Laden?\tEhrenstraße 12, Köln\r\n"
+    question = read_one(tmp_path, text.encode(encoding), NAME)
+    assert (question.id, question.expected_answer) == ("shop", "Ehrenstraße 12, Köln")
+
+
 def test_every_kind_of_cell_is_read(tmp_path: Path) -> None:
     row = {
         "id": "terms",

@@ -403,7 +403,6 @@ def test_an_unknown_form_is_reported_with_the_known_ones(tmp_path: Path, capsys:
             "Frage;Rückgabe\n".encode("cp1252"),
             "is not UTF-8: byte 0xfc at offset 7. Save it as UTF-8; in Excel, choose 'CSV UTF-8'.",
         ),
-        ("問\t答\n".encode("utf-16"), "is UTF-16. Save it as UTF-8; in Excel, choose 'CSV UTF-8'."),
         (b"PK\x03\x04\0", "is a workbook or an archive. In Excel, save the sheet as 'CSV UTF-8'."),
         (gzip.compress(b"user_input,reference", mtime=0), "is compressed with gzip. Unpack it."),
     ],

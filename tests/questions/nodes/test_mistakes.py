@@ -223,12 +223,12 @@ def test_broken_json_is_reported_with_the_text_found_and_the_text_expected(
 
 
 @pytest.mark.parametrize("name", ["x.rag.yaml", "x.rag.json", "x.rag.jsonl", "x.rag.csv"])
-def test_utf_16_is_reported_by_name(tmp_path: Path, name: str) -> None:
-    told = [f"{name}:1: the file is UTF-16. Save it as UTF-8; in Excel, choose 'CSV UTF-8'."]
-    assert problems(tmp_path, "question\tid\r\n".encode("utf-16"), name) == told
-    assert problems(tmp_path, b"\xfe\xff" + "question\tid\r\n".encode("utf-16-be"), name) == told
+def test_utf_16_without_a_byte_order_mark_has_nul_characters(tmp_path: Path, name: str) -> None:
     assert problems(tmp_path, "- Why?\n".encode("utf-16-le"), name) == [
         f"{name}:1: the file has a NUL character, so it is not text. Save it as UTF-8 text."
+    ]
+    assert problems(tmp_path, b"\xff\xfe-\0 ", name) == [
+        f"{name}:1: the file is not UTF-8: byte 0x20 at offset 4. Save it as UTF-8; in Excel, choose 'CSV UTF-8'."
     ]
 
 
