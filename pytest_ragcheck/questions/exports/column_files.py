@@ -18,12 +18,18 @@ def reader(
     *,
     given_id: str | None = None,
     before: str | None = None,
+    others: Mapping[str, str] = {},
     unasserted: Iterable[str] = (),
     mapping: str = "metadata",
     lacking: str = "",
     rows: Callable[[Material], Iterable[Mapping[Any, Any]]] = lambda material: material.rows,
 ) -> Callable[[Material, Export], None]:
-    """The reader of these columns; *before* has earlier turns, and *lacking* is the name of rows without turns."""
+    """
+    The reader of these columns.
+
+    *before* has earlier turns, *others* the columns of further keys of a question, and *lacking* is the name of rows
+    without turns.
+    """
 
     def read(material: Material, export: Export) -> None:
         # deepeval's `save_as` joins the contexts of CSV and JSON Lines.
@@ -35,7 +41,10 @@ def reader(
             if lacking and not messages:
                 export.leave(lacking)
                 continue
-            metadata = further(row, question, expected, gold, given_id, before, mapping=mapping)
+            metadata = further(row, question, expected, gold, given_id, before, *others.values(), mapping=mapping)
+            answer = row.get(expected)
+            if accepted := texts_of(row.get(others.get("all_acceptable_answers"))):
+                answer = [answer, *accepted]
             # Giskard's out-of-scope questions have passages that seem to answer them.
             answerable = metadata.get("question_type") != "out of scope"
             found = passages(row.get(gold), separator="|" if joined else "")
@@ -43,7 +52,7 @@ def reader(
                 *(user_texts(value_of(row.get(before))) or []),
                 *([asked] if messages is None else messages),
                 given_id=row.get(given_id),
-                expected=row.get(expected),
+                expected=None if answer == "nan" else answer,
                 gold=found if answerable else (),
                 distractors=() if answerable else found,
                 answerable=answerable,
@@ -60,32 +69,6 @@ def _form(name: str, have: Iterable[str], one_of: Iterable[str], **columns: Any)
     )
 
 
-def _is_ragas_01(material: Material) -> bool:
-    return material.have("question") and (
-        material.have("evolution_type")
-        or (material.have("contexts") and material.have_one_of("ground_truth", "ground_truths", "answer"))
-    )
-
-
-def _read_ragas_01(material: Material, export: Export) -> None:
-    is_testset = not material.have("answer")
-    for row in material.rows:
-        truths = texts_of(row.get("ground_truths"))
-        expected = row.get("ground_truth") or (truths[0] if truths else None)
-        metadata = further(row, "question", "ground_truth", "ground_truths")
-        contexts = metadata.pop("contexts", None)
-        if contexts and not is_testset:
-            metadata["retrieved_contexts"] = contexts
-        export.add(
-            row.get("question"),
-            expected=None if expected == "nan" else expected,
-            all_acceptable_answers=truths,
-            gold=passages(contexts) if is_testset else (),
-            metadata=metadata,
-        )
-
-
-GISKARD, RAGAS, CONFIDENT_AI, AZURE, *DEEPEVAL = (
+GISKARD, RAGAS, RAGAS_DATASET, RAGAS_TESTSET, CONFIDENT_AI, AZURE, *DEEPEVAL = (
     _form(**each) for each in json.loads(package_text("questions/exports/columns.json"))
 )
-RAGAS_01 = Form(name="ragas 0.1 testset and dataset", recognises=_is_ragas_01, read=_read_ragas_01)

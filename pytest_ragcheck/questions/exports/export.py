@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from pytest_ragcheck.frozen import frozen
+from pytest_ragcheck.package_text import package_text
 from pytest_ragcheck.questions.exports.material import Material, texts_of, value_of
 from pytest_ragcheck.questions.question import GoldPassage, Question, in_conversation
 from pytest_ragcheck.questions.question_ids import derived_id, usable_id
 from pytest_ragcheck.redaction.printable import sound
+
+NAMES: Mapping[str, Sequence[str]] = json.loads(package_text("questions/exports/names.json"))
+"""Names of questions and answers in inputs and outputs, in the order of preference, and of promptfoo's assertions."""
 
 UNJUDGED: Mapping[str, float] = {"answer_correctness": 0.0, "groundedness": 0.0}
 """Thresholds of a turn that is asked only as context of the turns after it."""
@@ -115,7 +119,16 @@ def text_of(value: Any) -> str | None:
 
 
 def passages(value: Any, *, separator: str = "") -> tuple[GoldPassage, ...]:
-    return tuple(GoldPassage(text=sound(text)) for text in texts_of(value, separator=separator))
+    """The passages in a text, or in a list of texts and of objects with a text, the id of a document, or both."""
+    found = []
+    value = value_of(value)
+    for each in value if isinstance(value, list) else texts_of(value, separator=separator):
+        fields = each if isinstance(each, Mapping) else {"text": each}
+        text = text_of(fields.get("text", fields.get("content", fields.get("page_content"))))
+        doc_id = text_of(fields.get("doc_id", fields.get("doc_uri")))
+        if text or doc_id:
+            found.append(GoldPassage(doc_id=doc_id, text=text or ""))
+    return tuple(found)
 
 
 def further(row: Mapping[str, Any], *carried: str | None, mapping: str = "metadata") -> dict[str, Any]:

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-from pytest_ragcheck.questions.exports.export import Export, Form, further, message_text, role_of, text_of, user_texts
+from pytest_ragcheck.questions.exports.export import (
+    NAMES,
+    Export,
+    Form,
+    further,
+    message_text,
+    passages,
+    role_of,
+    text_of,
+    user_texts,
+)
 from pytest_ragcheck.questions.exports.material import Material, texts_of, value_of
-from pytest_ragcheck.questions.question import GoldPassage
 
-ASKED = ("question", "query", "input", "user_input", "user_query", "prompt", "message", "text")
+ASKED = NAMES["questions"]
 """Names of the text to ask, in the order of preference."""
-
-_ANSWERED = (
-    "expected_answer", "expected_output", "answer", "output", "reference", "reference_answer", "ground_truth",
-    "correct_answer", "correct_label", "expected_response", "ideal", "expected", "response", "result", "content",
-    "text",
-)  # fmt: skip
 
 _INPUTS, _OUTPUTS = ("inputs.", "inputs_", "input.", "input_"), ("outputs.", "outputs_", "output.", "output_")
 _EXPECTATIONS = ("expectations.",)
@@ -73,18 +76,12 @@ def _read_mlflow(material: Material, export: Export) -> None:
         every = {**row, **(expected if isinstance(expected, Mapping) else {})}
         asked = "request" if "request" in row else "inputs"
         columns = tuple(key for key in row if key.startswith((*_INPUTS, *_EXPECTATIONS)))
-        documents = value_of(every.get("expected_retrieved_context"))
-        gold = (
-            (text_of(each.get("doc_uri")), text_of(each.get("content")))
-            for each in (documents if isinstance(documents, list) else ())
-            if isinstance(each, Mapping)
-        )
         _add(
             export,
             _part(row, asked, _INPUTS),
             value_of(every.get("expected_response")) or " ".join(texts_of(every.get("expected_facts"))),
             given_id=row.get("request_id"),
-            gold=[GoldPassage(doc_id=uri, text=text or "") for uri, text in gold if uri or text],
+            gold=passages(every.get("expected_retrieved_context")),
             metadata=further(every, "request_id", asked, "expectations", *_EXPECTED, *columns),
         )
         export.leave_unasserted(every, "guidelines")
@@ -198,10 +195,10 @@ def _answer(outputs: Any, *, sole: bool) -> Any:
     messages = outputs.get("messages") if isinstance(outputs, Mapping) else outputs
     if isinstance(messages, list) and messages and isinstance(messages[-1], Mapping):
         return message_text(messages[-1])
-    return _named(outputs, _ANSWERED, sole=sole)
+    return _named(outputs, NAMES["answers"], sole=sole)
 
 
-def _named(value: Any, names: tuple[str, ...], *, sole: bool) -> Any:
+def _named(value: Any, names: Sequence[str], *, sole: bool) -> Any:
     if not isinstance(value, Mapping):
         return value if text_of(value) is not None else None
     for name in names:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from pytest_ragcheck.questions.exports.export import Export, text_of
+from pytest_ragcheck.questions.exports.export import NAMES, Export, text_of
 from pytest_ragcheck.questions.mention import compile_mention
 
 _SPECIAL = re.compile(r"([\\.^$*+?{}\[\]|()])")
@@ -107,7 +107,7 @@ def of_cell(cell: str) -> dict[str, Any]:
     found = _CELL.fullmatch(cell)
     if (
         found is None
-        or found["type"].removeprefix("not-") not in _KINDS
+        or found["type"].removeprefix("not-") not in NAMES["assertions of promptfoo"]
         or (found["value"] is None and not found["threshold"] and found["type"] not in _VALUELESS)
     ):
         return {"type": "equals", "value": cell}
@@ -120,16 +120,6 @@ def of_cell(cell: str) -> dict[str, Any]:
 
 
 _VALUELESS = frozenset({"is-json", "contains-json", "is-refusal", "not-is-refusal", "is-sql", "is-xml"})
-
-_KINDS = frozenset(
-    {
-        "contains", "contains-all", "contains-any", "icontains", "icontains-all", "icontains-any", "equals", "regex",
-        "starts-with", "llm-rubric", "similar", "factuality", "answer-relevance", "context-recall",
-        "context-relevance", "context-faithfulness", "latency", "cost", "is-refusal", "is-json", "contains-json",
-        "javascript", "python", "webhook", "levenshtein", "rouge-n", "bleu", "g-eval", "model-graded-closedqa",
-        "classifier", "moderation", "perplexity", "is-sql", "is-xml", "select-best", "word-count", "pi", *_CSV_TYPES,
-    }
-)  # fmt: skip
 
 
 def _number(text: str) -> float | str:

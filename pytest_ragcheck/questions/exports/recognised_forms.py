@@ -9,7 +9,15 @@ from pathlib import Path
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.questions.exports import beir_trec, inputs_outputs, llamaindex_files, promptfoo_tests
 from pytest_ragcheck.questions.exports.beir_trec import is_qrels
-from pytest_ragcheck.questions.exports.column_files import AZURE, CONFIDENT_AI, DEEPEVAL, GISKARD, RAGAS, RAGAS_01
+from pytest_ragcheck.questions.exports.column_files import (
+    AZURE,
+    CONFIDENT_AI,
+    DEEPEVAL,
+    GISKARD,
+    RAGAS,
+    RAGAS_DATASET,
+    RAGAS_TESTSET,
+)
 from pytest_ragcheck.questions.exports.export import Export, Form
 from pytest_ragcheck.questions.exports.material import Material, Rows, lists_in, read_material
 
@@ -17,7 +25,7 @@ from pytest_ragcheck.questions.exports.material import Material, Rows, lists_in,
 # goldens those of Langfuse.
 FORMS: tuple[Form, ...] = (
     *promptfoo_tests.FORMS,
-    *(GISKARD, RAGAS, RAGAS_01, CONFIDENT_AI),
+    *(GISKARD, RAGAS, RAGAS_DATASET, RAGAS_TESTSET, CONFIDENT_AI),
     *inputs_outputs.FORMS,
     *DEEPEVAL,
     *llamaindex_files.FORMS,

@@ -81,7 +81,7 @@ EXPECTED: dict[str, tuple[list[str], dict[str, Any]]] = {
         [],
         entry(
             all_acceptable_answers=[CUSTOMER, "They do."],
-            metadata={"answer": "We do.", "retrieved_contexts": ["Lamps"]},
+            metadata={"answer": "We do.", "contexts": ["Lamps"]},
         ),
     ),
     "deepeval, JSON": (
@@ -590,8 +590,8 @@ def test_columns_in_json_are_rows(columns: Any, tmp_path: Path, capsys: pytest.C
     ("columns", "form"),
     [
         ("user_input,reference,input_tokens,output_tokens", "ragas testset and EvaluationDataset"),
-        ("question,contexts,ground_truth,input_tokens,output_tokens", "ragas 0.1 testset and dataset"),
-        ("question,contexts,ground_truth,query", "ragas 0.1 testset and dataset"),
+        ("question,contexts,ground_truth,input_tokens,output_tokens", "ragas 0.1 testset"),
+        ("question,contexts,ground_truth,query", "ragas 0.1 testset"),
         ("question,reference_answer,reference_context,input_cost,output_cost", "giskard QATestset"),
         ("input,expected_output,output,updated_at", "deepeval goldens"),
         ("input,actual_output,query,response", "deepeval goldens"),
