@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from pytest_ragcheck.questions.fields.entry import subject_of
 from pytest_ragcheck.questions.fields.key_names import KINDS, QUESTION, KeyKind, named_entries, near_match
@@ -27,6 +28,9 @@ SEPARATOR_LINE = re.compile(r'"?sep=([,;\t|:])"?(?:\r\n?|\n)', re.IGNORECASE)
 
 _WORDS = re.compile(r"[\w -]+")
 _QUOTED = re.compile(r' *"[^"]*(?:""[^"]*)*"')
+
+_CONVERT = "convert the table: ragcheck convert FILE."
+_HEADER = replace(QUESTION, advice=f"Delete the column, or {_CONVERT}")
 
 _JSON_BEGINS_WITH = {"texts": "[", "mentions": "[", "tags": "[", "passages": "[{", "thresholds": "{", "mapping": "{["}
 _NEVER_TEXTS = frozenset({"flag", "count", "thresholds"})
@@ -108,11 +112,11 @@ def _read_header(mistakes: Mistakes, header: Sequence[Scalar], declared: str) ->
         site.mistake(
             line,
             f"names no key (found: {found}). Write the keys into the first row, such as "
-            f"question{declared or ','}expected_answer, with {between}",
+            f"question{declared or ','}expected_answer, with {between} Or {_CONVERT}",
         )
         return None
     typed = [Entry(name, cell.line, cell) for name, cell in zip(names, header, strict=True)]
-    entries = named_entries(site, MappingNode(line, [entry for entry in typed if entry.key]), QUESTION)
+    entries = named_entries(site, MappingNode(line, [entry for entry in typed if entry.key]), _HEADER)
     if "question" not in entries:
         site.mistake(line, f"has no 'question' (found: {found}). Rename the column with the texts to ask.")
         return None
@@ -125,6 +129,8 @@ def _fits(site: Site, row: Sequence[Scalar], columns: Sequence[str | None], deli
     other = next((each for each in DELIMITERS if row[0].text.count(each) == len(columns) - 1), "")
     if len(row) == 1 < len(columns) and other:
         what = f"has {other!r} between its cells, and the header {delimiter!r}. Write {delimiter!r} in all rows."
+    elif [cell.text.strip() for cell in row] == columns:
+        what = "repeats the header. Delete it."
     elif len(row) < len(columns):
         what = (
             f"has {len(row)} of the header's {len(columns)} cells. "

@@ -64,6 +64,7 @@ CASES = {
     "The file has only a header": Case("question,expected_answer\n", CSV),
     "A row has too many cells": Case("question,id\nWho pays, and when?,who\n", CSV),
     "A row has too few cells": Case("question,id\nWho pays?\n", CSV),
+    "A row repeats the header": Case("question,id\nWho pays?,who\nquestion,id\n", CSV),
     "A cell has no column": Case("question,\nWho pays?,Ann\n", CSV),
     "A cell in quotes is not closed": Case('question,id\n"Who pays?,who\n', CSV),
     "Text follows a closing quote": Case('question,id\n"Who" pays?,who\n', CSV),

@@ -192,14 +192,16 @@ def test_a_cell_may_be_larger_than_the_standard_librarys_limit(tmp_path: Path) -
             "What is the refund window?,30 days",
             (
                 "names no key (found: 'What is the refund window?', '30 days'). Write the keys into the first row, "
-                "such as question,expected_answer, with ',', ';' or a tab between them."
+                "such as question,expected_answer, with ',', ';' or a tab between them. "
+                "Or convert the table: ragcheck convert FILE."
             ),
         ),
         (
             "question|expected_answer",
             (
                 "names no key (found: 'question|expected_answer'). Write the keys into the first row, "
-                "such as question,expected_answer, with ',', ';' or a tab between them."
+                "such as question,expected_answer, with ',', ';' or a tab between them. "
+                "Or convert the table: ragcheck convert FILE."
             ),
         ),
     ],
@@ -267,7 +269,8 @@ def test_a_value_with_an_unquoted_delimiter_is_reported_where_an_empty_cell_hide
             "sep=;\nquestion,id\nWho?,a\n",
             (
                 "2: the header names no key (found: 'question,id'). Write the keys into the first row, such as "
-                "question;expected_answer, with ';' between them, or delete the line 'sep=;' before it."
+                "question;expected_answer, with ';' between them, or delete the line 'sep=;' before it. "
+                "Or convert the table: ragcheck convert FILE."
             ),
         ),
     ],
@@ -281,6 +284,12 @@ def test_a_quote_that_is_not_closed_is_reported_with_its_line(tmp_path: Path) ->
 
     assert problems(tmp_path, content, NAME) == [f"{NAME}:3: {NOT_CLOSED}"]
     assert problems(tmp_path, '"question\nWho?\n', NAME)[0].startswith(f"{NAME}:1: the file has a cell in quotes")
+
+
+def test_a_column_of_ones_own_is_reported_with_the_command_that_keeps_it(tmp_path: Path) -> None:
+    [told] = problems(tmp_path, "question,category\nWho?,fees\n", NAME)
+    assert told.startswith(f"{NAME}:1: the header has the unknown key 'category' (known: id, question, ")
+    assert told.endswith("Delete the column, or convert the table: ragcheck convert FILE.")
 
 
 def test_a_header_alone_is_reported_as_such(tmp_path: Path) -> None:

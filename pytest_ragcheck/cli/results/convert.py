@@ -35,7 +35,7 @@ def run(chosen: argparse.Namespace) -> int:
             say(*_convert_conversations(path, questions))
         else:
             exports.append(path)
-    for read in list(read_exports(exports)):
+    for read in list(read_exports(exports, _columns(chosen.column or ()))):
         if isinstance(read, Export):
             say(*_convert_export(read, questions))
         elif read.path.name.endswith(_ENDING) or read.have_one_of("predictions", "prediction"):
@@ -43,6 +43,18 @@ def run(chosen: argparse.Namespace) -> int:
         else:
             raise _unknown(read)
     return 0
+
+
+def _columns(given: Sequence[str]) -> dict[str, str]:
+    from pytest_ragcheck.questions.exports.own_tables import KEYS
+
+    columns = {}
+    for each in given:
+        key, _, name = each.partition("=")
+        if key not in KEYS or not name:
+            raise UsageError(f"--column {each}: write KEY=NAME, with one of the keys {', '.join(KEYS)}.")
+        columns[name] = key
+    return columns
 
 
 def _files(given: Sequence[Path]) -> list[Path]:
@@ -63,18 +75,14 @@ def _files(given: Sequence[Path]) -> list[Path]:
 
 
 def _unknown(material: Material) -> UsageError:
-    from pytest_ragcheck.questions.exports.recognised_forms import FORMS
-
-    # The only YAML that is read is that of promptfoo.
-    keys = material.keys or set(re.findall(r"(?m)^[\w-]+(?=\s*:)", material.text))
-    names = ", ".join(map(repr, sorted(keys)[:_SHOWN_KEYS])) or "no keys"
-    known = ", ".join(form.name for form in FORMS)
+    # The only mappings of YAML that are read are promptfoo's.
+    keys = material.keys or re.findall(r"(?m)^[\w-]+(?=\s*:)", material.text)
+    names = ", ".join(map(repr, sorted(set(keys))[:_SHOWN_KEYS])) or "no keys"
     return UsageError(
-        f"{material.path}: is not a recognised export (found: {names}). Recognised: {known}, "
-        "MT-RAG conversations, results of the old layout; `ragcheck docs convert` lists their keys. "
-        "SQuAD and other standard datasets need `ragcheck dataset`. "
-        "A question file needs no conversion: name it *.rag.yaml, *.rag.json, *.rag.jsonl or *.rag.csv, and run "
-        "`ragcheck check`."
+        f"{material.path}: is not a recognised export (found: {names}). Name the columns of a table of your own, such "
+        "as --column question=NAME --column expected_answer=NAME. `ragcheck docs convert` lists the recognised forms. "
+        "SQuAD and other standard datasets need `ragcheck dataset`. A question file needs no conversion: name it "
+        "*.rag.yaml, *.rag.json, *.rag.jsonl or *.rag.csv, and run `ragcheck check`."
     )
 
 

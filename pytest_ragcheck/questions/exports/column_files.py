@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from pytest_ragcheck.package_text import package_text
-from pytest_ragcheck.questions.exports.export import Export, Form, further, passages, user_texts
-from pytest_ragcheck.questions.exports.material import Material, texts_of, value_of
+from pytest_ragcheck.questions.exports.export import Export, Form, further, passages, text_of, user_texts
+from pytest_ragcheck.questions.exports.material import Material, value_of
 
 
 def reader(
@@ -42,25 +42,35 @@ def reader(
                 export.leave(lacking)
                 continue
             metadata = further(row, question, expected, gold, given_id, before, *others.values(), mapping=mapping)
-            answer = row.get(expected)
-            if accepted := texts_of(row.get(others.get("all_acceptable_answers"))):
-                answer = [answer, *accepted]
+            fields: dict[str, Any] = {}
+            for key, column in others.items():
+                fields[key] = tuple(filter(None, map(text_of, _items(row.get(column)))))
+            answers = [*_items(row.get(expected)), *fields.pop("all_acceptable_answers", ())]
             # Giskard's out-of-scope questions have passages that seem to answer them.
-            answerable = metadata.get("question_type") != "out of scope"
+            answerable = fields["answerable"] = (
+                metadata.get("question_type") != "out of scope" and row.get(others.get("answerable")) is not False
+            )
             found = passages(row.get(gold), separator="|" if joined else "")
             export.add(
                 *(user_texts(value_of(row.get(before))) or []),
                 *([asked] if messages is None else messages),
                 given_id=row.get(given_id),
-                expected=None if answer == "nan" else answer,
+                expected=answers if len(answers) > 1 else next(iter(answers), None),
                 gold=found if answerable else (),
                 distractors=() if answerable else found,
-                answerable=answerable,
                 metadata=metadata,
+                **fields,
             )
             export.leave_unasserted(row, *unasserted)
 
     return read
+
+
+def _items(cell: Any) -> list[Any]:
+    value = value_of(cell)
+    if isinstance(value, list):
+        return value
+    return [] if value in (None, "nan") else [cell]  # a text may have brackets, and pandas writes nan
 
 
 def _form(name: str, have: Iterable[str], one_of: Iterable[str], **columns: Any) -> Form:

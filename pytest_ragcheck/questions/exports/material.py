@@ -7,8 +7,9 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -16,15 +17,19 @@ from pytest_ragcheck.errors import DatasetError
 from pytest_ragcheck.questions.compose import decoded
 from pytest_ragcheck.questions.csv_nodes import DELIMITERS, SEPARATOR_LINE, split_rows
 from pytest_ragcheck.questions.datasets.dataset_files import rows_of_file
+from pytest_ragcheck.questions.fields.key_names import FILE
 from pytest_ragcheck.questions.nodes.node import ListNode, MappingNode, Node, Unreadable
 
-# The only YAML files among the forms are promptfoo's: a list of tests, or a configuration with the key `tests`.
+# YAML by its content: a list, or promptfoo's configuration with the key `tests`.
 _YAML = re.compile(r"\A(?:[ \t\r]*(?:(?:#|---)[^\n]*)?\n)* *- |^tests\s*:(?:\s|$)", re.MULTILINE)
 
 # numpy writes an array without commas, and Python joins adjacent literals: ['a' 'b'] would be ['ab']. A literal without
 # an end goes to the end of the text, which would otherwise be searched for an end from each quote.
 _LITERAL = re.compile(r"""('(?:[^'\\]|\\.?)*(?:'|\Z)|"(?:[^"\\]|\\.?)*(?:"|\Z))(\s*(?=['"]))?""", re.DOTALL)
 
+
+_TITLES = 5
+"""Maximum number of rows among which the header is looked for."""
 
 Rows: TypeAlias = tuple[Mapping[str, Any], ...]
 
@@ -44,6 +49,9 @@ class Material:
 
     qrels: tuple[Material, ...] = ()
     """The judgements of TREC that belong to the topics in this file."""
+
+    columns: Mapping[str, str] = field(default_factory=dict)
+    """The keys of columns by the options `--column`, which make the file a table of one's own."""
 
     is_csv: bool = False
     """True if the values of `rows` are cells: texts, empty for nothing."""
@@ -85,7 +93,7 @@ def _material(path: Path, text: str) -> Material:
         raise DatasetError(f"{path.name}: is empty. Export it again.")
     if text.lstrip()[0] in "{[":
         return _json_material(path, text)
-    if _YAML.search(text):
+    if _YAML.search(text) or path.suffix.lower() in (".yaml", ".yml"):
         from pytest_ragcheck.questions.nodes.yaml_nodes import compose_yaml
 
         document = _plain(compose_yaml(text))
@@ -148,7 +156,12 @@ def _rows_of_columns(document: dict[str, Any]) -> Rows:
 def lists_in(document: Any) -> dict[str, Rows]:
     """The lists of objects in an object, and in the objects in it, by their names."""
     found: dict[str, Rows] = {}
-    for outer in (document, *document.values()) if isinstance(document, Mapping) else ():
+    # A question file has further keys of its own.
+    if not isinstance(document, Mapping) or (
+        "questions" in document and len(document.keys() & FILE.aliases.keys()) > 1
+    ):
+        return found
+    for outer in (document, *document.values()):
         for name, value in outer.items() if isinstance(outer, Mapping) else ():
             if rows := _objects(value):
                 found[name] = rows
@@ -179,7 +192,15 @@ def _table(path: Path, text: str) -> Rows:
         return ()
     if len(rows) < 2:
         return ()
-    names = [cell.text.strip() for cell in rows[0]]
+    # A spreadsheet may have a title in its first cell, above the header.
+    for number, row in enumerate(rows[:_TITLES]):
+        if any(map(attrgetter("text"), row[1:])):
+            del rows[:number]
+            break
+    names: list[str] = []
+    for cell in rows[0]:
+        name = cell.text.strip()
+        names.append(f"{name}.{names.count(name)}" if name in names and name else name)
     for row in rows:
         if len(row) > len(names):
             if path.suffix.lower() != ".csv":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,6 +20,7 @@ from pytest_ragcheck.questions.exports.column_files import (
 )
 from pytest_ragcheck.questions.exports.export import Export, Form
 from pytest_ragcheck.questions.exports.material import Material, Rows, lists_in, read_material
+from pytest_ragcheck.questions.exports.own_tables import OWN_TABLE
 
 # The order matters where one form has the keys of another: Langfuse's CSV has those of deepeval too, and Confident AI's
 # goldens those of Langfuse.
@@ -30,13 +31,15 @@ FORMS: tuple[Form, ...] = (
     *DEEPEVAL,
     *llamaindex_files.FORMS,
     *beir_trec.FORMS,
-    *(inputs_outputs.PHOENIX, AZURE),
+    *(inputs_outputs.PHOENIX, AZURE, OWN_TABLE),
 )
 
 
-def read_exports(paths: Sequence[Path]) -> Iterator[Export | Material]:
+def read_exports(paths: Sequence[Path], columns: Mapping[str, str] | None = None) -> Iterator[Export | Material]:
     """
     Yield the questions of each path in a recognised form, and the material of each other path.
+
+    With *columns*, keys of a question by the names of columns, all files are tables of the user's own.
 
     Judgements of TREC belong to the topics among the *paths*.
 
@@ -46,7 +49,7 @@ def read_exports(paths: Sequence[Path]) -> Iterator[Export | Material]:
     """
     materials = list(map(read_material, paths))
     qrels = tuple(filter(is_qrels, materials))
-    others = [replace(each, qrels=qrels) for each in materials if each not in qrels]
+    others = [replace(each, qrels=qrels, columns=columns or {}) for each in materials if each not in qrels]
     found = list(map(_recognised, others))
     if qrels and not any(form and form.name.startswith("TREC") for _, form, _ in found):
         raise UsageError(
@@ -69,7 +72,7 @@ def _recognised(material: Material) -> tuple[Material, Form | None, dict[str, Ro
     lists = lists_in(material.document)
     for name, rows in {"": material.rows, **lists}.items():
         each = replace(material, document=list(rows), rows=rows) if name else material
-        for form in FORMS:
+        for form in (OWN_TABLE,) if material.columns else FORMS:
             if form.recognises(each):
                 lists.pop(name, None)
                 return each, form, lists if name else {}

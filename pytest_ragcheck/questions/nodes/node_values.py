@@ -17,7 +17,7 @@ MAX_COUNT = 999_999_999
 # JSON's numbers and YAML's `.7`. Digits with leading zeros, such as a postcode, are a text.
 _NUMBER = re.compile(r"-?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
 _INTEGER = re.compile(r"-?(?:0|[1-9][0-9]*)")
-_FLAGS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
+FLAGS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
 _NOT_FINITE = frozenset({"NaN", "Infinity", "-Infinity", ".nan", ".inf", "-.inf"})
 
 
@@ -28,7 +28,7 @@ def described(node: Node) -> str:
         return "a mapping"
     if node.is_null:
         return "nothing"
-    if not node.quoted and (_NUMBER.fullmatch(node.text) or node.text.lower() in _FLAGS or node.text in _NOT_FINITE):
+    if not node.quoted and (_NUMBER.fullmatch(node.text) or node.text.lower() in FLAGS or node.text in _NOT_FINITE):
         return node.text if len(node.text) <= 60 else f"{node.text[:60]}..."
     return f"the text {shortened(node.text)}"
 
@@ -89,14 +89,14 @@ def read_flag(site: Site, entry: Entry | None) -> bool | None:
         return None
     node = entry.value
     if isinstance(node, Scalar) and is_flag(node):
-        return _FLAGS[node.text.lower()]
+        return FLAGS[node.text.lower()]
     wrong_value(site, entry, "true or false, without quotes")
     return None
 
 
 def is_flag(node: Node) -> bool:
     """True for a true or false without quotes."""
-    return isinstance(node, Scalar) and not node.quoted and node.text.lower() in _FLAGS
+    return isinstance(node, Scalar) and not node.quoted and node.text.lower() in FLAGS
 
 
 def read_whole_number(site: Site, entry: Entry, *, minimum: int) -> int | None:

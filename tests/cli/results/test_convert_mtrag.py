@@ -121,7 +121,7 @@ def test_a_folder_that_cannot_be_made_ends_with_status_2(tmp_path: Path, ragchec
 def test_messages_of_another_tool_are_no_conversations_of_the_benchmark(tmp_path: Path, ragcheck: Command) -> None:
     path = write(tmp_path, [{"messages": [{"role": "user", "content": "Who?"}]}])
     status, _, errors = ragcheck("convert", str(path))
-    assert (status, "is not a recognised export (found: 'messages'). Recognised: " in errors) == (2, True)
+    assert (status, "is not a recognised export (found: 'messages'). Name the columns " in errors) == (2, True)
 
 
 def task(conversation_id: str, *said: str, answerability: str, contexts: list[dict[str, Any]]) -> dict[str, Any]:

@@ -270,7 +270,7 @@ def test_queries_in_a_table_get_the_judgements_of_the_same_command(
 
 
 @pytest.mark.parametrize(
-    "text", ["Query\tDocument\tAnswer\nWho?\tterms\tThey do.\n", "質問\t答え\n返品期間は?\t30日\n"]
+    "text", ["Frage\tDokument\tAntwort\nWho?\tterms\tThey do.\n", "質問\t答え\n返品期間は?\t30日\n"]
 )
 def test_a_table_with_tabs_is_no_list_of_topics(text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "table.tsv").write_text(text, encoding="utf-8")
@@ -381,13 +381,13 @@ def test_an_existing_question_file_is_not_overwritten(tmp_path: Path, capsys: py
     )
 
 
-def test_an_unknown_form_is_reported_with_the_known_ones(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_unknown_form_is_reported_with_the_remedies(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "x.json"
     path.write_text('[{"foo": 1}]', encoding="utf-8")
     assert main(["convert", str(path)]) == 2
     errors = capsys.readouterr().err
     assert f"{path}: is not a recognised export (found: 'foo')." in errors
-    assert all(form.name in errors for form in FORMS)
+    assert "such as --column question=NAME --column expected_answer=NAME. `ragcheck docs convert` lists" in errors
     assert "SQuAD and other standard datasets need `ragcheck dataset`." in errors
     path.write_text("301 0 terms 1\n", encoding="utf-8")
     assert main(["convert", str(path)]) == 2
@@ -535,7 +535,7 @@ def test_a_csv_file_of_nothing_but_commas_has_no_form(tmp_path: Path, capsys: py
     [
         ("dataset_name: shop\nquestions:\n- question: Who?\n", "'dataset_name', 'questions'"),
         ("tests: 3\n", "'tests'"),
-        ("- input: Who?\n", "'input'"),
+        ("- prompt: Who?\n", "'prompt'"),
         ("Who?\n", "no keys"),
     ],
 )
@@ -746,7 +746,7 @@ def test_a_system_must_decline_to_answer_questions_out_of_scope(
         (["They do.", " We do. ", 3], ["They do.", "We do.", "3"], []),
         ({"text": "They do."}, [], [NO_ANSWER]),
         (False, [], [NO_ANSWER]),
-        ([{"text": "They do."}], [], [NO_ANSWER]),
+        ([{"text": "They do."}, {"text": "We do."}], [], [NO_ANSWER]),
         ([], [], []),
         (" ", [], []),
     ],

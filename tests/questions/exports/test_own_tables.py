@@ -1,0 +1,193 @@
+"""Tables of one's own convert by the names of their columns, and `--column` names the others."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_ragcheck.cli import main
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+WHO, CUSTOMER, RULE = "Who pays for a return?", "The customer pays.", "The customer pays for returns."
+
+
+def convert(
+    folder: Path, capsys: pytest.CaptureFixture[str], name: str, content: str | bytes, *columns: str
+) -> tuple[list[str], list[dict[str, Any]]]:
+    """Return the values that were not carried over, and the entries of the written file, which has no mistakes."""
+    path = folder / name
+    path.write_bytes(content if isinstance(content, bytes) else content.encode("utf-8"))
+    options = [part for column in columns for part in ("--column", column)]
+    status = main(["convert", str(path), "-o", str(folder / "converted"), *options])
+    printed = capsys.readouterr()
+    assert (status, printed.err) == (0, "")
+    assert "tables of your own" in printed.out
+    [written] = (folder / "converted").iterdir()
+    assert main(["check", str(written)]) == 0, capsys.readouterr().out
+    left = [line.removeprefix("  not carried over: ") for line in printed.out.splitlines()[2:]]
+    return left, json.loads(written.read_text(encoding="utf-8"))["questions"]
+
+
+def refused(folder: Path, capsys: pytest.CaptureFixture[str], name: str, content: str, *columns: str) -> str:
+    """Return the error text, without the path of the file at its beginning."""
+    path = folder / name
+    path.write_text(content, encoding="utf-8")
+    options = [part for column in columns for part in ("--column", column)]
+    assert main(["convert", str(path), "-o", str(folder), *options]) == 2
+    return capsys.readouterr().err.removeprefix("ragcheck convert: ").removeprefix(f"{path}: ").rstrip("\n")
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "id,question,expected_answer,category",
+        "ID,Question,Expected Answer,category",
+        "qid,Query,Expected-Result,category",
+        "question id,userInput,expectedAnswer,category",
+    ],
+)
+def test_names_of_columns_may_be_spelt_as_in_a_spreadsheet(
+    header: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    left, [question] = convert(tmp_path, capsys, "a.csv", f"{header}\nr-1, {WHO} ,{CUSTOMER},fees\n")
+    assert left == []
+    assert (question["id"], question["question"], question["expected_answer"]) == ("r-1", WHO, CUSTOMER)
+    assert question["metadata"] == {"category": "fees"}
+
+
+def test_a_title_above_the_header_empty_columns_and_repeated_headers_are_skipped(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    header = ",No.,Question,Expected answer,Comment,Comment\n"
+    text = (
+        f'"Pilot, draft",,,,,\n,,,,,\n{header},1,{WHO},{CUSTOMER},checked,ok\n{header},2,How long?,30 days,,\n,,,,,\n'
+    )
+    left, [first, second] = convert(tmp_path, capsys, "a.csv", text)
+    assert left == ["repeated headers: 1"]
+    assert (first["question"], first["expected_answer"]) == (WHO, CUSTOMER)
+    assert first["metadata"] == {"No.": "1", "Comment": "checked", "Comment.1": "ok"}
+    assert (second["question"], second["expected_answer"]) == ("How long?", "30 days")
+
+
+def test_a_header_of_one_name_is_no_title(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    _, questions = convert(tmp_path, capsys, "a.csv", f"question,\n{WHO},\nHow long?,\n")
+    assert [each["question"] for each in questions] == [WHO, "How long?"]
+
+
+def test_options_name_the_other_columns(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = f"Frage;Soll (DE);question;Quelle\n{WHO};{CUSTOMER};wer zahlt;terms.md\n"
+    options = ("question=Frage", "expected_answer=Soll (DE)")
+    _, [question] = convert(tmp_path, capsys, "a.csv", text.encode("utf-16"), *options)
+    assert (question["question"], question["expected_answer"]) == (WHO, CUSTOMER)
+    assert question["metadata"] == {"question_": "wer zahlt", "Quelle": "terms.md"}
+
+
+def test_an_option_makes_a_recognised_file_a_table_of_ones_own(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = json.dumps([{"query": WHO, "response": CUSTOMER}])  # of Azure, where the response is that of a system
+    _, [question] = convert(tmp_path, capsys, "a.json", text, "expected_answer=response")
+    assert (question["question"], question["expected_answer"]) == (WHO, CUSTOMER)
+
+
+def test_every_key_is_carried_over(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    row = {
+        "question": WHO, "expected_answer": [CUSTOMER, "They do."], "accepted_answers": [30], "must_contain": "pays",
+        "must_not_contain": ["shop", 7], "expected_chunks": [{"doc_id": "terms", "text": RULE}, "Returns"], "top_k": 3,
+    }  # fmt: skip
+    left, [question] = convert(tmp_path, capsys, "a.json", json.dumps({"cases": [row], "documents": ["terms"]}))
+    assert left == ["top_k (kept in metadata, not asserted): 1"]
+    assert question["all_acceptable_answers"] == [CUSTOMER, "They do.", "30"]
+    assert (question["must_mention"], question["must_not_mention"]) == (["pays"], ["shop", "7"])
+    assert question["gold_passages"] == [{"doc_id": "terms", "text": RULE}, {"text": "Returns"}]
+    assert question["metadata"] == {"top_k": 3}
+
+
+@pytest.mark.parametrize(
+    ("name", "cells"), [("should_answer", "yes,NO,"), ("is_unanswerable", "no,True,"), ("Is Impossible", "off,on,")]
+)
+def test_a_column_says_which_questions_have_no_answer(
+    name: str, cells: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = zip(("A?", "B?", "C?"), cells.split(","), strict=True)
+    text = f"question,{name},expected_answer\n" + "".join(f"{asked},{cell},No\n" for asked, cell in rows)
+    left, questions = convert(tmp_path, capsys, "a.csv", text)
+    assert left == ["expected answers that are no text, or of unanswerable questions (kept in metadata): 1"]
+    assert [each.get("answerable", True) for each in questions] == [True, False, True]
+    assert [each["expected_answer"] for each in questions] == ["No", None, "No"]
+
+
+def test_an_answer_of_neither_yes_nor_no_is_a_mistake(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    told = refused(tmp_path, capsys, "a.csv", f"question,should_answer\n{WHO},perhaps\n")
+    assert told == "the column 'should_answer' has 'perhaps'. Write yes or no."
+
+
+AMBIGUOUS = (
+    "the column 'answer' may be the expected answer or the answer of a system; "
+    "add --column expected_answer=answer or --column metadata=answer; "
+    "the column 'context' may be the passages that answer the question or those that a system found; "
+    "add --column gold_passages=context or --column metadata=context (found: 'answer', 'context', 'question')."
+)
+
+
+def test_ambiguous_columns_are_refused_with_the_options_that_name_them(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = f"question,answer,context\n{WHO},{CUSTOMER},{RULE}\n"
+    assert refused(tmp_path, capsys, "a.csv", text) == AMBIGUOUS
+    options = ("expected_answer=answer", "metadata=context")
+    _, [question] = convert(tmp_path, capsys, "a.csv", text, *options)
+    assert (question["expected_answer"], question["metadata"]) == (CUSTOMER, {"context": RULE})
+
+
+@pytest.mark.parametrize(
+    ("header", "options", "told"),
+    [
+        (
+            "question,Query,expected",
+            (),
+            "the columns 'Query' and 'question' are both question; add --column question=question for one of them",
+        ),
+        (
+            "question,Expected answer,Expected answer",
+            (),
+            (
+                "the columns 'Expected answer' and 'Expected answer.1' are both expected_answer; "
+                "add --column 'expected_answer=Expected answer.1' for one of them"
+            ),
+        ),
+        ("Frage,Soll,Note", ("expected_answer=Soll",), "no column has the texts to ask; add --column question=NAME"),
+        ("question,Soll,Note", ("expected_answer=Soll", "id=Nr"), "there is no column 'Nr'"),
+    ],
+)
+def test_a_column_that_cannot_be_told_is_a_mistake(
+    header: str, options: tuple[str, ...], told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert refused(tmp_path, capsys, "a.csv", f"{header}\n{WHO},b,c\n", *options).startswith(f"{told} (found: '")
+
+
+@pytest.mark.parametrize("option", ["answer", "answer=expected", "expected_answer="])
+def test_an_option_names_a_key_and_a_column(option: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert refused(tmp_path, capsys, "a.csv", f"question,soll\n{WHO},b\n", option) == (
+        f"--column {option}: write KEY=NAME, with one of the keys question, id, expected_answer, gold_passages, "
+        "all_acceptable_answers, answerable, must_mention, must_not_mention, metadata."
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.rag.jsonl", json.dumps({"question": WHO})),
+        ("a.json", json.dumps({"dataset_name": "shop", "questions": [{"question": WHO}]})),
+        ("a.jsonl", json.dumps({"question": WHO, "answers": {"text": [CUSTOMER], "answer_start": [0]}})),
+        ("a.json", json.dumps([{"question": WHO, "answer": "no", "supporting_facts": [["Terms", 0]], "context": []}])),
+    ],
+)
+def test_question_files_and_standard_datasets_are_no_tables_of_ones_own(
+    name: str, text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert refused(tmp_path, capsys, name, text).startswith("is not a recognised export (found: ")
