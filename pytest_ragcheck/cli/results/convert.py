@@ -35,7 +35,11 @@ def run(chosen: argparse.Namespace) -> int:
             say(*_convert_conversations(path, questions))
         else:
             exports.append(path)
-    for read in list(read_exports(exports, _columns(chosen.column or ()))):
+    columns = {}
+    for each in chosen.column:
+        key, _, name = each.partition("=")
+        columns[name] = key
+    for read in list(read_exports(exports, columns)):
         if isinstance(read, Export):
             say(*_convert_export(read, questions))
         elif read.path.name.endswith(_ENDING) or read.have_one_of("predictions", "prediction"):
@@ -43,18 +47,6 @@ def run(chosen: argparse.Namespace) -> int:
         else:
             raise _unknown(read)
     return 0
-
-
-def _columns(given: Sequence[str]) -> dict[str, str]:
-    from pytest_ragcheck.questions.exports.own_tables import KEYS
-
-    columns = {}
-    for each in given:
-        key, _, name = each.partition("=")
-        if key not in KEYS or not name:
-            raise UsageError(f"--column {each}: write KEY=NAME, with one of the keys {', '.join(KEYS)}.")
-        columns[name] = key
-    return columns
 
 
 def _files(given: Sequence[Path]) -> list[Path]:

@@ -3,67 +3,62 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from pytest_ragcheck.package_text import package_text
-from pytest_ragcheck.questions.exports.export import Export, Form, further, passages, text_of, user_texts
+from pytest_ragcheck.questions.exports.export import Export, Form, further, passages, texts_among, user_texts
 from pytest_ragcheck.questions.exports.material import Material, value_of
+from pytest_ragcheck.questions.nodes.node_values import FLAGS
 
 
-def reader(
-    question: str,
-    expected: str | None = None,
-    gold: str | None = None,
+def read_columns(
+    material: Material,
+    export: Export,
+    columns: Mapping[str, str],
     *,
-    given_id: str | None = None,
-    before: str | None = None,
-    others: Mapping[str, str] = {},
     unasserted: Iterable[str] = (),
     mapping: str = "metadata",
     lacking: str = "",
-    rows: Callable[[Material], Iterable[Mapping[Any, Any]]] = lambda material: material.rows,
-) -> Callable[[Material, Export], None]:
+) -> None:
     """
-    The reader of these columns.
+    Read questions from *columns* by their keys; `before` has earlier turns, and `unanswerable` is a flag.
 
-    *before* has earlier turns, *others* the columns of further keys of a question, and *lacking* is the name of rows
-    without turns.
+    *lacking* is the name of rows without turns.
     """
-
-    def read(material: Material, export: Export) -> None:
-        # deepeval's `save_as` joins the contexts of CSV and JSON Lines.
-        joined = mapping == "additional_metadata" and not isinstance(material.document, list)
-        for row in rows(material):
-            # A list of messages has several turns. A text is one turn, even if it has brackets.
-            asked = row.get(question)
-            messages = user_texts(value_of(asked))
-            if lacking and not messages:
-                export.leave(lacking)
-                continue
-            metadata = further(row, question, expected, gold, given_id, before, *others.values(), mapping=mapping)
-            fields: dict[str, Any] = {}
-            for key, column in others.items():
-                fields[key] = tuple(filter(None, map(text_of, _items(row.get(column)))))
-            answers = [*_items(row.get(expected)), *fields.pop("all_acceptable_answers", ())]
-            # Giskard's out-of-scope questions have passages that seem to answer them.
-            answerable = fields["answerable"] = (
-                metadata.get("question_type") != "out of scope" and row.get(others.get("answerable")) is not False
-            )
-            found = passages(row.get(gold), separator="|" if joined else "")
-            export.add(
-                *(user_texts(value_of(row.get(before))) or []),
-                *([asked] if messages is None else messages),
-                given_id=row.get(given_id),
-                expected=answers if len(answers) > 1 else next(iter(answers), None),
-                gold=found if answerable else (),
-                distractors=() if answerable else found,
-                metadata=metadata,
-                **fields,
-            )
-            export.leave_unasserted(row, *unasserted)
-
-    return read
+    # deepeval's `save_as` joins the contexts of CSV and JSON Lines.
+    joined = mapping == "additional_metadata" and not isinstance(material.document, list)
+    for row in material.rows:
+        cells = dict(zip(columns, map(row.get, columns.values()), strict=True)).get
+        asked = cells("question")
+        # A list of messages has several turns. A text is one turn, even if it has brackets.
+        messages = user_texts(value_of(asked))
+        if asked == columns["question"] or (lacking and not messages):
+            export.leave(lacking or "repeated headers")
+            continue
+        metadata = further(row, *columns.values(), mapping=mapping)
+        # Giskard's out-of-scope questions have passages that seem to answer them.
+        answerable = metadata.get("question_type") != "out of scope"
+        for key in ("answerable", "unanswerable"):
+            flag = str(cells(key, "")).strip().lower()
+            if flag in FLAGS:
+                answerable = FLAGS[flag] == (key == "answerable")
+            elif flag not in ("", "none"):
+                export.leave("rows that are answerable by neither yes nor no")
+        found = passages(cells("gold_passages"), separator="|" if joined else "")
+        export.add(
+            *(user_texts(value_of(cells("before"))) or []),
+            *([asked] if messages is None else messages),
+            given_id=cells("id"),
+            expected=[*_items(cells("expected_answer")), *_items(cells("all_acceptable_answers"))],
+            gold=found if answerable else (),
+            distractors=() if answerable else found,
+            answerable=answerable,
+            must_mention=texts_among(_items(cells("must_mention"))),
+            must_not_mention=texts_among(_items(cells("must_not_mention"))),
+            metadata=metadata,
+        )
+        export.leave_unasserted(row, *unasserted)
 
 
 def _items(cell: Any) -> list[Any]:
@@ -75,10 +70,10 @@ def _items(cell: Any) -> list[Any]:
 
 def _form(name: str, have: Iterable[str], one_of: Iterable[str], **columns: Any) -> Form:
     return Form(
-        name=name, recognises=lambda each: each.have(*have) and each.have_one_of(*one_of), read=reader(**columns)
+        name=name,
+        recognises=lambda each: each.have(*have) and each.have_one_of(*one_of),
+        read=lambda *given: read_columns(*given, **columns),
     )
 
 
-GISKARD, RAGAS, RAGAS_DATASET, RAGAS_TESTSET, CONFIDENT_AI, AZURE, *DEEPEVAL = (
-    _form(**each) for each in json.loads(package_text("questions/exports/columns.json"))
-)
+COLUMN_FORMS = [_form(**each) for each in json.loads(package_text("questions/exports/columns.json"))]

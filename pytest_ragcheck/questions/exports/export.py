@@ -71,17 +71,16 @@ class Export:
         of *expected* answers the first is the best one. Without *given_id* the id is made from the first text. Further
         *fields* are those of `Question`; all texts may hold lone surrogates.
         """
-        asked = list(map(str.strip, filter(None, map(text_of, texts))))
+        asked = texts_among(texts)
         if not asked:
             self.leave("rows without a question")
             return
-        answers = map(text_of, expected if isinstance(expected, (list, tuple)) else [expected])
-        accepted = tuple(map(str.strip, filter(None, answers)))
+        accepted = texts_among(expected if isinstance(expected, list) else [expected])
         kept = dict(metadata or {})
         if value_of(expected) not in (None, []) and not (accepted and fields.get("answerable", True)):
             self.leave("expected answers that are no text, or of unanswerable questions (kept in metadata)")
             kept.setdefault("expected_answer", expected)
-            accepted = ()
+            accepted = []
         fields["all_acceptable_answers"] = (*accepted[1:], *fields.get("all_acceptable_answers", ()))
         question_id = self._unique(text_of(given_id) or derived_id(asked[0]))
         for key in ("all_acceptable_answers", "must_mention", "must_not_mention"):
@@ -116,6 +115,10 @@ def text_of(value: Any) -> str | None:
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         return str(value)
     return sound(value) if isinstance(value, str) and value.strip() else None
+
+
+def texts_among(values: Iterable[Any]) -> list[str]:
+    return list(map(str.strip, filter(None, map(text_of, values))))
 
 
 def passages(value: Any, *, separator: str = "") -> tuple[GoldPassage, ...]:

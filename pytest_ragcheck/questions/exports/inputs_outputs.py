@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
@@ -23,8 +24,7 @@ from pytest_ragcheck.questions.exports.material import Material, texts_of, value
 ASKED = NAMES["questions"]
 """Names of the text to ask, in the order of preference."""
 
-_INPUTS, _OUTPUTS = ("inputs.", "inputs_", "input.", "input_"), ("outputs.", "outputs_", "output.", "output_")
-_EXPECTATIONS = ("expectations.",)
+_FLAT = re.compile(r"(input|output|expectation)s?[._](.+)", re.DOTALL)
 _EXPECTED = ("expected_response", "expected_retrieved_context")
 _SPAN_INPUT = "attributes.input.value"
 
@@ -40,12 +40,8 @@ def _is_mlflow(material: Material) -> bool:
 def _is_langsmith(material: Material) -> bool:
     if material.have("inputs"):
         return all(isinstance(value_of(row.get("inputs")), Mapping) for row in material.rows)
-    return (
-        material.is_csv
-        and not material.have("input")
-        and any(key.startswith(_INPUTS) for key in material.keys)
-        and any(key.startswith(_OUTPUTS) for key in material.keys)
-    )
+    names = _nested(dict.fromkeys(material.keys)).keys()
+    return material.is_csv and not material.have("input") and names >= {"inputs", "outputs"}
 
 
 def _is_langfuse(material: Material) -> bool:
@@ -71,40 +67,41 @@ def _is_phoenix(material: Material) -> bool:
 
 
 def _read_mlflow(material: Material, export: Export) -> None:
-    for row in material.rows:
-        expected = _part(row, "expectations", _EXPECTATIONS)
+    for flat in material.rows:
+        row = _nested(flat)
+        expected = value_of(row.get("expectations"))
         every = {**row, **(expected if isinstance(expected, Mapping) else {})}
         asked = "request" if "request" in row else "inputs"
-        columns = tuple(key for key in row if key.startswith((*_INPUTS, *_EXPECTATIONS)))
         _add(
             export,
-            _part(row, asked, _INPUTS),
+            value_of(row.get(asked)),
             value_of(every.get("expected_response")) or " ".join(texts_of(every.get("expected_facts"))),
             given_id=row.get("request_id"),
             gold=passages(every.get("expected_retrieved_context")),
-            metadata=further(every, "request_id", asked, "expectations", *_EXPECTED, *columns),
+            metadata=further(every, "request_id", asked, "expectations", *_EXPECTED),
         )
         export.leave_unasserted(every, "guidelines")
 
 
 def _read_langsmith(material: Material, export: Export) -> None:
-    for row in material.rows:
-        inputs, outputs = _part(row, "inputs", _INPUTS), _part(row, "outputs", _OUTPUTS)
-        columns = tuple(key for key in row if key.startswith((*_INPUTS, *_OUTPUTS)))
+    for flat in material.rows:
+        row = _nested(flat)
         name = "id" if "id" in row else "example_id"  # of Phoenix
-        metadata = further(row, name, "inputs", "outputs", *columns)
+        metadata = further(row, name, "inputs", "outputs")
+        inputs, outputs = value_of(row.get("inputs")), value_of(row.get("outputs"))
         _add(export, inputs, outputs, given_id=row.get(name), metadata=metadata)
 
 
-def _part(row: Mapping[str, Any], name: str, prefixes: tuple[str, ...]) -> Any:
-    if name in row:
-        return value_of(row[name])
-    return {
-        key.removeprefix(prefix): value_of(cell)
-        for key, cell in row.items()
-        for prefix in prefixes
-        if key.startswith(prefix)
-    }
+def _nested(row: Mapping[str, Any]) -> dict[str, Any]:
+    # The row with `inputs`, `outputs` and `expectations` from columns such as `inputs.question` and `input_question`.
+    nested: dict[str, Any] = {}
+    for key, cell in row.items():
+        found = _FLAT.fullmatch(key)
+        if found and f"{found[1]}s" not in row:
+            nested.setdefault(f"{found[1]}s", {})[found[2]] = value_of(cell)
+        else:
+            nested[key] = cell
+    return nested
 
 
 def _read_langfuse(material: Material, export: Export) -> None:

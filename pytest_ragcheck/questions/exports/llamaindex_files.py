@@ -1,4 +1,4 @@
-"""Reads the datasets of LlamaIndex: LabelledRagDataset and EmbeddingQAFinetuneDataset."""
+"""Reads LlamaIndex's EmbeddingQAFinetuneDataset."""
 
 from __future__ import annotations
 
@@ -6,16 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from pytest_ragcheck.errors import DatasetError
-from pytest_ragcheck.questions.exports.column_files import reader
 from pytest_ragcheck.questions.exports.export import Export, Form, text_of
 from pytest_ragcheck.questions.exports.material import Material, texts_of
 from pytest_ragcheck.questions.question import GoldPassage
-
-
-def _is_labelled(material: Material) -> bool:
-    document = material.document
-    examples = document.get("examples") if isinstance(document, dict) else None
-    return isinstance(examples, list) and all(isinstance(each, dict) and "query" in each for each in examples)
 
 
 def _is_embedding_pairs(material: Material) -> bool:
@@ -43,11 +36,4 @@ def _read_pairs(material: Material, export: Export) -> None:
         export.leave("documents of the corpus that are relevant to no query", len(unnamed))
 
 
-FORMS = (
-    Form(
-        name="LlamaIndex LabelledRagDataset",
-        recognises=_is_labelled,
-        read=reader("query", "reference_answer", "reference_contexts", rows=lambda each: each.document["examples"]),
-    ),
-    Form(name="LlamaIndex EmbeddingQAFinetuneDataset", recognises=_is_embedding_pairs, read=_read_pairs),
-)
+FORMS = (Form(name="LlamaIndex EmbeddingQAFinetuneDataset", recognises=_is_embedding_pairs, read=_read_pairs),)

@@ -17,7 +17,6 @@ from pytest_ragcheck.errors import DatasetError
 from pytest_ragcheck.questions.compose import decoded
 from pytest_ragcheck.questions.csv_nodes import DELIMITERS, SEPARATOR_LINE, split_rows
 from pytest_ragcheck.questions.datasets.dataset_files import rows_of_file
-from pytest_ragcheck.questions.fields.key_names import FILE
 from pytest_ragcheck.questions.nodes.node import ListNode, MappingNode, Node, Unreadable
 
 # YAML by its content: a list, or promptfoo's configuration with the key `tests`.
@@ -28,6 +27,7 @@ _YAML = re.compile(r"\A(?:[ \t\r]*(?:(?:#|---)[^\n]*)?\n)* *- |^tests\s*:(?:\s|$
 _LITERAL = re.compile(r"""('(?:[^'\\]|\\.?)*(?:'|\Z)|"(?:[^"\\]|\\.?)*(?:"|\Z))(\s*(?=['"]))?""", re.DOTALL)
 
 
+_TEXT = attrgetter("text")
 _TITLES = 5
 """Maximum number of rows among which the header is looked for."""
 
@@ -143,23 +143,23 @@ def _json_material(path: Path, text: str) -> Material:
 
 def _rows_of_columns(document: dict[str, Any]) -> Rows:
     # The rows of columns that are lists, or objects by row number as pandas writes them; else none.
-    columns = [dict(enumerate(each)) if isinstance(each, list) else each for each in document.values()]
-    if not all(isinstance(each, dict) and each.keys() == columns[0].keys() for each in columns):
-        return ()
-    return tuple(
-        {name: each[number] for name, each in zip(document, columns, strict=True)}
-        for number, cell in (columns[0] if columns else {}).items()
-        if str(number).isdecimal() and not isinstance(cell, dict)  # a list of messages is no column
-    )
+    rows: dict[str, dict[str, Any]] = {}
+    for name, column in document.items():
+        cells = dict(enumerate(column)) if isinstance(column, list) else column
+        if not isinstance(cells, dict):
+            return ()
+        for number, cell in cells.items():
+            if not str(number).isdecimal() or (str(number) not in rows and isinstance(cell, dict)):
+                return ()  # a list of messages is no column
+            rows.setdefault(str(number), {})[name] = cell
+    return tuple(rows.values()) if {*map(len, rows.values())} == {len(document)} else ()
 
 
 def lists_in(document: Any) -> dict[str, Rows]:
     """The lists of objects in an object, and in the objects in it, by their names."""
     found: dict[str, Rows] = {}
-    # A question file has further keys of its own.
-    if not isinstance(document, Mapping) or (
-        "questions" in document and len(document.keys() & FILE.aliases.keys()) > 1
-    ):
+    # A question file needs no conversion.
+    if not isinstance(document, Mapping) or document.keys() & {"dataset_name", "defaults", "tier", "ingest"}:
         return found
     for outer in (document, *document.values()):
         for name, value in outer.items() if isinstance(outer, Mapping) else ():
@@ -194,14 +194,15 @@ def _table(path: Path, text: str) -> Rows:
         return ()
     # A spreadsheet may have a title in its first cell, above the header.
     for number, row in enumerate(rows[:_TITLES]):
-        if any(map(attrgetter("text"), row[1:])):
+        if any(map(_TEXT, row[1:])):
             del rows[:number]
             break
     names: list[str] = []
     for cell in rows[0]:
         name = cell.text.strip()
         names.append(f"{name}.{names.count(name)}" if name in names and name else name)
-    for row in rows:
+    found = []
+    for row in rows[1:]:
         if len(row) > len(names):
             if path.suffix.lower() != ".csv":
                 return ()
@@ -209,8 +210,11 @@ def _table(path: Path, text: str) -> Rows:
                 f"{path.name}: line {row[0].line}: the row has {len(row)} cells, and the header {len(names)}. "
                 f"Put a cell that holds {delimiter!r} into quotes."
             )
-    # A column without a name is the index of pandas, or comes from delimiters at the ends of the lines.
-    return tuple({name: cell.text for name, cell in zip(names, row, strict=False) if name} for row in rows[1:])
+        # A column without a name is the index of pandas, or comes from delimiters at the ends of the lines.
+        cells = dict(zip(names, map(_TEXT, row), strict=False))
+        cells.pop("", None)
+        found.append(cells)
+    return tuple(found)
 
 
 def _plain(node: Node | None) -> Any:

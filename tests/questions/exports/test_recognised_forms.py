@@ -737,7 +737,7 @@ def test_a_system_must_decline_to_answer_questions_out_of_scope(
     assert left == [NO_ANSWER]
     assert (question["answerable"], question["expected_answer"]) == (False, None)
     assert (question["distractors"], question.get("gold_passages")) == (GOLD, None)
-    assert question["metadata"]["expected_answer"] == OUT_OF_SCOPE["reference_answer"]
+    assert question["metadata"]["expected_answer"] == [OUT_OF_SCOPE["reference_answer"]]
 
 
 @pytest.mark.parametrize(
@@ -758,7 +758,9 @@ def test_an_expected_answer_may_be_a_list_and_no_other_value_is_dropped_silently
     found, [question] = convert(tmp_path, capsys, "a.json")
     assert (found, question["question"], question["all_acceptable_answers"]) == (left, WHO, accepted)
     assert question["expected_answer"] == (accepted[0] if accepted else None)
-    assert question.get("metadata") == ({"expected_answer": value} if left else None)
+    assert question.get("metadata") == (
+        {"expected_answer": value if isinstance(value, list) else [value]} if left else None
+    )
 
 
 def test_the_page_has_a_section_about_every_form() -> None:
