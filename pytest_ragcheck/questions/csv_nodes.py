@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from operator import attrgetter
 
 from pytest_ragcheck.questions.fields.entry import subject_of
 from pytest_ragcheck.questions.fields.key_names import KINDS, QUESTION, KeyKind, named_entries, near_match
@@ -129,7 +130,7 @@ def _fits(site: Site, row: Sequence[Scalar], columns: Sequence[str | None], deli
     other = next((each for each in DELIMITERS if row[0].text.count(each) == len(columns) - 1), "")
     if len(row) == 1 < len(columns) and other:
         what = f"has {other!r} between its cells, and the header {delimiter!r}. Write {delimiter!r} in all rows."
-    elif [cell.text.strip() for cell in row] == columns:
+    elif list(map(attrgetter("text"), row)) == columns:
         what = "repeats the header. Delete it."
     elif len(row) < len(columns):
         what = (

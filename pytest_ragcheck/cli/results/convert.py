@@ -82,7 +82,7 @@ def _convert_export(export: Export, folder: Path) -> Iterator[str]:
     if not export.questions:
         left = "; ".join(f"{what}: {number}" for what, number in export.left.items()) or "it is empty"
         raise UsageError(f"{export.path}: {export.form_name}, has no questions to convert ({left}).")
-    written = _write(folder, export.dataset_name, export.questions)
+    written = _write(folder, export.path.stem, export.questions)
     yield f"{export.path}: {export.form_name}, {counted(len(export.questions), 'question')}"
     yield f"  wrote {written}"
     yield from (f"  not carried over: {what}: {number}" for what, number in sorted(export.left.items()))

@@ -1,16 +1,16 @@
-"""Reads judged retrieval collections: folders of BEIR, and topics of TREC with their qrels."""
+"""Reads judged collections: folders of BEIR, topics of TREC with their qrels, and LlamaIndex's embedding pairs."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from html import unescape
 from typing import Any
 
 from pytest_ragcheck.errors import DatasetError
 from pytest_ragcheck.questions.datasets.dataset_files import rows_of_file
-from pytest_ragcheck.questions.exports.export import Export, Form, further
-from pytest_ragcheck.questions.exports.material import Material, read_material
+from pytest_ragcheck.questions.exports.export import Export, Form, further, text_of
+from pytest_ragcheck.questions.exports.material import Material, read_material, texts_of
 from pytest_ragcheck.questions.question import RETRIEVAL_ALONE, GoldPassage
 from pytest_ragcheck.redaction.printable import sound
 
@@ -47,7 +47,7 @@ def _is_topics(material: Material) -> bool:
 
 def _columns(material: Material) -> list[str]:
     # The columns with the numbers and the texts of topics in a table, which judgements accompany; else none.
-    found = [name for names in (_IDS, _TEXTS) for name in [*filter(material.have, names)][:1]]
+    found = [*filter(material.have, _IDS)][:1] + [*filter(material.have, _TEXTS)][:1]
     return found if material.qrels and len(found) > 1 else []
 
 
@@ -154,7 +154,31 @@ def _read_beir(material: Material, export: Export) -> None:
         )
 
 
+def _is_embedding_pairs(material: Material) -> bool:
+    return isinstance(material.document, dict) and {"queries", "corpus", "relevant_docs"} <= material.document.keys()
+
+
+def _read_pairs(material: Material, export: Export) -> None:
+    corpus: Mapping[str, str] = material.document["corpus"]
+    relevant: Mapping[str, Any] = material.document["relevant_docs"]
+    named: set[str] = set()
+    for query, text in material.document["queries"].items():
+        names = texts_of(relevant.get(query))
+        for name in names:
+            if text_of(corpus.get(name)) is None:
+                what = f"'relevant_docs' of {query!r} has {name!r}, which has no text in 'corpus'"
+                to_do = "Add its text there, or delete the id from 'relevant_docs'."
+                raise DatasetError(f"{material.path.name}: {what}. {to_do}")
+        named.update(names)
+        export.add(
+            text, given_id=query, gold=[GoldPassage(doc_id=name, text=text_of(corpus[name]) or "") for name in names]
+        )
+    if unnamed := corpus.keys() - named:
+        export.leave("documents of the corpus that are relevant to no query", len(unnamed))
+
+
 FORMS = (
+    Form(name="LlamaIndex EmbeddingQAFinetuneDataset", recognises=_is_embedding_pairs, read=_read_pairs),
     Form(name="BEIR folder", recognises=_is_beir, read=_read_beir),
     Form(name="TREC topics and qrels", recognises=_is_topics, read=_read_topics),
 )

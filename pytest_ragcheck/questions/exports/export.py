@@ -43,10 +43,6 @@ class Export:
     left: Counter[str] = field(default_factory=Counter)
     _ids: set[str] = field(default_factory=set)
 
-    @property
-    def dataset_name(self) -> str:
-        return self.path.stem
-
     def leave(self, what: str, number: int = 1) -> None:
         self.left[what] += number
 
@@ -67,9 +63,8 @@ class Export:
         """
         Add a question; of several *texts* the last is judged, and the others are the turns asked before it.
 
-        A row without a text to ask is counted instead. Values that are no text, or a blank one, are left out. Of a list
-        of *expected* answers the first is the best one. Without *given_id* the id is made from the first text. Further
-        *fields* are those of `Question`; all texts may hold lone surrogates.
+        A row without a text to ask is counted instead. *expected* may be a list, the best answer first. Further
+        *fields* are those of `Question`. All texts may be blank, no text, or hold lone surrogates.
         """
         asked = texts_among(texts)
         if not asked:
@@ -87,7 +82,7 @@ class Export:
             if key in fields:
                 fields[key] = tuple(map(sound, fields[key]))
         last = Question(
-            dataset_name=self.dataset_name,
+            dataset_name=self.path.stem,
             id=question_id,
             question=asked[-1],
             expected_answer=accepted[0] if accepted else None,
@@ -96,7 +91,7 @@ class Export:
             **fields,
         )
         earlier = [
-            Question(dataset_name=self.dataset_name, id="", question=text, thresholds=UNJUDGED) for text in asked[:-1]
+            Question(dataset_name=self.path.stem, id="", question=text, thresholds=UNJUDGED) for text in asked[:-1]
         ]
         self.questions += in_conversation(question_id, [*earlier, last]) if earlier else [last]
 
@@ -146,10 +141,15 @@ def further(row: Mapping[str, Any], *carried: str | None, mapping: str = "metada
 
 
 def user_texts(messages: Any) -> list[str] | None:
-    if not isinstance(messages, (list, tuple)) or not all(isinstance(each, Mapping) for each in messages):
+    if not isinstance(messages, (list, tuple)):
         return None
-    by_user = (each for each in messages if role_of(each) in ("user", "human"))
-    return [text for each in by_user if (text := message_text(each))]
+    texts = []
+    for each in messages:
+        if not isinstance(each, Mapping):
+            return None
+        if role_of(each) in ("user", "human") and (text := message_text(each)):
+            texts.append(text)
+    return texts
 
 
 def role_of(message: Mapping[str, Any]) -> Any:
@@ -161,8 +161,9 @@ def message_text(message: Mapping[str, Any]) -> str | None:
     data = message.get("data")  # LangChain's own form
     content = (data if isinstance(data, Mapping) else message).get("content")
     if isinstance(content, (list, tuple)):
-        parts = [part.get("text") for part in content if isinstance(part, Mapping)]
-        content = "\n".join(part for part in parts if isinstance(part, str))
+        content = "\n".join(
+            [part["text"] for part in content if isinstance(part, Mapping) and isinstance(part.get("text"), str)]
+        )
     return content if isinstance(content, str) and content.strip() else None
 
 

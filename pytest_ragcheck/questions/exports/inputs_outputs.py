@@ -126,12 +126,9 @@ def _read_openai_evals(material: Material, export: Export) -> None:
         if "item" in row:
             _add(export, row["item"], row["item"], metadata=further(row, "item"), sole_answer=False)
             continue
-        ideal = row.get("ideal")
-        answers = texts_of(ideal)
         asked = "input" if "input" in row else "messages"  # of Phoenix
         metadata = further(row, asked, "ideal")
-        expected = answers[0] if answers else ideal
-        _add(export, row.get(asked), expected, metadata=metadata, all_acceptable_answers=answers)
+        _add(export, row.get(asked), value_of(row.get("ideal")), metadata=metadata)
 
 
 def _read_phoenix(material: Material, export: Export) -> None:
@@ -159,7 +156,7 @@ def _add(
     # Add the question in *inputs* with the answer in *outputs*; other values of both go to *metadata*.
     messages = inputs.get("messages", inputs.get("input")) if isinstance(inputs, Mapping) else inputs
     asked = user_texts(messages)
-    if asked is not None and messages and any(role_of(each) in ("system", "developer") for each in messages):
+    if asked is not None and messages and {"system", "developer"} & set(map(str, map(role_of, messages))):
         export.leave("system messages (the endpoint has its own)")
     text = asked[-1] if asked else _named(inputs, ASKED, sole=True)
     answer = _answer(outputs, sole=sole_answer)
@@ -192,6 +189,8 @@ def _answer(outputs: Any, *, sole: bool) -> Any:
     messages = outputs.get("messages") if isinstance(outputs, Mapping) else outputs
     if isinstance(messages, list) and messages and isinstance(messages[-1], Mapping):
         return message_text(messages[-1])
+    if isinstance(outputs, list):
+        return outputs
     return _named(outputs, NAMES["answers"], sole=sole)
 
 

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain
 from operator import attrgetter
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -58,7 +59,7 @@ class Material:
 
     @cached_property
     def keys(self) -> frozenset[str]:
-        return frozenset(str(key) for row in self.rows for key in row)
+        return frozenset(map(str, chain.from_iterable(self.rows)))
 
     def have(self, *names: str) -> bool:
         return bool(self.rows) and set(names) <= self.keys

@@ -23,9 +23,7 @@ _TEST_KEYS = ("vars", "assert", "description", "metadata", "provider", "provider
 def _is_promptfoo(material: Material) -> bool:
     if material.is_csv:
         return any(map(_EXPECTED.fullmatch, material.keys))
-    return bool(_tests(material)) and (
-        isinstance(material.document, Mapping) or any("vars" in row for row in material.rows)
-    )
+    return bool(_tests(material)) and (isinstance(material.document, Mapping) or material.have("vars"))
 
 
 def _tests(material: Material) -> Sequence[Any]:
@@ -47,7 +45,7 @@ def _read(material: Material, export: Export) -> None:
         export.leave("scenarios", len(config["scenarios"]))
     prompts = config.get("prompts")
     texts = [prompts] if isinstance(prompts, str) else _list(prompts)
-    asked = tuple(name for text in texts if isinstance(text, str) for name in _PLACEHOLDER.findall(text))
+    asked = _PLACEHOLDER.findall(" ".join(map(str, texts)))
     for test in _single_tests(material, export):
         _add(export, test, _mapping(default), asked)
 
@@ -86,7 +84,7 @@ def _of_row(row: Mapping[str, str]) -> dict[str, Any]:
     }
 
 
-def _add(export: Export, test: Mapping[str, Any], default: Mapping[str, Any], asked: tuple[str, ...]) -> None:
+def _add(export: Export, test: Mapping[str, Any], default: Mapping[str, Any], asked: Sequence[str]) -> None:
     given = {**_mapping(default.get("vars")), **_mapping(test.get("vars"))}
     if isinstance(test.get("vars"), str):
         export.leave("vars in another file")
@@ -118,7 +116,7 @@ def _add(export: Export, test: Mapping[str, Any], default: Mapping[str, Any], as
         )
 
 
-def _name_of_question(variables: Mapping[str, Any], asked: tuple[str, ...]) -> str | None:
+def _name_of_question(variables: Mapping[str, Any], asked: Sequence[str]) -> str | None:
     texts = [name for name, value in variables.items() if text_of(value) is not None]
     if usual := [name for name in ASKED if name in texts]:
         return usual[0]

@@ -7,12 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from pytest_ragcheck.errors import UsageError
-from pytest_ragcheck.questions.exports import beir_trec, inputs_outputs, llamaindex_files, promptfoo_tests
+from pytest_ragcheck.questions.exports import beir_trec, inputs_outputs, promptfoo_tests
 from pytest_ragcheck.questions.exports.beir_trec import is_qrels
-from pytest_ragcheck.questions.exports.column_files import COLUMN_FORMS
+from pytest_ragcheck.questions.exports.column_files import COLUMN_FORMS, OWN_TABLE
 from pytest_ragcheck.questions.exports.export import Export, Form
 from pytest_ragcheck.questions.exports.material import Material, lists_in, read_material
-from pytest_ragcheck.questions.exports.own_tables import OWN_TABLE
 
 # The order matters where one form has the keys of another: Langfuse's CSV has those of deepeval too, and Confident AI's
 # goldens those of Langfuse.
@@ -21,7 +20,6 @@ FORMS: tuple[Form, ...] = (
     *COLUMN_FORMS[:5],
     *inputs_outputs.FORMS,
     *COLUMN_FORMS[5:],
-    *llamaindex_files.FORMS,
     *beir_trec.FORMS,
     *(inputs_outputs.PHOENIX, OWN_TABLE),
 )
@@ -31,11 +29,10 @@ def read_exports(paths: Sequence[Path], columns: Mapping[str, str] | None = None
     """
     Yield the questions of each path in a recognised form, and the material of each other path.
 
-    Judgements of TREC belong to the topics among the *paths*. With *columns*, keys by the names of columns, all files
-    are tables of the user's own.
+    Judgements of TREC belong to the topics among the *paths*. *columns* has the keys of a table of the user's own.
 
     Raises:
-        DatasetError: A file cannot be read, or has unexpected content; the text names the place.
+        DatasetError: A file cannot be read, or has unexpected content.
         UsageError: There are judgements of TREC without topics, or a column is ambiguous.
     """
     materials = list(map(read_material, paths))
