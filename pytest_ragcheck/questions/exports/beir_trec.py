@@ -155,7 +155,8 @@ def _read_beir(material: Material, export: Export) -> None:
 
 
 def _is_embedding_pairs(material: Material) -> bool:
-    return isinstance(material.document, dict) and {"queries", "corpus", "relevant_docs"} <= material.document.keys()
+    document, keys = material.document, ("queries", "corpus", "relevant_docs")
+    return isinstance(document, dict) and {*map(type, map(document.get, keys))} == {dict}
 
 
 def _read_pairs(material: Material, export: Export) -> None:

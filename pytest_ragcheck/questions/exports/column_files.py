@@ -118,7 +118,7 @@ def _read_own_table(material: Material, export: Export) -> None:
             mistakes.append(f'the column {name!r} {why}; add --column "{key}={name}" or --column "metadata={name}"')
     for key, name in columns.items():
         if key not in (*_KEYS, "unanswerable") or name not in material.keys:
-            mistakes.append(f"no column has --column {key}={name}; write KEY=NAME with a key of {', '.join(_KEYS)}")
+            mistakes.append(f"--column {key}={name} fits no column; write KEY=NAME with a key of {', '.join(_KEYS)}")
     if mistakes or "question" not in columns:
         mistakes = mistakes or ["no column has the texts to ask; add --column question=NAME"]
         raise UsageError(f"{material.path}: {'; '.join(mistakes)} (found: {', '.join(sorted(material.keys))}).")

@@ -46,7 +46,7 @@ def read_exports(paths: Sequence[Path], columns: Mapping[str, str] | None = None
     if qrels and not "\n".join(names).count("TREC"):
         raise UsageError(
             f"{qrels[0].path}: has judgements of TREC and no questions. Name the file of their topics too: SGML, XML, "
-            "lines of a number, a tab and a text, or a table with the columns qid and query."
+            "lines of a number, a tab and a text, or a table with the columns qid and query. Or name BEIR's folder."
         )
 
 

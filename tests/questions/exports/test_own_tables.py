@@ -155,9 +155,9 @@ def test_ambiguous_columns_are_refused_with_the_options_that_name_them(
         (
             "question,Soll,Soll",
             ("question=question", "expected_answer=soll"),
-            "no column has --column expected_answer=soll; write KEY=NAME with a key of question, id,",
+            "--column expected_answer=soll fits no column; write KEY=NAME with a key of question, id,",
         ),
-        ("question,Soll,Soll", ("answer=Soll",), "no column has --column answer=Soll; write KEY=NAME with a key of"),
+        ("question,Soll,Soll", ("answer=Soll",), "--column answer=Soll fits no column; write KEY=NAME with a key of"),
         ("Frage,Soll,Note", ("expected_answer=Soll",), "no column has the texts to ask; add --column question=NAME"),
         (
             "question,Expected answer,Expected answer",

@@ -393,7 +393,7 @@ def test_an_unknown_form_is_reported_with_the_remedies(tmp_path: Path, capsys: p
     assert main(["convert", str(path)]) == 2
     what = "has judgements of TREC and no questions. Name the file of their topics too"
     forms = "SGML, XML, lines of a number, a tab and a text, or a table with the columns qid and query"
-    assert capsys.readouterr().err == f"ragcheck convert: {path}: {what}: {forms}.\n"
+    assert capsys.readouterr().err == f"ragcheck convert: {path}: {what}: {forms}. Or name BEIR's folder.\n"
 
 
 @pytest.mark.parametrize(
