@@ -39,7 +39,7 @@ def _is_mlflow(material: Material) -> bool:
 
 def _is_langsmith(material: Material) -> bool:
     if material.have("inputs"):
-        return all(isinstance(value_of(row.get("inputs")), Mapping) for row in material.rows)
+        return isinstance(value_of(material.rows[0].get("inputs")), Mapping)
     names = _nested(dict.fromkeys(material.keys)).keys()
     return material.is_csv and not material.have("input") and names >= {"inputs", "outputs"}
 

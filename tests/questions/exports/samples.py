@@ -230,6 +230,8 @@ SAMPLES: Mapping[str, tuple[str, str]] = {
     "Azure AI evaluation, JSON Lines": (
         "a.jsonl", _lines({"query": WHO, "context": "Lamps", "response": "We do.", "ground_truth": CUSTOMER})
     ),
+    # The columns of vertexai.evaluation.EvalTask
+    "Vertex AI, JSON Lines": ("a.jsonl", _lines({"prompt": WHO, "reference": CUSTOMER, "response": "We do."})),
     # phoenix.session.evaluation.get_qa_with_reference, Client().get_spans_dataframe, GET /v1/datasets/ID/examples
     "Phoenix evals, CSV": ("a.csv", f"context.span_id,input,output,reference\nx1,{WHO},We do.,Lamps\n"),
     "Phoenix spans, CSV": (

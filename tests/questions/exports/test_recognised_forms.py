@@ -147,6 +147,7 @@ EXPECTED: dict[str, tuple[list[str], dict[str, Any]]] = {
         entry(id="r-1", metadata={"response": "We do.", "retrieved_context": [{"doc_uri": "lamps.md"}]}),
     ),
     "Azure AI evaluation, JSON Lines": ([], entry(metadata={"context": "Lamps", "response": "We do."})),
+    "Vertex AI, JSON Lines": ([], entry(metadata={"response": "We do."})),
     "Phoenix evals, CSV": (
         [],
         entry(expected_answer=None, metadata={"context.span_id": "x1", "output": "We do.", "reference": "Lamps"}),
