@@ -19,7 +19,7 @@ from pytest_ragcheck.questions.exports.export import (
     text_of,
     user_texts,
 )
-from pytest_ragcheck.questions.exports.material import Material, texts_of, value_of
+from pytest_ragcheck.questions.exports.material import Material, lists_in, texts_of, value_of
 
 ASKED = NAMES["questions"]
 """Names of the text to ask, in the order of preference."""
@@ -144,6 +144,17 @@ def _read_phoenix(material: Material, export: Export) -> None:
         _add(export, value_of(row.get(asked)), expected, given_id=row.get("id"), metadata=metadata)
 
 
+def _read_bedrock(material: Material, export: Export) -> None:
+    for row in material.rows:
+        messages, expected = [], None
+        for turn in lists_in(row).get("conversationTurns", ()):
+            messages.append({"role": "user", "data": turn.get("prompt")})
+            expected = turn.get("referenceResponses")
+        # The responses of earlier turns are not judged.
+        metadata = further(row) if len(messages) > 1 else further(row, "conversationTurns")
+        _add(export, messages, expected, metadata=metadata)
+
+
 def _add(
     export: Export,
     inputs: Any,
@@ -209,5 +220,10 @@ FORMS = (
     Form(name="LangSmith dataset", recognises=_is_langsmith, read=_read_langsmith),
     Form(name="Langfuse and Braintrust dataset items", recognises=_is_langfuse, read=_read_langfuse),
     Form(name="OpenAI evals samples", recognises=_is_openai_evals, read=_read_openai_evals),
+    Form(
+        name="Amazon Bedrock RAG evaluation",
+        recognises=lambda material: material.have("conversationTurns"),
+        read=_read_bedrock,
+    ),
 )
 PHOENIX = Form(name="Phoenix examples and spans", recognises=_is_phoenix, read=_read_phoenix)

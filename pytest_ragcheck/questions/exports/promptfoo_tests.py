@@ -31,7 +31,7 @@ def _tests(material: Material) -> Sequence[Any]:
     if not isinstance(document, Mapping):
         return material.rows
     tests = document.get("tests")
-    if isinstance(tests, list) and all(isinstance(each, (str, Mapping)) for each in tests):
+    if isinstance(tests, list) and {*map(type, tests)} <= {str, dict}:
         return tests
     return [tests] if isinstance(tests, str) else []
 
@@ -65,7 +65,7 @@ def _single_tests(material: Material, export: Export) -> Iterator[Mapping[str, A
         folder = material.path.parent
         is_one = Path(named).is_absolute() or (folder / named).is_file()
         paths = [folder / named] if is_one else sorted(folder.glob(named))
-        if not any(path.is_file() for path in paths):
+        if not any(map(Path.is_file, paths)):
             what = f"'tests' names {entry!r}, and there is no such file beside it. Copy the file there"
             raise DatasetError(f"{material.path.name}: {what}.")
         for path in paths:

@@ -21,6 +21,10 @@ def _lines(*rows: Any) -> str:
     return "".join(json.dumps(row) + "\n" for row in rows)
 
 
+def _bedrock(text: str) -> dict[str, Any]:
+    return {"content": [{"text": text}]}
+
+
 _GOLDEN = {
     "input": WHO, "actual_output": "We do.", "expected_output": CUSTOMER, "retrieval_context": ["Lamps"],
     "context": [RULE, "Returns take 30 days."], "name": None, "comments": "often asked", "source_file": None,
@@ -229,6 +233,28 @@ SAMPLES: Mapping[str, tuple[str, str]] = {
     # The columns of azure.ai.evaluation.evaluate()
     "Azure AI evaluation, JSON Lines": (
         "a.jsonl", _lines({"query": WHO, "context": "Lamps", "response": "We do.", "ground_truth": CUSTOMER})
+    ),
+    # The prompt dataset of a RAG evaluation job
+    "Bedrock, JSON Lines": (
+        "a.jsonl",
+        _lines(
+            {
+                "conversationTurns": [
+                    {"prompt": _bedrock(WHO), "referenceResponses": [_bedrock(CUSTOMER)]},
+                ]
+            }
+        ),
+    ),
+    "Bedrock with turns, JSON Lines": (
+        "a.jsonl",
+        _lines(
+            {
+                "conversationTurns": [
+                    {"prompt": _bedrock("How long may I return it?"), "referenceResponses": [_bedrock("30 days.")]},
+                    {"prompt": _bedrock("And who pays?"), "referenceResponses": [_bedrock(CUSTOMER)]},
+                ]
+            }
+        ),
     ),
     # The columns of vertexai.evaluation.EvalTask
     "Vertex AI, JSON Lines": ("a.jsonl", _lines({"prompt": WHO, "reference": CUSTOMER, "response": "We do."})),

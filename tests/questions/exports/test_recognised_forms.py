@@ -147,6 +147,7 @@ EXPECTED: dict[str, tuple[list[str], dict[str, Any]]] = {
         entry(id="r-1", metadata={"response": "We do.", "retrieved_context": [{"doc_uri": "lamps.md"}]}),
     ),
     "Azure AI evaluation, JSON Lines": ([], entry(metadata={"context": "Lamps", "response": "We do."})),
+    "Bedrock, JSON Lines": ([], entry()),
     "Vertex AI, JSON Lines": ([], entry(metadata={"response": "We do."})),
     "Phoenix evals, CSV": (
         [],
@@ -188,6 +189,7 @@ OF_CONVERSATIONS = {
         "scenarios without turns of the user, which deepeval's simulator would play: 1",
     ],
     "giskard, JSON Lines": [],
+    "Bedrock with turns, JSON Lines": [],
 }
 
 
