@@ -56,7 +56,7 @@ def _is_langfuse(material: Material) -> bool:
 
 def _is_openai_evals(material: Material) -> bool:
     return (material.have("ideal") and material.have_one_of("input", "messages")) or (
-        material.have("item") and all(isinstance(row.get("item"), Mapping) for row in material.rows)
+        material.have("item") and isinstance(material.rows[0].get("item"), Mapping)
     )
 
 

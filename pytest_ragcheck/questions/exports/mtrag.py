@@ -27,8 +27,10 @@ def is_mtrag(path: Path) -> bool:
         rows = list(rows_of_file(path))
     except DatasetError:
         return False
-    forms = {"messages", "retriever"}, {"input", "targets"}
-    return bool(rows) and all(any(form <= row.columns.keys() for form in forms) for row in rows)
+    for row in rows:
+        if not ({"messages", "retriever"} <= row.columns.keys() or {"input", "targets"} <= row.columns.keys()):
+            return False
+    return bool(rows)
 
 
 def read_mtrag(path: Path) -> tuple[QuestionSet, ...]:

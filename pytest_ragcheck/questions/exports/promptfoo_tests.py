@@ -118,10 +118,10 @@ def _add(export: Export, test: Mapping[str, Any], default: Mapping[str, Any], as
 
 def _name_of_question(variables: Mapping[str, Any], asked: Sequence[str]) -> str | None:
     texts = [name for name, value in variables.items() if text_of(value) is not None]
-    if usual := [name for name in ASKED if name in texts]:
-        return usual[0]
-    named = set(asked).intersection(texts)
-    return next((name for names in (named, texts) if len(names) == 1 for name in names), None)
+    if usual := next(filter(texts.__contains__, ASKED), None):
+        return usual
+    named = [*set(asked).intersection(texts)]
+    return named[0] if len(named) == 1 else texts[0] if len(texts) == 1 else None
 
 
 def _rendered(value: Any, variables: Mapping[str, Any]) -> Any:
