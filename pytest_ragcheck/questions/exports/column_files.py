@@ -32,11 +32,7 @@ def _read_columns(
     mapping: str = "metadata",
     lacking: str = "",
 ) -> None:
-    """
-    Read questions from *columns* by their keys; `before` has earlier turns, and `unanswerable` is a flag.
-
-    *lacking* is the name of rows without turns.
-    """
+    """Read *columns* by keys; `before` has earlier turns, and *lacking* is the name of rows without turns."""
     # deepeval's `save_as` joins the contexts of CSV and JSON Lines.
     joined = mapping == "additional_metadata" and not isinstance(material.document, list)
     for row in material.rows:
@@ -95,7 +91,7 @@ def _plain(name: str) -> str:
 def _is_own_table(material: Material) -> bool:
     if material.columns:
         return not material.keys.isdisjoint(material.columns)
-    # Question files need no conversion; old results, hotpotqa and squad_v2 have readers of their own.
+    # Question files, old results, hotpotqa and squad_v2 have readers of their own.
     is_other = material.have_one_of("prediction", "supporting_facts") or material.have("answers", "title")
     names = {"question", *QUESTION.aliases["question"]}.intersection(map(_plain, material.keys))
     return bool(names) and not is_other and ".rag." not in material.path.name

@@ -117,7 +117,7 @@ def texts_among(values: Iterable[Any]) -> list[str]:
 
 
 def passages(value: Any, *, separator: str = "") -> tuple[GoldPassage, ...]:
-    """The passages in a text, or in a list of texts and of objects with a text, the id of a document, or both."""
+    """The passages in a text, or in a list of texts and of objects with a text, an id, or both."""
     found = []
     value = value_of(value)
     for each in value if isinstance(value, list) else texts_of(value, separator=separator):

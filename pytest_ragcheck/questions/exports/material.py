@@ -157,7 +157,7 @@ def _rows_of_columns(document: dict[str, Any]) -> Rows:
 
 
 def lists_in(document: Any) -> dict[str, Rows]:
-    """The lists of objects in an object, and in the objects in it, by their names."""
+    """The lists of objects in an object and in its objects, by name."""
     found: dict[str, Rows] = {}
     # A question file needs no conversion.
     if not isinstance(document, Mapping) or document.keys() & {"dataset_name", "defaults", "tier", "ingest"}:
