@@ -697,6 +697,80 @@ The docs team does not answer on weekends.
 The transcript costs 5 EUR.
 The README is in Markdown.
 The email does not include an attachment.
+No, the policy does not cover that.
+The policy does not cover it.
+The contract does not include this.
+The plan doesn't include that, you need the Pro plan.
+The terms do not give it to students.
+no_proxy
+no_color
+There are no matches on Sundays.
+The team had no hits in the last game.
+The report does not include that cost; it is billed separately.
+The minutes do not roll over.
+The letter does not need a stamp.
+The agreement does not provide it free of charge.
+I can't recommend it enough: the blue trail is the best.
+The log file does not have it enabled by default.
+The regulations never give this right to visitors.
+The entry is undocumented.
+Visitors are not addressed by their first names.
+The rooms are not described in stars but in keys.
+Children are not named in the will.
+The path is not documented as safe in winter.
+The form is not available to non-residents.
+Parking is not part of the ticket.
+The pool is not available.
+The product is not available in the store.
+The service is not given on Sundays.
+You may not share the password.
+The author remains unknown.
+Which means that the fee is 5 EUR.
+You mean well, but the fee is due.
+The rule does not say 5 days but 5 working days.
+No wiki page may be deleted without a vote.
+The website does not answer calls; use the form.
+Only the docs team can answer that before release.
+I have no way to pay by card; cash only.
+The transcript is not part of the file.
+Nein, der Vertrag enthält keine Mindestlaufzeit.
+Der Vertrag enthält keine Kaution.
+Die Hausordnung regelt keine Ruhezeiten am Samstag, sie gilt nur sonntags.
+Die AGB erlauben keine Rückgabe.
+Der Laden bleibt offen.
+Am Automaten kann ich nicht mit Karte zahlen, nur bar.
+Darin steht nichts Verbotenes.
+Das Ticket nennt keine Sitzplatznummer, weil freie Platzwahl gilt.
+Weder Hunde noch Katzen gehen allein aus dem Haus.
+Die Richtlinie gilt nicht für Praktikanten.
+Non, le contrat ne comprend pas l'assurance.
+La politique n'autorise pas les remboursements.
+Les conditions ne prévoient pas de caution.
+Le manuel n'est pas fourni avec l'appareil.
+Le dossier n'est pas complet sans la photo.
+La notice ne parle qu'anglais et français.
+Rien ne permet d'entrer sans billet.
+El contrato no incluye el transporte.
+La póliza no cubre inundaciones.
+No hay constancia de pago sin recibo.
+Falta la firma en el contrato.
+El manual no se vende por separado.
+Non c'è alcun costo aggiuntivo.
+Il contratto non prevede penali.
+Il manuale non è incluso.
+La firma manca dal contratto.
+Het contract bevat geen boete.
+De polis dekt geen schade door water.
+In de folder staat geen prijs omdat de toegang gratis is.
+O contrato não inclui seguro.
+A apólice não cobre enchentes.
+Não há nada a pagar.
+O manual não é vendido separadamente.
+Договор не содержит штрафов.
+Вернуть билет невозможно.
+Комиссия отсутствует.
+Справка не содержит печати, и это допустимо.
+Правила не содержат ограничений по возрасту.
 """
 
 
