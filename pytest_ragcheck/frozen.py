@@ -9,17 +9,24 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable
 from dataclasses import MISSING, FrozenInstanceError
+from functools import cache
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, TypeVar
 
 T = TypeVar("T")
 
 if TYPE_CHECKING:
+    from dataclasses import replace as replace  # noqa: PLC0414 - exported
+
     from typing_extensions import dataclass_transform
 else:
 
     def dataclass_transform(**_: object) -> Callable[[T], T]:
         return lambda decorator: decorator
+
+    def replace(value: Any, /, **changes: Any) -> Any:
+        """`dataclasses.replace` for the classes of this module, in half of its time."""
+        return value.__replace__(**changes)
 
 
 @dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(dataclasses.field,))
@@ -29,6 +36,8 @@ def frozen(cls: type[T]) -> type[T]:
     content = _content(made)
 
     def equals(self: object, other: object) -> Any:
+        if other is self:
+            return True
         return content(self) == content(other) if other.__class__ is self.__class__ else NotImplemented
 
     methods = {
@@ -43,6 +52,7 @@ def frozen(cls: type[T]) -> type[T]:
     }
     for name in methods.keys() - vars(cls).keys():
         setattr(made, name, methods[name])
+    made.__replace__ = _replacer(made)
     return made  # type: ignore[no-any-return]
 
 
@@ -77,6 +87,42 @@ def _constructor(made: Any) -> Any:
     init.__qualname__ = f"{made.__qualname__}.__init__"
     init.__annotations__ = {**{each.name: each.type for each in fields}, "return": None}
     return init
+
+
+def changed_fields(value: Any) -> dict[str, Any]:
+    """The fields of an object that differ from their defaults, without copying them."""
+    made: Any = type(value)
+    fields = ((name, getattr(value, name), default) for name, default in _defaults(made))
+    return {name: own for name, own, default in fields if own is not default and own != default}
+
+
+@cache
+def _defaults(made: Any) -> list[tuple[str, Any]]:
+    return [
+        (each.name, each.default if each.default_factory is MISSING else each.default_factory())
+        for each in dataclasses.fields(made)
+    ]
+
+
+def _replacer(made: Any) -> Any:
+    # Return `__replace__`, which copies the slots, since a call of `__init__` takes twice as long.
+    setters = {each.name: getattr(made, each.name).__set__ for each in dataclasses.fields(made)}
+    if hasattr(made, "__post_init__") or len(setters) < 2:
+        return dataclasses.replace
+    values = attrgetter(*setters)
+
+    def changed(self: object, /, **changes: Any) -> Any:
+        copied = object.__new__(self.__class__)
+        for fill, value in zip(setters.values(), values(self), strict=True):
+            fill(copied, value)
+        try:
+            for name, value in changes.items():
+                setters[name](copied, value)
+        except KeyError as error:
+            raise TypeError(f"{made.__qualname__} has no field {error}") from None
+        return copied
+
+    return changed
 
 
 def _repr(self: Any) -> str:

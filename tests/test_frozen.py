@@ -9,7 +9,8 @@ from dataclasses import FrozenInstanceError, asdict, dataclass, field, fields, r
 
 import pytest
 
-from pytest_ragcheck.frozen import frozen
+from pytest_ragcheck.frozen import changed_fields, frozen
+from pytest_ragcheck.frozen import replace as quick_replace
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,6 +100,32 @@ def test_objects_are_copied_and_pickled(made: type[Ours]) -> None:
         assert copied == one
         assert (copied.notes, copied.length) == ({"a": "b"}, 3)
     assert replace(one, name="ab").length == 2
+
+
+@frozen
+class Plain:
+    name: str
+    tags: tuple[str, ...] = ()
+    notes: dict[str, str] = field(default_factory=dict, compare=False)
+
+
+@pytest.mark.parametrize("make", [Ours, Plain, Single])
+def test_a_copy_with_changes_is_that_of_the_standard_function(make: type[Ours]) -> None:
+    one = make(name="abc")
+    for copied, expected in ((quick_replace(one, name="ab"), replace(one, name="ab")), (quick_replace(one), one)):
+        assert (type(copied), asdict(copied)) == (make, asdict(expected))
+    assert one.name == "abc"
+
+
+@pytest.mark.parametrize("make", [Ours, Plain, Single])
+def test_a_copy_with_an_unknown_field_is_refused(make: type[Ours]) -> None:
+    with pytest.raises(TypeError, match="other"):
+        quick_replace(make(name="a"), other="b")  # type: ignore[call-arg]
+
+
+def test_only_fields_without_their_default_have_changed() -> None:
+    assert changed_fields(Plain(name="a")) == {"name": "a"}
+    assert changed_fields(Plain(name="", notes={"a": "b"})) == {"name": "", "notes": {"a": "b"}}
 
 
 def test_the_text_names_class_and_shown_fields_unless_the_class_has_its_own() -> None:

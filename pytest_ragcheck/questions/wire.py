@@ -2,47 +2,59 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from pytest_ragcheck.frozen import changed_fields
 from pytest_ragcheck.questions.question import EarlierTurn, GoldPassage, Origin, Question, QuestionSet
 
-_PASSAGES = ("gold_passages", "distractors")
+_PASSAGES = {"gold_passages", "distractors"}
+
+
+def _passages(passages: Iterable[GoldPassage]) -> list[list[str | None]]:
+    return [[passage.text, passage.doc_id, passage.identity] for passage in passages]
+
+
+_WRITERS: dict[str, Callable[[Any], Any]] = {
+    **dict.fromkeys(_PASSAGES, _passages),
+    **dict.fromkeys(("thresholds", "metadata"), dict),
+    # No other process asks the earlier turns for this question, and whole questions would grow quadratically.
+    "earlier": lambda turns: [[turn.id, turn.question] for turn in turns],
+    "history": lambda turns: [[turn.question, turn.answer, list(turn.contexts)] for turn in turns],
+    "path": str,
+}
 
 
 def question_to_wire(question: Question) -> dict[str, Any]:
-    """Return the question as JSON values, with its file and line, but only the texts of earlier turns."""
+    """Return the question as JSON values without those that are the default, and only the texts of earlier turns."""
     # The session ends with the run, but the answer was judged with the history.
-    wire: dict[str, Any] = {
-        name: getattr(question, name) for name in Question.__dataclass_fields__ if name != "session"
-    }
-    for name in ("thresholds", "metadata"):
-        wire[name] = dict(wire[name])
-    for name in _PASSAGES:
-        wire[name] = [[passage.text, passage.doc_id, passage.identity] for passage in wire[name]]
-    # No other process asks the earlier turns for this question, and whole questions would grow quadratically.
-    wire["earlier"] = [[turn.id, turn.question] for turn in question.earlier]
-    wire["history"] = [[turn.question, turn.answer, list(turn.contexts)] for turn in question.history]
-    wire["path"] = str(question.path) if question.path else None
-    return wire
+    wire = changed_fields(question)
+    wire.pop("session", None)
+    return {name: _WRITERS[name](value) if name in _WRITERS else value for name, value in wire.items()}
 
 
 def question_from_wire(wire: dict[str, Any]) -> Question:
     read: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in wire.items()}
-    for name in _PASSAGES:
+    for name in _PASSAGES & wire.keys():
         read[name] = tuple(
             GoldPassage(text=text, doc_id=doc_id, identity=identity) for text, doc_id, identity in wire[name]
         )
-    names = {"dataset_name": wire["dataset_name"], "conversation": wire["conversation"]}
-    read["earlier"] = tuple(
-        Question(id=name, question=text, turn=number, **names) for number, (name, text) in enumerate(wire["earlier"], 1)
-    )
-    read["history"] = tuple(
-        EarlierTurn(question=asked, answer=answer, contexts=tuple(contexts))
-        for asked, answer, contexts in wire["history"]
-    )
-    return Question(**{**read, "path": Path(wire["path"]) if wire["path"] else None})
+    if "earlier" in wire:
+        names = {name: wire[name] for name in ("dataset_name", "conversation")}
+        turns = enumerate(wire["earlier"], 1)
+        read["earlier"] = tuple(
+            Question(id=name, question=text, turn=number, **names) for number, (name, text) in turns
+        )
+    if "history" in wire:
+        read["history"] = tuple(
+            EarlierTurn(question=asked, answer=answer, contexts=tuple(contexts))
+            for asked, answer, contexts in wire["history"]
+        )
+    if wire.get("path"):
+        read["path"] = Path(wire["path"])
+    return Question(**read)
 
 
 def set_to_wire(questions: QuestionSet) -> dict[str, Any]:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import field, replace
+from collections.abc import Callable, Mapping
+from dataclasses import field
 from functools import lru_cache
 from sys import intern
 from typing import Any
 
 from pytest_ragcheck.errors import RagcheckError
-from pytest_ragcheck.frozen import frozen
+from pytest_ragcheck.frozen import changed_fields, frozen, replace
 from pytest_ragcheck.judging.judgement import JudgeIdentity, Judgement
 from pytest_ragcheck.metrics.cost import Cost
 from pytest_ragcheck.questions.question import Question
@@ -20,10 +20,11 @@ from pytest_ragcheck.scores.score import Score
 from pytest_ragcheck.verdict.failure_text import Shown, failure_text
 from pytest_ragcheck.verdict.verdict import Verdict
 
-_OFTEN_ALIKE = (
-    "judge", "scores", "judgement", "thresholds", "maximums", "dropped", "repeated", "unstable", "cost", "evidence",
-)  # fmt: skip
+_OFTEN_ALIKE = ("judge", "scores", "judgement", "dropped", "cost")
 """Fields that most records share with their predecessor."""
+
+_OFTEN_ALIKE_NUMBERS = ("thresholds", "maximums", "repeated", "unstable", "evidence")
+"""Those with numbers that may be integers: 1 and 1.0 are equal but differ in JSON."""
 
 _TUPLES = ("contexts", "source_ids", "server_source_ids", "unsupported_claims", "overall_lacks", "asked_again")
 
@@ -165,14 +166,21 @@ class Record(Shown):
         return json.dumps(self.to_document(), default=_plain)
 
     def to_document(self) -> dict[str, Any]:
-        """The values that `to_json` encodes; a user's metadata may hold values that JSON has no type for."""
-        document = members(self)
-        document["question"] = question_to_wire(self.question)
-        document["verdict"] = self.verdict.value
-        document["scores"] = {metric: [score.value, score.reason] for metric, score in self.scores.items()}
-        document["judge"] = members(self.judge) if self.judge else None
-        document["cost"] = members(self.cost)
-        document["judgement"] = members(self.judgement) if self.judgement else None
+        """
+        The values that `to_json` encodes, without fields that have their default.
+
+        A user's metadata may hold values that JSON has no type for.
+        """
+        document = changed_fields(self) | {
+            "question": question_to_wire(self.question),
+            "verdict": self.verdict.value,
+            "scores": {metric: [score.value, score.reason] for metric, score in self.scores.items()},
+            "cost": changed_fields(self.cost),
+        }
+        if self.judge:
+            document["judge"] = members(self.judge)
+        if self.judgement:
+            document["judgement"] = members(self.judgement)
         return document
 
     @classmethod
@@ -197,21 +205,9 @@ class QuestionErrored(RagcheckError):
 
 
 def record_of(document: dict[str, Any]) -> Record:
-    """The record of the parsed JSON, whose values are replaced."""
-    document["question"] = question_from_wire(document["question"])
-    document["verdict"] = Verdict(document["verdict"])
-    # All records of a run share these names, and many of them these scores.
-    document["scores"] = {intern(metric): _score(*score) for metric, score in document["scores"].items()}
-    document["thresholds"] = {intern(metric): minimum for metric, minimum in document["thresholds"].items()}
-    document["endpoint"] = intern(document["endpoint"])
-    judge = document["judge"]
-    document["judge"] = judge and JudgeIdentity(**{k: v and intern(v) for k, v in judge.items()})
-    document["repeated"] = {metric: tuple(map(tuple, values)) for metric, values in document["repeated"].items()}
-    document["cost"] = Cost(**document["cost"])
-    document["judgement"] = Judgement.from_wire(document["judgement"]) if document["judgement"] else None
-    for name in _TUPLES:
-        document[name] = None if document[name] is None else tuple(document[name])
-    return Record(**document)
+    """The record of the parsed JSON."""
+    given = {name: value for name, value in document.items() if value is not None}
+    return Record(**{name: _READERS[name](value) if name in _READERS else value for name, value in given.items()})
 
 
 def members(value: Any) -> dict[str, Any]:
@@ -222,12 +218,11 @@ def members(value: Any) -> dict[str, Any]:
 def sharing(record: Record, other: Record) -> Record:
     """The record with the other's objects for equal fields, which saves memory in long runs."""
     shared = {}
-    for name in _OFTEN_ALIKE:
+    for name in (*_OFTEN_ALIKE, *_OFTEN_ALIKE_NUMBERS):
         own, theirs = getattr(record, name), getattr(other, name)
-        # 1 and 1.0 are equal but differ in JSON.
-        if own is not theirs and own == theirs and repr(own) == repr(theirs):
+        if own is not theirs and own == theirs and (name in _OFTEN_ALIKE or repr(own) == repr(theirs)):
             shared[name] = theirs
-    return replace(record, **shared)
+    return replace(record, **shared) if shared else record
 
 
 def without_shown_turns(record: Record, records: Mapping[tuple[str, str], Record]) -> Record:
@@ -241,6 +236,20 @@ def without_shown_turns(record: Record, records: Mapping[tuple[str, str], Record
 
 
 _score = lru_cache(1_000, typed=True)(Score)
+_READERS: dict[str, Callable[[Any], Any]] = {
+    **dict.fromkeys(_TUPLES, tuple),
+    "question": question_from_wire,
+    "verdict": Verdict,
+    # All records of a run share these names, and many of them these scores.
+    "scores": lambda scores: {intern(metric): _score(*score) for metric, score in scores.items()},
+    "thresholds": lambda minimums: {intern(metric): minimum for metric, minimum in minimums.items()},
+    "endpoint": intern,
+    "judge": lambda judge: JudgeIdentity(**{name: value and intern(value) for name, value in judge.items()}),
+    "repeated": lambda repeated: {metric: tuple(map(tuple, values)) for metric, values in repeated.items()},
+    "cost": lambda cost: Cost(**cost),
+    "judgement": Judgement.from_wire,
+}
+"""The reader of each field that is another value in JSON."""
 
 
 def _plain(value: Any) -> Any:

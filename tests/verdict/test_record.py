@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from types import MappingProxyType
 
@@ -130,6 +130,17 @@ def test_an_error_raises_either_way() -> None:
         with pytest.raises(QuestionErrored, match=r"\Ano reply within 60 s\n") as caught:
             check()
         assert caught.value.record is record
+
+
+def test_json_leaves_out_what_is_the_default() -> None:
+    document = json.loads(a_record("a", answer=None).to_json())
+    assert document.keys().isdisjoint({"answer", "evidence", "maximums", "verdict_cached"})
+    assert document["question"].keys().isdisjoint({"tags", "skip", "earlier"})
+
+
+def test_json_with_every_field_is_read_too() -> None:
+    whole = {each.name: None for each in fields(Record)} | json.loads(a_record("a").to_json())
+    assert Record.from_json(json.dumps(whole)) == Record.from_json(a_record("a").to_json())
 
 
 def test_of_two_records_what_is_alike_can_be_in_memory_once() -> None:

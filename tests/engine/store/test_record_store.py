@@ -252,7 +252,7 @@ class TestTrouble:
         run(failing.keep("a", a_record("a")))
         failing.file._database.execute("update questions set record = '{}', taken = 0")
         assert run(failing.take("a")) is None
-        assert [str(error).endswith("store.sqlite: 'question'") for error in told] == [True]
+        assert [str(error).endswith("arguments: 'question' and 'verdict'") for error in told] == [True]
         assert run(failing.claim(["a"], 1)) == ["a"]
 
     def test_damage_in_the_middle_is_found_before_the_run_goes_on(self, tmp_path: Path) -> None:
@@ -276,7 +276,7 @@ class TestTrouble:
         earlier.close()
         store = JournaledStore(RecordFile(tmp_path, Redactor(), on_failure=told.append, resumes=True))
         assert (run(store.take_resumed("a")), store.resumed) == (None, 0)
-        assert [str(error).endswith("store.sqlite: 'question'") for error in told] == [True]
+        assert [str(error).endswith("arguments: 'question' and 'verdict'") for error in told] == [True]
         assert run(store.claim(["a"], 1)) == ["a"]
         store.file.close()
 
