@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.concurrency.limiter import NO_LIMITS, Limiter, StepLimiters
 from pytest_ragcheck.errors import IngestionError, MeasurementError, ReplayError
-from pytest_ragcheck.frozen import frozen
+from pytest_ragcheck.frozen import frozen, replace
 from pytest_ragcheck.judging.checked_judgement import checked_judgement, judge_identity
 from pytest_ragcheck.judging.judgement import Judge, Judgement, material_digest
 from pytest_ragcheck.judging.model.usage import metered
@@ -183,8 +182,12 @@ async def _decided(
     # In the order of the catalogue, followed by users' own metrics.
     scores = {metric: scores[metric] for metric in (*filter(scores.__contains__, METRICS), *scores)}
     redacted = judgement_without_secrets(judgement, clean)
-    return replace(
-        _with_verdict(record, scores, given, judgement, prepared),
+    return _with_verdict(
+        record,
+        scores,
+        given,
+        judgement,
+        prepared,
         overall_lacks=overall.lacks if overall is not None else (),
         unsupported_claims=redacted.unsupported_claims,
         verdict_cached=judgement.cached,
@@ -196,8 +199,8 @@ async def _decided(
 def _of_other_metrics(question: Question, metrics: Iterable[Metric], settings: Settings) -> dict[str, Score]:
     # A score without a value for each asserted metric that the run does not have.
     scores = {}
-    names = {name for metric in metrics for name in metric.names}
-    for metric in sorted({*settings.gate.minimums, *question.minimums}.difference(_BESIDE_METRICS, names)):
+    asserted = {*settings.gate.minimums, *question.minimums}.difference(_BESIDE_METRICS)
+    for metric in sorted(asserted.difference(*(each.names for each in metrics))) if asserted else ():
         if (group := group_of(metric)) is None:
             scores[metric] = Score.unscored(
                 "no metric has this name. Run pytest with the hook pytest_ragcheck_metrics, or give it to evaluate"
@@ -219,8 +222,15 @@ def _unjudged(failed: Record, given: RagAnswer, prepared: PreparedQuestion) -> R
 
 
 def _with_verdict(
-    record: Record, scores: Mapping[str, Score], given: RagAnswer, judgement: Judgement, prepared: PreparedQuestion
+    record: Record,
+    scores: Mapping[str, Score],
+    given: RagAnswer,
+    judgement: Judgement,
+    prepared: PreparedQuestion,
+    /,
+    **further: Any,
 ) -> Record:
+    # Return the record with its scores and verdict, and with the *further* fields.
     decision = decide(record.question, scores, _thresholds(prepared))
     reason = reason_for(decision, record.question, given, judgement, scores)
     decided = replace(
@@ -232,6 +242,7 @@ def _with_verdict(
         reason=prepared.settings.redactor.text(reason),
         error_kind=decision.error_kind,
         repeated={metric: (tuple(votes),) for metric, votes in judgement.votes.items() if metric in scores},
+        **further,
     )
     return decided if prepared.row is None else with_recorded_repeats(decided, prepared.row)
 
@@ -281,7 +292,7 @@ async def _measured(
     question: Question, answer: RagAnswer, metrics: Iterable[Metric], limiter: Limiter, clean: Redactor
 ) -> dict[str, Score]:
     return {
-        name: replace(score, reason=clean.text(score.reason)) if score.reason else score
+        name: Score(score.value, clean.text(score.reason), score.findings) if score.reason else score
         for metric in metrics
         for name, score in (await measure(metric, question, answer, limiter)).items()
     }

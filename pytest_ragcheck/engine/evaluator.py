@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Hashable, Iterable, Iterator
-from dataclasses import field, replace
+from dataclasses import field
 from functools import partial
 from itertools import groupby
 
@@ -18,7 +18,7 @@ from pytest_ragcheck.engine.limits.request_limiter import APART_SECONDS, PAUSE_S
 from pytest_ragcheck.engine.limits.slots import Slots
 from pytest_ragcheck.engine.prefetch import Prefetcher
 from pytest_ragcheck.engine.question_progress import ProgressBoard
-from pytest_ragcheck.frozen import frozen
+from pytest_ragcheck.frozen import frozen, replace
 from pytest_ragcheck.metrics.cost import summed
 from pytest_ragcheck.verdict.maximums import with_whole_cost
 from pytest_ragcheck.verdict.record import Record

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from functools import partial
 from itertools import chain, islice
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.concurrency.private_loop import end_tasks
+from pytest_ragcheck.concurrency.time_limit import TimeLimit
 from pytest_ragcheck.engine.job_unit import units_of
 from pytest_ragcheck.engine.store.record_store import MemoryStore
 
@@ -220,7 +222,8 @@ class Prefetcher:
         return self._units.pop(key, None)
 
     def _register(self, unit: Unit) -> None:
-        self._units |= dict.fromkeys((job.key for job in unit.jobs), unit)
+        for job in unit.jobs:
+            self._units[job.key] = unit
         if not self._is_finished:
             self._waiting[unit.key] = unit
 
@@ -240,12 +243,8 @@ class Prefetcher:
     async def _wait_for_room(self) -> None:
         self._room.clear()
         # Other processes make room too, by taking records and freeing slots, and no event crosses processes.
-        polls = self._store.shared
-        waiting = asyncio.ensure_future(self._room.wait())
-        try:
-            await asyncio.wait({waiting}, timeout=_LONGEST_POLL_SECONDS if polls else None)
-        finally:
-            waiting.cancel()
+        with TimeLimit(_LONGEST_POLL_SECONDS if self._store.shared else math.inf):
+            await self._room.wait()
 
     async def _claimed(self, unit: Unit) -> Hashable | None:
         # Claim a unit that is not under way, and return the claimed key; None if another process has the unit.

@@ -32,7 +32,11 @@ class Stage(Enum):
     REFUSED = "it has waited to be sent again for {}"
     """After a request that failed temporarily."""
 
+    # The hash of an enum is computed in Python, at every access to a dictionary.
+    __hash__ = object.__hash__
 
+
+_NONE_HELD = dict.fromkeys(Stage, 0)
 _BUSIEST_FIRST = (Stage.JUDGED, Stage.MEASURED, Stage.ASKED, Stage.REFUSED)
 _SERVERS = {Stage.ASKED: "the endpoint", Stage.JUDGED: "the judge", Stage.MEASURED: "a metric"}
 
@@ -52,7 +56,7 @@ class QuestionProgress:
     refusal: str = ""
     """The last error after which a request waits to be sent again, such as `HTTP 429 from the judge`."""
 
-    _held: dict[Stage, int] = field(default_factory=lambda: dict.fromkeys(Stage, 0))
+    _held: dict[Stage, int] = field(default_factory=_NONE_HELD.copy)
     """Number of the question's requests by stage; several judge requests can run at once."""
 
     def move(self, *, leave: Stage | None = None, enter: Stage | None = None) -> None:
@@ -61,7 +65,11 @@ class QuestionProgress:
             self._held[leave] -= 1
         if enter is not None:
             self._held[enter] += 1
-        stage = next((each for each in _BUSIEST_FIRST if self._held[each]), Stage.QUEUED)
+        stage = Stage.QUEUED
+        for each in _BUSIEST_FIRST:
+            if self._held[each]:
+                stage = each
+                break
         if stage is self.stage:
             return
         now = time.monotonic()

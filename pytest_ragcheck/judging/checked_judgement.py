@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 from pytest_ragcheck.errors import JudgeError, JudgeReplyError
+from pytest_ragcheck.frozen import replace
 from pytest_ragcheck.judging.judgement import Judge, JudgeIdentity, Judgement, grounding_contexts, material_digest
 from pytest_ragcheck.questions.question import Question
 from pytest_ragcheck.rag.answer import RagAnswer

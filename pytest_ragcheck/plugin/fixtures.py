@@ -24,20 +24,21 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture(scope="session")
-def rag_settings(pytestconfig: pytest.Config) -> Settings:
+def rag_settings(request: pytest.FixtureRequest) -> Settings:
     """The settings of the run. An override can return `rag_settings.replace(threshold=0.9)`."""
-    return settings_of(pytestconfig)
+    # `pytestconfig` would be set up for each item, which takes 0.03 ms.
+    return settings_of(request.config)
 
 
 @pytest.fixture(scope="session")
-def rag_client(rag_settings: Settings, pytestconfig: pytest.Config) -> Asks:
+def rag_client(rag_settings: Settings, request: pytest.FixtureRequest) -> Asks:
     """The client of the endpoint of --rag-url. An override can return another RagClient or a function."""
     _check_settings(rag_settings)
     if rag_settings.run.replay is not None:
         from pytest_ragcheck.plugin.collecting.replay_source import recording_of
 
         with _usage_errors_as_failures():
-            return recording_of(pytestconfig, rag_settings.run.replay)
+            return recording_of(request.config, rag_settings.run.replay)
     if rag_settings.endpoint.url is None:
         from pytest_ragcheck.plugin.collecting.preconditions import NO_ENDPOINT
 
@@ -47,13 +48,11 @@ def rag_client(rag_settings: Settings, pytestconfig: pytest.Config) -> Asks:
     from pytest_ragcheck.plugin.asking.session_loop import client_of_url
 
     with _usage_errors_as_failures():
-        return client_of_url(pytestconfig, rag_settings)
+        return client_of_url(request.config, rag_settings)
 
 
 @pytest.fixture(scope="session")
-def rag_judge(
-    rag_settings: Settings, pytestconfig: pytest.Config, request: pytest.FixtureRequest
-) -> Iterator[Judge | None]:
+def rag_judge(rag_settings: Settings, request: pytest.FixtureRequest) -> Iterator[Judge | None]:
     """The judge of --rag-judge; None for `none`. An override can return an object with `judge`, or a function."""
     _check_settings(rag_settings)
     needs_judge = rag_settings.needs_judge and _asks_for_answers(request.session)
@@ -62,14 +61,14 @@ def rag_judge(
 
         pytest.fail(NO_JUDGE, pytrace=False)
     with _usage_errors_as_failures():
-        judge = _chosen_judge(rag_settings, pytestconfig) if needs_judge else None
-    with _with_cache(judge, rag_settings, pytestconfig) as used:
+        judge = _chosen_judge(rag_settings, request.config) if needs_judge else None
+    with _with_cache(judge, rag_settings, request.config) as used:
         yield used
         close = getattr(used, "aclose", None)
         if close is not None:
             from pytest_ragcheck.plugin.asking.session_loop import close_in_loop
 
-            close_in_loop(pytestconfig, close)
+            close_in_loop(request.config, close)
 
 
 @pytest.fixture

@@ -5,11 +5,11 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Collection, Mapping
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from pytest_ragcheck.errors import EndpointError, EndpointReplyError
+from pytest_ragcheck.frozen import replace
 from pytest_ragcheck.questions.question import Question
 from pytest_ragcheck.rag.answer import Asks, RagAnswer
 from pytest_ragcheck.scores.score import number

@@ -179,12 +179,15 @@ class Redactor:
     def document(self, value: Any) -> Any:
         """A copy as JSON types with every string redacted, keys included; other values become redacted text."""
         # The most frequent types come first, since this runs for every value of every result.
-        if type(value) is str:
+        kind = type(value)
+        if kind is str:
             return self.text(value)
-        if value is None or isinstance(value, bool | int) or (isinstance(value, float) and math.isfinite(value)):
+        if value is None or kind is bool or (kind is float and math.isfinite(value)):
             return value
-        if type(value) is dict or isinstance(value, Mapping):
+        if kind is dict or isinstance(value, Mapping):
             return {self.text(str(key)): self.document(item) for key, item in value.items()}
         if isinstance(value, list | tuple):
             return list(map(self.document, value))
+        if isinstance(value, int) or (isinstance(value, float) and math.isfinite(value)):
+            return value
         return self.text(str(value))

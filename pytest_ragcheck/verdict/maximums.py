@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
+from pytest_ragcheck.frozen import replace
 from pytest_ragcheck.metrics.cost import Cost
 from pytest_ragcheck.scores.catalogue import BOUNDED
 from pytest_ragcheck.verdict.failure_text import unequal

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
+from pytest_ragcheck.frozen import replace
 from pytest_ragcheck.judging.judgement import JudgeIdentity, Judgement
 from pytest_ragcheck.questions.question import Question
 from pytest_ragcheck.rag.answer import RagAnswer
@@ -24,6 +23,8 @@ def answer_without_secrets(answer: RagAnswer, clean: Redactor) -> RagAnswer:
 def expected_without_secrets(question: Question, clean: Redactor) -> Question:
     """The question with its expected answers redacted, as the judge gets them beside a redacted answer."""
     expected = tuple(map(clean.text, question.acceptable_answers))
+    if expected == question.acceptable_answers:
+        return question
     first = None if question.expected_answer is None else expected[0]
     return replace(question, expected_answer=first, all_acceptable_answers=expected)
 

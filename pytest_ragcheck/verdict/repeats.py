@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from statistics import fmean, median, variance
 
-from pytest_ragcheck.frozen import frozen
+from pytest_ragcheck.frozen import frozen, replace
 from pytest_ragcheck.scores.catalogue import PROHIBITIONS
 from pytest_ragcheck.scores.score import Score, measured_values
 from pytest_ragcheck.verdict.record import Record

@@ -20,6 +20,7 @@ _ESCAPED = re.compile(
     # set is searched three times as fast as one with alternatives.
     r"(?:(?<!\[)|(?=/?[A-Z_]{3,}\]))"
 )
+_ESCAPED_ASCII = "<>[\x7f"
 _ENCODER = json.JSONEncoder(ensure_ascii=False)
 
 
@@ -46,12 +47,20 @@ def fenced(name: str, material: str | Sequence[object], *, nonce: str) -> str:
     pair is restored as the character that it encodes, because JSON cannot tell the two apart.
     """
     if isinstance(material, str):
-        text = _ENCODER.encode(material)
+        text = _encoded(material)
     else:
         # The same text as with `indent=1`, which would use Python's slow encoder.
-        items = ",\n ".join(map(_ENCODER.encode, material))
+        items = ",\n ".join(map(_encoded, material))
         text = f"[\n {items}\n]" if items else "[]"
-    return f"=== BEGIN {name} {nonce} ===\n{_ESCAPED.sub(_escape, text)}\n=== END {name} {nonce} ==="
+    return f"=== BEGIN {name} {nonce} ===\n{text}\n=== END {name} {nonce} ==="
+
+
+def _encoded(material: object) -> str:
+    text = _ENCODER.encode(material)
+    # The search for a set of characters takes 0.03 ms for five contexts.
+    if text.isascii() and not any(map(text.__contains__, _ESCAPED_ASCII)):
+        return text
+    return _ESCAPED.sub(_escape, text)
 
 
 def _escape(match: re.Match[str]) -> str:

@@ -6,7 +6,6 @@ import os
 import threading
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from dataclasses import replace
 from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -17,6 +16,7 @@ from pytest_ragcheck.engine.conversation import EARLIER_TURN, Conversation, conv
 from pytest_ragcheck.engine.fingerprint import store_key
 from pytest_ragcheck.engine.prefetch import Prefetcher
 from pytest_ragcheck.errors import EndpointUnreachable, IngestionError, UsageError
+from pytest_ragcheck.frozen import replace
 from pytest_ragcheck.plugin.asking.asker import Asker, with_question
 from pytest_ragcheck.plugin.asking.checker import Checker
 from pytest_ragcheck.plugin.asking.live_fixtures import live_fixtures
@@ -146,7 +146,8 @@ class QuestionSession:
             return self._asked_now(question, backends, AGAIN)
         if taken.record.error_kind == EARLIER_TURN:
             return self._after_reruns(question, backends) or taken
-        return self._with_evidence(replace(taken, record=with_question(taken.record, question)), backends)
+        record = with_question(taken.record, question)
+        return self._with_evidence(taken if record is taken.record else replace(taken, record=record), backends)
 
     def called(self, question: Question, backends: Backends) -> Evaluated:
         """The record of a question that no item runs."""

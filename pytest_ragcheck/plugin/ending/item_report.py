@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.concurrency.frames import is_own_failure
+from pytest_ragcheck.frozen import replace
 from pytest_ragcheck.plugin.collecting.gate_baseline import baseline_of, rules_of
 from pytest_ragcheck.plugin.collecting.preconditions import NO_ENDPOINT
 from pytest_ragcheck.plugin.configuration import is_fork, settings_of
@@ -78,9 +78,9 @@ def records_of(report: pytest.TestReport, config: pytest.Config) -> list[Record]
         record = without_shown_turns(record, run.results.records)
         question = run.questions.selected.get(place)
         # A worker sends a copy of the question; keep one in memory, unless the row needs its earlier turns.
-        if question == record.question and not record.question.history:
+        if question is not record.question and question == record.question and not record.question.history:
             record = replace(record, question=question)
-        run.results.add_record(replace(evaluated, record=record), place)
+        run.results.add_record(evaluated if record is evaluated.record else replace(evaluated, record=record), place)
     return records
 
 

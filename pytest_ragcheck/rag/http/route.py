@@ -87,6 +87,9 @@ class HttpRoute:
                 self._connections.load_certificates()
         self._sent_headers = {"accept": "application/json"}
         self._sent_headers |= {name.lower(): value for name, value in headers.items()}
+        self._merged_headers: dict[str, Any] = {}
+        """The client's headers with those of the route, by the content type of the request."""
+
         try:
             self._url = self._library.URL(url)
         except self._library.InvalidURL as error:
@@ -145,14 +148,7 @@ class HttpRoute:
                 await self._exchange_over(client, exchange, url, request)
 
     async def _exchange_over(self, client: Any, exchange: HttpExchange, url: Any, request: Mapping[str, Any]) -> None:
-        headers = {**request.get("headers", {}), **self._sent_headers}
-        built = client.build_request(
-            exchange.method,
-            url,
-            **{**request, "headers": headers},
-            timeout=self._step_limits,
-            extensions={"trace": exchange.trace},
-        )
+        built = self._request(client, exchange, url, request)
         built.url = self._unlogged(url)
         # The auth of a user's client would replace the token of an identity.
         auth = {"auth": None} if "authorization" in self._sent_headers else {}
@@ -170,6 +166,23 @@ class HttpRoute:
         except asyncio.CancelledError:
             await exchange.cut_short()
             raise
+
+    def _request(self, client: Any, exchange: HttpExchange, url: Any, request: Mapping[str, Any]) -> Any:
+        # The only header of a request itself is its content type.
+        given = request.get("headers", {})
+        headers = {**given, **self._sent_headers}
+        extensions: dict[str, Any] = {"trace": exchange.trace}
+        if self._http is not None:
+            request = {**request, "headers": headers, "timeout": self._step_limits, "extensions": extensions}
+            return client.build_request(exchange.method, url, **request)
+        # `build_request` would merge the same headers for each request, which takes 0.04 ms.
+        content_type = given.get("content-type", "")
+        if content_type not in self._merged_headers:
+            merged = self._merged_headers[content_type] = self._library.Headers(client.headers)
+            merged.update(headers)
+        extensions["timeout"] = self._step_limits.as_dict()
+        request = {**request, "headers": self._merged_headers[content_type], "extensions": extensions}
+        return self._library.Request(exchange.method, url, **request)
 
     def _check(self, exchange: HttpExchange) -> None:
         if not exchange.response.is_success:
