@@ -266,8 +266,9 @@ def test_an_error_in_a_stream_is_read():
         "<thought>Draft: DRAFT</thought>VERDICT",
         "<|channel>thought\nDraft: DRAFT<channel|>VERDICT",
         "<|channel|>analysis<|message|>DRAFT<|end|><|start|>assistant<|channel|>final<|message|>VERDICT",
+        "<|channel|>analysis<|message|>DRAFT<|end|><|channel|>final <|constrain|>json<|message|>VERDICT",
     ],
-    ids=["mistral", "reasoning", "gemini", "gemma", "harmony"],
+    ids=["mistral", "reasoning", "gemini", "gemma", "harmony", "harmony json"],
 )
 def test_a_draft_before_the_end_of_the_thinking_is_no_verdict(text):
     draft = verdict_text("NONCE", answer_correctness=0.4)
@@ -276,8 +277,10 @@ def test_a_draft_before_the_end_of_the_thinking_is_no_verdict(text):
     assert len(server.requests) == 1
 
 
-@pytest.mark.parametrize(("said", "abstained"), [("false", False), ("True", True)])
-def test_a_flag_in_quotes_is_read(said, abstained):
+@pytest.mark.parametrize(
+    ("said", "abstained"), [("false", False), ("True", True), ("no", False), ("Yes", True), (0, False), (1.0, True)]
+)
+def test_a_flag_in_quotes_or_as_a_number_is_read(said, abstained):
     with OpenAIServer(verdict(abstained=said)) as server:
         assert judged(server).abstained is abstained
     assert len(server.requests) == 1

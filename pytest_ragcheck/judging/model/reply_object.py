@@ -34,18 +34,22 @@ _READ_LENIENTLY = 100_000
 """In characters, from the end of the reply: a verdict follows the thinking."""
 
 _REPEATED_SHOWN = 3
-_OBJECT_START = re.compile(r"""\{(?=\s*["'}/#])""")
-# Texts, which may lack their end, then comments.
-_TOKEN = re.compile(r""""(?:[^"\\]+|\\.)*"?|'(?:[^'\\]+|\\.)*'?|(?://|#)[^\n]*|[][{},]|\b[TFN][a-z]+""", re.DOTALL)
+_OBJECT_START = re.compile(r"""\{(?=\s*(?:["'}/#]|\w+\s*:))""")
+# Texts, which may lack their end, comments, and words.
+_TOKEN = re.compile(
+    r""""(?:[^"\\]+|\\.)*"?|'(?:[^'\\]+|\\.)*'?|(?://|#)[^\n]*|/\*[^*]*\*/|[][{},]|\b(?:\w+(?=\s*:)|[TFN][a-z]+)""",
+    re.DOTALL,
+)
 _UNLIKE_JSON = re.compile(r'\\.|"', re.DOTALL)
 _JSON = {"True": "true", "False": "false", "None": "null", "\\'": "'", '"': '\\"'}
-# Of DeepSeek and most others (Gemini has <thought>), Mistral, Gemma, and gpt-oss.
-_THINKING_END = re.compile(
-    r"</(?:think(?:ing)?|thought|reasoning)>|\[/THINK\]|<channel\|>|<\|channel\|>final<\|message\|>"
+# The start, or with a group the end: of DeepSeek and most others (Gemini has <thought>), Mistral, Gemma, and gpt-oss.
+_THINKING = re.compile(
+    r"<(/)?(?:think(?:ing)?|thought|reasoning)>|\[(/)?THINK\]|<(channel)\|>"
+    r"|<\|channel(\|>final(?: ?<\|constrain\|>json)?<\|message)?"
 )
-_THINKING_START = re.compile(r"<(?:think(?:ing)?|thought|reasoning)>|\[THINK\]|<\|channel")
+_AT_END = re.compile(r"(?:[\s`]|<[^<>]*>)*\Z")
 _DECIMAL = re.compile(r"[0-9]+(?:\.[0-9]+)?|\.[0-9]+")
-_FLAGS = {"true": True, "false": False}
+_FLAGS = {"true": True, "yes": True, "1.0": True, "false": False, "no": False, "0.0": False}
 
 _WANTED = {"tuple_type": "a list", "model_type": "an object"}
 """The wanted JSON type by pydantic's error type, because pydantic's texts name Python classes."""
@@ -83,8 +87,8 @@ def read_object(text: str, form: type[Reply], *, nonce: str, bare: Collection[st
     The object in a reply that may also contain thinking, prose, a code fence or an echo of the material.
 
     Only an object with the nonce of this request is a verdict. Text before the end of a `<think>` part is a draft; an
-    unclosed one is read like prose. If the objects in strict JSON have no verdict, an object may have trailing commas,
-    comments, and Python's quotes and constants.
+    unclosed part has a verdict only at its end. If the objects in strict JSON have no verdict, an object may have
+    trailing commas, comments, and Python's quotes and constants.
 
     With *bare*, the only object counts even without a nonce if it has these fields and no others. Give *bare* only if
     the material has no such object, which the model could have copied.
@@ -100,7 +104,7 @@ def read_object(text: str, form: type[Reply], *, nonce: str, bare: Collection[st
         except _Contradictory:
             raise
         except _Unreadable:
-            pairs = _verdict(text[-_READ_LENIENTLY:], _lenient_decode, form, nonce, bare)
+            pairs = _verdict(text, _lenient_decode, form, nonce, bare)
         return _checked(pairs, form)
     except _Unreadable as problem:
         error = JudgeReplyError(str(problem), reply=text[:1000])
@@ -140,8 +144,8 @@ def as_text(value: Any) -> str:
 
 
 def as_texts(value: Any) -> tuple[str, ...]:
-    """The texts, none for null; raises a ValueError that shows any other value."""
-    if value is None:
+    """The texts, none for null or ""; raises a ValueError that shows any other value."""
+    if value in (None, ""):
         return ()
     if not isinstance(value, list):
         raise unlike(value, "a list of strings")
@@ -151,9 +155,9 @@ def as_texts(value: Any) -> tuple[str, ...]:
 
 
 def as_flag(value: Any) -> bool | None:
-    """True, False or None; the flag may be in quotes. Raises a ValueError that shows any other value."""
-    if isinstance(value, str):
-        value = _FLAGS.get(value.strip().lower(), value)
+    """True, False or None, also as a word or a number; raises a ValueError that shows any other value."""
+    if isinstance(value, str | float):
+        value = _FLAGS.get(str(value).strip().lower(), value)
     return None if value is None else as_bool(value)
 
 
@@ -185,57 +189,55 @@ def _strict(schema: dict[str, Any], definitions: dict[str, Any]) -> dict[str, An
     return {**plain, "items": _strict(plain["items"], definitions)} if "items" in plain else plain
 
 
-def _bare_verdict(
-    text: str, objects: list[_Found], form: type[BaseModel], nonce: str, bare: Collection[str]
-) -> _Pairs | None:
+def _bare_verdict(final: list[_Found], form: type[BaseModel], nonce: str, bare: Collection[str]) -> _Pairs | None:
     # The only object after the thinking, with the nonce added; None if it has one, or other fields.
-    thinking_end = _thinking_end(text, objects)
-    final = [found for found in objects if found.start > thinking_end]
-    if len(final) != 1 or _THINKING_START.search(text, thinking_end + 1, final[0].start):
-        return None
-    names = {name for name, _ in final[0].pairs}
-    if not names.issuperset(bare) or not names.issubset(form.model_fields.keys() - {"nonce"}):
+    names = {name for found in final for name, _ in found.pairs}
+    if len(final) != 1 or not names.issuperset(bare) or not names.issubset(form.model_fields.keys() - {"nonce"}):
         return None
     return _Pairs((("nonce", nonce), *final[0].pairs))
 
 
 def _verdict(text: str, decode: _Decode, form: type[BaseModel], nonce: str, bare: Collection[str]) -> _Pairs:
     objects = list(_json_objects(text, decode))
-    if bare and (found := _bare_verdict(text, objects, form, nonce, bare)):
+    if bare and (found := _bare_verdict(_final(text, objects), form, nonce, bare)):
         return found
     if not objects:
         raise _Unreadable("the reply holds no complete JSON object")
-    verdicts = [found for found in objects if ("nonce", nonce) in found.pairs]
-    thinking_end = _thinking_end(text, verdicts)
-    final = [found.pairs for found in verdicts if found.start > thinking_end]
-    if final:
-        if any(other != final[0] for other in final):
+    if verdicts := _with_nonce(_final(text, objects, unclosed=True), nonce):
+        if any(other != verdicts[0] for other in verdicts):
             raise _Contradictory("the reply holds several verdicts that differ")
-        return final[0]
-    if verdicts:
+        return verdicts[0]
+    if _with_nonce(objects, nonce):
         raise _Unreadable("the reply holds a verdict only inside the thinking, none after it")
     if any(key == "nonce" for found in objects for key, _ in found.pairs):
         raise _Unreadable('the field "nonce" does not hold the value that was asked for')
     raise _Unreadable('the JSON object has no field "nonce"')
 
 
-def _thinking_end(text: str, objects: list[_Found]) -> int:
-    # The position of the last end of thinking outside these objects; -1 without one.
-    # A verdict may quote "</think>" from the answer.
+def _with_nonce(objects: list[_Found], nonce: str) -> list[_Pairs]:
+    # The objects with the nonce, also inside another one, as in {"arguments": {...}}.
+    outer = [found.pairs for found in objects]
+    inner = [value for pairs in outer for _, value in pairs if isinstance(value, _Pairs)]
+    return [pairs for pairs in outer + inner if ("nonce", nonce) in pairs]
+
+
+def _final(text: str, objects: list[_Found], *, unclosed: bool = False) -> list[_Found]:
+    # The objects after the thinking, or with *unclosed* at the end of thinking that has no end mark.
+    # An object may quote "</think>" from the answer.
     starts = (0, *(found.end for found in objects))
     ends = (*(found.start for found in objects), len(text))
-    marks = (mark.start() for span in zip(starts, ends, strict=True) for mark in _THINKING_END.finditer(text, *span))
-    return max(marks, default=-1)
+    marks = [mark for span in zip(starts, ends, strict=True) for mark in _THINKING.finditer(text, *span)]
+    end = max((mark.start() for mark in marks if mark.lastindex), default=-1)
+    start = min((mark.start() for mark in marks if mark.start() > end), default=len(text))
+    final = [found for found in objects if found.start > end]
+    return [found for found in final if found.start < start or (unclosed and _AT_END.match(text, found.end))]
 
 
 def _json_objects(text: str, decode: _Decode) -> Iterator[_Found]:
     # The JSON objects in the text that are not part of another one, from left to right.
-    position = false_starts = characters = 0
-    while (
-        (start := _OBJECT_START.search(text, position))
-        and false_starts < _MOST_FALSE_STARTS
-        and characters <= _MOST_READ_AGAIN * len(text)
-    ):
+    position = max(0, len(text) - _READ_LENIENTLY) if decode is _lenient_decode else 0
+    most, false_starts, characters = _MOST_READ_AGAIN * (len(text) - position), 0, 0
+    while (start := _OBJECT_START.search(text, position)) and false_starts < _MOST_FALSE_STARTS and characters <= most:
         try:
             pairs, position = decode(text, start.start())
         except (ValueError, RecursionError) as error:  # noqa: PERF203 - as many as _MOST_FALSE_STARTS
@@ -260,7 +262,7 @@ def _lenient_decode(text: str, start: int) -> tuple[_Pairs, int]:
         if piece[0] == "'":
             piece = f'"{_UNLIKE_JSON.sub(lambda found: _JSON.get(found[0], found[0]), piece[1:-1])}"'
         if piece[0] not in "/#":
-            pieces.append(_JSON.get(piece, piece))
+            pieces.append(f'"{piece}"' if piece.isidentifier() and piece not in _JSON else _JSON.get(piece, piece))
         if not depth:
             break
     try:
@@ -270,12 +272,9 @@ def _lenient_decode(text: str, start: int) -> tuple[_Pairs, int]:
 
 
 def _checked(pairs: _Pairs, form: type[Reply]) -> Reply:
-    times = Counter(key for key, _ in pairs)
-    if repeated := [name for name in form.model_fields if times[name] > 1]:
-        raise _Unreadable(f"{_named(repeated)} occurs in the reply more than once")
     try:
         # Further fields are not checked.
-        return form.model_validate({key: _plain(value) for key, value in pairs if key in form.model_fields})
+        return form.model_validate(_plain(_Pairs(pair for pair in pairs if pair[0] in form.model_fields)))
     except ValidationError as error:
         raise _Unreadable("; ".join(map(_problem, error.errors(include_url=False)))) from None
 
@@ -283,14 +282,10 @@ def _checked(pairs: _Pairs, form: type[Reply]) -> Reply:
 def _plain(value: Any) -> Any:
     if isinstance(value, _Pairs):
         times = Counter(key for key, _ in value)
-        if repeated := [name for name, count in times.items() if count > 1]:
-            raise _Unreadable(f"{_named(repeated)} occurs in one object more than once")
+        if repeated := [shown(name).strip('"') for name, count in times.items() if count > 1]:
+            raise _Unreadable(f"{' and '.join(repeated[:_REPEATED_SHOWN])} occurs in one object more than once")
         return {key: _plain(inner) for key, inner in value}
     return list(map(_plain, value)) if isinstance(value, list) else value
-
-
-def _named(names: list[str]) -> str:
-    return " and ".join(shown(name).strip('"') for name in names[:_REPEATED_SHOWN])
 
 
 def _problem(error: ErrorDetails) -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -80,9 +81,12 @@ def test_a_bare_object_is_read_field_by_field():
         f"{reply()}\n{reply()}",
         f"{reply(nonce='0000000000000000', answer_correctness=1)}{reply()}",
         reply(further={"a": [{"b": None}]}),
+        f'{{"verdict": {reply()}}}',
+        f'<tool_call>{{"name": "judge", "arguments": {reply()}}}</tool_call>',
         reply(answer_correctness="0.5", groundedness=" 1.0 "),
         reply(answer_correctness=".5"),
         reply(unsupported_claims=None, abstained=None),
+        reply(unsupported_claims=""),
         reply(error_message="  The limit is missing.\n"),
         '{ "x": ' * 3 + reply(),
     ],
@@ -108,6 +112,9 @@ PYTHON = str(json.loads(reply()))
         reply()[:-1] + ", // no ] or } here\n}",
         reply().replace("0.5,", "0.5, # it's {half} right\n"),
         "{ // the verdict\n" + reply()[1:],
+        reply().replace("0.5,", "0.5, /* half: {so} */"),
+        re.sub(r'"(\w+)":', r"\1:", reply()),
+        re.sub(r'"(\w+)":', r"\1 :", reply(further="a: b, {c: d} # e")),
         PYTHON,
         f"It's {{'answer': 'an echo'}}: {PYTHON} Isn't it?",
         f"<think>{reply(groundedness=0)}</think>{PYTHON}",
@@ -115,7 +122,7 @@ PYTHON = str(json.loads(reply()))
     ],
     ids=lambda text: text[-40:],
 )
-def test_trailing_commas_comments_and_single_quotes_are_read(text):
+def test_trailing_commas_comments_single_quotes_and_names_without_quotes_are_read(text):
     assert read_reply(text, nonce=NONCE) == GOOD
 
 
@@ -135,6 +142,35 @@ def test_a_message_that_is_null_empty_or_missing_is_an_empty_one(message):
 
 def test_a_message_beside_full_marks_is_kept():
     assert read_reply(reply(answer_correctness=1), nonce=NONCE).error_message == "The limit is missing."
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"<think>Maybe {reply()} or not? The answer says",
+        f"<think>The fee is there.</think><think>Or {reply()}? The",
+        f"<|channel|>analysis<|message|>We could reply {reply()}. But",
+        f"[THINK]{reply()} But the date",
+        f"<think>{'It holds every claim. ' * 9_000} {PYTHON} But",
+    ],
+    ids=lambda text: text[:30],
+)
+def test_a_draft_within_thinking_that_was_cut_off_is_no_verdict(text):
+    assert problem(text) == "the reply holds a verdict only inside the thinking, none after it"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"<think>Maybe {reply(groundedness=0)}? No. The verdict:\n```json\n{reply()}\n```<|im_end|>",
+        f"<think>I am sure.\n{reply()}\n",
+        f"{reply()}\n<think>Was that right?",
+        f'{{"answer": "Write <think> first."}} {reply()} That is all.',
+        f"{reply(unsupported_claims=['the <think> tag'], groundedness=1)} That is all.",
+    ],
+)
+def test_a_verdict_at_the_end_of_unclosed_thinking_or_outside_it_is_read(text):
+    assert replace(read_reply(text, nonce=NONCE), unsupported_claims=()) == GOOD
 
 
 def test_a_quoted_end_of_thinking_inside_the_verdict_does_not_hide_it():
@@ -174,16 +210,22 @@ def test_lone_surrogates_are_replaced_since_no_file_can_hold_them():
             "answer_correctness is 2, outside 0..1; groundedness is missing",
         ),
         (reply(error_message=7), "error_message is 7.0, not a string"),
-        (reply(abstained="no"), 'abstained is "no", not true or false'),
-        (reply(abstained=1), "abstained is 1.0, not true or false"),
+        (reply(abstained="partly"), 'abstained is "partly", not true or false'),
+        (reply(abstained=2), "abstained is 2.0, not true or false"),
+        (reply(abstained=[0]), "abstained is a list, not true or false"),
         (reply(unsupported_claims="all of it"), 'unsupported_claims is "all of it", not a list of strings'),
         (reply(unsupported_claims=["a", 1]), "unsupported_claims holds something other than strings"),
-        (reply()[:-1] + ', "groundedness": 0}', "groundedness occurs in the reply more than once"),
-        (reply()[:-1] + f', "nonce": "{NONCE}"}}', "nonce occurs in the reply more than once"),
+        (reply()[:-1] + ', "groundedness": 0}', "groundedness occurs in one object more than once"),
+        (reply()[:-1] + f', "nonce": "{NONCE}"}}', "nonce occurs in one object more than once"),
         (reply(nonce=...), 'the JSON object has no field "nonce"'),
         (reply(nonce="guessed"), 'the field "nonce" does not hold the value that was asked for'),
         (reply(nonce=[NONCE]), 'the field "nonce" does not hold the value that was asked for'),
-        (json.dumps({"verdict": json.loads(reply())}), 'the JSON object has no field "nonce"'),
+        (f'{{"verdict": {reply(nonce="guessed")}}}', 'the JSON object has no field "nonce"'),
+        (f'{{"draft": {reply(groundedness=0)}, "final": {reply()}}}', "the reply holds several verdicts that differ"),
+        (
+            f'<think>{{"verdict": {reply()}}}</think>',
+            "the reply holds a verdict only inside the thinking, none after it",
+        ),
         (json.dumps([reply()]), "the reply holds no complete JSON object"),
         (reply()[:-1], "the reply holds no complete JSON object"),
         (PYTHON.replace("The", "It's the"), "the reply holds no complete JSON object"),
