@@ -228,6 +228,35 @@ def test_a_verdict_that_the_server_sends_as_an_object_is_read():
         assert judged(server) == FULL_MARKS
 
 
+def call_of(arguments: Any) -> dict[str, Any]:
+    return {"tool_calls": [{"id": "c", "type": "function", "function": {"name": "reply", "arguments": arguments}}]}
+
+
+@pytest.mark.parametrize(
+    ("content", "message_of"),
+    [
+        (None, call_of),
+        ("I judge by the context.", call_of),
+        ("", lambda text: call_of(json.loads(text))),
+        (None, lambda text: {"function_call": {"name": "reply", "arguments": text}}),
+    ],
+    ids=["alone", "beside a text", "as an object", "legacy"],
+)
+def test_a_verdict_in_the_arguments_of_a_tool_call_is_read(content, message_of):
+    def script(request: Request) -> Reply:
+        return completion(content, finish_reason="tool_calls", **message_of(verdict_text(request.nonce)))
+
+    with OpenAIServer(script) as server:
+        assert (judged(server), by_package(server)) == (FULL_MARKS, FULL_MARKS)
+    assert len(server.requests) == 2
+
+
+def test_a_call_of_another_tool_is_shown():
+    raised = failure_of(completion(None, finish_reason="tool_calls", **call_of('{"query": "returns"}')))
+    assert 'the JSON object has no field "nonce"' in str(raised)
+    assert str(raised).endswith('\nIt said: {"query": "returns"}')
+
+
 def test_an_error_page_is_shown_by_its_title():
     page = b"<!doctype html><html><head><title>Just a moment...</title><style>a {}</style>"
     raised = failure_of(Reply(status=403, body=page, content_type="text/html"))

@@ -110,7 +110,7 @@ def reply_text(completion: Any) -> ReplyText:
     """
     if isinstance(completion, str):
         raise OtherContent("text", sent=completion)
-    choice = _first_choice(completion)
+    choice = _first(completion)
     message = member(choice, "message")
     finish_reason = str(member(choice, "finish_reason"))
     if refusal := member(message, "refusal"):
@@ -122,7 +122,7 @@ def reply_text(completion: Any) -> ReplyText:
     if message is None:
         raise OtherContent("JSON without a message", sent=_json(completion))
     return ReplyText(
-        text=_joined(member(message, "content")),
+        text=_joined(member(message, "content")) + _called(message),
         cut_off=finish_reason == "length",
         reasoned=any(member(message, name) for name in _REASONING),
         served_by=" ".join(filter(None, (_text(member(completion, name)) for name in ("model", "system_fingerprint")))),
@@ -137,7 +137,7 @@ def check_for_error(completion: Any) -> None:
         Refused: The error has the status of its cause.
         OtherContent: The error has no status.
     """
-    for error in (member(completion, "error"), member(_first_choice(completion), "error")):
+    for error in (member(completion, "error"), member(_first(completion), "error")):
         if not error:
             continue
         status = str(member(error, "code") or "")
@@ -153,7 +153,7 @@ def streamed(text: str) -> dict[str, Any] | None:
     finish_reason = None
     for event in _events(text):
         whole |= event
-        choice = _first_choice(event)
+        choice = _first(event)
         delta = member(choice, "delta") or member(choice, "message")
         for name in ("content", "refusal", *_REASONING):
             if part := _joined(member(delta, name)):
@@ -169,9 +169,9 @@ def member(value: Any, name: str) -> Any:
     return value.get(name) if isinstance(value, dict) else getattr(value, name, None)
 
 
-def _first_choice(completion: Any) -> Any:
-    choices = member(completion, "choices")
-    return choices[0] if isinstance(choices, list) and choices else None
+def _first(value: Any, name: str = "choices") -> Any:
+    values = member(value, name)
+    return values[0] if isinstance(values, list) and values else None
 
 
 def _events(text: str) -> Iterator[dict[str, Any]]:
@@ -201,6 +201,12 @@ def _joined(content: Any) -> str:
     parts = content if isinstance(content, list) else []
     texts = [part.get("text") for part in parts if isinstance(part, dict) and part.get("type") == "text"]
     return "".join(text for text in texts if isinstance(text, str))
+
+
+def _called(message: Any) -> str:
+    # The arguments of a tool call, in which some gateways and models send JSON.
+    call = member(message, "function_call") or member(_first(message, "tool_calls"), "function")
+    return _joined(member(call, "arguments"))
 
 
 def _json(value: Any) -> str:
