@@ -99,6 +99,13 @@ def failure_of(*scripts: Script | Reply, **settings: Any) -> JudgeError:
             ),
         ),
         (
+            error(408, "Too slow"),
+            (
+                "the judge at URL failed: HTTP 408 for model 'm-1'. Check the server's log, or run again later.\n"
+                "The server says: Too slow"
+            ),
+        ),
+        (
             error(413, "Too long"),
             (
                 "the judge at URL refused the request: HTTP 413 for model 'm-1'. "

@@ -102,13 +102,13 @@ GROQ_FAILED = json_reply(
 @pytest.mark.parametrize(
     "reply",
     [
-        *(error(status, "Overloaded", retry_after_ms="1") for status in (500, 520, 521, 522, 523, 524, 529)),
+        *(error(status, "Overloaded", retry_after_ms="1") for status in (424, 500, 520, 521, 522, 523, 524, 529)),
         json_reply({"error": {"message": "rate-limited upstream", "code": 502}}),
         json_reply(
             {"choices": [{"error": {"code": 502, "message": "Provider returned error"}, "message": {"content": ""}}]}
         ),
     ],
-    ids=["500", "520", "521", "522", "523", "524", "529", "error in 200", "error in choice"],
+    ids=["424", "500", "520", "521", "522", "523", "524", "529", "error in 200", "error in choice"],
 )
 def test_a_passing_failure_of_the_judges_server_is_retried(reply):
     # A 500 may also refuse the request format, so the format is searched for, and the barest is asked twice.
@@ -155,6 +155,38 @@ def test_geminis_list_of_errors_is_read_with_its_delay():
     assert isinstance(raised, JudgeUnavailable)
     assert raised.retry_after_seconds == 37
     assert str(raised).endswith("\nThe server says: Quota.")
+
+
+def test_a_delay_of_gemini_that_a_gateway_quotes_is_read():
+    quoted = json.dumps({"error": {"details": [{"retryDelay": "1.5s"}]}})
+    raised = failure_of(error(429, f"litellm.RateLimitError: {quoted}"))
+    assert isinstance(raised, JudgeUnavailable)
+    assert raised.retry_after_seconds == 1.5
+
+
+@pytest.mark.parametrize(
+    ("refusal", "transient"),
+    [
+        ({"message": "Limit reached on tokens per day (TPD): Limit 100000, Used 99800."}, False),
+        ({"message": "Rate limit exceeded: free-models-per-day."}, False),
+        ({"message": "Quota.", "details": [{"violations": [{"quotaId": "RequestsPerDayPerProject-FreeTier"}]}]}, False),
+        ({"message": "Quota.", "details": [{"violations": [{"quotaId": "RequestsPerMinutePerProject"}]}]}, True),
+        ({"message": "Limit reached on tokens per min (TPM)."}, True),
+        ({"message": "The limits are 10 requests per minute and 1000 per day."}, True),
+    ],
+)
+def test_a_quota_of_the_day_is_not_waited_for(refusal, transient):
+    raised = failure_of(json_reply({"error": refusal}, status=429))
+    assert isinstance(raised, JudgeUnavailable)
+    assert raised.transient is transient
+    assert ("has no quota left for model 'm': HTTP 429." in str(raised)) is not transient
+
+
+@pytest.mark.parametrize("body", [b"", b"\n\n \n"], ids=["empty", "keep-alive lines"])
+def test_an_empty_body_is_retried(body):
+    with OpenAIServer(Reply(body=body), verdict()) as server:
+        assert judged(server, max_retries=1) == FULL_MARKS
+    assert len(server.requests) == 2
 
 
 def test_geminis_wrong_key_is_named_after_one_request():

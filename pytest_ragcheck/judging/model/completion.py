@@ -14,7 +14,8 @@ _FILTERED = frozenset({"content_filter", "content_policy_violation", "Responsibl
 _LITELLM_FILTERED = "ContentPolicyViolation"
 """LiteLLM names its exception in the message only; the code of the error is 400."""
 
-_SECONDS = re.compile(r"([0-9]{1,9}(?:\.[0-9]+)?)s")
+_RETRY_DELAY = re.compile(r"retryDelay\W{1,9}([0-9]{1,9}(?:\.[0-9]+)?)s")
+_PER_DAY = re.compile("(?is)(?!.*per.?min).*per.?day")
 _LINE_END = re.compile(r"\r\n?|\n")
 _REASONING = ("reasoning_content", "reasoning")
 
@@ -73,20 +74,18 @@ class Refused(Exception):
     @property
     def wrong_key(self) -> bool:
         """True if the body says that the key is wrong, as Gemini does with status 400."""
-        return any(member(detail, "reason") == "API_KEY_INVALID" for detail in self._details)
+        return "API key not valid" in str(self.error)
 
     @property
-    def _details(self) -> list[Any]:
-        details = member(self.error, "details")
-        return details if isinstance(details, list) else []
+    def no_quota_left(self) -> bool:
+        """True if the quota of the account or of the day is used up."""
+        return self.code == "insufficient_quota" or (self.status == 429 and bool(_PER_DAY.match(str(self.error))))
 
     @property
     def retry_delay_seconds(self) -> float | None:
         """The wait that the body requests, >= 0, as Gemini's `retryDelay` does; None without one."""
-        for detail in self._details:
-            if match := _SECONDS.fullmatch(str(member(detail, "retryDelay"))):
-                return float(match[1])
-        return None
+        match = _RETRY_DELAY.search(str(self.error))
+        return float(match[1]) if match else None
 
     @property
     def declined(self) -> Declined | None:

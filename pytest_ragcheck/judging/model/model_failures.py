@@ -44,9 +44,9 @@ class ServerFailures:
     def of_status(self, refused: Refused) -> JudgeUnavailable:
         status = refused.status
         location = refused.headers.get("location", "") if 300 <= status < 400 else ""
-        usual = "server error" if status >= 500 else str(status) if str(status) in _TEXTS else "refused"
-        cause = "401" if refused.wrong_key else "402" if refused.code == _NO_QUOTA_LEFT else usual
-        text = _TEXTS["moved" if location else cause].format(
+        usual = "server error" if status in _RETRIED or status >= 500 else "refused"
+        cause = "moved" if location else "401" if refused.wrong_key else "402" if refused.no_quota_left else str(status)
+        text = _TEXTS.get(cause, _TEXTS[usual]).format(
             judge=f"{self.kind.who} at {self.url}",
             model=f"model {self.model!r}",
             status=f"error {status} with HTTP 200" if refused.in_body else f"HTTP {status}",
@@ -63,7 +63,7 @@ class ServerFailures:
             reply=message or None,
             status=status,
             retry_after_seconds=refused.retry_delay_seconds if wait is None else wait,
-            transient=False if refused.code == _NO_QUOTA_LEFT else status in _RETRIED,
+            transient=status in _RETRIED and not refused.no_quota_left,
         )
 
     def of_connection(self, error: NoConnection) -> JudgeUnavailable:
@@ -92,7 +92,8 @@ class ServerFailures:
             f"Check that {self.kind.url} is the API's base, often ending in /v1."
         )
         sent = quoted(self.redactor.text(other.sent[:_SEARCHED_FOR_SECRETS])) if other.sent.strip() else ""
-        return JudgeUnavailable(f"{text}\nIt sent: {sent}" if sent else text, reply=sent or None, status=other.status)
+        text += f"\nIt sent: {sent}" if sent else ""
+        return JudgeUnavailable(text, reply=sent or None, status=other.status, transient=str(other) == "nothing")
 
     def of_declining(self, declined: Declined) -> JudgeReplyError:
         reason = self._excerpt(str(declined))
@@ -123,11 +124,8 @@ class ServerFailures:
         return quoted(self.redactor.text(text[:_SEARCHED_FOR_SECRETS])) if is_html(text) else self._excerpt(text)
 
 
-_RETRIED = TRANSIENT | {500, 520, 521, 522, 523, 524, 529}
-"""Gateways also turn an overloaded or unreachable model into 500; proxies send 520 to 524 and 529."""
+_RETRIED = TRANSIENT | {424, 500, 520, 521, 522, 523, 524, 529}
+"""Gateways also turn an overloaded or unreachable model into 500, TGI into 424; proxies send 520 to 524 and 529."""
 
 _TEXTS: Mapping[str, str] = json.loads(package_text("judging/model/failures.json"))
 """The texts by the status, or by another cause."""
-
-_NO_QUOTA_LEFT = "insufficient_quota"
-"""The code of a 429 that waiting does not end."""

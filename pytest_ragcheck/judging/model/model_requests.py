@@ -186,7 +186,7 @@ def _value(response: AnyResponse, body: bytes) -> Any:
     with suppress(ValueError, RecursionError):
         return json.loads(body)
     status = response.status_code
-    if not body:
+    if not body.strip():
         raise OtherContent("nothing", status=status)
     text = decoded(body, response.encoding)
     if (completion := streamed(text)) is not None:
