@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-_JSON_LINES = frozenset(
-    f"application/{name}" for name in ("x-ndjson", "ndjson", "jsonl", "jsonlines", "x-jsonlines", "json-lines")
-)
+_JSON_LINES = ("ndjson", "jsonl", "jsonlines", "json-lines", "stream+json")
+"""Ends of media types."""
+
 _OF_ANYTHING = frozenset({"", "text/plain", "text/html", "application/octet-stream"})
 """Media types that servers send without being told one."""
 
@@ -67,11 +67,14 @@ class ServerSentEvents:
     @property
     def is_within_event(self) -> bool:
         """True if the last event is incomplete; a comment belongs to no event."""
-        return bool(self._data) or bytes(self._lines.rest[:1]) not in {b"", b":"}
+        return bool(self._data) or bytes(self._lines.rest[:1]) not in {b"", b":", b"{"}
 
     def feed(self, chunk: bytes) -> Iterator[StreamEvent]:
         """Yield the events that end in this chunk, which may end anywhere, even within a character."""
         for line in self._lines.feed(chunk):
+            if line.startswith(b"{"):  # of Onyx and Langflow
+                yield StreamEvent(line)
+                continue
             if not line:
                 if self._data or self._type == "error":  # may come without data
                     yield StreamEvent(b"\n".join(self._data), self._type)
@@ -119,9 +122,8 @@ def parser_for(content_type: str) -> EventParser | None:
     media_type = content_type.partition(";")[0].strip().lower()
     if media_type == "text/event-stream":
         return ServerSentEvents()
-    if media_type in _JSON_LINES or media_type in _OF_ANYTHING:
-        return JsonLines(is_declared=media_type in _JSON_LINES)
-    return None
+    is_declared = media_type.endswith(_JSON_LINES)
+    return JsonLines(is_declared=is_declared) if is_declared or media_type in _OF_ANYTHING else None
 
 
 def is_lines(body: bytes) -> bool:

@@ -23,6 +23,9 @@ _SEE_THE_LOG = "See the endpoint's log."
 _FIX_THE_CAUSE = "Fix its cause in the RAG system."
 _UNFINISHED = re.compile(rb'"(?:length|content_filter|incomplete_details|success|ok|status)"')
 
+_CITES = re.compile(r"^(?:source|citation)-|\bcitation\.")
+"""The type of an event with one source, or the place of a citation."""
+
 _EVENT_LINE = re.compile(rb"(?:^|[\r\n]|\xef\xbb\xbf)(?:data|event|id|retry)?:")
 
 
@@ -38,17 +41,19 @@ class StreamedReply:
         self._reading = reading
         self._started = started
         self._events = 0
-        self._firsts: list[Any] = []
         self._pieces: list[str] = []
         self._found: dict[str, Any] = {}
         self._gap = ""
         """The place of an element that JMESPath skips, so that the contexts lack it; or empty."""
 
+        self.firsts: list[Any] = []
+        """The first events, which are searched for a setting."""
+
         self.values: dict[str, Any] = {}
         """The last value of each key that is not null."""
 
-        self._has_text = False
-        """True after plain text: brackets and quotes are text too."""
+        self._text_types = set[str]()
+        """Names of events with plain text: their brackets and quotes are text too."""
 
         self._has_ended = False
         self._unfinished = ""
@@ -120,9 +125,9 @@ class StreamedReply:
             from pytest_ragcheck.rag.shapes.reply_search import with_messages
             from pytest_ragcheck.rag.shapes.variants import fitting_events
 
-            setting = fitting_events(self._firsts, self.values)
+            setting = fitting_events(self.firsts, self.values)
             fitting = f"= {setting}" if setting else f"so that {missing[0]}=EXPRESSION finds it in an event."
-            found = f"no event of the stream has the {missing[0]}; the first is {named(self._firsts[0])}"
+            found = f"no event of the stream has the {missing[0]}; the first is {named(self.firsts[0])}"
             raise ReplyMismatch(with_messages(found, self.values), f"Set rag_response {fitting}")
         if self._gap:
             raise ReplyMismatch(self._gap, f"Correct contexts={parts.contexts.text}, or fix the event.")
@@ -132,8 +137,9 @@ class StreamedReply:
         # The answer: the last piece if it repeats the text before it, otherwise the pieces together.
         texts = self._pieces
         text, last = "".join(texts), texts[-1] if texts else ""
-        # Separate pieces of a text do not all begin with the piece before.
-        repeats = len(set(texts)) > 2 and all(later.startswith(earlier) for earlier, later in pairwise(texts))
+        # Separate pieces seldom begin with the piece before; the last one may have new citations, or start anew.
+        steps = [later.startswith(earlier) for earlier, later in pairwise(texts) if later != earlier]
+        repeats = len(steps) > 1 and sum(steps) >= len(steps) * 0.75
         # Two pieces of a text may be the same short token.
         ends_whole = text.removesuffix(last).strip() == last.strip() and (len(texts) > 2 or len(last) > 9)
         text = last if repeats or ends_whole else text
@@ -149,9 +155,11 @@ class StreamedReply:
             return
         self._events += 1
         value = self._value(event)
-        if self._events <= 100:  # are searched for a setting
-            self._firsts.append(value)
         self._refuse_error(event, value)
+        if event.type:  # so that an expression can select the event
+            value = {"event": event.type, **(value if isinstance(value, dict) else {"data": value})}
+        if self._events <= 100:
+            self.firsts.append(value)
         for field in FIELDS:
             found = self._reading.parts.part(field, value)
             if found is not None:
@@ -169,13 +177,13 @@ class StreamedReply:
             self._found[field] = self._pieces
             self._join(found)
             return
-        # `sources[].text` gives an empty array for sources without texts.
-        if found == [] and self._found.get(field):
+        # `sources[].text` gives an empty array for sources without texts, `[context]` a null without a context.
+        if found == [None] or (found == [] and self._found.get(field)):
             return
-        if isinstance(value, dict) and str(value.get("type")).startswith(("source-", "citation-")):
+        if isinstance(value, dict) and _CITES.search(f"{value.get('type')} {self._reading.parts.contexts.text}"):
             kept = self._found.setdefault(field, [])
             if isinstance(kept, list) and isinstance(found, list):
-                kept += found  # an event of AI SDK 5 or Cohere has one source
+                kept += found
                 return
         if field == "contexts" and found != self._found.get(field, found):
             # The ids so far belong to the replaced contexts.
@@ -197,17 +205,17 @@ class StreamedReply:
             self._pieces.append(piece)
 
     def _value(self, event: StreamEvent) -> Any:
-        start = event.data.lstrip()[:1]
+        start, is_text = event.data.lstrip()[:1], event.type in self._text_types
         # Plain text may begin with a bracket or a quote, so after plain text only an object is read as JSON.
-        if not self._parser.takes_text or start == b"{" or (start in (b"[", b'"') and not self._has_text):
+        if not self._parser.takes_text or start == b"{" or (start in (b"[", b'"') and not is_text):
             try:
                 return parse_json(event.data)
             except ReplyMismatch as mismatch:
-                is_text = isinstance(mismatch, NotJson) and (start != b"{" or self._has_text)
+                is_text = isinstance(mismatch, NotJson) and (start != b"{" or is_text)
                 if not (is_text and self._parser.takes_text):
                     found = f"event {self._events} of the stream: {mismatch.found}"
                     raise ReplyMismatch(found, mismatch.to_do) from None
-        self._has_text = True
+        self._text_types.add(event.type)
         try:
             return event.data.decode()
         except UnicodeDecodeError:

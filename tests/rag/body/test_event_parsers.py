@@ -82,6 +82,7 @@ def test_chunks_never_change_the_events(pieces: list[str], size: int) -> None:
         ("Text/Event-Stream; charset=utf-8", ServerSentEvents),
         ("application/x-ndjson", JsonLines),
         ("application/jsonl", JsonLines),
+        ("application/stream+json", JsonLines),
         ("application/json", type(None)),
         ("application/problem+json", type(None)),
     ],

@@ -111,6 +111,8 @@ def delta(text: str | None = None, **more: Any) -> dict[str, Any]:
         pytest.param(streamed([LINES], NDJSON), {}, id="JSON lines"),
         pytest.param(streamed([bytes([byte]) for byte in LINES], NDJSON), {}, id="JSON lines byte by byte"),
         pytest.param(streamed([LINES + b"\n"], "application/jsonl; charset=utf-8"), {}, id="JSON lines with an end"),
+        pytest.param(streamed([LINES]), {}, id="JSON lines that are declared as events"),
+        pytest.param(streamed([LINES.replace(b"\n", b"\n\n")]), {}, id="JSON lines with blank lines between"),
         pytest.param(
             streamed([sse("30", " dä", "ys"), sse(END)]),
             {"response": "answer=[@][?type(@) == 'string'] | [0] contexts=contexts"},
@@ -232,8 +234,22 @@ def test_the_ids_of_replaced_contexts_are_not_those_of_the_last_ones(
             streamed([b'{"error": ', b'"no index"}\n']),
             {},
             "endpoint_stream",
-            'the reply is not the stream that its Content-Type declares: {"error": "no index"}',
+            'event 1 of the stream reports an error: "no index"',
             id="JSON with the wrong content type",
+        ),
+        pytest.param(
+            streamed([b"No index", b" yet\n"]),
+            {},
+            "endpoint_stream",
+            'the reply is not the stream that its Content-Type declares: "No index yet"',
+            id="text with the wrong content type",
+        ),
+        pytest.param(
+            streamed([LINES[:-1]]),
+            {},
+            "endpoint_stream",
+            "event 3 of the stream: the reply's JSON breaks off",
+            id="JSON lines with the wrong content type that break off",
         ),
         pytest.param(
             streamed([WHOLE, b"data: {"]),
@@ -657,6 +673,24 @@ def test_the_setting_that_the_error_of_a_stream_names_reads_it(events: list[dict
     assert (answer.text, answer.contexts, answer.source_ids) == ("30 days", ("Refunds: 30 days.",), ("terms.md",))
 
 
+def test_an_event_keeps_its_own_key_event() -> None:
+    stream = streamed([sse({"event": "chunk", "text": "30 days"}, event="message"), sse(END, event="docs")])
+    assert ask(stream, response="answer=[@][?event=='chunk'].text | [0] contexts=contexts").text == "30 days"
+
+
+@pytest.mark.parametrize("hits", [HITS, None])
+def test_a_stream_may_leave_out_the_contexts_if_the_setting_says_so(hits: list[dict[str, str]] | None) -> None:
+    stream = streamed([sse(*([{"sources": hits}] if hits else []), {"token": "30 "}, {"token": "days"})])
+    answer = ask(stream, response="answer=token contexts=not_null(sources[].text, `[]`)")
+    assert (answer.text, answer.contexts) == ("30 days", ("Refunds: 30 days.",) if hits else ())
+
+
+def test_the_citations_so_far_in_every_event_are_no_further_contexts() -> None:
+    events = [{"token": word, "citations": HITS} for word in ("30 ", "days")]
+    answer = ask(streamed([sse(*events)]), response="answer=token contexts=citations[].text")
+    assert answer.contexts == ("Refunds: 30 days.",)
+
+
 def test_the_documents_of_each_citation_in_a_stream_of_cohere_are_collected() -> None:
     def part(kind: str, **parts: Any) -> dict[str, Any]:
         return {"type": kind, "index": 0, "delta": {"message": parts}}
@@ -725,6 +759,9 @@ def test_pieces_of_plain_text_may_have_brackets_and_quotes() -> None:
         (["no", "no", "no, no"], "nonono, no"),
         (["1", "10", "1"], "1101"),
         (["The", "The cat", "The cat sat", "."], "TheThe catThe cat sat."),
+        (["The", "The cat", "The cat sat", "The cat sat.", "The cat [1] sat."], "The cat [1] sat."),
+        (["Let", "Let me", "Let me see.", "30", "30 days", "30 days."], "30 days."),
+        (["-", "--", "---", " a", " b", " b."], "------ a b b."),
         (["30 ", "days", "", ".\n", "30 days."], "30 days."),
         (["The cat sat", "The cat sat"], "The cat sat"),
         (["1", "1"], "11"),
