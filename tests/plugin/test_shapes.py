@@ -73,6 +73,15 @@ AI_SDK_5 = [
     *({"type": "text-delta", "id": "t", "delta": f"{word} "} for word in ANSWER.split()),
     {"type": "finish"},
 ]
+LANGGRAPH = [
+    ("metadata", {"run_id": "1"}),
+    ("messages", [{"type": "human", "content": QUESTION}, {}]),
+    (
+        "messages",
+        [{"type": "tool", "content": "...", "artifact": [{"page_content": text} for text in PASSAGES]}, {}],
+    ),
+    *(("messages", [{"type": "AIMessageChunk", "content": f"{word} "}, {}]) for word in ANSWER.split()),
+]
 AI_SDK_4 = [
     ("f", {"messageId": "m"}),
     ("2", [{"text": text} for text in PASSAGES]),
@@ -109,6 +118,17 @@ SERVERS: dict[str, Behaviour] = {
         "text/plain; charset=utf-8",
         [f"{code}:{json.dumps(part)}\n" for code, part in AI_SDK_4],
     ),
+    "LangGraph's server": streamed(
+        body_is(
+            {
+                "assistant_id": "agent",
+                "stream_mode": "messages-tuple",
+                "input": {"messages": [{"role": "user", "content": QUESTION}]},
+            }
+        ),
+        "text/event-stream",
+        [f"event: {name}\ndata: {json.dumps(data)}\n\n" for name, data in LANGGRAPH],
+    ),
     "Names in camelCase": only_if(
         body_is({"question": QUESTION, "topK": 5}), {"response": ANSWER, "retrievedChunks": CAMEL}
     ),
@@ -122,8 +142,8 @@ IDS = {
 
 
 def ini_blocks() -> dict[str, str]:
-    """By heading the ini block of each of the seven endpoints."""
-    section = PAGE.read_text(encoding="utf-8").partition("## Seven endpoints\n")[2].partition("\n## ")[0]
+    """By heading the ini block of each of the eight endpoints."""
+    section = PAGE.read_text(encoding="utf-8").partition("## Eight endpoints\n")[2].partition("\n## ")[0]
     return dict(re.findall(r"^### ([^\n]+)\n.*?```ini\n(.*?)```", section, re.MULTILINE | re.DOTALL))
 
 

@@ -7,13 +7,12 @@ from collections.abc import Iterator, Mapping
 from pytest_ragcheck.errors import EndpointTimeout
 from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.package_text import package_text
-from pytest_ragcheck.rag.body.event_parsers import parser_for
 from pytest_ragcheck.rag.body.json_body import ReplyMismatch, parse_json
 from pytest_ragcheck.rag.http.route import HttpRoute
 from pytest_ragcheck.rag.probe.probe_exchange import Exchange, Target, exchange_over, route_to
 from pytest_ragcheck.rag.shapes.named_shapes import NAMED_SHAPES
 from pytest_ragcheck.rag.shapes.shape import read_shape
-from pytest_ragcheck.rag.shapes.variants import fitting_events, fitting_response
+from pytest_ragcheck.rag.shapes.variants import NO_CONTEXTS, fitting_events, fitting_response
 
 _REFUSED = frozenset({400, 404, 405, 415, 422, 500, 501})
 """
@@ -21,11 +20,6 @@ Statuses of an endpoint that takes another request; after any other status, furt
 
 Some endpoints answer 500 to a request that lacks their key, and Express answers 404 to another method.
 """
-
-_WITH_ITS_KEYS = (
-    "Add rag_response = answer=data.text contexts=data.hits[].text with its keys, or give --question TEXT that your "
-    "documents answer"
-)
 
 
 @frozen
@@ -100,19 +94,18 @@ async def _fit(route: HttpRoute, target: Target, request: Mapping[str, str], exc
         answer = (await _ask(route, target, settings)).answer if response else None
     # Without contexts, a wrong expression looks like a system that found nothing.
     if answer is None or not (is_own or answer.contexts):
-        return Fit(settings=request, found=f"{exchange.found}. {_WITH_ITS_KEYS}")
+        to_do = f"{exchange.to_do} Or give --question TEXT that your documents answer"
+        return Fit(settings=request, found=f"{exchange.found}. {to_do}")
     first = next(iter(answer.contexts), "")
     return Fit(settings=settings, parts=1 + bool(answer.contexts) + bool(answer.source_ids), context=first)
 
 
 def _response_for(exchange: Exchange) -> str | None:
     # The `rag_response` that fits; empty if no known form does, and None if the reply is not JSON.
-    parser = parser_for(exchange.content_type)
+    if exchange.stream is not None:
+        setting = fitting_events(exchange.stream.firsts, exchange.stream.values) or ""
+        return setting if NO_CONTEXTS not in setting else ""
     try:
-        if parser is None or exchange.stream is None:
-            return fitting_response(parse_json(exchange.body, exchange.content_type)) or ""
-        events = [parse_json(event.data) for event in parser.feed(exchange.body) if event.data.lstrip()[:1] == b"{"]
-        # The body has only the start of a stream.
-        return fitting_events(events, exchange.stream.values) or ""
+        return fitting_response(parse_json(exchange.body, exchange.content_type)) or ""
     except ReplyMismatch:
         return None

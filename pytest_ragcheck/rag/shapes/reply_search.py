@@ -171,7 +171,7 @@ def _places(reply: object, top: str = "") -> Iterator[Place]:
     # Yield the reply (or its only element), the objects in it, and those at one end of the arrays of `_ENDS`.
     if (inner := _json_in(reply)) is not None:
         top, reply = f"from_json({top or '@'})", inner
-    if isinstance(reply, list) and len(reply) == 1:
+    elif isinstance(reply, list) and len(reply) == 1:
         top, reply = f"{top}[0]", reply[0]
     if not isinstance(reply, Mapping):
         return

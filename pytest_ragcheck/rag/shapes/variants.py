@@ -25,8 +25,12 @@ from pytest_ragcheck.rag.shapes.reply_search import (
 )
 from pytest_ragcheck.rag.shapes.shape import Shape
 
-_ASIDE = re.compile(r'^"[28]"|reason|think|tool|status|source|retriev|document|context|\bdata-')
-"""The path or the type of a text in an event beside the answer."""
+_ASIDE = re.compile(
+    r'(?i)^"[28]"|reason|think|tool|function|verbose|status|progress|source|retriev|document|context|\bdata-|\b(user|human)\b'
+)
+"""The path, the type or the sender of a text in an event beside the answer."""
+
+NO_CONTEXTS = " contexts=EXPRESSION with an expression that leads to them, or contexts=`[]` if the reply has none."
 
 
 def with_fitting_setting(mismatch: ReplyMismatch, reply: object, shape: Shape) -> ReplyMismatch:
@@ -41,11 +45,7 @@ def with_fitting_setting(mismatch: ReplyMismatch, reply: object, shape: Shape) -
         return ReplyMismatch(mismatch.found, f"Set rag_response = {setting}")
     answer = answer_in(reply)
     if isinstance(mismatch, NotFound) and mismatch.field == "contexts" and answer:
-        to_do = (
-            f"Set rag_response = answer={answer.expression} contexts=EXPRESSION with an expression that leads to them, "
-            "or contexts=`[]` if the reply has none."
-        )
-        return ReplyMismatch(mismatch.found, to_do)
+        return ReplyMismatch(mismatch.found, f"Set rag_response = answer={answer.expression}{NO_CONTEXTS}")
     return mismatch
 
 
@@ -101,7 +101,7 @@ def _in_array(reply: object, path: str, parts: list[Any]) -> str | None:
 
 def fitting_events(events: Iterable[object], merged: Mapping[str, Any], array: str | None = None) -> str | None:
     """
-    A `rag_response` for the events of a stream; None if none has an answer, or none has contexts.
+    A `rag_response` for the events of a stream, which ends with `NO_CONTEXTS` if none has any; None without an answer.
 
     *merged* has the last value of each key. With the path of an *array* the events are its elements.
     """
@@ -109,22 +109,28 @@ def fitting_events(events: Iterable[object], merged: Mapping[str, Any], array: s
     # The type of the last event says nothing about the texts of others.
     for event in [merged, *events] if {"type", "event"}.isdisjoint(merged) else [*events, merged]:
         keys: Mapping[str, Any] = event if isinstance(event, Mapping) else {}
-        name = "type" if "type" in keys else "event"
-        kind = keys.get(name)
         found = answer_in(event, PIECE_NAMES)
-        if answer is None and found and not _ASIDE.search(f"{found.expression} {kind}"):
-            of_kind = f"[?{name}=='{kind}']" if isinstance(kind, str) and re.fullmatch(r"[\w.-]+", kind) else ""
+        told = found and [
+            each.get(key) for each in (keys, found.place.keys) for key in ("type", "event", "role", "sender")
+        ]
+        if answer is None and found and not _ASIDE.search(f"{found.expression} {told}"):
+            # The first of LangGraph's messages is the user's.
+            place = found.place if found.place.path.endswith("messages[-1]") else Place("@", keys)
+            name = "type" if "type" in place.keys else "event"
+            kind = place.keys.get(name)
+            of_kind = f"[?{name}=='{kind}']" if isinstance(kind, str) and re.fullmatch(r"[\w./-]+", kind) else ""
             answer = found.expression
             if array is not None:
                 answer = f"join('', {array}{of_kind or '[]'}.{answer})"
             elif of_kind:
-                answer = f"[@]{of_kind}.{answer} | [0]"
+                answer = f"[{place.path}]{of_kind}.{answer.removeprefix(place.path + '.')} | [0]"
         if contexts is None and keys:
             texts = contexts_in(keys, found.place if found else Place("", keys), CONTEXT_PART_NAMES)
             # Events before that of the sources may have an empty array for them.
-            contexts = texts if texts and Expression(texts.expression).find(keys) else None
+            if texts and Expression(texts.expression).find(keys):
+                contexts = None if found and found.expression.startswith(texts.expression) else texts
     if answer is None or contexts is None:
-        return None
+        return answer and f"answer={answer}{NO_CONTEXTS}"
     paths = list(filter(None, (contexts.expression, contexts.ids)))
     if array is not None:  # the path in those elements that have it
         paths = [f"{array}[?{each.partition('[]')[0]}].{each}{'' if '[]' in each else '[]'}" for each in paths]
@@ -132,7 +138,7 @@ def fitting_events(events: Iterable[object], merged: Mapping[str, Any], array: s
 
 
 def _reads(setting: str, reply: object) -> bool:
-    with suppress(ReplyMismatch):  # for example a lone surrogate, which no setting mends
+    with suppress(ValueError):  # for example a lone surrogate, which no setting mends
         if len(setting) <= LONGEST:
             Reading.from_text(setting).read(reply)
             return True

@@ -606,6 +606,21 @@ def of_events(*values: object) -> Behaviour:
             id="a stream without a media type",
         ),
         pytest.param(
+            lambda body: "query" in body,
+            chunked(
+                [
+                    b"event: sources\ndata: " + json.dumps(SOURCES).encode() + b"\n\n",
+                    b"event: token\ndata: 30\n\nevent: token\ndata:  days\n\nevent: done\ndata:\n\n",
+                ],
+                content_type="text/event-stream",
+            ),
+            {
+                "rag_response": "answer=[@][?event=='token'].data | [0] contexts=data[].text "
+                "source_ids=data[].document_id",
+            },
+            id="a stream of text with named events",
+        ),
+        pytest.param(
             lambda body: isinstance(body.get("input"), dict) and "question" in body["input"],
             json_reply({"output": {"answer": "30 days", "context": SOURCES}}),
             {
@@ -834,8 +849,8 @@ def test_a_request_whose_reply_has_unknown_keys_is_shown_with_the_keys(ragcheck)
         _, as_json, _ = ragcheck("probe", server.url, "--json")
     assert printed.endswith(
         'The endpoint takes these settings, but the reply has no "answer" (found "vastaus", "lähteet"). '
-        "Add rag_response = answer=data.text contexts=data.hits[].text with its keys, "
-        "or give --question TEXT that your documents answer:\n\n"
+        'Return {"answer": "...", "contexts": ["...", ...]}. Or leave the endpoint as it is, and say by rag_response '
+        "where answer and contexts are. Or give --question TEXT that your documents answer:\n\n"
         f'rag_url = {server.url}\nrag_request = {{"question": "{{query}}", "top_k": "{{top_k}}"}}\n\n'
         "Conversations need {history} or {session} in rag_request: ragcheck docs how-to/own-endpoint-shape\n"
         "For contexts alone, pytest --rag-tier=retrieval names the setting.\n"
@@ -869,8 +884,8 @@ def test_a_taken_request_is_shown_for_an_endpoint_that_breaks_down_without_it(ra
         _, printed, _ = ragcheck("probe", server.url)
     assert printed.endswith(
         'The endpoint takes these settings, but the reply has no "contexts" (found "choices"). '
-        "Add rag_response = answer=data.text contexts=data.hits[].text with its keys, "
-        "or give --question TEXT that your documents answer:\n\n"
+        "Set rag_response = answer=choices[0].message.content contexts=EXPRESSION with an expression that leads to "
+        "them, or contexts=`[]` if the reply has none. Or give --question TEXT that your documents answer:\n\n"
         f"rag_url = {server.url}\nrag_shape = openai-chat\n\n"
         "In conversations the request carries {history}.\n"
     )

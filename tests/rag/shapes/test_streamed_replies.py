@@ -673,9 +673,95 @@ def test_the_setting_that_the_error_of_a_stream_names_reads_it(events: list[dict
     assert (answer.text, answer.contexts, answer.source_ids) == ("30 days", ("Refunds: 30 days.",), ("terms.md",))
 
 
+def test_the_name_of_an_event_is_its_key_event_and_its_data_a_text_or_an_array() -> None:
+    stream = streamed(
+        [
+            sse({"text": "Searching"}, event="status"),
+            sse("30", " [", event="token"),
+            sse(HITS, event="sources"),
+            sse("days]", event="token"),
+            sse("", event="done"),
+        ]
+    )
+    setting = "answer=[@][?event=='token'].data | [0] contexts=data[].text source_ids=data[].source"
+    assert str(fail(stream)).splitlines()[1] == f"Set rag_response = {setting}"
+    answer = ask(stream, response=setting)
+    assert (answer.text, answer.contexts, answer.source_ids) == ("30 [days]", ("Refunds: 30 days.",), ("terms.md",))
+
+
 def test_an_event_keeps_its_own_key_event() -> None:
     stream = streamed([sse({"event": "chunk", "text": "30 days"}, event="message"), sse(END, event="docs")])
     assert ask(stream, response="answer=[@][?event=='chunk'].text | [0] contexts=contexts").text == "30 days"
+
+
+def of_human(**more: Any) -> dict[str, Any]:
+    return {"messages": [{"type": "human", "content": "How long?"}], **more}
+
+
+@pytest.mark.parametrize(
+    ("chunks", "setting"),
+    [
+        pytest.param(
+            [
+                sse({"run_id": "1"}, event="metadata"),
+                sse(of_human(sources=[]), of_human(sources=HITS), event="values"),
+                sse({"messages": [{"type": "ai", "content": "30 days"}], "sources": HITS}, event="values"),
+            ],
+            f"answer=[messages[-1]][?type=='ai'].content | [0] contexts={OF_HITS}",
+            id="the message of the user, in LangGraph",
+        ),
+        pytest.param(
+            [
+                sse({"event": "add_message", "data": {"sender": "User", "text": "How long?"}}),
+                sse(*({"event": "token", "data": {"chunk": word}} for word in ("30 ", "days"))),
+                sse({"event": "end", "data": {"sources": HITS}}),
+            ],
+            "answer=[@][?event=='token'].data.chunk | [0] contexts=data.sources[].text "
+            "source_ids=data.sources[].source",
+            id="the message of the user, in Langflow",
+        ),
+        pytest.param(
+            [
+                sse({"type": "item.done", "item": {"type": "function_call_output", "output": json.dumps(HITS)}}),
+                sse({"type": "text.delta", "delta": "30 "}, {"type": "text.delta", "delta": "days"}),
+            ],
+            "answer=[@][?type=='text.delta'].delta | [0] contexts=from_json(item.output)[].text "
+            "source_ids=from_json(item.output)[].source",
+            id="the output of a tool",
+        ),
+        pytest.param(
+            [
+                sse({"text": "The user asks"}, event="thinking.delta"),
+                sse({"text": "30 "}, {"text": "days"}, event="text.delta"),
+                sse({"sources": HITS}, event="end"),
+            ],
+            f"answer=[@][?event=='text.delta'].text | [0] contexts={OF_HITS}",
+            id="thoughts that only the name of their event tells",
+        ),
+    ],
+)
+def test_a_text_beside_the_answer_is_not_suggested_as_the_answer(chunks: list[bytes], setting: str) -> None:
+    assert str(fail(streamed(chunks))).splitlines()[1] == f"Set rag_response = {setting}"
+    answer = ask(streamed(chunks), response=setting)
+    assert (answer.text, answer.contexts, answer.source_ids) == ("30 days", ("Refunds: 30 days.",), ("terms.md",))
+
+
+@pytest.mark.parametrize(
+    ("chunks", "expression"),
+    [
+        ([sse(delta("30 "), delta("days"), delta(finish_reason="stop"))], "choices[0].delta.content"),
+        ([sse({"answer": "30 "}, {"answer": "days"})], "answer"),
+        ([sse(["30 days"], event="generating")], "[@][?event=='generating'].data[0] | [0]"),
+    ],
+)
+def test_a_stream_without_contexts_is_an_error_that_names_the_answer(chunks: list[bytes], expression: str) -> None:
+    error = fail(streamed(chunks))
+    assert str(error).splitlines()[1] == (
+        f"Set rag_response = answer={expression} contexts=EXPRESSION with an expression that leads to them, "
+        "or contexts=`[]` if the reply has none."
+    )
+    answer = ask(streamed(chunks), response=f"answer={expression} contexts=`[]`")
+    assert (answer.text, answer.contexts) == ("30 days", ())
 
 
 @pytest.mark.parametrize("hits", [HITS, None])
@@ -683,6 +769,32 @@ def test_a_stream_may_leave_out_the_contexts_if_the_setting_says_so(hits: list[d
     stream = streamed([sse(*([{"sources": hits}] if hits else []), {"token": "30 "}, {"token": "days"})])
     answer = ask(stream, response="answer=token contexts=not_null(sources[].text, `[]`)")
     assert (answer.text, answer.contexts) == ("30 days", ("Refunds: 30 days.",) if hits else ())
+
+
+@pytest.mark.parametrize(
+    ("parts", "setting"),
+    [
+        (
+            [
+                {"type": "block", "delta": {"citation": {"cited_text": text, "document_title": name}}}
+                for text, name in (("A.", "a.md"), ("B.", "b.md"))
+            ],
+            "contexts=[delta.citation.cited_text]",
+        ),
+        (
+            [
+                {"citation": {"references": [{"content": {"text": text}, "file": {"name": "a.md", "size": 1}}]}}
+                for text in ("A.", "B.")
+            ],
+            "contexts=citation.references[].content.text source_ids=citation.references[].file.name",
+        ),
+    ],
+)
+def test_the_contexts_of_events_with_one_citation_are_collected(parts: list[dict[str, Any]], setting: str) -> None:
+    stream = streamed([sse({"type": "block", "delta": {"text": "30 "}}, parts[0]), sse(*parts[1:])])
+    named = str(fail(stream)).splitlines()[1].removeprefix("Set rag_response = ")
+    assert named == f"answer=[@][?type=='block'].delta.text | [0] {setting}"
+    assert ask(stream, response=named).contexts == ("A.", "B.")
 
 
 def test_the_citations_so_far_in_every_event_are_no_further_contexts() -> None:
