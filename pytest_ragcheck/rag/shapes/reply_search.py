@@ -27,17 +27,7 @@ _MOST_PLACES = 1_000
 _DEEPEST = 4
 """Most levels between the array of contexts and their texts."""
 
-_ENDS = {
-    "choices": 0,
-    "candidates": 0,
-    "answers": 0,
-    "messages": -1,
-    "response": 0,
-    "2": 0,
-    "8": 0,
-    "generic": 0,
-    "outputs": 0,
-}
+_ENDS = ("choices", "candidates", "answers", "messages", "response", "2", "8", "generic", "outputs")
 """Arrays with the answer at one end: OpenAI, Gemini, Haystack, LangGraph, Azure, AI SDK 4, watsonx, Langflow."""
 
 _OPAQUE = re.compile(r"(?i)\d*|[\da-f-]{16,}|file-\w{15,}")
@@ -187,8 +177,8 @@ def _places(reply: object, top: str = "") -> Iterator[Place]:
 
 
 def _at_ends(place: Place) -> Iterator[Place]:
-    for key, index in _ENDS.items():
-        values = place.keys.get(key)
+    for key in _ENDS:
+        values, index = place.keys.get(key), -1 if key == "messages" else 0
         if isinstance(values, list) and values and isinstance(values[index], Mapping):
             end = Place(f"{place.to(key)}[{index}]", values[index])
             yield from _within(end)

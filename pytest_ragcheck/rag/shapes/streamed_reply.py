@@ -137,7 +137,7 @@ class StreamedReply:
         # The answer: the last piece if it repeats the text before it, otherwise the pieces together.
         texts = self._pieces
         text, last = "".join(texts), texts[-1] if texts else ""
-        # Separate pieces seldom begin with the piece before; the last one may have new citations, or start anew.
+        # Separate pieces seldom begin with the piece before; the last may add citations, or start anew.
         steps = [later.startswith(earlier) for earlier, later in pairwise(texts) if later != earlier]
         repeats = len(steps) > 1 and sum(steps) >= len(steps) * 0.75
         # Two pieces of a text may be the same short token.
@@ -151,7 +151,7 @@ class StreamedReply:
 
     def _take(self, event: StreamEvent) -> None:
         if event.data.strip() == _DONE:
-            self.is_done = True
+            self.is_done = event.type != "answer"  # of FastGPT, whose contexts follow
             return
         self._events += 1
         value = self._value(event)

@@ -689,6 +689,17 @@ def test_the_name_of_an_event_is_its_key_event_and_its_data_a_text_or_an_array()
     assert (answer.text, answer.contexts, answer.source_ids) == ("30 [days]", ("Refunds: 30 days.",), ("terms.md",))
 
 
+def test_the_contexts_of_fastgpt_follow_its_last_answer() -> None:
+    quotes = [{"moduleName": "AI"}, {"quoteList": [{"q": "Refunds: 30 days.", "sourceName": "terms.md"}]}]
+    stream = streamed([sse(delta("30 "), delta("days"), "[DONE]", event="answer"), sse(quotes, event="flowResponses")])
+    of_quotes = "data[?quoteList][].quoteList[]"
+    answer = ask(
+        stream,
+        response=f"answer=choices[0].delta.content contexts={of_quotes}.q source_ids={of_quotes}.sourceName",
+    )
+    assert (answer.text, answer.contexts, answer.source_ids) == ("30 days", ("Refunds: 30 days.",), ("terms.md",))
+
+
 def test_an_event_keeps_its_own_key_event() -> None:
     stream = streamed([sse({"event": "chunk", "text": "30 days"}, event="message"), sse(END, event="docs")])
     assert ask(stream, response="answer=[@][?event=='chunk'].text | [0] contexts=contexts").text == "30 days"
