@@ -7,8 +7,6 @@ from dataclasses import dataclass
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _JSON_LINES = ("ndjson", "jsonl", "jsonlines", "json-lines", "stream+json")
-"""Ends of media types."""
-
 _OF_ANYTHING = frozenset({"", "text/plain", "text/html", "application/octet-stream"})
 """Media types that servers send without being told one."""
 

@@ -24,8 +24,6 @@ _FIX_THE_CAUSE = "Fix its cause in the RAG system."
 _UNFINISHED = re.compile(rb'"(?:length|content_filter|incomplete_details|success|ok|status)"')
 
 _CITES = re.compile(r"^(?:source|citation)-|\bcitation\.")
-"""The type of an event with one source, or the place of a citation."""
-
 _EVENT_LINE = re.compile(rb"(?:^|[\r\n]|\xef\xbb\xbf)(?:data|event|id|retry)?:")
 
 
@@ -53,7 +51,7 @@ class StreamedReply:
         """The last value of each key that is not null."""
 
         self._text_types = set[str]()
-        """Names of events with plain text: their brackets and quotes are text too."""
+        """Names of events with plain text: brackets and quotes are text too."""
 
         self._has_ended = False
         self._unfinished = ""
@@ -156,7 +154,7 @@ class StreamedReply:
         self._events += 1
         value = self._value(event)
         self._refuse_error(event, value)
-        if event.type:  # so that an expression can select the event
+        if event.type:  # for filters
             value = {"event": event.type, **(value if isinstance(value, dict) else {"data": value})}
         if self._events <= 100:
             self.firsts.append(value)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
+from itertools import product
 from typing import Any
 
 from pytest_ragcheck.rag.body.json_body import ReplyMismatch
@@ -26,7 +27,7 @@ from pytest_ragcheck.rag.shapes.reply_search import (
 from pytest_ragcheck.rag.shapes.shape import Shape
 
 _ASIDE = re.compile(
-    r'(?i)^"[28]"|reason|think|tool|function|verbose|status|progress|source|retriev|document|context|\bdata-|\b(user|human)\b'
+    r'(?i)^"[28]"|reason|think|tool|function|verbose|status|source|retriev|document|context|\bdata-|\b(user|human)\b'
 )
 """The path, the type or the sender of a text in an event beside the answer."""
 
@@ -106,10 +107,12 @@ def fitting_events(events: Iterable[object], merged: Mapping[str, Any], array: s
     *merged* has the last value of each key. With the path of an *array* the events are its elements.
     """
     answer = contexts = None
-    # The type of the last event says nothing about the texts of others.
-    for event in [merged, *events] if {"type", "event"}.isdisjoint(merged) else [*events, merged]:
+    # The last type says nothing about other texts.
+    events = [merged, *events] if {"type", "event"}.isdisjoint(merged) else [*events, merged]
+    # A message may be a status.
+    for names, event in product(([each for each in PIECE_NAMES if each != "message"], PIECE_NAMES), events):
         keys: Mapping[str, Any] = event if isinstance(event, Mapping) else {}
-        found = answer_in(event, PIECE_NAMES)
+        found = answer_in(event, names)
         told = found and [
             each.get(key) for each in (keys, found.place.keys) for key in ("type", "event", "role", "sender")
         ]

@@ -742,6 +742,15 @@ def of_human(**more: Any) -> dict[str, Any]:
         ),
         pytest.param(
             [
+                sse({"message": "Searching"}, event="info"),
+                sse({"content": "30 "}, {"content": "days"}, event="part"),
+                sse({"sources": HITS}, event="end"),
+            ],
+            f"answer=[@][?event=='part'].content | [0] contexts={OF_HITS}",
+            id="a message about the progress",
+        ),
+        pytest.param(
+            [
                 sse({"text": "The user asks"}, event="thinking.delta"),
                 sse({"text": "30 "}, {"text": "days"}, event="text.delta"),
                 sse({"sources": HITS}, event="end"),
