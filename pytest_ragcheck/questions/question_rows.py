@@ -15,12 +15,17 @@ from pytest_ragcheck.questions.tiers import tier_of
 
 
 def questions_document(
-    dataset_name: str, questions: Sequence[Question], *, rows: Callable[[Iterable[Any]], Any] = list
+    dataset_name: str,
+    questions: Sequence[Question],
+    *,
+    rows: Callable[[Iterable[Any]], Any] = list,
+    encoded: Callable[[Question], Any] = lambda _: None,
 ) -> dict[str, Any]:
     """
     The content of `{dataset}_questions.json`, a question file without defaults for the whole file.
 
-    *rows* collects the rows: `list` gives a JSON array, `iter` lets a writer write one row at a time.
+    *rows* collects the rows: `list` gives a JSON array, `iter` lets a writer write one row at a time. *encoded* returns
+    the row of a question that was encoded before, or None.
     """
     tier = tier_of(tuple(questions))
     return {
@@ -29,7 +34,7 @@ def questions_document(
         "num_questions": len(questions),
         **({"tier": tier} if tier in TIERS and tier != END_TO_END else {}),
         **({"ingest": True} if questions and all(question.ingest for question in questions) else {}),
-        "questions": rows(_entries(questions)),
+        "questions": rows(_entries(questions, encoded)),
     }
 
 
@@ -46,14 +51,14 @@ def write_questions(path: Path, dataset_name: str, questions: Sequence[Question]
     path.write_text(text, encoding="utf-8")
 
 
-def _entries(questions: Iterable[Question]) -> Iterator[dict[str, Any]]:
+def _entries(questions: Iterable[Question], encoded: Callable[[Question], Any]) -> Iterator[Any]:
     for conversation, of_one in groupby(questions, key=lambda question: question.conversation):
-        rows = map(question_row, of_one)
         if conversation:
+            rows = map(question_row, of_one)
             turns = [{key: value for key, value in row.items() if key != "id"} for row in rows]
             yield {"id": conversation, "turns": turns}
         else:
-            yield from rows
+            yield from (encoded(question) or question_row(question) for question in of_one)
 
 
 def question_row(question: Question) -> dict[str, Any]:

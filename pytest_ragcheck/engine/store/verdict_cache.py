@@ -78,7 +78,10 @@ class VerdictCache:
 
     async def aclose(self) -> None:
         """Drop the least recently used entries above the size limit, and close the file."""
-        await self._try(lambda connection: connection.execute(_TRIM, (self._most_bytes,)))
+        files = [self._path.with_name(FILE + ending) for ending in ("", "-wal")]
+        # The search for these entries reads all of them.
+        if sum(file.stat().st_size for file in files if file.exists()) > self._most_bytes:
+            await self._try(lambda connection: connection.execute(_TRIM, (self._most_bytes,)))
         self._close()
 
     def _open(self) -> None:

@@ -41,11 +41,10 @@ if TYPE_CHECKING:
     from pytest_ragcheck.plugin.run_state import GateOutcome
     from pytest_ragcheck.summary.aggregate import Summary
     from pytest_ragcheck.summary.run_outcomes import Outcomes
-    from pytest_ragcheck.verdict.record import Record
 
 
 def finish(
-    session: pytest.Session, run: Run, *, not_passed: Collection[str], encoded: Callable[[Record], Any]
+    session: pytest.Session, run: Run, *, not_passed: Collection[str], encoded: Callable[[Any], Any]
 ) -> list[str]:
     """
     Write the result files, and return the lines of the terminal report; empty if no question was asked.

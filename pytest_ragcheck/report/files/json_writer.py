@@ -15,6 +15,8 @@ from json.encoder import encode_basestring
 from pathlib import Path
 from typing import IO, Any
 
+from pytest_ragcheck.questions.question import Question
+from pytest_ragcheck.questions.question_rows import question_row
 from pytest_ragcheck.redaction import Redactor
 from pytest_ragcheck.report.files.output_folder import not_written
 from pytest_ragcheck.report.files.result_documents import JUDGEMENT, prediction_row
@@ -141,7 +143,8 @@ def _replace(path: Path, pieces: Iterable[str]) -> None:
 
 class RowsAhead:
     """
-    Encodes the rows of the predictions as their records arrive, so that little work is left after the last reply.
+    Encodes the rows of the predictions and their questions as records arrive, so that little work is left after the
+    last reply.
 
     The rows go to an unnamed file, because 50,000 rows have 150 MB. If the file cannot be written, as on a full disk,
     all rows are encoded at the end. The first row creates the output folder.
@@ -153,38 +156,44 @@ class RowsAhead:
         self._file: IO[bytes] | None = None
         self._is_usable = True
         self._numbers: dict[tuple[str, str], int] = {}
-        """The number of the row in the file, by dataset name and question id."""
+        """The place in `_records`, by dataset name and question id."""
 
         self._records: list[Record] = []
         self._ends = array("Q", [0])
-        """The offset in the file at which each row begins, and the end of the last row."""
+        """The end of each row in the file, after the 0: of a record and its question, of the next record, and so on."""
 
     def add(self, record: Record) -> None:
-        """Encode the row of a record, unless it is an ERROR, in place of an earlier row of the question."""
+        """Encode the rows of a record and its question, unless it is an ERROR, in place of earlier ones."""
         if record.verdict is Verdict.ERROR or not self._is_usable:
             return
         row = self._writer.row(rounded(prediction_row(record))).encode()
+        of_question = self._writer.row(question_row(record.question)).encode()
         try:
             if self._file is None:
                 self._folder.mkdir(parents=True, exist_ok=True)
                 self._file = tempfile.TemporaryFile(dir=self._folder)  # noqa: SIM115 - closed by `close`
-            self._file.write(row)
+            self._file.write(row + of_question)
         except OSError:
             self._is_usable = False
             return
         self._numbers[record.question.key] = len(self._records)
         self._records.append(record)
         self._ends.append(self._ends[-1] + len(row))
+        self._ends.append(self._ends[-1] + len(of_question))
 
-    def row_of(self, record: Record) -> EncodedRow | None:
-        """The row of this record object; None if it was not added."""
-        number = self._numbers.get(record.question.key)
-        if number is None or self._records[number] is not record or self._file is None or not self._is_usable:
+    def row_of(self, source: Record | Question) -> EncodedRow | None:
+        """The row of this record, or of the question of a record; None if this object was not added."""
+        question = source.question if isinstance(source, Record) else source
+        number = self._numbers.get(question.key)
+        if number is None or self._file is None or not self._is_usable:
             return None
-        start, end = self._ends[number : number + 2]
+        record = self._records[number]
+        if source is not record and source is not record.question:
+            return None
+        first = 2 * number + (source is question)
+        start, end = self._ends[first : first + 2]
         try:
-            if self._file.tell() != start:
-                self._file.seek(start)
+            self._file.seek(start)
             return EncodedRow(self._file.read(end - start), "utf-8")
         except OSError:
             return None

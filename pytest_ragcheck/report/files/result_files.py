@@ -20,7 +20,6 @@ from pytest_ragcheck.report.files.result_documents import predictions_document, 
 from pytest_ragcheck.summary.aggregate import Summary
 from pytest_ragcheck.summary.run_outcomes import Outcomes
 from pytest_ragcheck.summary.shards import shard_document, shard_name
-from pytest_ragcheck.verdict.record import Record
 
 
 @frozen
@@ -50,7 +49,7 @@ def write_results(
     folder: Path,
     redactor: Redactor,
     *,
-    encoded: Callable[[Record], Any] = lambda _: None,
+    encoded: Callable[[Any], Any] = lambda _: None,
 ) -> Written:
     """
     Write the question files, the predictions and the summary of a run.
@@ -59,7 +58,8 @@ def write_results(
     older partial files deletes these, so that a reader of the folder counts no question twice. It also deletes the
     question files of datasets that no longer exist and that no other summary in the folder has.
 
-    The absence of a dataset in reach does not make the run partial. *encoded* is that of `predictions_document`.
+    The absence of a dataset in reach does not make the run partial. *encoded* is that of `predictions_document` and
+    `questions_document`.
 
     Raises:
         ResultsError: A file cannot be written.
@@ -72,7 +72,8 @@ def write_results(
     writer = JsonWriter(folder, redactor)
     questions = tuple(
         writer.write(
-            f"{name}_questions.json", questions_document(questions.dataset_name, questions.questions, rows=iter)
+            f"{name}_questions.json",
+            questions_document(questions.dataset_name, questions.questions, rows=iter, encoded=encoded),
         )
         for name, questions in zip(names, outcomes.sets, strict=True)
     )

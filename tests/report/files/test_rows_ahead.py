@@ -37,11 +37,12 @@ def test_rows_that_were_encoded_ahead_make_the_same_file(rows: RowsAhead, tmp_pa
     for record in reversed(records):
         rows.add(record)
     assert rows.row_of(records[1]) is None
-    assert all(rows.row_of(record) for record in (records[0], records[2]))
+    assert all(rows.row_of(source) for record in (records[0], records[2]) for source in (record, record.question))
     outcomes = some_outcomes(*records)
     ahead = write_results(outcomes, aggregate(outcomes), tmp_path / "ahead", Redactor([SECRET]), encoded=rows.row_of)
     now = write_results(outcomes, aggregate(outcomes), tmp_path / "now", Redactor([SECRET]))
     assert ahead.predictions.read_bytes() == now.predictions.read_bytes()
+    assert [file.read_bytes() for file in ahead.questions] == [file.read_bytes() for file in now.questions]
     assert REDACTED in ahead.predictions.read_text(encoding="utf-8")
     assert names(tmp_path / "ahead") == names(tmp_path / "now")
 
