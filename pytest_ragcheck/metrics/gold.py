@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import takewhile
+from unicodedata import normalize
 
 from pytest_ragcheck.questions.question import GoldPassage, Question
 from pytest_ragcheck.rag.answer import RagAnswer
@@ -60,11 +61,15 @@ def found_gold(question: Question, answer: RagAnswer) -> tuple[frozenset[str], .
     from pytest_ragcheck.rag.cited_answer import document_of
 
     passages = [
-        (_key(passage, question), passage.doc_id if _is_by_id(passage, question) else None, _folded(passage.text))
+        (
+            _key(passage, question),
+            _composed(passage.doc_id) if _is_by_id(passage, question) else "",
+            _folded(passage.text),
+        )
         for passage in question.gold_passages
     ]
     # An endpoint may give more or fewer ids than contexts.
-    ids = (*(answer.source_ids or ()), *(None,) * len(answer.contexts))
+    ids = (*map(_composed, answer.source_ids or ()), *("",) * len(answer.contexts))
     return tuple(
         frozenset(
             key
@@ -78,6 +83,11 @@ def found_gold(question: Question, answer: RagAnswer) -> tuple[frozenset[str], .
 def is_half_from(context: str, passage: str) -> bool:
     """True if half of the context's words or more occur in the passage in a row."""
     return _has_half(_folded(context).split(), _folded(passage))
+
+
+def _composed(source_id: str | None) -> str:
+    # File systems differ in how they compose an accented letter.
+    return normalize("NFC", source_id or "")
 
 
 def _is_by_id(passage: GoldPassage, question: Question) -> bool:

@@ -16,6 +16,7 @@ from pytest_ragcheck.scores.score import Score
 from pytest_ragcheck.verdict.attack_outcome import attack_outcomes
 from pytest_ragcheck.verdict.verdict import Verdict, shortfalls
 
+_OF_DOCUMENT = "; the contexts support it, so their document may have changed"
 _TEXT_LIMIT = 500
 """Longest shown reason, question, expected answer and answer, in characters."""
 
@@ -157,12 +158,22 @@ def some(names: Iterable[str], most: int, *, joint: str = ", ") -> str:
     return f"{shown}{joint}{len(listed) - most} more" if len(listed) > most else shown
 
 
+def _may_be_of_document(record: Shown) -> bool:
+    # True if the contexts support the wrong answer and only the ids of the gold passages are known.
+    is_wrong = record.blame == "generation" and "answer_correctness" in record.shortfalls
+    is_grounded = "groundedness" in record.thresholds.keys() - record.shortfalls.keys()
+    # An answer that declines scores 0.
+    declines = record.shortfalls.get("answer_correctness") == 0
+    has_text = any(passage.text for passage in record.question.gold_passages)
+    return is_wrong and is_grounded and not declines and not has_text
+
+
 def _details(record: Shown) -> Iterator[str]:
     question, reply = record.question, record.reply
     if record.verdict is Verdict.FAIL:
         yield from (unstable_line(metric, record.repeated[metric]) for metric in record.unstable)
     if record.blame:
-        yield f"blame     {record.blame}: {BLAMES[record.blame]}"
+        yield f"blame     {record.blame}: {BLAMES[record.blame]}{_OF_DOCUMENT if _may_be_of_document(record) else ''}"
     yield from (f"attack    {each}" for each in attack_outcomes(question, reply) if each.got_through)
     for number, turn in list(enumerate(question.history, 1))[-_TURNS_SHOWN:]:
         answer = "" if turn.answer is None else f" -> {cut(turn.answer, _CONTEXT_LIMIT)}"

@@ -88,6 +88,12 @@ def test_the_id_of_a_chunk_is_that_of_its_document() -> None:
     assert [bool(held) for held in found] == [True] * 5 + [False] * 3
 
 
+def test_an_id_is_found_however_its_accents_are_composed() -> None:
+    question = a_question(gold_passages=(GoldPassage(doc_id="S\u00fcd.md"), GoldPassage(doc_id="Cafe\u0301.md")))
+    answer = RagAnswer(text="", contexts=("a", "b", "c"), source_ids=("Su\u0308d.md#2", "Caf\u00e9.md", "Sud.md"))
+    assert [bool(held) for held in found_gold(question, answer)] == [True, True, False]
+
+
 def test_an_uploaded_document_is_found_by_its_id_and_a_text_whatever_the_id() -> None:
     gold = (GoldPassage(text=TEXT, doc_id="d1"), GoldPassage(text="Free of charge."))
     question = a_question(gold_passages=gold, ingest=True)

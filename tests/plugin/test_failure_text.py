@@ -46,6 +46,26 @@ def test_a_question_with_gold_passages_says_what_part_of_the_system_it_points_at
     assert run.summary["datasets"]["billing"]["blame"] == {"retrieval": 1, "generation": 0, "grounding": 1}
 
 
+def test_a_wrong_answer_that_its_contexts_support_may_be_the_fault_of_a_changed_document(project: Project) -> None:
+    project.ask(
+        *(
+            bad(name, gold_passages=[{"doc_id": "terms.md"}], expected_answer="30 days").but(
+                answer_correctness=correctness, groundedness=groundedness, source_ids=("terms.md",)
+            )
+            for name, correctness, groundedness in (
+                ("changed", 0.2, 1.0),
+                ("invented", 0.2, 0.9),
+                ("declined", 0.0, 1.0),
+            )
+        )
+    )
+    run = project.run("--rag-threshold=0.95")
+    of_document = "; the contexts support it, so their document may have changed"
+    assert f"blame     generation: {BLAMES['generation']}{of_document}" in run.section(" changed ")
+    assert f"blame     grounding: {BLAMES['grounding']}" in run.section(" invented ")
+    assert f"blame     generation: {BLAMES['generation']}" in run.section(" declined ")
+
+
 def test_long_texts_are_cut_and_say_by_how_much(project: Project) -> None:
     contexts = ("c" * 300, "", "three\nlines\there", "x" * 40, "y" * 2000)
     project.ask(bad("prices").but(question="q" * 501, answer="word " * 200, contexts=contexts))

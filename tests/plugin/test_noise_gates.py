@@ -182,6 +182,17 @@ def test_a_run_that_collects_no_question_of_its_baseline_is_named(project: Proje
         assert "not compared" not in project.run("--rag-baseline=baseline.json", option).text
 
 
+@two_ways
+def test_a_run_that_requires_its_endpoint_is_red_without_a_question_of_its_baseline(project: Project) -> None:
+    write_baseline(project, passed("terms"))
+    project.write("test_unit.py", "def test_unit(): pass\n")
+    options = ("--rag-baseline=baseline.json", "--rag-require-endpoint")
+    run = project.run(*options)
+    assert (run.exit_status, run.outcomes) == (pytest.ExitCode.TESTS_FAILED, {"passed": 1})
+    assert "gate: not compared: no question was collected" in run.lines
+    assert project.run(*options, "test_unit.py").exit_status == 0
+
+
 def test_a_question_that_was_an_error_in_the_baseline_is_not_called_edited(project: Project) -> None:
     project.ask(good("terms"), good("hours"), bad("prices"))
     write_baseline(project, passed(), errored("hours"), errored("prices"))

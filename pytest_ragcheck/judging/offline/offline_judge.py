@@ -51,7 +51,7 @@ class OfflineJudge:
     much of an acceptable answer it contains. Neither understands the text.
     """
 
-    identity: ClassVar[JudgeIdentity] = JudgeIdentity(kind="offline", prompt_version="offline-17")
+    identity: ClassVar[JudgeIdentity] = JudgeIdentity(kind="offline", prompt_version="offline-18")
 
     def __init__(self) -> None:
         self._terms = TermDictionary()

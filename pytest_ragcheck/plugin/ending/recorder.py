@@ -223,6 +223,8 @@ class Recorder:
         if run is None:
             if self._gate and session.testscollected and self._config.args_source.name != "ARGS":
                 self._lines = ["gate: not compared: no question was collected"]
+                if settings_of(self._config).run.require_endpoint:
+                    session.exitstatus = session.exitstatus or pytest.ExitCode.TESTS_FAILED
             return
         self._delete_documents(session)
         self._settle(session, run)

@@ -46,7 +46,7 @@ def calibrated(raw: float, line: float) -> float:
 
 
 def test_the_judge_says_who_it_is():
-    assert OfflineJudge.identity == JudgeIdentity(kind="offline", prompt_version="offline-17")
+    assert OfflineJudge.identity == JudgeIdentity(kind="offline", prompt_version="offline-18")
 
 
 @pytest.mark.parametrize("answer", ["30 days", "Thirty days.", "30d", "You can ask within 30 days."])
@@ -242,6 +242,39 @@ class TestCorrectness:
         judgement = judged("The capital is not in the Paris of today but in Lyon.", "Paris", contexts=("Lyon, Paris.",))
         assert judgement.answer_correctness == pytest.approx(0.7 * 0.2 / 0.67)
         assert judgement.error_message == 'the answer says the opposite of "Paris"'
+
+    @pytest.mark.parametrize(
+        ("question", "expected", "answer"),
+        [
+            ("Does the fee include lunch?", "The fee includes lunch.", "The fee does not include lunch. It has tea."),
+            ("Are receipts sent by post?", "Receipts are sent by post.", "Receipts are never sent by post."),
+            ("Can the seats be moved?", "The seats can be moved.", "The seats can be turned but not moved."),
+            ("Is the pool open in May?", "The pool is open in May.", "The pool is closed in May."),
+            ("Enthält der Preis Strom?", "Der Preis enthält Strom.", "Der Preis enthält keinen Strom."),
+            ("Le prix comprend-il le linge ?", "Le prix comprend le linge.", "Le prix ne comprend pas le linge."),
+        ],
+    )
+    def test_an_answer_that_denies_what_question_and_expected_answer_say_is_wrong(
+        self, question: str, expected: str, answer: str
+    ):
+        judgement = judged(answer, expected, question=question, contexts=(answer,))
+        assert judgement.answer_correctness == pytest.approx(0.7 * 0.2 / 0.67)
+        assert judgement.error_message == f'the answer says the opposite of "{expected}"'
+
+    @pytest.mark.parametrize(
+        ("question", "expected", "answer"),
+        [
+            ("Does the fee include lunch?", "The fee includes lunch.", "The fee includes lunch, not a tip."),
+            ("Can I move my seat?", "You can move your seat.", "You can move your seat, but not on the last day."),
+            ("Can I move my seat?", "You can move your seat.", "Seats cannot be sold, but you can move your seat."),
+            ("Is parking free?", "Parking is free.", "Parking is free, and no ticket is needed."),
+            ("Is the pool open in May?", "The pool is open in May.", "The pool is open in May, but closed in June."),
+            ("Enthält der Preis Strom?", "Der Preis enthält Strom.", "Keine Sorge: Der Preis enthält Strom."),
+        ],
+    )
+    def test_an_answer_that_denies_something_beside_it_is_right(self, question: str, expected: str, answer: str):
+        judgement = judged(answer, expected, question=question, contexts=(answer,))
+        assert (judgement.answer_correctness or 0) >= 0.9, judgement.error_message
 
     def test_an_expected_answer_that_ends_in_a_negation_leaves_out_what_is_denied(self):
         assert judged("Dogs on a lead may not swim here.", "Dogs may not").answer_correctness == 1.0

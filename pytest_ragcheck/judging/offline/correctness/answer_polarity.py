@@ -54,6 +54,8 @@ class AnswerPolarity:
 
     def opposes(self, expected: str, sought: ExpectedAnswer) -> bool:
         """True if the answer denies what the expected answer affirms, or affirms what it denies."""
+        if sought.content and sought.content <= self._asked and NEGATIVE.isdisjoint(self._asked | sought.distinct):
+            return self._denies_question(sought.content)
         common = (sought.content & self._all) - self._asked
         # A negation that the question has too denies nothing in the answer.
         most_denied = REACH * sum(map(NEGATIVE.__contains__, self._in_order))
@@ -69,6 +71,18 @@ class AnswerPolarity:
             return own.denied.isdisjoint(wanted.denied) and not own.affirmed.isdisjoint(wanted.denials)
         return may_deny and common <= own.denied - own.affirmed - wanted.denied
 
+    def _denies_question(self, asked: frozenset[str]) -> bool:
+        # True if the sentences with most of the terms deny one: "It does not cover theft" for "Does it cover theft?"
+        if NEGATIVE.isdisjoint(self._all) or self.says_yes is True:
+            return False
+        read = [self._terms.with_ends(each) for each in sentences(self._text)]
+        numbers = [len(asked.intersection(terms)) for terms in read]
+        return all(
+            _denies(polarity(without_yes_or_no(self._text, terms) if not place else terms, WITHOUT_POLARITY), asked)
+            for place, (terms, number) in enumerate(zip(read, numbers, strict=True))
+            if number == max(numbers)
+        )
+
     def _is_negative(self, text: str) -> bool:
         # True if *text* denies something; a "without" that the question has too does not count.
         terms = self._terms.with_ends(text)
@@ -82,3 +96,9 @@ class AnswerPolarity:
 
     def _polarity_of(self, text: str) -> Polarity:
         return polarity(without_yes_or_no(text, self._terms.with_ends(text)), WITHOUT_POLARITY)
+
+
+def _denies(own: Polarity, asked: frozenset[str]) -> bool:
+    # The last focus of a denial is next to its negation; another one is the subject.
+    foci = {id(denied): focus for focus, denied in own.denials.items()}
+    return not asked.isdisjoint(set(foci.values()) - own.affirmed)

@@ -238,7 +238,8 @@ def _read(terms: Sequence[str], place: int) -> Quantity:
     else:
         found = (_measured if unit_at(terms, place + 1)[0] else _with_two_words)(terms, place, value)
     reading = other_reading(term)
-    if reading is not None:
+    # No price has three decimals: "1.500 €" is not "1.5 €".
+    if reading is not None and (found.dimension not in MONEY or term[-4:-3] == "."):
         found.other_value = float(reading) * found.factor
     if found.dimension:
         found = _as_interval(found, terms)
