@@ -25,18 +25,9 @@ SHORTEST_BASE64 = 8
 _ALPHANUMERIC_RUN = re.compile(r"[A-Za-z0-9]*")
 _URL_SAFE = str.maketrans("+/", "-_")
 
-
 _LONGEST_REMEMBERED = 10_000
-_MOST_REMEMBERED = 500_000
-"""
-Size of the cache of redacted texts, in characters; longer texts than the limit are not cached.
-
-The same texts recur: names and keys in every row, passages in several answers, and whole records when they are made,
-stored and written.
-"""
-
-_CHARACTERS_OF_AN_ENTRY = 100
-"""Overhead of a cache entry, in characters."""
+_MOST_REMEMBERED = 2_000
+"""Texts in the cache. The same ones recur: keys in every row, passages in several answers, and whole records."""
 
 _CUT = "…"
 """Ends an excerpt, which may have cut a secret before it could be found."""
@@ -113,7 +104,6 @@ class Redactor:
         starts = range(max(map(len, in_base64), default=0) - SHORTEST_BASE64 + 1)
         self._base64_pieces = {text[at : at + SHORTEST_BASE64] for text in in_base64 for at in starts}
         self._remembered: dict[str, str] = {}
-        self._characters = 0
 
     def text(self, text: str) -> str:
         """The text without secrets, and without lone surrogates, which UTF-8 cannot encode."""
@@ -122,10 +112,8 @@ class Redactor:
             known = self._redacted(text)
             # An instance of a subclass of str must not replace an equal plain text.
             if type(text) is str and len(text) <= _LONGEST_REMEMBERED:
-                self._characters += len(text) + _CHARACTERS_OF_AN_ENTRY
-                if self._characters > _MOST_REMEMBERED:
+                if len(self._remembered) >= _MOST_REMEMBERED:
                     self._remembered.clear()
-                    self._characters = 0
                 self._remembered[text] = known
         return known
 
