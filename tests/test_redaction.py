@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 UNKNOWING = Redactor()
+KEY_LINE = "MIIEowIBAAKCAQEA7mPzGk2QyT0vXw9uR4sJ8LcN1fHbD5aYeWqZxC3oVtKgUiSr"
 
 # Every secret here is made up. Texts in guillemets have to go; the rest has to stay.
 SECRETS = [
@@ -57,8 +58,28 @@ SECRETS = [
     "«sk_live_51Ab12Cd34Ef56Gh78Ij90»",
     "«eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.SflKxwRJSMeKKF2QT4»",
     "https://hooks.slack.com/services/«T00000000/B00000000/abcdefghijkl»",
-    "a\n«-----BEGIN RSA PRIVATE KEY-----\nMIIEow\nIBAAK\n-----END RSA PRIVATE KEY-----»\nb",
-    "«-----BEGIN PRIVATE KEY-----\nMIIEow, cut off»",
+    f"a\n«-----BEGIN RSA PRIVATE KEY-----\n{KEY_LINE}\nIBAAK\n-----END RSA PRIVATE KEY-----»\nb",
+    f"«-----BEGIN PRIVATE KEY-----\n{KEY_LINE}, cut off»",
+    "Bearer «hf_AbCdEfGhIjKlMnOpQrStUvWxYzAbCdEfGh»",
+    "«dckr_pat_Ab12Cd34Ef56Gh78Ij90» | docker login",
+    "/«bot123456789:AAHjouYxw2EFQL3yYIc-CHXgPE3nzIvWYrN»/getMe",
+    "tool --api-key «Ab12Cd34Ef56» --top-k 5",
+    "['tool', '--db-password', '«hunter-22»', '-v']",
+    "curl -u «bob:hunter22» http://localhost",
+    "curl --user '«bob:hunter 2»' http://localhost",
+    "requests.get(url, auth=('bob', '«hunter-22»'))",
+    'credential=AzureKeyCredential("«Ab12Cd34Ef56»")',
+    "(b'x-api-key', b'«Ab12Cd34Ef56»')",
+    "<Cookie «sid=Ab12Cd34Ef56» for localhost/>",
+    "curl --cookie '«sid=Ab12Cd34Ef56»' http://localhost",
+    "PHPSESSID=«Ab12Cd34Ef56»; path=/",
+    "SECRET_KEY = '«ab1!x2@w#5v&1q*7m(3n)0p-r=t+y»'",
+    '{"log": "{\\"body\\": \\"{\\\\\\"token\\\\\\": \\\\\\"«Ab12Cd34Ef56»\\\\\\"}\\"}"}',
+    "{&quot;password&quot;: &quot;«hunter22»&quot;}",
+    "&#x27;api_key&#x27;: &#x27;«Ab12Cd34Ef56»&#x27;",
+    "%22api_key%22%3A%22«Ab12Cd34Ef56»%22%7D",
+    "?next=http%3A%2F%2Flocalhost%3Faccess_token%3D«swordfish»%26k%3D5",
+    "?sv=2024&amp;sig=«swordfish»&amp;k=5",
 ]
 
 PROSE = [
@@ -82,6 +103,17 @@ PROSE = [
     "Basic: $12 a month; API key: ask support.",
     "Срок возврата: 30 дней. パスワード：八文字以上。",
     "2+2=4; session=closed; password ***",
+    "Password: 12-character minimum, changed every 90 days. Signing key: 2048-bit RSA.",
+    "Signature: HMAC-SHA256. Encryption key: AES-256-GCM. Non-fungible token: ERC-721.",
+    "Token: /oauth2/v2/token",
+    "Connect to postgres://user:password@localhost/app2, mysql://${DB_USER}:${DB_PASSWORD}@db1 or redis://:pass@db2.",
+    "GET /query?api_key=YOUR_API_KEY&k=5, ?token={token} or ?access_token=your-token",
+    "It is between -----BEGIN PRIVATE KEY----- and -----END PRIVATE KEY-----.",
+    "Copy it from -----BEGIN PRIVATE KEY----- on, save the file and restart.",
+    "Use curl -u user:password, docker run -u 1000:1000, git checkout -b feature-2024 and --key server1.pem.",
+    'Use auth=("user", "password") or AzureKeyCredential("your key").',
+    '["api_key", "session_id_2"]',
+    "sk-xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
 ]
 
 
@@ -281,7 +313,21 @@ def test_redacting_twice_changes_nothing_more(text: str) -> None:
     assert "correct-horse" not in once
 
 
-@pytest.mark.parametrize("unit", ["-eyJ", "eyJ.", "://a:", "Bearer A ", "token=", "&a=", "cookie: a=b;", "-----BEGIN "])
+@pytest.mark.parametrize(
+    "unit",
+    [
+        "-eyJ",
+        "eyJ.",
+        "://a:",
+        "Bearer A ",
+        "token=",
+        "&a=",
+        "cookie: a=b;",
+        "-----BEGIN ",
+        "authorization:[",
+        "?key=--",
+    ],
+)
 def test_hostile_text_is_redacted_in_linear_time(unit: str) -> None:
     # In quadratic time, as an earlier pattern had it, this would take many minutes.
     text = unit * (500_000 // len(unit))

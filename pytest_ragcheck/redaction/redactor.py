@@ -11,7 +11,7 @@ from typing import Any
 
 from pytest_ragcheck.redaction.escapes import Unescaped, has_escaped_alphanumeric
 from pytest_ragcheck.redaction.printable import sound
-from pytest_ragcheck.redaction.secret_patterns import PATTERNS, REDACTED, blank_parameters
+from pytest_ragcheck.redaction.secret_patterns import KEYS, PATTERNS, REDACTED, blank_parameters
 
 SHORTEST_SECRET = 4
 """A shorter known value would blank out ordinary text."""
@@ -128,7 +128,9 @@ class Redactor:
         if "=" in text:
             text = blank_parameters(text)
         lowered = text.lower()
-        for kind in PATTERNS:
+        # Keys have a run of 20 such characters, and most prose does not.
+        may_have_keys = b"A" * 20 in text.encode("utf-8", "replace").translate(_AS_LETTERS)
+        for kind in PATTERNS + KEYS if may_have_keys else PATTERNS:
             # This loop runs for every text of every result, and `any` with a generator takes three times as long.
             for hint in kind.hints:
                 if hint in lowered:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from urllib.parse import unquote, unquote_plus, urlsplit
 
@@ -18,16 +18,21 @@ _SECRET_PARAMETER = re.compile(
 _SECRET_HEADER = re.compile(r"auth|cookie|key|token|secret|passw|sign|credential|session", re.IGNORECASE)
 _LOOKS_RANDOM = re.compile(r"(?=.*\d)[\w+/=.~-]{20,}")
 # Anchored at the start of a run: otherwise each letter looks ahead for a digit, in quadratic time.
-_RANDOM_RUN = re.compile(r"(?<![A-Za-z0-9])(?=[A-Za-z]*\d)[A-Za-z0-9]{12,}")
+_RANDOM_RUN = re.compile(
+    r"(?<![A-Za-z0-9])(?:(?=[A-Za-z]*\d)[A-Za-z0-9]{12}|A[KS]IA|(?=[a-z]*[A-Z]+[a-z])[A-Za-z]{30})"
+)
+_PLACEHOLDER = re.compile(r"\W{0,2}(?:[A-Z_]+|(?:your[-_])?(?:api[-_])?(?:key|token|secret|pass(?:word)?))\W{0,2}")
+# Such as 12-character, HMAC-SHA256 and /v2/token.
+_ORDINARY = re.compile(r"\d+-[A-Za-z-]+|[A-Z]{2,9}-[A-Z-]{0,6}\d{1,5}(?:[-/][A-Z]+)?|[a-z.]*/[a-z\d/._-]+")
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:/+", re.IGNORECASE)
-_PARAMETER = re.compile(r"([?&]([\w.-]{1,80})=)([^&\s\"'<>\\\[\]#]{6,})")
+_PARAMETER = re.compile(r"([?&%](?:amp;)?([\w.-]{1,80})(?:=|%3D))((?:(?!%(?:26|3F)\w+%3D)[^&\s\"'<>\\\[\]#]){6,})")
 
 
 def looks_secret(value: str, shortest: int = 8) -> bool:
     """True if a value in the place of a secret looks like one, and not like a word of a sentence."""
-    return (
-        len(value) >= shortest and any(map(str.isdigit, value)) and any(map(str.isalpha, value)) and "://" not in value
-    )
+    value = value.rstrip(".")
+    has_both = any(map(str.isdigit, value)) and any(map(str.isalpha, value))
+    return has_both and len(value) >= shortest and "://" not in value and not _ORDINARY.fullmatch(value)
 
 
 def is_secret_header(name: str) -> bool:
@@ -52,7 +57,8 @@ def blank_parameters(text: str) -> str:
 
 
 def _blank_parameter(match: re.Match[str]) -> str:
-    return f"{match[1]}{REDACTED}" if _SECRET_PARAMETER.search(match[2]) else match[0]
+    is_secret = _SECRET_PARAMETER.search(match[2]) and not _PLACEHOLDER.fullmatch(match[3])
+    return f"{match[1]}{REDACTED}" if is_secret else match[0]
 
 
 def _is_basic_credential(value: str) -> bool:
@@ -81,55 +87,51 @@ class SecretPattern:
 
 
 # A value has no bracket, so that redacting a text twice changes nothing.
-_VALUE = r"[^\s\"'`,;&<>\\\[\]]"
-_IS = r"(?:\\{0,2}[\"'])?\s{0,4}(?:=>|[:=])\s{0,4}(?:\\{0,2}[\"'])?"
-# Prefixes of the keys of well-known services. Prose has no underscore, so most texts skip the first group.
-_UNDERSCORED = (
-    "sk_live_", "sk_test_", "rk_live_", "rk_test_", "whsec_", "gsk_", "lsv2_", "hf_", "npm_", "dop_v1_", "shpat_",
-    "github_pat_", "ghp_", "gho_", "ghu_", "ghs_", "ghr_",
-)  # fmt: skip
-_OTHERS = (
-    "sk-", "xai-", "pplx-", "pypi-", "glpat-", "dapi", "xoxa-", "xoxb-", "xoxe-", "xoxp-", "xoxr-", "xoxs-", "AIza",
-    "ya29.", "SG.",
-)  # fmt: skip
-
-
-def _key_of_service(prefixes: Iterable[str]) -> str:
-    return rf"(?a)(?<![A-Za-z0-9])()((?:{'|'.join(map(re.escape, prefixes))})[\w.-]{{10,}})"
-
+_QUOTE = r"(?:\\{0,8}[\"']|&(?:quot|#\w{2,3});|%22)"
+_VALUE = r"((?<=[\"'])[^\s\"'`<>\\\[\]]+|(?:(?!%22)[^\s\"'`,;&<>\\\[\]])+)"
+_IS = rf"(?:{_QUOTE}?\s{{0,4}}(?:=>|[:=]|%3A|,(?= b'))\s{{0,4}}b?{_QUOTE}?(?![\w.]+\([\"'])|\({_QUOTE})"
 
 PATTERNS = (
     SecretPattern(
         ("private key-----",),
         r"()(-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z))",
+        re.compile(r"[\w+/]{40}").search,
     ),
     SecretPattern(
         ("@",),
         r"(:(?:\\?/){2})([^\s/\"'<>\\\[\]?#]+)(?=@)",
-        lambda value: ":" in value or looks_secret(value, 16),
+        lambda value: not _PLACEHOLDER.fullmatch(value.rpartition(":")[2]) if ":" in value else looks_secret(value, 16),
     ),
     SecretPattern(
         ("authorization",),
-        rf"(?i)(authorization{_IS}(?:[A-Za-z][\w-]{{0,30}}\s{{1,4}})?)({_VALUE}+)",
+        rf"(?i)(authorization{_IS}(?!\S{{1,30}} \[)(?:[A-Za-z][\w-]{{0,30}}\s{{1,4}})?){_VALUE}",
         looks_secret,
     ),
     SecretPattern(("bearer",), r"(?i)(\bbearer\s{1,4})([\w.~+/=-]+)", looks_secret),
     SecretPattern(("basic",), r"(?i)(\bbasic\s{1,4})([A-Za-z0-9+/]+={0,2})", _is_basic_credential),
     SecretPattern(
         ("cookie",),
-        rf"(?i)(cookie{_IS})([\w.-]+=[^\s;\"'\\\[\]]*(?:;\s?[\w.-]+=[^\s;\"'\\\[\]]*)*)",
+        rf"(?i)(cookie{_IS}|[<-]cookie [\"']?)([\w.-]+=[^\s;\"'\\\[\]]*(?:;\s?[\w.-]+=[^\s;\"'\\\[\]]*)*)",
         looks_secret,
     ),
     SecretPattern(
         ("passw", "pwd"),
-        rf"(?i)((?:passw(?:or)?d|pwd){_IS})({_VALUE}+)",
+        rf"(?i)((?:passw(?:or)?d|pwd){_IS}){_VALUE}",
         lambda value: looks_secret(value, 6),
     ),
     SecretPattern(
-        ("key", "token", "secret", "passphrase", "signature", "credential", "session"),
+        ("key", "token", "secret", "passphrase", "signature", "credential", "sess"),
         (
             r"(?i)((?:(?:api|access|account|secret|private|subscription|encryption|signing|master|auth)[-_ ]?key|token|"
-            rf"secret|passphrase|signature|credentials?|session[-_]?id){_IS})({_VALUE}+)"
+            rf"secret|passphrase|signature|credentials?|sess(?:ion)?[-_]?id){_IS}){_VALUE}"
+        ),
+        looks_secret,
+    ),
+    SecretPattern(
+        ("--", "curl", "auth=("),
+        (
+            r"((?<![\w-])(?:-(?:u|-user)(?=.\S{1,80}:)|--[\w-]{0,30}(?:-key|token|secret|password)|"
+            r"auth=\([\"'][^\"'\n]{1,80})(?:[\"'],)?[ =][\"']?)((?<=[\"'])[^\"'\n]+|[^\s\"']+)"
         ),
         looks_secret,
     ),
@@ -137,16 +139,24 @@ PATTERNS = (
         ("hooks.slack.com/", "/api/webhooks/"),
         r"(hooks\.slack\.com/\w{4,20}/|/api/webhooks/\d{1,30}/)([\w/-]{20,})",
     ),
-    SecretPattern(("_",), _key_of_service(_UNDERSCORED), _RANDOM_RUN.search),
+)
+KEYS = (
+    # Prefixes of the keys of well-known services.
     SecretPattern(
-        ("sk-", "xai-", "pplx-", "pypi-", "glpat-", "dapi", "xox", "aiza", "ya29.", "sg."),
-        _key_of_service(_OTHERS),
+        (
+            "_", "sk-", "xai-", "pplx-", "pypi-", "glpat-", "nvapi-", "tvly-", "xapp-", "xox", "dapi", "aiza", "ya29.",
+            "sg.", "atatt", ":aa", "akia", "asia",
+        ),
+        (
+            r"(?a)(?<![A-Za-z0-9])()((?:[rs]k_(?:live|test)_|whsec_|gsk_|lsv2_|hf_|npm_|dop_v1_|shpat_|github_pat_|"
+            r"gh[oprsu]_|dckr_pat_|r8_|jina_|ntn_|pcsk_|glsa_|sk-|xai-|pplx-|pypi-|glpat-|nvapi-|tvly-|xapp-|"
+            r"xox[abeprs]-|dapi|AIza|ya29\.|SG\.|ATATT|bot\d{8,12}:AA|A[KS]IA(?=[0-9A-Z]{16}\b))[\w.-]{10,})"
+        ),
         _RANDOM_RUN.search,
     ),
-    SecretPattern(("akia", "asia"), r"\b()((?:AKIA|ASIA)[0-9A-Z]{16})\b"),
     # No match starts inside another: otherwise a text of nothing but prefixes takes quadratic time.
     SecretPattern(("eyj",), r"(?<![\w.-])()(eyJ[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*){1,3})"),
-)
+)  # fmt: skip
 
 
 def url_secrets(url: str) -> list[str]:
