@@ -37,7 +37,7 @@ _REFERENCED = (
 
 def has_escaped_alphanumeric(text: str) -> bool:
     """True if an ASCII letter or digit is escaped, which no encoder needs to do."""
-    # Most texts have none of these characters, and searching for one is much faster than matching a pattern.
+    # Searching for a character is much faster than matching a pattern.
     return (
         ("%" in text and re.search(_PERCENT_ENCODED, text) is not None)
         or ("\\" in text and re.search(_BACKSLASHED, text) is not None)

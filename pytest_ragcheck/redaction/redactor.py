@@ -27,7 +27,7 @@ _URL_SAFE = str.maketrans("+/", "-_")
 
 _LONGEST_REMEMBERED = 10_000
 _MOST_REMEMBERED = 2_000
-"""Texts in the cache. The same ones recur: keys in every row, passages in several answers, and whole records."""
+"""Texts in the cache, since keys, passages and whole records recur."""
 
 _CUT = "…"
 """Ends an excerpt, which may have cut a secret before it could be found."""
@@ -88,8 +88,7 @@ class Redactor:
     Replaces secrets in texts and in whole JSON documents.
 
     Args:
-        secrets: Known secret values. Each is also found in base64 and with escaped characters. Values of fewer than
-            4 characters are ignored; values of fewer than 8 are found only as whole words.
+        secrets: Known secret values. Each is also found in base64 and with escaped characters.
     """
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
@@ -131,7 +130,7 @@ class Redactor:
         # Keys have a run of 20 such characters, and most prose does not.
         may_have_keys = b"A" * 20 in text.encode("utf-8", "replace").translate(_AS_LETTERS)
         for kind in PATTERNS + KEYS if may_have_keys else PATTERNS:
-            # This loop runs for every text of every result, and `any` with a generator takes three times as long.
+            # `any` with a generator takes three times as long.
             for hint in kind.hints:
                 if hint in lowered:
                     text = re.sub(kind.pattern, kind.blank, text)
@@ -168,7 +167,7 @@ class Redactor:
 
     def document(self, value: Any) -> Any:
         """A copy as JSON types with every string redacted, keys included; other values become redacted text."""
-        # The most frequent types come first, since this runs for every value of every result.
+        # The most frequent types come first.
         kind = type(value)
         if kind is str:
             return self.text(value)

@@ -17,11 +17,11 @@ _SECRET_PARAMETER = re.compile(
 )
 _SECRET_HEADER = re.compile(r"auth|cookie|key|token|secret|passw|sign|credential|session", re.IGNORECASE)
 _LOOKS_RANDOM = re.compile(r"(?=.*\d)[\w+/=.~-]{20,}")
-# Anchored at the start of a run: otherwise each letter looks ahead for a digit, in quadratic time.
+# Anchored at the start of a run, which keeps the time linear.
 _RANDOM_RUN = re.compile(
     r"(?<![A-Za-z0-9])(?:(?=[A-Za-z]*\d)[A-Za-z0-9]{12}|A[KS]IA|(?=[a-z]*[A-Z]+[a-z])[A-Za-z]{30})"
 )
-_PLACEHOLDER = re.compile(r"\W{0,2}(?:[A-Z_]+|(?:your[-_])?(?:api[-_])?(?:key|token|secret|pass(?:word)?))\W{0,2}")
+_PLACEHOLDER = re.compile(r"\W{0,2}(?:[A-Z_]+|(?:(?:your|api)[-_]){0,2}(?:key|token|secret|pass(?:word)?))\W{0,2}")
 # Such as 12-character, HMAC-SHA256 and /v2/token.
 _ORDINARY = re.compile(r"\d+-[A-Za-z-]+|[A-Z]{2,9}-[A-Z-]{0,6}\d{1,5}(?:[-/][A-Z]+)?|[a-z.]*/[a-z\d/._-]+")
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:/+", re.IGNORECASE)
@@ -77,10 +77,10 @@ class SecretPattern:
     """Every match contains one of these lower-case strings; searching for them first is faster."""
 
     pattern: str
-    """Group 1 is kept, group 2 is the possible secret. Compiled on first use: few runs need more than two or three."""
+    """Group 1 is kept, group 2 is the possible secret. Compiled on first use."""
 
     proof: Callable[[str], object] = bool
-    """The condition on group 2; as a part of the pattern it would read characters twice."""
+    """The condition on group 2."""
 
     def blank(self, match: re.Match[str]) -> str:
         return f"{match[1]}{REDACTED}" if self.proof(match[2]) else match[0]
@@ -141,11 +141,10 @@ PATTERNS = (
     ),
 )
 KEYS = (
-    # Prefixes of the keys of well-known services.
     SecretPattern(
         (
-            "_", "sk-", "xai-", "pplx-", "pypi-", "glpat-", "nvapi-", "tvly-", "xapp-", "xox", "dapi", "aiza", "ya29.",
-            "sg.", "atatt", ":aa", "akia", "asia",
+            "_", "sk-", "ai-", "pi-", "pplx-", "glpat-", "tvly-", "xapp-", "xox", "dapi", "aiza", "ya29.", "sg.",
+            "atatt", ":aa", "akia", "asia",
         ),
         (
             r"(?a)(?<![A-Za-z0-9])()((?:[rs]k_(?:live|test)_|whsec_|gsk_|lsv2_|hf_|npm_|dop_v1_|shpat_|github_pat_|"
@@ -154,7 +153,7 @@ KEYS = (
         ),
         _RANDOM_RUN.search,
     ),
-    # No match starts inside another: otherwise a text of nothing but prefixes takes quadratic time.
+    # No match starts inside another, which keeps the time linear.
     SecretPattern(("eyj",), r"(?<![\w.-])()(eyJ[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*){1,3})"),
 )  # fmt: skip
 
