@@ -68,7 +68,7 @@ SECRETS = [
     "curl -u «bob:hunter22» http://localhost",
     "curl --user '«bob:hunter 2»' http://localhost",
     "requests.get(url, auth=('bob', '«hunter-22»'))",
-    'credential=AzureKeyCredential("«Ab12Cd34Ef56»")',
+    'credential=AzureKeyCredential("«Ab12Cd34Ef56Gh78»")',
     "(b'x-api-key', b'«Ab12Cd34Ef56»')",
     "<Cookie «sid=Ab12Cd34Ef56» for localhost/>",
     "curl --cookie '«sid=Ab12Cd34Ef56»' http://localhost",
@@ -113,6 +113,7 @@ PROSE = [
     "Use curl -u user:password, docker run -u 1000:1000, git checkout -b feature-2024 and --key server1.pem.",
     'Use auth=("user", "password") or AzureKeyCredential("your key").',
     '["api_key", "session_id_2"]',
+    'token = base64.b64encode(user, "sha1"); secret = client.get_secret("db-password-2")',
     "sk-xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
 ]
 

@@ -88,8 +88,8 @@ class SecretPattern:
 
 # A value has no bracket, so that redacting a text twice changes nothing.
 _QUOTE = r"(?:\\{0,8}[\"']|&(?:quot|#\w{2,3});|%22)"
-_VALUE = r"((?<=[\"'])[^\s\"'`<>\\\[\]]+|(?:(?!%22)[^\s\"'`,;&<>\\\[\]])+)"
-_IS = rf"(?:{_QUOTE}?\s{{0,4}}(?:=>|[:=]|%3A|,(?= b'))\s{{0,4}}b?{_QUOTE}?(?![\w.]+\([\"'])|\({_QUOTE})"
+_VALUE = r"((?<=[\"'])[^\s\"'`<>\\\[\]]+|(?![\w.]+\((?:[\"']|[^)\n]{0,99}\)))(?:(?!%22)[^\s\"'`,;&<>\\\[\]])+)"
+_IS = rf"(?:{_QUOTE}?\s{{0,4}}(?:=>|[:=]|%3A|,(?= b'))\s{{0,4}}(?:b?{_QUOTE})?|\({_QUOTE}(?=\w{{16}}))"
 
 PATTERNS = (
     SecretPattern(
