@@ -32,8 +32,9 @@ _MOST_REMEMBERED = 2_000
 _CUT = "…"
 """Ends an excerpt, which may have cut a secret before it could be found."""
 
-_BASE64 = f"{string.ascii_letters}{string.digits}+/-_".encode()
-_AS_LETTERS = bytes.maketrans(_BASE64, b"A" * len(_BASE64))
+_OF_KEYS = f"{string.ascii_letters}{string.digits}+/-_.".encode()
+_AS_LETTERS = bytes.maketrans(_OF_KEYS, b"A" * len(_OF_KEYS))
+_LONG_WORD = b"A" * 20 + b"A*"
 
 
 class KnownSecret:
@@ -127,14 +128,17 @@ class Redactor:
         if "=" in text:
             text = blank_parameters(text)
         lowered = text.lower()
-        # Keys have a run of 20 such characters, and most prose does not.
-        may_have_keys = b"A" * 20 in text.encode("utf-8", "replace").translate(_AS_LETTERS)
-        for kind in PATTERNS + KEYS if may_have_keys else PATTERNS:
+        for kind in PATTERNS:
             # `any` with a generator takes three times as long.
             for hint in kind.hints:
                 if hint in lowered:
                     text = re.sub(kind.pattern, kind.blank, text)
                     break
+        letters = text.encode("latin-1", "replace").translate(_AS_LETTERS)
+        words = {text[max(run.start() - 16, 0) : run.end()] for run in re.finditer(_LONG_WORD, letters)}
+        for kind in KEYS:
+            if any(re.search(kind.pattern, word) for word in words):
+                text = re.sub(kind.pattern, kind.blank, text)
         return sound(text)
 
     def _without_known(self, text: str) -> str:
