@@ -51,6 +51,8 @@ SECRETS = [
     "«ghp_Ab12Cd34Ef56Gh78Ij90Kl12Mn34Op56Qr78»",
     "«github_pat_11ABCDEFG0abcdefghij_klmnopqrstuvwxyz0123456789»",
     "«glpat-Ab12Cd34Ef56Gh78Ij90»",
+    "«glpat-AbCd12-EfGh_34-IjK56»",
+    "鍵«eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.SflKxwRJSMeKKF2QT4»",
     "«xoxb-123456789012-abcdefghijkl»",
     "«hf_AbCdEfGhIjKlMnOp12345678»",
     "«AKIAIOSFODNN7EXAMPLE»",

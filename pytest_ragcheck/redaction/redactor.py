@@ -11,7 +11,7 @@ from typing import Any
 
 from pytest_ragcheck.redaction.escapes import Unescaped, has_escaped_alphanumeric
 from pytest_ragcheck.redaction.printable import sound
-from pytest_ragcheck.redaction.secret_patterns import KEYS, PATTERNS, REDACTED, blank_parameters
+from pytest_ragcheck.redaction.secret_patterns import KEY, PATTERNS, REDACTED, blank_parameters
 
 SHORTEST_SECRET = 4
 """A shorter known value would blank out ordinary text."""
@@ -32,9 +32,9 @@ _MOST_REMEMBERED = 2_000
 _CUT = "…"
 """Ends an excerpt, which may have cut a secret before it could be found."""
 
-_OF_KEYS = f"{string.ascii_letters}{string.digits}+/-_.".encode()
+_OF_KEYS = f"{string.ascii_letters}{string.digits}+/-_".encode()
 _AS_LETTERS = bytes.maketrans(_OF_KEYS, b"A" * len(_OF_KEYS))
-_LONG_WORD = b"A" * 20 + b"A*"
+_LONG_WORD = b"A" * 20
 
 
 class KnownSecret:
@@ -135,10 +135,10 @@ class Redactor:
                     text = re.sub(kind.pattern, kind.blank, text)
                     break
         letters = text.encode("latin-1", "replace").translate(_AS_LETTERS)
-        words = {text[max(run.start() - 16, 0) : run.end()] for run in re.finditer(_LONG_WORD, letters)}
-        for kind in KEYS:
-            if any(re.search(kind.pattern, word) for word in words):
-                text = re.sub(kind.pattern, kind.blank, text)
+        if _LONG_WORD in letters:
+            words = {text[max(run.start() - 16, 0) : run.end()] for run in re.finditer(_LONG_WORD + b"A*", letters)}
+            if any(re.search(KEY.pattern, word) for word in words):
+                text = re.sub(KEY.pattern, KEY.blank, text)
         return sound(text)
 
     def _without_known(self, text: str) -> str:

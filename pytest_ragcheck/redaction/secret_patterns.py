@@ -19,7 +19,7 @@ _SECRET_HEADER = re.compile(r"auth|cookie|key|token|secret|passw|sign|credential
 _LOOKS_RANDOM = re.compile(r"(?=.*\d)[\w+/=.~-]{20,}")
 # Anchored at the start of a run, which keeps the time linear.
 _RANDOM_RUN = re.compile(
-    r"(?<![A-Za-z0-9])(?:(?=[A-Za-z]*\d)[A-Za-z0-9]{12}|A[KS]IA|(?=[a-z]*[A-Z]+[a-z])[A-Za-z]{30})"
+    r"(?<![A-Za-z0-9])(?:(?=[A-Za-z]*\d)[A-Za-z0-9]{12}|A[KS]IA|glpat-(?=\D{0,19}\d)|(?=[a-z]*[A-Z]+[a-z])[A-Za-z]{30})"
 )
 _PLACEHOLDER = re.compile(r"\W{0,2}(?:[A-Z_]+|(?:(?:your|api)[-_]){0,2}(?:key|token|secret|pass(?:word)?))\W{0,2}")
 # Such as 12-character, HMAC-SHA256 and /v2/token.
@@ -139,21 +139,19 @@ PATTERNS = (
         ("hooks.slack.com/", "/api/webhooks/"),
         r"(hooks\.slack\.com/\w{4,20}/|/api/webhooks/\d{1,30}/)([\w/-]{20,})",
     ),
-)
-KEYS = (
-    SecretPattern(
-        (),
-        (
-            r"(?a)(?<![A-Za-z0-9])()((?:[rs]k_(?:live|test)_|whsec_|gsk_|lsv2_|hf_|npm_|dop_v1_|shpat_|github_pat_|"
-            r"gh[oprsu]_|dckr_pat_|r8_|jina_|ntn_|pcsk_|glsa_|sk-|xai-|pplx-|pypi-|glpat-|nvapi-|tvly-|xapp-|"
-            r"xox[abeprs]-|dapi|AIza|ya29\.|SG\.|ATATT|bot\d{8,12}:AA|A[KS]IA(?=[0-9A-Z]{16}\b))[\w.-]{10,})"
-        ),
-        _RANDOM_RUN.search,
-    ),
     # No match starts inside another, which keeps the time linear.
-    SecretPattern((), r"(?<![\w.-])()(eyJ[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*){1,3})"),
+    SecretPattern(("eyj",), r"(?a)(?<![\w.-])()(eyJ[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*){1,3})"),
 )
-"""Kinds that are sought in long words, which most prose lacks."""
+KEY = SecretPattern(
+    (),
+    (
+        r"(?a)(?<![A-Za-z0-9])()((?:[rs]k_(?:live|test)_|whsec_|gsk_|lsv2_|hf_|npm_|dop_v1_|shpat_|github_pat_|"
+        r"gh[oprsu]_|dckr_pat_|r8_|jina_|ntn_|pcsk_|glsa_|sk-|xai-|pplx-|pypi-|glpat-|nvapi-|tvly-|xapp-|"
+        r"xox[abeprs]-|dapi|AIza|ya29\.|SG\.|ATATT|bot\d{8,12}:AA|A[KS]IA(?=[0-9A-Z]{16}\b))[\w.-]{10,})"
+    ),
+    _RANDOM_RUN.search,
+)
+"""A key of a service, which is sought in long words. Most prose lacks these."""
 
 
 def url_secrets(url: str) -> list[str]:
