@@ -95,7 +95,7 @@ PATTERNS = (
     SecretPattern(
         ("private key-----",),
         r"()(-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z))",
-        re.compile(r"[\w+/]{40}").search,
+        re.compile(r"[\w+/]{30}").search,
     ),
     SecretPattern(
         ("@",),
