@@ -36,7 +36,8 @@ def combined_record(records: Sequence[Record], thresholds: Thresholds, new_leaks
     """
     One record for several of the same question, with all values in `repeated`.
 
-    Every score is the median of its values (the minimum for a prohibition), and the verdict is decided on them. Answer,
+    Every score is the median of its values (the minimum for a prohibition), and the verdict is decided on them. If the
+    medians pass and most records are a FAIL, the scores are those of the FAIL that is nearest to the medians. Answer,
     contexts and latency are those of the record whose scores are nearest, among the *new_leaks* if there are any. If
     one of the records is an ERROR, it is returned, unless another one breaks a prohibition.
     """
@@ -49,6 +50,12 @@ def combined_record(records: Sequence[Record], thresholds: Thresholds, new_leaks
     broken = "".join(f"{metric} is broken in {n} of {asked} {ATTEMPTS}" for metric, n in counts.items() if n)
     scores = {metric: _combined(records, metric) for record in records for metric in record.scores}
     decision = decide(records[0].question, scores, thresholds)
+    failed = [record for record in records if record.verdict is Verdict.FAIL]
+    if decision.verdict is Verdict.PASS and 2 * len(failed) > len(records):
+        # Most answers reach each threshold, but most fail another one.
+        scores = dict(min(failed, key=lambda record: _distance(record, scores)).scores)
+        decision = decide(records[0].question, scores, thresholds)
+        broken = f"{len(failed)} of {asked} answers failed, in different scores: "
     nearest = sorted(new_leaks or records, key=lambda record: _distance(record, scores))
     shown = next((record for record in nearest if record.verdict is decision.verdict), nearest[0])
     reason = broken + shown.reason if shown.verdict is decision.verdict else ""

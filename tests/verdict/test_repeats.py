@@ -62,6 +62,34 @@ def test_a_question_that_is_asked_once_and_judged_once_has_nothing_repeated():
     assert (record.repeated, record.unstable) == ({}, {})
 
 
+class Alternating:
+    """A judge that scores correctness and groundedness as the answer spells them, 0 or 1."""
+
+    async def judge(self, question: Any, answer: RagAnswer) -> Judgement:
+        correctness, groundedness = map(float, answer.text.split())
+        return Judgement(answer_correctness=correctness, groundedness=groundedness, error_message=answer.text)
+
+
+@pytest.mark.parametrize(
+    ("answers", "verdict"),
+    [
+        # The medians of both scores are 1.
+        (("0 1", "1 0", "1 1", "0 1", "1 0"), Verdict.FAIL),
+        (("0 1", "1 0", "1 1"), Verdict.FAIL),
+        (("0 1", "1 0", "1 1", "1 1"), Verdict.PASS),
+        (("0 1", "1 1", "1 1"), Verdict.PASS),
+    ],
+)
+def test_most_answers_decide_if_each_fails_another_score(answers: tuple[str, ...], verdict: Verdict):
+    record = checked(InTurn(*answers), Alternating(), repeats=len(answers))
+    assert record.verdict is verdict
+    failed = sum("0" in answer for answer in answers)
+    if verdict is Verdict.FAIL:
+        assert record.reason == f"{failed} of {len(answers)} answers failed, in different scores: 0 1"
+        assert (record.answer, record.shortfalls) == ("0 1", {"answer_correctness": 0.0})
+    assert record.repeated["groundedness"] == tuple((float(answer[2]),) for answer in answers)
+
+
 def test_repeated_judgements_give_their_median_and_a_large_spread_is_unstable():
     record = checked(InTurn("a"), ByAnswer(a=[0.9, 0.5, 0.6]), judge_repeats=3)
     assert record.verdict is Verdict.FAIL
