@@ -250,6 +250,9 @@ class TestCorrectness:
             ("Are receipts sent by post?", "Receipts are sent by post.", "Receipts are never sent by post."),
             ("Can the seats be moved?", "The seats can be moved.", "The seats can be turned but not moved."),
             ("Is the pool open in May?", "The pool is open in May.", "The pool is closed in May."),
+            ("Are there lockers?", "There are lockers.", "There are no longer lockers."),
+            ("Is tea included?", "Yes, tea is included.", "Tea is not included."),
+            ("May I bring a dog?", "You may not bring a dog.", "Yes, there is no reason not to bring a dog."),
             ("Enthält der Preis Strom?", "Der Preis enthält Strom.", "Der Preis enthält keinen Strom."),
             ("Le prix comprend-il le linge ?", "Le prix comprend le linge.", "Le prix ne comprend pas le linge."),
         ],
@@ -269,6 +272,8 @@ class TestCorrectness:
             ("Can I move my seat?", "You can move your seat.", "Seats cannot be sold, but you can move your seat."),
             ("Is parking free?", "Parking is free.", "Parking is free, and no ticket is needed."),
             ("Is the pool open in May?", "The pool is open in May.", "The pool is open in May, but closed in June."),
+            ("Is the pool open in June?", "The pool is open in June.", "The pool is not open in May, but is in June."),
+            ("Is tea included?", "Yes, tea is included.", "Tea is included."),
             ("Enthält der Preis Strom?", "Der Preis enthält Strom.", "Keine Sorge: Der Preis enthält Strom."),
         ],
     )

@@ -14,11 +14,12 @@ from pytest_ragcheck.judging.offline.negation import (
     says_yes,
     without_yes_or_no,
 )
-from pytest_ragcheck.judging.offline.words.polarity_words import NEGATIVE, NOT, SIGNED, WITHOUT
+from pytest_ragcheck.judging.offline.words.polarity_words import BUT, MORE, NEGATIVE, NOT, SIGNED, WITHOUT
 from pytest_ragcheck.judging.offline.words.sentences import sentences
 from pytest_ragcheck.judging.offline.words.terms import WITHOUT_POLARITY, TermDictionary
 
 _INFERRED_AGREEMENT = 0.8
+_LONGER = MORE | {"longer"}  # "no longer free"
 _OPENING = 1000  # characters searched for the first sentence
 
 
@@ -54,8 +55,8 @@ class AnswerPolarity:
 
     def opposes(self, expected: str, sought: ExpectedAnswer) -> bool:
         """True if the answer denies what the expected answer affirms, or affirms what it denies."""
-        if sought.content and sought.content <= self._asked and NEGATIVE.isdisjoint(self._asked | sought.distinct):
-            return self._denies_question(sought.content)
+        if (denies := self._denies_question(expected, sought)) is not None:
+            return denies
         common = (sought.content & self._all) - self._asked
         # A negation that the question has too denies nothing in the answer.
         most_denied = REACH * sum(map(NEGATIVE.__contains__, self._in_order))
@@ -71,17 +72,22 @@ class AnswerPolarity:
             return own.denied.isdisjoint(wanted.denied) and not own.affirmed.isdisjoint(wanted.denials)
         return may_deny and common <= own.denied - own.affirmed - wanted.denied
 
-    def _denies_question(self, asked: frozenset[str]) -> bool:
-        # True if the sentences with most of the terms deny one: "It does not cover theft" for "Does it cover theft?"
-        if NEGATIVE.isdisjoint(self._all) or self.says_yes is True:
-            return False
+    def _denies_question(self, expected: str, sought: ExpectedAnswer) -> bool | None:
+        # True if the expected answer only repeats the question, and the sentences with most of its words deny one:
+        # "It does not cover theft" for "Does it cover theft?" None if the expected answer says more, or denies.
+        content = sought.content.intersection(without_yes_or_no(expected, sought.terms))
+        if not content or content - self._asked or not NEGATIVE.isdisjoint(self._asked):
+            return None
+        is_yes = says_yes(expected)
+        is_yes = NEGATIVE.isdisjoint(sought.distinct) if is_yes is None else is_yes
+        if self.says_yes is not None:
+            return self.says_yes is not is_yes
+        if not is_yes:
+            return None
         read = [self._terms.with_ends(each) for each in sentences(self._text)]
-        numbers = [len(asked.intersection(terms)) for terms in read]
-        return all(
-            _denies(polarity(without_yes_or_no(self._text, terms) if not place else terms, WITHOUT_POLARITY), asked)
-            for place, (terms, number) in enumerate(zip(read, numbers, strict=True))
-            if number == max(numbers)
-        )
+        numbers = [len(content.intersection(terms)) for terms in read]
+        most = max(numbers)
+        return all(_denies(terms, content) for terms, number in zip(read, numbers, strict=True) if number == most)
 
     def _is_negative(self, text: str) -> bool:
         # True if *text* denies something; a "without" that the question has too does not count.
@@ -98,7 +104,13 @@ class AnswerPolarity:
         return polarity(without_yes_or_no(text, self._terms.with_ends(text)), WITHOUT_POLARITY)
 
 
-def _denies(own: Polarity, asked: frozenset[str]) -> bool:
+def _denies(sentence: Sequence[str], asked: frozenset[str]) -> bool:
+    own = polarity(sentence, WITHOUT_POLARITY)
+    if BUT in sentence:
+        rest = polarity(sentence[sentence.index(BUT) + 1 :], WITHOUT_POLARITY)
+        if not asked.isdisjoint(rest.affirmed - own.denied):
+            return False  # "not in May, but in June"
     # The last focus of a denial is next to its negation; another one is the subject.
-    foci = {id(denied): focus for focus, denied in own.denials.items()}
-    return not asked.isdisjoint(set(foci.values()) - own.affirmed)
+    denials = {id(denied): denied[denied.index(focus) :] for focus, denied in own.denials.items() if focus in denied}
+    foci = {next((term for term in denied if term not in _LONGER), "") for denied in denials.values()}
+    return not asked.isdisjoint(foci - own.affirmed)

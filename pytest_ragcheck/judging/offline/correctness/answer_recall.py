@@ -24,7 +24,7 @@ from pytest_ragcheck.judging.offline.details.list_items import adds_to, entries_
 from pytest_ragcheck.judging.offline.details.roles import may_swap_nouns, read_clauses, swapped_noun, swapped_role
 from pytest_ragcheck.judging.offline.grounding.groundedness import PASS_LINE, scaled
 from pytest_ragcheck.judging.offline.lazy import lazy
-from pytest_ragcheck.judging.offline.negation import says_yes
+from pytest_ragcheck.judging.offline.negation import says_yes, without_yes_or_no
 from pytest_ragcheck.judging.offline.quantities.quantity import DATED_OR_MEASURED
 from pytest_ragcheck.judging.offline.quantities.rates import BOUNDS
 from pytest_ragcheck.judging.offline.words.polarity_words import EXCEPT, NEGATIVE, NOT
@@ -114,6 +114,8 @@ class AnswerRecall:
         lacking = (sought.distinct - answer.all) | other_quantities
         if not _DENYING.isdisjoint(answer.all):
             lacking -= _DENYING  # "without a visa" for "no visa is required"
+        if wanted and lacking.isdisjoint(without_yes_or_no(expected, sought.terms)):
+            lacking = frozenset()  # "You can" for "Yes, you can"
         missing = lacking - self._rounded(sought, lacking) if sought.has_number else lacking
         is_late = not missing and answer.mentions_late(sought)
         raw: float | None
