@@ -10,8 +10,7 @@ import pytest
 
 from pytest_ragcheck.judging.model.reply_object import strict_schema
 from pytest_ragcheck.metrics.ragas.formulas import answer_correctness, factuality
-from pytest_ragcheck.metrics.ragas.model_ragas import facts_prompt
-from pytest_ragcheck.metrics.ragas.ragas_facts import AnswerFacts
+from pytest_ragcheck.metrics.ragas.model_ragas import AnswerFacts, facts_prompt
 from pytest_ragcheck.metrics.ragas.stand_ins import RagasStandIns
 from pytest_ragcheck.rag.answer import RagAnswer
 from pytest_ragcheck.scores.catalogue import RAGAS, RAGAS_STAND_INS
