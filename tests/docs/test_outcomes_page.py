@@ -27,7 +27,7 @@ def test_every_kind_of_error_is_in_the_table() -> None:
         r"^\| `(\w+)` \|", (DOCS / "reference" / "outcomes.md").read_text(encoding="utf-8"), re.MULTILINE
     )
     raised = {error.kind for error in kinds(MeasurementError) if error is not RecordedError}
-    sources = [PROJECT / "pytest_ragcheck" / name for name in ("verdict/verdict.py", "plugin/ending/item_outcomes.py")]
+    sources = [PROJECT / "pytest_ragcheck" / name for name in ("verdict/verdict.py", "plugin/ending/gated_outcomes.py")]
     text = "".join(source.read_text(encoding="utf-8") for source in sources)
     decided = set(re.findall(r'kind = "(\w+)"', text)) | set(re.findall(r'error_kind="(\w+)"', text))
     assert decided == {"unscored", "nothing_to_assert", "not_evaluated"}

@@ -37,7 +37,7 @@ class GateItem:
 
         *not_passed* is as for `reach_of`.
         """
-        from pytest_ragcheck.plugin.ending.gating import decided, older_lines
+        from pytest_ragcheck.plugin.ending.gated_outcomes import decided, older_lines
         from pytest_ragcheck.report.terminal.gate_lines import decision_headline, decision_lines, decision_text
 
         decision = decided(self._config, run, not_passed=not_passed)
@@ -55,7 +55,7 @@ class GateItem:
     def finish(self, run: Run) -> None:
         """Complete the outcome of the run, whether or not the gate has decided."""
         if run.ran and run.unfinished:
-            from pytest_ragcheck.plugin.ending.gating import gate_name
+            from pytest_ragcheck.plugin.ending.gated_outcomes import gate_name
 
             run.gate.lines = [f"{gate_name(self._config)}: not compared: {run.unfinished}"]
         if run.gate.headline:

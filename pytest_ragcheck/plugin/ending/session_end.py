@@ -17,7 +17,7 @@ from pytest_ragcheck.plugin.collecting.collection_scope import reach_of
 from pytest_ragcheck.plugin.collecting.gate_baseline import baseline_if_read, rules_of
 from pytest_ragcheck.plugin.collecting.preconditions import NO_ENDPOINT
 from pytest_ragcheck.plugin.configuration import settings_of
-from pytest_ragcheck.plugin.ending.item_outcomes import outcomes_of
+from pytest_ragcheck.plugin.ending.gated_outcomes import outcomes_of
 from pytest_ragcheck.plugin.run_state import OVER_BUDGET, GateOutcome, Run
 from pytest_ragcheck.plugin.workers.worker_info import run_folder, runs_everything
 from pytest_ragcheck.questions.question_rows import questions_document
