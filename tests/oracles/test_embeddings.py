@@ -15,7 +15,7 @@ import pytest
 from pytest_ragcheck.config.settings import Settings
 from pytest_ragcheck.errors import JudgeError
 from pytest_ragcheck.judging.embeddings.embeddings_choice import choose_embeddings
-from pytest_ragcheck.judging.embeddings.local_embeddings import LocalEmbeddings
+from pytest_ragcheck.judging.embeddings.transformers_model import LocalEmbeddings
 from pytest_ragcheck.metrics.metric_choice import choose_metrics
 from pytest_ragcheck.rag.answer import RagAnswer
 from tests.making import a_question

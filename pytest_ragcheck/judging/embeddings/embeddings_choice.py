@@ -33,7 +33,7 @@ def choose_embeddings(settings: Settings) -> Embeds:
     if not settings.judge.embedding_model:
         return NoEmbeddings(reason=NO_EMBEDDING_MODEL)
     if settings.judge.embedding_model.startswith(LOCAL):
-        from pytest_ragcheck.judging.embeddings.local_embeddings import LocalEmbeddings
+        from pytest_ragcheck.judging.embeddings.transformers_model import LocalEmbeddings
 
         return LocalEmbeddings(settings.judge.embedding_model.removeprefix(LOCAL))
     from pytest_ragcheck.judging.model.model_kind import EMBEDDING_MODEL

@@ -1,4 +1,4 @@
-"""Loads models with the transformers library, from a folder or the hub."""
+"""Loads models with the transformers library, from a folder or the hub, and computes embeddings by one."""
 
 from __future__ import annotations
 
@@ -6,13 +6,19 @@ import json
 import os
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.frozen import frozen
+from pytest_ragcheck.judging.embeddings.local_model import LocalModel, file_states
+from pytest_ragcheck.judging.judgement import digest_of
+
+if TYPE_CHECKING:
+    from pytest_ragcheck.judging.embeddings.embeds import Vector
 
 CONFIG, WEIGHTS, INDEX = "config.json", "model.safetensors", "model.safetensors.index.json"
 
@@ -137,3 +143,30 @@ def quiet_loading() -> Iterator[None]:
             hub.set_verbosity(hubs_level)
             if shows_bars:
                 logging.enable_progress_bar()
+
+
+class LocalEmbeddings:
+    """The mean of the model's last outputs over all tokens of a text, the default of sentence-transformers."""
+
+    def __init__(self, model: str) -> None:
+        self.fingerprint = digest_of([model, file_states(Path(model))])
+        """Digest of the name and, for a folder, of the names, sizes and times of its files."""
+
+        self._model = LocalModel(model, setting="rag_embedding_model", load=load)
+
+    async def embed(self, texts: Sequence[str]) -> Mapping[str, Vector]:
+        """The vector of each text; text beyond the model's limit is cut off."""
+        distinct = list(dict.fromkeys(texts))
+        vectors = [await self._model.use(partial(_vector, text=text)) for text in distinct]
+        return dict(zip(distinct, vectors, strict=True))
+
+
+def _vector(loaded: Loaded, *, text: str) -> Vector:
+    # Tokenizers reject lone surrogates.
+    text = text.encode("utf-8", "replace").decode("utf-8").strip()
+    most = loaded.longest_input
+    ids = loaded.tokenizer.encode(text, truncation=most is not None, max_length=most)
+    torch = loaded.torch
+    with torch.no_grad():
+        output = loaded.model(torch.tensor([ids]), attention_mask=torch.ones(1, len(ids), dtype=torch.long))
+    return tuple(output.last_hidden_state[0].mean(dim=0).tolist())
