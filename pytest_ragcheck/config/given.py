@@ -12,7 +12,7 @@ from typing import Any
 
 from pytest_ragcheck.config.metric_readers import read_minimum, read_weight
 from pytest_ragcheck.config.readers import URL_READERS, model_and_url, read_embedding_model, read_header, read_identity
-from pytest_ragcheck.config.setting import Setting
+from pytest_ragcheck.config.table import Setting
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.redaction import shown_url
 

@@ -27,7 +27,7 @@ def test_nothing_is_loaded():
     ours = {{name.removeprefix("pytest_ragcheck.") for name in sys.modules if name.startswith("pytest_ragcheck.")}}
     assert ours <= {{
         "_version", "config", "config.baseline_place", "config.metric_readers", "config.numbers",
-        "config.readers", "config.setting", "config.table", "frozen", "package_text", "plugin",
+        "config.readers", "config.table", "frozen", "package_text", "plugin",
         "plugin.configuration", "plugin.ending", "plugin.ending.recorder", "plugin.fixtures", "plugin.hooks",
         "plugin.item_records", "plugin.plain_modules", "plugin.question_files", "plugin.run_state",
         "plugin.workers", "plugin.workers.transport", "questions", "questions.question_file_names", "scores",
