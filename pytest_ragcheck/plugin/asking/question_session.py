@@ -17,14 +17,13 @@ from pytest_ragcheck.engine.fingerprint import store_key
 from pytest_ragcheck.engine.prefetch import Prefetcher
 from pytest_ragcheck.errors import EndpointUnreachable, IngestionError, UsageError
 from pytest_ragcheck.frozen import replace
-from pytest_ragcheck.plugin.asking.asker import Asker, with_question
+from pytest_ragcheck.plugin.asking.asker import Asker, Waiting, with_question
 from pytest_ragcheck.plugin.asking.checker import Checker
 from pytest_ragcheck.plugin.asking.live_fixtures import live_fixtures
 from pytest_ragcheck.plugin.asking.preflight_step import Preflight
 from pytest_ragcheck.plugin.asking.schedule import AGAIN, CALLED, SWITCHED_OFF, Backends, Schedule
 from pytest_ragcheck.plugin.asking.session_loop import loop_of
 from pytest_ragcheck.plugin.asking.shared_run import forget_limits, limits_of, opened_store
-from pytest_ragcheck.plugin.asking.waiting import Waiting
 from pytest_ragcheck.plugin.configuration import is_fork, settings_of
 from pytest_ragcheck.plugin.guests.interruption import end_cleanly_on_sigterm, shorten
 from pytest_ragcheck.plugin.run_state import begin_run
