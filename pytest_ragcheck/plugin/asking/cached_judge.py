@@ -7,8 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pytest_ragcheck.engine.store.caching_judge import CachingJudge, Fingerprinted
-from pytest_ragcheck.engine.store.verdict_cache import VerdictCache
+from pytest_ragcheck.engine.store.verdict_cache import CachingJudge, Fingerprinted, VerdictCache
 from pytest_ragcheck.plugin.run_state import run_of
 from pytest_ragcheck.plugin.workers.worker_info import worker_info
 

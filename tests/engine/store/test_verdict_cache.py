@@ -15,8 +15,7 @@ from typing import Any
 
 import pytest
 
-from pytest_ragcheck.engine.store.caching_judge import CachingJudge
-from pytest_ragcheck.engine.store.verdict_cache import FILE, VerdictCache
+from pytest_ragcheck.engine.store.verdict_cache import FILE, CachingJudge, VerdictCache
 from pytest_ragcheck.errors import JudgeError, JudgeReplyError
 from pytest_ragcheck.judging.judgement import JudgeIdentity, Judgement
 from pytest_ragcheck.judging.model.openai_judge import OpenAIJudge

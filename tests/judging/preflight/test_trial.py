@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_ragcheck.concurrency.limiter import NO_LIMIT
-from pytest_ragcheck.engine.store.caching_judge import CachingJudge
-from pytest_ragcheck.engine.store.verdict_cache import VerdictCache
+from pytest_ragcheck.engine.store.verdict_cache import CachingJudge, VerdictCache
 from pytest_ragcheck.errors import JudgeReplyError, JudgeUnavailable
 from pytest_ragcheck.judging.judgement import Judgement
 from pytest_ragcheck.judging.model.openai_judge import OpenAIJudge

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_ragcheck.engine.store.caching_judge import CachingJudge
-from pytest_ragcheck.engine.store.verdict_cache import FILE, VerdictCache
+from pytest_ragcheck.engine.store.verdict_cache import FILE, CachingJudge, VerdictCache
 from pytest_ragcheck.errors import JudgeReplyError
 from pytest_ragcheck.judging.embeddings.embeds import NoEmbeddings
 from pytest_ragcheck.judging.model.openai_judge import OpenAIJudge
