@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
 
 from pytest_ragcheck.errors import UsageError
-from pytest_ragcheck.rag.blocking_client import BlockingRagClient
-from pytest_ragcheck.rag.client_calls import ClientCalls
+from pytest_ragcheck.rag.client_calls import BlockingRagClient, ClientCalls
 from pytest_ragcheck.redaction import header_secrets
 
 if TYPE_CHECKING:

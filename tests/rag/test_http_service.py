@@ -15,7 +15,7 @@ from tests.servers.fake_endpoint import FakeEndpoint, json_reply
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pytest_ragcheck.rag.blocking_client import BlockingRagClient
+    from pytest_ragcheck.rag.client_calls import BlockingRagClient
 
 T = TypeVar("T")
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import socket
     from collections.abc import Awaitable, Callable
 
-    from pytest_ragcheck.rag.blocking_client import BlockingRagClient
+    from pytest_ragcheck.rag.client_calls import BlockingRagClient
     from pytest_ragcheck.rag.documents.document_routes import DocumentRoutes, ServerDocument
     from tests.servers.fake_endpoint import Behaviour
 
