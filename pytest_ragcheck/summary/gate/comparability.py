@@ -1,13 +1,14 @@
-"""Finds differences that make a run and its baseline incomparable."""
+"""Finds differences that make a run and its baseline incomparable, and the scores that questions lost."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from pytest_ragcheck.scores.catalogue import ABSTAINED, DEMANDED, JUDGED
-from pytest_ragcheck.summary.gate.lost_scores import needs_more_than_labels
+from pytest_ragcheck.scores.catalogue import ABSTAINED, DEMANDED, JUDGED, group_of
+from pytest_ragcheck.summary.gate.procedure.count_test import floor_value
 from pytest_ragcheck.summary.predictions_reader import judge_name
 from pytest_ragcheck.verdict.failure_text import some
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from pytest_ragcheck.verdict.record import Record
 
     Differing = Mapping[str, tuple[object, object]]
+    from pytest_ragcheck.summary.predictions_reader import Key
 
 _SHOWN = 5
 _SETTINGS = ("judge", "prompt", "tier", "top_k")
@@ -91,3 +93,39 @@ def _metrics(measured: Iterable[Change]) -> str:
 
 def _some(values: Iterable[object]) -> str:
     return some(dict.fromkeys("none" if value is None else str(value) for value in values), _SHOWN)
+
+
+@dataclass(slots=True)
+class LostScores:
+    """The questions with a score of a metric in the latest saved run, today, or both."""
+
+    metric: str
+    lost: list[Key] = field(default_factory=list)
+    n_gained: int = 0
+    n: int = 0
+
+    @property
+    def red(self) -> bool:
+        return needs_more_than_labels(self.metric) and len(self.lost) >= floor_value(self.n_gained, self.n)
+
+
+def needs_more_than_labels(metric: str) -> bool:
+    """True if the metric may not apply to an answer, as without citation markers."""
+    return group_of(metric) in {None, "citations"} and metric not in DEMANDED
+
+
+def lost_scores(changes: Iterable[Change]) -> list[LostScores]:
+    found: dict[str, LostScores] = {}
+    for change in changes:
+        now, saved = change.now, change.before.saved
+        # A refusal of an unanswerable question is right, and cites nothing.
+        if not (saved and now.question.answerable):
+            continue
+        for metric in {ABSTAINED, *now.thresholds, *now.dropped}:
+            scores = found.setdefault(metric, LostScores(metric))
+            had, has = metric in saved[-1][0].scores, metric in now.scores
+            scores.n += had or has
+            scores.n_gained += has > had
+            if had > has:
+                scores.lost.append(now.question.key)
+    return [found[metric] for metric in sorted(found) if found[metric].lost]

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.metrics.mentions import broken
 from pytest_ragcheck.scores.catalogue import PROHIBITIONS
-from pytest_ragcheck.summary.gate.comparability import differences
+from pytest_ragcheck.summary.gate.comparability import LostScores, differences, lost_scores
 from pytest_ragcheck.summary.gate.gate_replies import evidence_of
-from pytest_ragcheck.summary.gate.lost_scores import LostScores, lost_scores
 from pytest_ragcheck.summary.gate.procedure.count_test import floor_value
 from pytest_ragcheck.summary.gate.run_findings import Judging, findings_of, judging_of
 from pytest_ragcheck.summary.gate_rules import COMPARING, GateRules
