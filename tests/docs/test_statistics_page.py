@@ -5,10 +5,9 @@ from __future__ import annotations
 import math
 import re
 
-from pytest_ragcheck.summary.gate.procedure.candidate import ASKS, MORE_ASKS
+from pytest_ragcheck.summary.gate.procedure.candidate import ASKS, LEVEL, MORE_ASKS
 from pytest_ragcheck.summary.gate.procedure.count_test import critical_value
 from pytest_ragcheck.summary.gate.procedure.gate_session import COUNT_SHARE, FEWEST_QUESTIONS
-from pytest_ragcheck.summary.gate.procedure.side_by_side import LEVEL
 from tests.docs.pages import DOCS
 
 PAGE = (DOCS / "explanation" / "statistics.md").read_text(encoding="utf-8")

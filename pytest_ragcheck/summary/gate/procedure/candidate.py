@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from itertools import combinations
 
-from pytest_ragcheck.summary.gate.procedure.compared_question import AskAgain, ComparedQuestion, KnownRun, Look, Steps
+from pytest_ragcheck.summary.gate.procedure.compared_question import (
+    AskAgain,
+    ComparedQuestion,
+    JudgeAnew,
+    KnownRun,
+    Look,
+    Steps,
+)
 from pytest_ragcheck.summary.gate.procedure.gate_findings import Examined, Outcome, SideBySide
-from pytest_ragcheck.summary.gate.procedure.side_by_side import judge_side_by_side
 
 ASKS = 2
 """Most further looks at a newly failing question, and at a failing one when a run is saved."""
@@ -78,3 +86,92 @@ def _improvement(question: ComparedQuestion, run: KnownRun, deterministic: bool)
 
 def _answers(looks: Sequence[Look]) -> list[str]:
     return [look.answer for look in looks if look.answer is not None]
+
+
+LEVEL = 0.01
+"""Chance that an answer as good as the recorded one is called worse."""
+
+_FIRST, MOST = 5, 8
+"""Judgements of each side after the first and after the second round."""
+
+_SECOND_ROUND_P = 0.05
+"""Largest p of the first round that leads to a second round."""
+
+
+def judge_side_by_side(
+    question: ComparedQuestion, recorded: Sequence[str], new: Sequence[str], *, deterministic: bool
+) -> Steps[SideBySide | None]:
+    """
+    The judgements of both sides and their test; None if the answers could not be judged.
+
+    After 5 judgements of each side p must be 1/252, the least value; after 8 it must be at most the rest of `LEVEL`. A
+    deterministic judge judges each answer once, and every new answer must score below every recorded one. Most of
+    the new ones must also be a FAIL.
+
+    *question* names the asserted metrics. *recorded* has the digests of the answers that passed when saved, and *new*
+    those of the answers that failed, each at least one.
+    """
+    distinct = [tuple(dict.fromkeys(answers)) for answers in (recorded, new)]
+    if deterministic:
+        margins = yield from _margins(question, *distinct)
+        return margins and _found(*margins, float(max(margins[1]) >= min(margins[0])), 0)
+    first, second = ((answers * MOST)[:MOST] for answers in distinct)
+    margins = yield from _margins(question, first[:_FIRST], second[:_FIRST])
+    if margins is None:
+        return None
+    p, least = worse_p(*margins), 1 / math.comb(2 * _FIRST, _FIRST)
+    if p <= least or p > _SECOND_ROUND_P:
+        return _found(*margins, p, least)
+    more = yield from _margins(question, first[_FIRST:], second[_FIRST:])
+    if more is None:
+        return None
+    old, late = margins[0] + more[0], margins[1] + more[1]
+    return _found(old, late, worse_p(old, late), LEVEL - least)
+
+
+def _found(recorded: tuple[float, ...], new: tuple[float, ...], p: float, level: float) -> SideBySide:
+    # A new answer that the judge usually passes is no failure, whatever its first verdict.
+    return SideBySide(recorded=recorded, new=new, p=p, worse=p <= level and sorted(new)[len(new) // 2] < 0)
+
+
+def worse_p(recorded: Sequence[float], new: Sequence[float]) -> float:
+    """
+    The chance that a random choice of values for the new side has a sum as low, 0..1.
+
+    Each side has at least one value.
+
+    Source: the exact permutation test of two samples, Fisher (1935), one-sided; ties count against the new side.
+    """
+    values = [*recorded, *new]
+    observed = math.fsum(new) + 1e-9
+    sums = list(map(sum, combinations(values, len(new))))
+    return sum(each <= observed for each in sums) / len(sums)
+
+
+def _margins(
+    question: ComparedQuestion, recorded: Sequence[str], new: Sequence[str]
+) -> Steps[tuple[tuple[float, ...], tuple[float, ...]] | None]:
+    # The margins of both sides over the metrics that all judgements scored; None without such a metric.
+    order = alternating(len(recorded), len(new))
+    sides = recorded, new
+    reply = yield JudgeAnew(key=question.key, answers=tuple(sides[side][place] for side, place in order))
+    # A damaged shard can have the reply to another request.
+    if not isinstance(reply, tuple) or len(reply) != len(order):
+        return None
+    common = [metric for metric in question.thresholds if all(metric in scores for scores in reply)]
+    if not common:
+        return None
+    margins = {at: question.margin({m: scores[m] for m in common}) for at, scores in zip(order, reply, strict=True)}
+    return (
+        tuple(margins[0, place] for place in range(len(recorded))),
+        tuple(margins[1, place] for place in range(len(new))),
+    )
+
+
+def alternating(first: int, second: int) -> list[tuple[int, int]]:
+    """Return side and index of each judgement: the sides alternate, and so does the side that begins a pair."""
+    order: list[tuple[int, int]] = []
+    for place in range(max(first, second)):
+        pair = [(side, place) for side, size in enumerate((first, second)) if place < size]
+        order += pair if place % 2 == 0 else reversed(pair)
+    return order

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from pytest_ragcheck.summary.gate.procedure.candidate import alternating, judge_side_by_side, worse_p
 from pytest_ragcheck.summary.gate.procedure.compared_question import (
     ComparedQuestion,
     JudgeAnew,
@@ -15,7 +16,6 @@ from pytest_ragcheck.summary.gate.procedure.compared_question import (
     Request,
     drive,
 )
-from pytest_ragcheck.summary.gate.procedure.side_by_side import alternating, judge_side_by_side, worse_p
 from tests.summary.gate.procedure.outside import look, question
 
 if TYPE_CHECKING:
