@@ -10,7 +10,7 @@ from pytest_ragcheck.errors import EndpointError, EndpointUnreachable
 from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.rag.http.http_exchange import HttpExchange
 from pytest_ragcheck.rag.http.route import HttpRoute
-from pytest_ragcheck.rag.http_endpoint import HttpEndpoint
+from pytest_ragcheck.rag.http_service import HttpEndpoint
 
 if TYPE_CHECKING:
     from pytest_ragcheck.rag.answer import RagAnswer
