@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from pytest_ragcheck.demo.documentation import CANDIDATES, INVENTED, MOST_WORDS
+from pytest_ragcheck.demo.index import words_of
 from pytest_ragcheck.demo.quoting import REFUSAL, Answer, answer, best_first
-from pytest_ragcheck.demo.words import words_of
 
 if TYPE_CHECKING:
     from pytest_ragcheck.demo.chunks import Passage

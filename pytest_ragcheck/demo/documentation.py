@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_ragcheck.demo import quoting
-from pytest_ragcheck.demo.index import Index, read_corpus
-from pytest_ragcheck.demo.words import words_of
+from pytest_ragcheck.demo.index import Index, read_corpus, words_of
 
 CANDIDATES = 20
 """Minimum number of passages to fetch, from which the best `top_k` are chosen."""

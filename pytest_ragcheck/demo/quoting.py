@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from pytest_ragcheck.demo.chunks import Passage, without_code
-from pytest_ragcheck.demo.words import words_of
+from pytest_ragcheck.demo.index import words_of
 from pytest_ragcheck.frozen import frozen
 
 REFUSAL = "The documents do not answer this question."
