@@ -12,7 +12,7 @@ from importlib.metadata import version
 from pathlib import Path
 from unicodedata import category
 
-from pytest_ragcheck.concurrency.batches import Batches
+from pytest_ragcheck.concurrency.threads import Batches
 from pytest_ragcheck.errors import JudgeError, UsageError
 from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.judging.embeddings.local_model import LocalModel, file_states, missing_packages_error
