@@ -12,7 +12,7 @@ from pytest_ragcheck.summary.gate.baseline_reader import Baseline, BaselineRow
 from pytest_ragcheck.summary.gate.procedure.count_test import binomial_p, critical_value
 from pytest_ragcheck.summary.gate.procedure.gate_session import COUNT_SHARE
 from pytest_ragcheck.summary.gate.procedure.run_permutation import lower_sum_p
-from pytest_ragcheck.summary.intervals import mean_interval, rate_difference_interval
+from pytest_ragcheck.summary.metric_statistics import mean_interval, rate_difference_interval
 from pytest_ragcheck.summary.predictions_reader import Key
 from pytest_ragcheck.verdict.verdict import Verdict
 

@@ -9,7 +9,7 @@ from typing import Literal, get_args
 
 from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.summary.gate.baseline_reader import BaselineRow
-from pytest_ragcheck.summary.intervals import mean_interval, wilson
+from pytest_ragcheck.summary.metric_statistics import mean_interval, wilson
 from pytest_ragcheck.summary.predictions_reader import Key, judge_name
 from pytest_ragcheck.summary.trend_run import TrendRun
 from pytest_ragcheck.verdict.failure_text import some

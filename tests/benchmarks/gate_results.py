@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, astuple, dataclass
 from pathlib import Path
 
-from pytest_ragcheck.summary.intervals import wilson
+from pytest_ragcheck.summary.metric_statistics import wilson
 
 RESULTS = Path(__file__).with_name("gate_results.jsonl")
 

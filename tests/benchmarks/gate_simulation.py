@@ -27,7 +27,7 @@ from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING
 
-from pytest_ragcheck.summary.intervals import student_quantile
+from pytest_ragcheck.summary.metric_statistics import student_quantile
 from tests.benchmarks.gate_models import NULL, OUTSIDE, Model, World, broken
 from tests.benchmarks.gate_results import RESULTS, Tally, read_results, write_results
 from tests.benchmarks.gate_tables import tables

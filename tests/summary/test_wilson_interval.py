@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_ragcheck.summary.intervals import wilson
+from pytest_ragcheck.summary.metric_statistics import wilson
 
 
 def test_the_interval_of_a_rate() -> None:

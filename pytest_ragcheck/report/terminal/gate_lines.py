@@ -21,7 +21,7 @@ from pytest_ragcheck.summary.flaky import Flaky
 from pytest_ragcheck.summary.gate.baseline_comparison import Comparison
 from pytest_ragcheck.summary.gate.gate_decision import Decision, Rate
 from pytest_ragcheck.summary.gate.procedure.gate_findings import GateFindings
-from pytest_ragcheck.summary.intervals import wilson
+from pytest_ragcheck.summary.metric_statistics import wilson
 
 
 def decision_lines(decision: Decision) -> Iterator[str]:

@@ -10,7 +10,7 @@ from statistics import StatisticsError, correlation, pvariance
 
 from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.summary.calibration.confusion import Confusion, Judged, confusion
-from pytest_ragcheck.summary.intervals import student_quantile, wilson
+from pytest_ragcheck.summary.metric_statistics import student_quantile, wilson
 
 _LARGEST_NUMBER_OF_BLOCKS = 200
 """With more groups than this, the jackknife leaves out several at a time."""

@@ -17,7 +17,7 @@ from pytest_ragcheck.summary.gate.procedure.compared_question import (
 )
 from pytest_ragcheck.summary.gate.procedure.gate_findings import MeanFinding, MetricDrop
 from pytest_ragcheck.summary.gate.procedure.run_permutation import lower_sum_p
-from pytest_ragcheck.summary.intervals import student_quantile
+from pytest_ragcheck.summary.metric_statistics import student_quantile
 
 _SECOND_ROUND_P = 0.2
 """Largest p after one judgement of each answer that leads to a second judgement."""
