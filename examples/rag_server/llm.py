@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from pytest_ragcheck.demo.quoting import REFUSAL, Answer, Quote
+from pytest_ragcheck.demo.documentation import REFUSAL, Answer, Quote
 
 from .replies import Completion
 

@@ -9,9 +9,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-from pytest_ragcheck.demo.documentation import CANDIDATES, INVENTED, MOST_WORDS
+from pytest_ragcheck.demo.documentation import (
+    CANDIDATES,
+    INVENTED,
+    MOST_WORDS,
+    REFUSAL,
+    Answer,
+    best_first,
+    quoted_answer,
+)
 from pytest_ragcheck.demo.index import words_of
-from pytest_ragcheck.demo.quoting import REFUSAL, Answer, answer, best_first
 
 if TYPE_CHECKING:
     from pytest_ragcheck.demo.chunks import Passage
@@ -109,13 +116,13 @@ class Answerer:
         started = time.perf_counter()
         metrics: dict[str, float] = {}
         if self.model is None:
-            said = answer(question, passages, rarity)
+            said = quoted_answer(question, passages, rarity)
         else:
             completion = self.model.answer(question, passages)
             said = completion.answer
             metrics.update(completion.tokens)
         if self.faults.answer_all and said.text == REFUSAL:
-            said = answer(question, passages, rarity, least_evidence=0.0)
+            said = quoted_answer(question, passages, rarity, least_evidence=0.0)
             said = Answer(text=INVENTED) if said.text == REFUSAL else said
         return {
             "answer": self._with_markers(self.faults.spoiled(said.text), said, len(passages)) + self._obeyed(passages),

@@ -17,7 +17,7 @@ from pytest_ragcheck.demo.chunks import Chunk, Passage, chunks_of
 from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.package_text import package_text
 
-# Function words carry no topic. Question words are included, because `quoting.answer` checks them itself.
+# Function words carry no topic. Question words are included, because `quoted_answer` checks them itself.
 STOP_WORDS = frozenset(package_text("demo/stop_words.txt").split())
 
 # The parts of a word may be joined by `_`, `-` or `.`: rag_top_k, read-ahead, conftest.py, 0.7.
