@@ -1,11 +1,12 @@
-"""Sets up a project in a temporary folder, in which a test runs pytest."""
+"""Sets up a project in a temporary folder, in which a test runs pytest with questions and canned replies."""
 
 from __future__ import annotations
 
 import json
 import os
+from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import asdict, field, replace
 from importlib import import_module
 from pathlib import Path
 from pkgutil import walk_packages
@@ -14,8 +15,8 @@ from typing import Any
 import pytest
 
 from pytest_ragcheck.errors import UsageError
+from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.package_text import package_text
-from pytest_ragcheck.testing.canned_question import CannedQuestion
 from pytest_ragcheck.testing.run_result import RunResult
 
 # pytester unloads the modules that its runs import. A second import costs time, and breaks PyYAML and httpx, whose
@@ -26,6 +27,55 @@ for _module in ("yaml", "httpcore", "httpcore2"):
 for _found in walk_packages([str(Path(__file__).parents[1])], "pytest_ragcheck."):
     if not _found.name.startswith("pytest_ragcheck.testing"):
         import_module(_found.name)
+
+
+@frozen
+class CannedQuestion:
+    """
+    One question of a test, with the reply of the system and the scores of the judge.
+
+    Authors of metrics, judges and datasets pass it to `RagProject.ask`.
+    """
+
+    id: str
+    question: str
+    answer: str = "The window is 30 days."
+    """The answer of the system."""
+
+    contexts: tuple[str, ...] = ("Refunds are possible for 30 days.",)
+    """The texts that the system retrieved."""
+
+    source_ids: tuple[str, ...] | None = None
+    """The document ids of the contexts, in order; None if the system returns none."""
+
+    answer_correctness: float | None = 1.0
+    """The judge's score, 0..1; None if there is none."""
+
+    groundedness: float | None = 1.0
+    """The judge's score, 0..1; None if there is none."""
+
+    error_message: str = ""
+    """The weakness of the answer that the judge names."""
+
+    abstained: bool | None = None
+    """True if the judge finds that the system declined to answer."""
+
+    unsupported_claims: tuple[str, ...] = ()
+    """The claims that the judge finds in no context."""
+
+    endpoint_error: str = ""
+    """The message of the `EndpointError` that the system raises; empty if it answers."""
+
+    judge_error: str = ""
+    """The message of the `JudgeError` that the judge raises; empty if it judges."""
+
+    entry: Mapping[str, Any] = field(default_factory=dict)
+    """Further keys of the question in its file, such as `expected_answer`."""
+
+    def but(self, **changes: Any) -> CannedQuestion:
+        """Return a copy with other replies."""
+        return replace(self, **changes)
+
 
 CLASSES = package_text("testing/canned_classes.txt")
 """The system and the judge of a project's conftest.py, which read their replies from canned.json."""
