@@ -72,6 +72,9 @@ def _changed(chosen: argparse.Namespace, now: BaselineFile, root: Path) -> list[
     absent = recorded.keys() - rows.keys() - asked_rows(files).keys()
     reach = replace(Reach.from_row(now.document.get("reach", {})), root=root)
     gone = {key for key in absent if reach.expects(*key)}
+    if gone and recorded.keys().isdisjoint(rows):
+        advice = f"Give -o another file, or delete {path.name}."
+        raise UsageError(f"{chosen.results}: it shares no question with {path}. {advice}")
     if not now.document["predictions"]:
         kinds = ", ".join(dict.fromkeys(row.error_kind for row in rows.values()))
         raise UsageError(
@@ -116,8 +119,6 @@ def _accepted(chosen: argparse.Namespace, now: BaselineFile, earlier: BaselineFi
     if not keys:
         return [f"{path}: no answer differs from the recorded ones", *notes]
     compact, contexts = baseline_documents(now, earlier, read_contexts(path), keys)
-    if not compact["predictions"]:
-        raise UsageError(f"{path}: no question would be left. Give the run of its questions.")
     _write(path, compact, contexts)
     before, after = ({key: row.verdict.value for key, row in each.runs.rows.items()} for each in (earlier, now))
     return [

@@ -621,16 +621,21 @@ def test_nothing_is_accepted_without_a_baseline(accept: Save, tmp_path: Path, mo
     )
 
 
-def test_a_baseline_keeps_a_question(save: Save, accept: Save) -> None:
-    save(passed("terms"))
-    status, _, error = accept(passed("hours"), ids=("terms",))
+@pytest.mark.parametrize("action", ["save", "accept"])
+def test_a_run_that_shares_no_question_with_the_baseline_is_refused(
+    save: Save, accept: Save, tmp_path: Path, action: str
+) -> None:
+    save(passed("terms"), passed("hours"))
+    files = {each.name: each.read_bytes() for each in tmp_path.glob("ragcheck-baseline*")}
+    status, _, error = save(of_shop("terms"), timestamp=LATER) if action == "save" else accept(of_shop("terms"))
     assert (status, error) == (
         2,
         (
-            "ragcheck baseline accept: ragcheck-baseline.json: no question would be left. "
-            "Give the run of its questions.\n"
+            f"ragcheck baseline {action}: {'run' if action == 'save' else 'later'}.json: it shares no question with "
+            "ragcheck-baseline.json. Give -o another file, or delete ragcheck-baseline.json.\n"
         ),
     )
+    assert {each.name: each.read_bytes() for each in tmp_path.glob("ragcheck-baseline*")} == files
 
 
 @pytest.mark.parametrize("action", ["save", "accept"])
