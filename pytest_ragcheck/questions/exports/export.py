@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,7 +12,7 @@ from typing import Any
 
 from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.package_text import package_text
-from pytest_ragcheck.questions.exports.material import Material, texts_of, value_of
+from pytest_ragcheck.questions.exports.material import Material, value_of
 from pytest_ragcheck.questions.question import GoldPassage, Question, in_conversation
 from pytest_ragcheck.questions.question_ids import derived_id, usable_id
 from pytest_ragcheck.redaction.printable import sound
@@ -21,6 +22,8 @@ NAMES: Mapping[str, Sequence[str]] = json.loads(package_text("questions/exports/
 
 UNJUDGED: Mapping[str, float] = {"answer_correctness": 0.0, "groundedness": 0.0}
 """Thresholds of a turn that is asked only as context of the turns after it."""
+
+_ID_LIKE = re.compile(r"[!-~]*[\d_/#][!-~]*|.{1,80}\.[a-zA-Z]\w{1,4}")
 
 
 @frozen
@@ -95,6 +98,24 @@ class Export:
         ]
         self.questions += in_conversation(question_id, [*earlier, last]) if earlier else [last]
 
+    def passages(self, value: Any, *, separator: str = "") -> tuple[GoldPassage, ...]:
+        """The passages in a text, in an object with a text, an id or both, or in a list; others are counted."""
+        found = []
+        value = value_of(value)
+        if separator and isinstance(value, str):
+            value = value.split(separator)
+        for each in value if isinstance(value, (list, tuple)) else [value]:
+            fields = each if isinstance(each, Mapping) else {"text": each}
+            text = text_of(fields.get("text", fields.get("content", fields.get("page_content"))))
+            doc_id = text_of(fields.get("doc_id", fields.get("doc_uri")))
+            if text or doc_id:
+                found.append(GoldPassage(doc_id=doc_id, text=text or ""))
+                if not doc_id and _ID_LIKE.fullmatch(text or ""):
+                    self.leave('gold passages that look like ids, read as texts; write {"doc_id": "terms.md"}')
+            elif each and not isinstance(each, str):
+                self.leave("gold passages without a text or doc_id")
+        return tuple(found)
+
     def _unique(self, given: Any) -> str:
         base = usable_id(sound(str(given))) or "question"
         unique, number = base, 1
@@ -114,19 +135,6 @@ def text_of(value: Any) -> str | None:
 
 def texts_among(values: Iterable[Any]) -> list[str]:
     return list(map(str.strip, filter(None, map(text_of, values))))
-
-
-def passages(value: Any, *, separator: str = "") -> tuple[GoldPassage, ...]:
-    """The passages in a text, or in a list of texts and of objects with a text, an id, or both."""
-    found = []
-    value = value_of(value)
-    for each in value if isinstance(value, list) else texts_of(value, separator=separator):
-        fields = each if isinstance(each, Mapping) else {"text": each}
-        text = text_of(fields.get("text", fields.get("content", fields.get("page_content"))))
-        doc_id = text_of(fields.get("doc_id", fields.get("doc_uri")))
-        if text or doc_id:
-            found.append(GoldPassage(doc_id=doc_id, text=text or ""))
-    return tuple(found)
 
 
 def further(row: Mapping[str, Any], *carried: str | None, mapping: str = "metadata") -> dict[str, Any]:

@@ -232,9 +232,7 @@ def _plain(node: Node | None) -> Any:
     return node.text
 
 
-def texts_of(value: Any, *, separator: str = "") -> tuple[str, ...]:
+def texts_of(value: Any) -> tuple[str, ...]:
     value = value_of(value)
-    if isinstance(value, str):
-        value = value.split(separator) if separator else [value]
-    items: Sequence[Any] = value if isinstance(value, (list, tuple)) else ()
+    items: Sequence[Any] = value if isinstance(value, (list, tuple)) else [value]
     return tuple(item for item in items if isinstance(item, str) and item.strip())

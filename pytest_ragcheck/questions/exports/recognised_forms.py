@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.package_text import package_text
 from pytest_ragcheck.questions.exports import beir_trec, inputs_outputs, promptfoo_tests
 from pytest_ragcheck.questions.exports.beir_trec import is_qrels
-from pytest_ragcheck.questions.exports.export import Export, Form, further, passages, texts_among, user_texts
+from pytest_ragcheck.questions.exports.export import Export, Form, further, texts_among, user_texts
 from pytest_ragcheck.questions.exports.material import Material, lists_in, read_material, value_of
 from pytest_ragcheck.questions.fields.key_names import INVERTED, QUESTION
 from pytest_ragcheck.questions.nodes.node_values import FLAGS
@@ -24,6 +25,7 @@ _KEYS = (
 )  # fmt: skip
 _UNREAD = ("distractors", "must_cite", "must_not_retrieve", "as", "thresholds", "top_k", "tags", "skip", "xfail")
 _AMBIGUOUS = re.compile(r"(may be the .*)\. Rename it to '(\w+)'")
+_BAR = re.compile(r"[^|\n]+\|[^\n]+")
 _BETWEEN_WORDS = re.compile(r"(?<=[a-z])(?=[A-Z])|[\s-]+|\.\d+$")
 
 
@@ -55,13 +57,16 @@ def _read_columns(
             if flag in FLAGS:
                 answerable = FLAGS[flag] == (key == "answerable")
             elif flag not in ("", "none"):
-                export.leave("rows that are answerable by neither yes nor no")
-        found = passages(cells("gold_passages"), separator="|" if joined else "")
+                export.leave(f"{columns[key]} {flag!r}, which is neither yes nor no")
+        found = export.passages(cells("gold_passages"), separator="|" if joined else "")
+        expected = [*_items(cells("expected_answer")), *_items(cells("all_acceptable_answers"))]
+        if material.is_csv and any(_BAR.fullmatch(str(each)) for each in expected):
+            export.leave('answers with "|", read as one; write ["30 days", "one month"]')
         export.add(
             *(user_texts(value_of(cells("before"))) or []),
             *([asked] if messages is None else messages),
             given_id=cells("id"),
-            expected=[*_items(cells("expected_answer")), *_items(cells("all_acceptable_answers"))],
+            expected=expected,
             gold=found if answerable else (),
             distractors=() if answerable else found,
             answerable=answerable,
@@ -103,7 +108,12 @@ def _is_own_table(material: Material) -> bool:
 
 def _read_own_table(material: Material, export: Export) -> None:
     columns = dict(zip(material.columns.values(), material.columns, strict=True))
-    mistakes, unclear = [], []
+    unclear = []
+    mistakes = [
+        f"--column {key}={name}: {key!r} is no key; choose one of {', '.join(_KEYS)}"
+        for key, name in columns.items()
+        if key not in (*_KEYS, "unanswerable")
+    ]
     for name in sorted(material.keys - material.columns.keys()):
         plain = _plain(name)
         key = QUESTION.real_names.get(plain, "")
@@ -117,8 +127,9 @@ def _read_own_table(material: Material, export: Export) -> None:
         if key not in columns:
             mistakes.append(f'the column {name!r} {why}; add --column "{key}={name}" or --column "metadata={name}"')
     for key, name in columns.items():
-        if key not in (*_KEYS, "unanswerable") or name not in material.keys:
-            mistakes.append(f"--column {key}={name} fits no column; write KEY=NAME with a key of {', '.join(_KEYS)}")
+        if name not in material.keys:
+            near = "".join(f"; did you mean {each!r}?" for each in get_close_matches(name, material.keys, 1))
+            mistakes.append(f"--column {key}={name}: there is no column {name!r}{near}")
     if mistakes or "question" not in columns:
         mistakes = mistakes or ["no column has the texts to ask; add --column question=NAME"]
         raise UsageError(f"{material.path}: {'; '.join(mistakes)} (found: {', '.join(sorted(material.keys))}).")
@@ -178,4 +189,6 @@ def _read(material: Material) -> Export | Material:
                 for beside in lists.keys() - {name} if name else ():
                     export.leave(f"rows of the list {beside!r}", len(lists[beside]))
                 return export
+    if material.columns and material.rows:
+        OWN_TABLE.read(material, Export(path=material.path, form_name=""))  # which refuses it
     return material

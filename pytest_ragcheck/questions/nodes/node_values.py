@@ -17,7 +17,9 @@ MAX_COUNT = 999_999_999
 # JSON's numbers and YAML's `.7`. Digits with leading zeros, such as a postcode, are a text.
 _NUMBER = re.compile(r"-?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
 _INTEGER = re.compile(r"-?(?:0|[1-9][0-9]*)")
-FLAGS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
+_YES = ("true", "yes", "on", "ja", "wahr", "oui", "vrai", "si", "sí", "vero", "verdadero")
+_NO = ("false", "no", "off", "nein", "falsch", "nee", "non", "faux", "falso")
+FLAGS = dict.fromkeys(_YES, True) | dict.fromkeys(_NO, False)
 _NOT_FINITE = frozenset({"NaN", "Infinity", "-Infinity", ".nan", ".inf", "-.inf"})
 
 

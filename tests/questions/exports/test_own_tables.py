@@ -108,7 +108,16 @@ def test_every_key_is_carried_over(tmp_path: Path, capsys: pytest.CaptureFixture
 
 
 @pytest.mark.parametrize(
-    ("name", "cells"), [("should_answer", "yes,NO,"), ("is_unanswerable", "no,True,"), ("Is Impossible", "off,on,")]
+    ("name", "cells"),
+    [
+        ("should_answer", "yes,NO,"),
+        ("is_unanswerable", "no,True,"),
+        ("Is Impossible", "off,on,"),
+        ("answerable", "ja,Nein,"),
+        ("answerable", "WAHR,FALSCH,"),
+        ("is_unanswerable", "non,VRAI,"),
+        ("answerable", "sí,nee,"),
+    ],
 )
 def test_a_column_says_which_questions_have_no_answer(
     name: str, cells: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -122,8 +131,48 @@ def test_a_column_says_which_questions_have_no_answer(
 
 
 def test_a_flag_of_neither_yes_nor_no_is_listed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    left, _ = convert(tmp_path, capsys, "a.csv", f"question,should_answer\n{WHO},perhaps\n")
-    assert left == ["rows that are answerable by neither yes nor no: 1"]
+    left, _ = convert(tmp_path, capsys, "a.csv", f"question,Known\n{WHO},perhaps\n", "answerable=Known")
+    assert left == ["Known 'perhaps', which is neither yes nor no: 1"]
+
+
+def test_a_gold_passage_may_be_one_object_in_a_cell(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    cells = '{"doc_id": "parking.md"}', '[{"doc_id": "leave.md"}]', f'{{"text": "{RULE}"}}', "{'doc_id': 'a b'}"
+    quoted = ('"{}"'.format(cell.replace('"', '""')) for cell in cells)
+    text = "question,gold_passages\n" + "".join(f"Where {number}?,{cell}\n" for number, cell in enumerate(quoted))
+    left, questions = convert(tmp_path, capsys, "a.csv", text)
+    assert left == []
+    assert [each["gold_passages"] for each in questions] == [
+        [{"doc_id": "parking.md"}],
+        [{"doc_id": "leave.md"}],
+        [{"text": RULE}],
+        [{"doc_id": "a b"}],
+    ]
+
+
+@pytest.mark.parametrize("cell", [{"name": "parking.md"}, [{"text": " "}], [[RULE]], True])
+def test_a_gold_passage_that_cannot_be_read_is_listed(
+    cell: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = [{"question": WHO, "gold_passages": cell}, {"question": "How long?", "gold_passages": ["", None, RULE]}]
+    left, questions = convert(tmp_path, capsys, "a.json", json.dumps(rows))
+    assert left == ["gold passages without a text or doc_id: 1"]
+    assert [each.get("gold_passages", []) for each in questions] == [[], [{"text": RULE}]]
+
+
+def test_texts_of_passages_that_look_like_ids_are_listed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    cells = "leave.md", "Travel rules.docx", "kb/17", RULE, "Returns", "三十天内。"
+    rows = "".join(f"Where {number}?,{cell}\n" for number, cell in enumerate(cells))
+    left, questions = convert(tmp_path, capsys, "a.csv", f"question,gold_passages\n{rows}")
+    assert left == ['gold passages that look like ids, read as texts; write {"doc_id": "terms.md"}: 3']
+    assert questions[0]["gold_passages"] == [{"text": "leave.md"}]
+
+
+def test_answers_with_a_bar_are_one_answer_and_listed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    cells = "30|thirty days", "30 days", '"[""30|40"", ""thirty""]"', '"| a | b |"'
+    rows = "".join(f"How long {number}?,30 days,{cell}\n" for number, cell in enumerate(cells))
+    left, questions = convert(tmp_path, capsys, "a.csv", f"question,expected_answer,all_acceptable_answers\n{rows}")
+    assert left == ['answers with "|", read as one; write ["30 days", "one month"]: 2']
+    assert questions[0]["all_acceptable_answers"] == ["30 days", "30|thirty days"]
 
 
 AMBIGUOUS = (
@@ -155,9 +204,19 @@ def test_ambiguous_columns_are_refused_with_the_options_that_name_them(
         (
             "question,Soll,Soll",
             ("question=question", "expected_answer=soll"),
-            "--column expected_answer=soll fits no column; write KEY=NAME with a key of question, id,",
+            "--column expected_answer=soll: there is no column 'soll'; did you mean 'Soll'? (found: ",
         ),
-        ("question,Soll,Soll", ("answer=Soll",), "--column answer=Soll fits no column; write KEY=NAME with a key of"),
+        ("question,Soll,Soll", ("answer=Soll",), "--column answer=Soll: 'answer' is no key; choose one of question, "),
+        (
+            "Frage,Soll,Note",
+            ("question=Fragen",),
+            "--column question=Fragen: there is no column 'Fragen'; did you mean 'Frage'? (found: Frage, Note, Soll).",
+        ),
+        (
+            "Frage,Soll,Note",
+            ("question=Text",),
+            "--column question=Text: there is no column 'Text' (found: Frage, Note, Soll).",
+        ),
         ("Frage,Soll,Note", ("expected_answer=Soll",), "no column has the texts to ask; add --column question=NAME"),
         (
             "question,Expected answer,Expected answer",
