@@ -20,7 +20,6 @@ from pytest_ragcheck.questions.question import QuestionSet
 from pytest_ragcheck.questions.question_rows import question_row
 from pytest_ragcheck.questions.wire import set_from_wire, set_to_wire
 from pytest_ragcheck.rag.documents.documents_outcome import Documents
-from pytest_ragcheck.scores.catalogue import JUDGED, RETRIEVAL
 from pytest_ragcheck.summary.calibration.agreement import agreement_of
 from pytest_ragcheck.summary.gate_rules import GateRules
 from pytest_ragcheck.summary.predictions_reader import naming, read_json
@@ -30,7 +29,7 @@ from pytest_ragcheck.summary.run_outcomes import Outcomes
 from pytest_ragcheck.verdict.record import record_of
 
 _GIVE = "Give the folders that all shards of one run wrote."
-_PLAIN = ("session_name", "replay_of", "cut_short", "stopped", "skipped", "on_demand")
+_PLAIN = ("session_name", "replay_of", "cut_short", "stopped", "skipped", "on_demand", "thresholds")
 _RUN_ALIKE = "Run all shards on the same commit and with the same settings."
 
 
@@ -158,9 +157,15 @@ def _same(outcomes: Outcomes) -> dict[str, Any]:
         "pytest-ragcheck": __version__,
         "agent": outcomes.agent_name,
         "questions": digest[:16],
-        "thresholds": dict(outcomes.thresholds),
         "metrics": list(outcomes.groups),
         "gate": asdict(outcomes.rules),
+        **outcomes.settings,
+        # A server may have another address on each machine, and each test its own client.
+        **{
+            f"system of {each.question.dataset_name}": each.endpoint
+            for each in outcomes.records
+            if each.endpoint and "://" not in each.endpoint and not str(each.question.path).endswith(".py")
+        },
     }
 
 
@@ -187,7 +192,6 @@ def _outcomes(document: Mapping[str, Any]) -> Outcomes:
         sets=tuple(map(set_from_wire, document["sets"])),
         records=tuple(map(record_of, document["records"])),
         complete=False,
-        thresholds=same["thresholds"],
         groups=tuple(same["metrics"]),
         failed_otherwise=tuple(document["failed_otherwise"]),
         excused={(dataset_name, name): why for dataset_name, name, why in document["excused"]},
@@ -204,9 +208,9 @@ def _checked(shards: Sequence[Shard]) -> list[Shard]:
     by_number: dict[int, Shard] = {}
     for shard in shards:
         differs = [
-            f"{name} {value} and {shard.same.get(name)}"
+            f"{name} {value} and {shard.same[name]}"
             for name, value in first.same.items()
-            if _differs(name, value, shard.same.get(name))
+            if shard.same.get(name, value) != value
         ]
         if shard.count != first.count:
             raise UsageError(f"{first.path} is of {first.count} shards and {shard.path} of {shard.count}. {_GIVE}")
@@ -220,14 +224,6 @@ def _checked(shards: Sequence[Shard]) -> list[Shard]:
     if missing:
         raise UsageError(f"of {first.count} shards, {', '.join(missing)} is missing. {_GIVE}")
     return [by_number[number] for number in sorted(by_number)]
-
-
-def _differs(name: str, value: Any, other: Any) -> bool:
-    if name != "thresholds":
-        return bool(value != other)
-    # A `rag_check` call in another tier asserts its metrics in its own shard alone.
-    apart = value.items() ^ other.items()
-    return any(metric not in (*JUDGED, *RETRIEVAL) or (metric in value and metric in other) for metric, _ in apart)
 
 
 def _check_disjoint(shards: Iterable[Shard]) -> None:

@@ -104,6 +104,27 @@ def test_the_shards_of_a_run_merged_are_the_run(project: Project, merge: Callabl
 
 
 @pytest.mark.parametrize(
+    ("option", "names"),
+    [
+        ("--rag-judge=none", ['rag_judge null and "none"']),
+        ("-orag_top_k=3", ["rag_top_k 5 and 3"]),
+        ("--rag-threshold=0.5", ["rag_threshold 0.7 and 0.5"]),
+        ("--rag-min=f1=0.5", ["rag_min {}", 'and {"f1": 0.5}']),
+        ("-orag_timeout=9", []),
+    ],
+)
+def test_shards_whose_verdicts_have_other_settings_are_refused(
+    project: Project, merge: Callable[..., Merged], option: str, names: list[str]
+) -> None:
+    project.ask(good("hours"), good("prices"))
+    shard(project, "1/2")
+    shard(project, "2/2", option)
+    done = merge("part-1", "part-2")
+    assert done.status == (2 if names else 0)
+    assert not [name for name in names if name not in done.err], done.err
+
+
+@pytest.mark.parametrize(
     ("arguments", "partial"),
     [([], False), (["news.rag.yaml"], True), (["--ignore=x"], False), (["--ignore=gone.rag.yaml"], True)],
 )

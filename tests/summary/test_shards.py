@@ -20,6 +20,7 @@ from tests.making import a_question, a_record, a_set, an_error, some_outcomes
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from pytest_ragcheck.questions.question import Question
     from pytest_ragcheck.summary.run_outcomes import Outcomes
 
 NOW = datetime(2026, 11, 21, tzinfo=timezone.utc)
@@ -94,6 +95,27 @@ def test_calls_of_tests_are_gathered_in_their_order(tmp_path: Path) -> None:
     assert [record.question.id for record in whole.records] == ["test_3-1", "test_9-1"]
 
 
+def test_each_folder_each_test_and_each_machine_may_have_a_system_of_its_own(tmp_path: Path) -> None:
+    def shard(number: int, endpoint: str, question: Question) -> Outcomes:
+        records = (
+            a_record(question=question, endpoint=endpoint),
+            a_record(BOTH.questions[number - 1].id, endpoint=f"http://machine-{number}/query"),
+        )
+        return part(number, records=records, sets=(BOTH, calls, others))
+
+    call = a_question("test_a-1", dataset_name="test_calls", path=tmp_path / "test_calls.py", line=3)
+    other = replace(call, id="test_b-1", line=7)
+    apart = a_question("pay", dataset_name="hr")
+    calls, others = a_set("test_calls", call, other), a_set("hr", apart)
+    for first, second in ((call, other), (call, apart)):
+        shards = [read_shard(path) for path in written(tmp_path, shard(1, "rag.a", first), shard(2, "rag.b", second))]
+        assert len(merged(shards, timestamp=NOW).records) == 4
+
+
+SETTINGS = {"rag_judge": '"offline"', "rag_top_k": "3"}
+FIRST = part(1, settings=SETTINGS, records=(a_record("a", endpoint="rag.answer"),))
+
+
 @pytest.mark.parametrize(
     ("others", "text"),
     [
@@ -107,16 +129,19 @@ def test_calls_of_tests_are_gathered_in_their_order(tmp_path: Path) -> None:
                 "Run all shards on the same commit and with the same settings."
             ),
         ),
-        ([part(2, thresholds={"f1": 0.5})], "A and B are of different runs: thresholds {'answer_correctness': 0.7,"),
         (
-            [part(2, thresholds={"answer_correctness": 0.7, "groundedness": 0.6})],
-            "A and B are of different runs: thresholds {'answer_correctness': 0.7,",
+            [part(2, settings={**SETTINGS, "rag_judge": '"none"', "rag_top_k": "5"})],
+            'A and B are of different runs: rag_judge "offline" and "none"; rag_top_k 3 and 5. Run all',
+        ),
+        (
+            [part(2, records=(a_record("b", endpoint="rag.other"),))],
+            "A and B are of different runs: system of billing rag.answer and rag.other. Run all",
         ),
         ([part(2, sets=(a_set("billing", a_question("b")),))], "A and B are of different runs: questions "),
     ],
 )
 def test_what_is_no_whole_run_is_refused(tmp_path: Path, others: list[Outcomes], text: str) -> None:
-    paths = written(tmp_path, part(1), *others)
+    paths = written(tmp_path, FIRST, *others)
     with pytest.raises(UsageError) as caught:
         merged([read_shard(path) for path in paths], timestamp=NOW)
     told = str(caught.value)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.config.settings import Settings
+from pytest_ragcheck.engine.fingerprint import fingerprint
 from pytest_ragcheck.plugin.collecting.collection_scope import reach_of
 from pytest_ragcheck.plugin.collecting.gate_baseline import baseline_name, baseline_of, place_of
 from pytest_ragcheck.plugin.configuration import DATASETS_PLUGIN, settings_of
@@ -51,6 +52,11 @@ def outcomes_of(run: Run, settings: Settings) -> Outcomes:
         complete=False,
         thresholds=run_thresholds(settings, sets, judged=judges != {None}),
         groups=settings.run.metrics,
+        settings={
+            name: value
+            for name, value in fingerprint(settings).items()
+            if not name.endswith(("_url", "_replay", "_shard"))
+        },
         cut_short=run.cut_short,
         stopped=run.stopped,
         failed_otherwise=tuple(sorted(_failed_otherwise(run))),
