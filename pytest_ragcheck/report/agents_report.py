@@ -35,8 +35,10 @@ def _parts(compared: Agents, most_shown: int) -> Iterator[str | list[list[str]]]
     line = f"{len(compared.agents)} agents, {counted(compared.n_common, 'question')} in common"
     more = [f"{agent.name} {agent.n_only}" for agent in compared.agents if agent.n_only]
     yield f"{line}; further ones: {', '.join(more)}" if more else line
-    if compared.judges_differ:
-        yield "the answers were judged by several versions of prompts or rules: the scores may not mean the same"
+    first, *others = compared.agents
+    for agent in others:
+        if agent.changes:
+            yield f"verdicts not comparable: {agent.name} differs from {first.name} in {'; '.join(agent.changes)}"
     if compared.reworded:
         ids = ", ".join(key[1] for key in compared.reworded[:5])
         yield f"{counted(len(compared.reworded), 'question')} with another text in some of the files: {ids}"
@@ -46,7 +48,6 @@ def _parts(compared: Agents, most_shown: int) -> Iterator[str | list[list[str]]]
     differences = (each for agent in compared.agents for each in (*agent.differences.values(), agent.pass_rate))
     if any(each is not None and each.significant for each in differences):
         yield "* more than noise, by the tests of the gate"
-    first, *others = compared.agents
     for agent in others:
         flips = f"newly passing {len(agent.gained)}, newly failing {len(agent.lost)}"
         yield f"{agent.name} against {first.name}: {flips}{_significance(agent)}"
@@ -87,7 +88,6 @@ def agents_document(compared: Agents) -> dict[str, Any]:
         "schema_version": "1",
         "n_questions": len(compared.questions),
         "n_common": compared.n_common,
-        "judges_differ": compared.judges_differ,
         "reworded": list(map(_identity, compared.reworded)),
         "agents": list(map(_agent_document, compared.agents)),
         "questions": [
@@ -108,6 +108,7 @@ def _agent_document(agent: Agent) -> dict[str, Any]:
         "counts": {verdict.value.lower(): count for verdict, count in agent.counts.items()},
         "means": dict(agent.means),
         "n_only": agent.n_only,
+        "changes": list(agent.changes),
         "differences": {metric: asdict(each) for metric, each in agent.differences.items()},
         "pass_rate_difference": agent.pass_rate and asdict(agent.pass_rate),
         "gained": list(map(_identity, agent.gained)),

@@ -14,6 +14,7 @@ from pytest_ragcheck.summary.gate.procedure.gate_session import COUNT_SHARE
 from pytest_ragcheck.summary.gate.procedure.run_permutation import lower_sum_p
 from pytest_ragcheck.summary.metric_statistics import mean_interval, rate_difference_interval
 from pytest_ragcheck.summary.predictions_reader import Key
+from pytest_ragcheck.summary.trend import changes_of
 from pytest_ragcheck.verdict.verdict import Verdict
 
 _ERROR_RATE = 0.01
@@ -43,6 +44,9 @@ class Agent:
     counts: Mapping[Verdict, int]
     means: Mapping[str, float]
     """By metric the mean over the agent's own questions, as in its summary."""
+
+    changes: tuple[str, ...]
+    """The settings that differ from those of the first agent, such as `top_k: 3 -> 5`."""
 
     n_only: int
     """Number of its questions that some other agent lacks."""
@@ -87,9 +91,6 @@ class Agents:
     reworded: tuple[Key, ...]
     """Questions whose text differs between the files; they are compared nevertheless."""
 
-    judges_differ: bool
-    """True if a question has several versions of the judge's prompt or rules, so that scores may not be comparable."""
-
 
 def compare_agents(results: Sequence[tuple[str, Baseline]]) -> Agents:
     """
@@ -112,14 +113,12 @@ def compare_agents(results: Sequence[tuple[str, Baseline]]) -> Agents:
         QuestionOfAll(key=key, question=next(row.question for row in rows if row is not None), rows=rows)
         for key, rows in rows_of.items()
     )
-    measured = [[row for row in q.rows if row and row.verdict is not Verdict.ERROR] for q in questions]
     return Agents(
         agents=tuple(_agent(name, baseline, first, common) for name, baseline in results),
         metrics=tuple(dict.fromkeys(m for _, b in results for row in b.rows.values() for m in row.metrics)),
         questions=questions,
         n_common=len(common),
         reworded=tuple(q.key for q in questions if len({row.question for row in q.rows if row is not None}) > 1),
-        judges_differ=any(len({row.prompt_version for row in rows}) > 1 for rows in measured),
     )
 
 
@@ -133,6 +132,7 @@ def _agent(name: str, own: Baseline, first: Baseline, common: set[Key]) -> Agent
         name=name,
         counts={verdict: counts[verdict] for verdict in Verdict},
         means=own.means,
+        changes=tuple(changes_of([("", first.rows), ("", own.rows)]))[1],
         n_only=len(own.rows.keys() - common),
         differences=_differences(measured),
         pass_rate=_rate_difference(len(gained), len(lost), len(measured)) if measured else None,

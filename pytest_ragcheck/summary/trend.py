@@ -94,7 +94,7 @@ def trend_of(runs: Iterable[TrendRun]) -> Trend:
     questions = [_question(tuple(run.rows.get(key) for run in ordered), since) for key in keys]
     return Trend(
         runs=ordered,
-        changes=tuple(_changes(ordered)),
+        changes=tuple(changes_of([(run.agent_name, run.rows) for run in ordered])),
         lines=tuple(_lines(ordered)),
         questions=tuple(sorted(questions, key=_rank)),
     )
@@ -164,16 +164,17 @@ def _mean(values: Sequence[float]) -> TrendPoint | None:
     return TrendPoint(mean=math.fsum(values) / len(values), low=low, high=high, n=len(values))
 
 
-def _changes(runs: Sequence[TrendRun]) -> Iterator[tuple[str, ...]]:
+def changes_of(runs: Sequence[tuple[str, Mapping[Key, BaselineRow]]]) -> Iterator[tuple[str, ...]]:
+    """Yield the changes of judge, minimums and so on in each run, given by its agent and its rows."""
     # Compare each question with its latest earlier row, since not every run has all questions.
     known: dict[Key, tuple[int, Mapping[str, str]]] = {}
     reported: dict[tuple[str, str, str], int] = {}
     models: set[str] = set()
-    for n, run in enumerate(runs):
+    for n, (agent, rows) in enumerate(runs):
         pairs: dict[tuple[str, str, str], None] = {}
-        for key, row in run.rows.items():
+        for key, row in rows.items():
             seen, before = known.get(key, (n, {}))
-            now = circumstances(row, run.agent_name)
+            now = circumstances(row, agent)
             for name, value in now.items():
                 pair = (name, before.get(name, value), value)
                 # A question that an earlier change missed, such as by an ERROR, repeats that change.
@@ -182,12 +183,15 @@ def _changes(runs: Sequence[TrendRun]) -> Iterator[tuple[str, ...]]:
             if now:
                 known[key] = (n, {**before, **now})
         reported.update(dict.fromkeys(pairs, n))
-        served = {row.served_by for row in run.rows.values()} - {""}
+        served = {row.served_by for row in rows.values()} - {""}
         # A server may have several models at once.
         if models and served and not models & served:
             pairs["model of the judge's server", ", ".join(sorted(models)), ", ".join(sorted(served))] = None
         models = served or models
-        yield tuple(_change(name, pairs) for name in dict.fromkeys(name for name, _, _ in pairs))
+        changes = [_change(name, pairs) for name in dict.fromkeys(name for name, _, _ in pairs)]
+        if n and rows and rows.keys().isdisjoint(runs[n - 1][1]):
+            changes.append("no question of the run before")
+        yield tuple(changes)
 
 
 def circumstances(row: BaselineRow, agent: str) -> dict[str, str]:

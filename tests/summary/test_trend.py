@@ -167,3 +167,10 @@ def test_another_model_behind_the_same_judge_is_named_unless_some_are_as_before(
     mixed = a_run(9, judged("a", "gpt", served_by="m fp_3"), judged("b", "gpt", served_by="m fp_2"))
     found = trend_of([*runs, mixed]).changes
     assert found == ((), (), (), ("model of the judge's server: m fp_1 -> m fp_2",), (), (), ())
+
+
+def test_a_run_without_any_question_of_the_run_before_is_marked() -> None:
+    first, second = (a_row("a"), a_row("b")), (a_row("c"), a_row("d"))
+    runs = [a_run(0, *first), a_run(1, *second), a_run(2, *second, *first), a_run(3, a_row("a")), a_run(4)]
+    apart = ("no question of the run before",)
+    assert trend_of(runs).changes == ((), apart, (), (), ())

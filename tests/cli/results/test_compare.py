@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     Ragcheck = Callable[..., tuple[int, str, str]]
 
+SMALL, LARGE = ({"kind": "openai", "model": name, "url": None, "prompt_version": "en-3"} for name in ("small", "large"))
 BOTH = {"answer_correctness": 0.9, "groundedness": 0.8}
 
 
@@ -84,7 +85,7 @@ def test_the_document_has_everything(two: tuple[str, str], ragcheck: Ragcheck, t
     assert ragcheck("compare", *two, "--format=json", "-o", str(output)) == (0, "", "")
     told = json.loads(output.read_text(encoding="utf-8"))
     new = told["agents"][1]
-    assert (told["n_questions"], told["n_common"], told["judges_differ"]) == (5, 3, False)
+    assert (told["n_questions"], told["n_common"], new["changes"]) == (5, 3, [])
     assert new["counts"] == {"pass": 3, "fail": 1, "error": 0}
     assert new["gained"] == [{"dataset_name": "billing", "question_id": "prices"}]
     assert new["differences"]["groundedness"]["value"] == 0.166667
@@ -137,22 +138,41 @@ def test_it_takes_for_more_than_noise_what_the_gate_would_if_it_were_confirmed(
         assert f"newly failing {count}; {words}, unconfirmed" in printed
 
 
-def test_other_judges_and_other_texts_are_said(tmp_path: Path, ragcheck: Ragcheck) -> None:
+@pytest.mark.parametrize(
+    ("before", "now", "told"),
+    [
+        ({}, {"prompt_version": "en-9"}, "prompt: canned-1 -> en-9"),
+        ({"thresholds": {"f1": 0.7}}, {"thresholds": {"f1": 0.05}}, "minimum: f1 0.7 -> f1 0.05"),
+        ({"top_k": 3}, {"top_k": 5}, "top_k: 3 -> 5"),
+        ({"judge": SMALL}, {"judge": LARGE}, "judge: openai small -> openai large"),
+        ({"judge": SMALL, "top_k": 3}, {"top_k": 5}, "judge: openai small -> none; top_k: 3 -> 5"),
+    ],
+)
+def test_settings_that_differ_are_named_with_both_values(
+    before: dict[str, Any], now: dict[str, Any], told: str, tmp_path: Path, ragcheck: Ragcheck
+) -> None:
+    old = write(tmp_path, "old", passed(**before), failed(**before))
+    new = write(tmp_path, "new", passed(**now), failed(**now), errored("hours"))
+    line = f"verdicts not comparable: new differs from old in {told}"
+    assert ragcheck("compare", old, new)[1].splitlines()[1] == line
+    document = json.loads(ragcheck("compare", old, new, "--format=json")[1])
+    assert [agent["changes"] for agent in document["agents"]] == [[], told.split("; ")]
+
+
+def test_other_texts_are_said(tmp_path: Path, ragcheck: Ragcheck) -> None:
     old = write(tmp_path, "old", passed(), failed())
-    new = write(tmp_path, "new", passed(prompt_version="en-9"), failed(question="What does it cost?"))
-    _, printed, _ = ragcheck("compare", old, new)
-    assert (
-        "the answers were judged by several versions of prompts or rules: the scores may not mean the same\n" in printed
+    new = write(tmp_path, "new", passed(), failed(question="What does it cost?"))
+    assert ragcheck("compare", old, new)[1].splitlines()[1] == (
+        "1 question with another text in some of the files: prices"
     )
-    assert "1 question with another text in some of the files: prices\n" in printed
 
 
-def test_questions_of_the_tier_retrieval_beside_others_are_no_other_version_of_the_judge(
+def test_questions_of_the_tier_retrieval_beside_others_are_no_other_settings(
     tmp_path: Path, ragcheck: Ragcheck
 ) -> None:
     rows = (passed(), passed("search", tier="retrieval", prompt_version=None))
     _, printed, _ = ragcheck("compare", write(tmp_path, "old", *rows), write(tmp_path, "new", *rows))
-    assert "several versions" not in printed
+    assert "not comparable" not in printed
 
 
 def test_a_name_or_a_folder_is_enough(tmp_path: Path, ragcheck: Ragcheck) -> None:
