@@ -66,10 +66,12 @@ def read_labelled_answers(path: Path, *, label: str | None = None) -> LabelledAn
     label = _only_label(path, rows) if label is None else label
     labelled: list[LabelledAnswer] = []
     mistakes: list[str] = []
+    lines: dict[str, int] = {}
     for line, row in rows:
         if row.get(label) is None:
             continue
-        if problem := _problem(row, label):
+        first = lines.setdefault(json.dumps(row, sort_keys=True), line)
+        if problem := _problem(row, label) or (first < line and f"repeats line {first}. Delete one of them."):
             mistakes.append(f"{path}:{line}: {problem}")
         else:
             labelled.append(_labelled(row, line, label))

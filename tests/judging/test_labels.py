@@ -67,6 +67,16 @@ def test_a_row_of_a_conversation_has_its_earlier_turns(tmp_path: Path) -> None:
     )
 
 
+def test_a_row_that_repeats_another_is_refused_because_it_is_no_new_answer(tmp_path: Path) -> None:
+    other = {**ROW, "answer": "A month."}
+    copy = dict(reversed(ROW.items()))
+    bare = {"answer": "No.", "label_correct": 0}
+    assert complaint(tmp_path, ROW, other, copy, bare, {**bare, "label_correct": None}, bare) == (
+        "FILE:3: repeats line 1. Delete one of them.\nFILE:6: repeats line 4. Delete one of them."
+    )
+    assert len(labelled(tmp_path, ROW, other, bare).rows) == 3
+
+
 @pytest.mark.parametrize(
     ("label", "score"),
     [("label_grounded", "groundedness"), ("label_correct", "answer_correctness"), ("label_abstained", "abstained")],
