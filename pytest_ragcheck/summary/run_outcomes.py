@@ -49,7 +49,7 @@ class Outcomes:
     groups: tuple[str, ...] = DEFAULT_GROUPS
 
     settings: Mapping[str, str] = field(default_factory=dict)
-    """Those that the shards of a run share, as JSON."""
+    """The fingerprint."""
 
     cut_short: str = ""
     """The reason why uncounted questions may be missing; empty for a complete collection."""

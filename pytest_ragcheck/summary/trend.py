@@ -165,8 +165,7 @@ def _mean(values: Sequence[float]) -> TrendPoint | None:
 
 
 def changes_of(runs: Sequence[tuple[str, Mapping[Key, BaselineRow]]]) -> Iterator[tuple[str, ...]]:
-    """Yield the changes of judge, minimums and so on in each run, given by its agent and its rows."""
-    # Compare each question with its latest earlier row, since not every run has all questions.
+    """Yield the changes of each run, given by its agent and its rows; not every run has all questions."""
     known: dict[Key, tuple[int, Mapping[str, str]]] = {}
     reported: dict[tuple[str, str, str], int] = {}
     models: set[str] = set()

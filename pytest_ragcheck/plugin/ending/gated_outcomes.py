@@ -52,11 +52,7 @@ def outcomes_of(run: Run, settings: Settings) -> Outcomes:
         complete=False,
         thresholds=run_thresholds(settings, sets, judged=judges != {None}),
         groups=settings.run.metrics,
-        settings={
-            name: value
-            for name, value in fingerprint(settings).items()
-            if not name.endswith(("_url", "_replay", "_shard"))
-        },
+        settings=fingerprint(settings),
         cut_short=run.cut_short,
         stopped=run.stopped,
         failed_otherwise=tuple(sorted(_failed_otherwise(run))),

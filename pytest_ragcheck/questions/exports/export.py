@@ -23,8 +23,6 @@ NAMES: Mapping[str, Sequence[str]] = json.loads(package_text("questions/exports/
 UNJUDGED: Mapping[str, float] = {"answer_correctness": 0.0, "groundedness": 0.0}
 """Thresholds of a turn that is asked only as context of the turns after it."""
 
-_ID_LIKE = re.compile(r"[!-~]*[\d_/#][!-~]*|.{1,80}\.[a-zA-Z]\w{1,4}")
-
 
 @frozen
 class Form:
@@ -110,8 +108,8 @@ class Export:
             doc_id = text_of(fields.get("doc_id", fields.get("doc_uri")))
             if text or doc_id:
                 found.append(GoldPassage(doc_id=doc_id, text=text or ""))
-                if not doc_id and _ID_LIKE.fullmatch(text or ""):
-                    self.leave('gold passages that look like ids, read as texts; write {"doc_id": "terms.md"}')
+                if not doc_id and re.fullmatch(r".{,80}\.[a-zA-Z]\w+", text or ""):
+                    self.leave('file names as gold passages, read as texts; write {"doc_id": "terms.md"}')
             elif each and not isinstance(each, str):
                 self.leave("gold passages without a text or doc_id")
         return tuple(found)

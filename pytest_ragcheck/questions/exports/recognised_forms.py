@@ -25,7 +25,6 @@ _KEYS = (
 )  # fmt: skip
 _UNREAD = ("distractors", "must_cite", "must_not_retrieve", "as", "thresholds", "top_k", "tags", "skip", "xfail")
 _AMBIGUOUS = re.compile(r"(may be the .*)\. Rename it to '(\w+)'")
-_BAR = re.compile(r"[^|\n]+\|[^\n]+")
 _BETWEEN_WORDS = re.compile(r"(?<=[a-z])(?=[A-Z])|[\s-]+|\.\d+$")
 
 
@@ -59,14 +58,13 @@ def _read_columns(
             elif flag not in ("", "none"):
                 export.leave(f"{columns[key]} {flag!r}, which is neither yes nor no")
         found = export.passages(cells("gold_passages"), separator="|" if joined else "")
-        expected = [*_items(cells("expected_answer")), *_items(cells("all_acceptable_answers"))]
-        if material.is_csv and any(_BAR.fullmatch(str(each)) for each in expected):
+        if "|" in str(cells("all_acceptable_answers")):
             export.leave('answers with "|", read as one; write ["30 days", "one month"]')
         export.add(
             *(user_texts(value_of(cells("before"))) or []),
             *([asked] if messages is None else messages),
             given_id=cells("id"),
-            expected=expected,
+            expected=[*_items(cells("expected_answer")), *_items(cells("all_acceptable_answers"))],
             gold=found if answerable else (),
             distractors=() if answerable else found,
             answerable=answerable,
@@ -99,7 +97,7 @@ def _plain(name: str) -> str:
 
 def _is_own_table(material: Material) -> bool:
     if material.columns:
-        return not material.keys.isdisjoint(material.columns)
+        return material.is_csv or not material.keys.isdisjoint(material.columns)
     # Question files, old results, hotpotqa and squad_v2 have readers of their own.
     is_other = material.have_one_of("prediction", "supporting_facts") or material.have("answers", "title")
     names = {"question", *QUESTION.aliases["question"]}.intersection(map(_plain, material.keys))
@@ -108,12 +106,7 @@ def _is_own_table(material: Material) -> bool:
 
 def _read_own_table(material: Material, export: Export) -> None:
     columns = dict(zip(material.columns.values(), material.columns, strict=True))
-    unclear = []
-    mistakes = [
-        f"--column {key}={name}: {key!r} is no key; choose one of {', '.join(_KEYS)}"
-        for key, name in columns.items()
-        if key not in (*_KEYS, "unanswerable")
-    ]
+    mistakes, unclear = [], []
     for name in sorted(material.keys - material.columns.keys()):
         plain = _plain(name)
         key = QUESTION.real_names.get(plain, "")
@@ -123,13 +116,18 @@ def _read_own_table(material: Material, export: Export) -> None:
             mistakes.append(f"the columns {columns[key]!r} and {name!r} are both {key}; add --column {key}=NAME")
         elif key in _KEYS[:-1]:
             columns.setdefault("unanswerable" if plain in INVERTED else key, name)
-    for name, why, key in unclear:
-        if key not in columns:
-            mistakes.append(f'the column {name!r} {why}; add --column "{key}={name}" or --column "metadata={name}"')
+    mistakes += [
+        f'the column {name!r} {why}; add --column "{key}={name}" or --column "metadata={name}"'
+        for name, why, key in unclear
+        if key not in columns
+    ]
     for key, name in columns.items():
-        if name not in material.keys:
-            near = "".join(f"; did you mean {each!r}?" for each in get_close_matches(name, material.keys, 1))
-            mistakes.append(f"--column {key}={name}: there is no column {name!r}{near}")
+        near = get_close_matches(name, material.keys, 1)
+        if near != [name]:
+            hint = f"; did you mean {near[0]!r}?" if near else ""
+            mistakes.append(f"--column {key}={name}: there is no column {name!r}{hint}")
+        elif key not in (*_KEYS, "unanswerable"):
+            mistakes.append(f"--column {key}={name}: {key!r} is no key; choose one of {', '.join(_KEYS)}")
     if mistakes or "question" not in columns:
         mistakes = mistakes or ["no column has the texts to ask; add --column question=NAME"]
         raise UsageError(f"{material.path}: {'; '.join(mistakes)} (found: {', '.join(sorted(material.keys))}).")
@@ -189,6 +187,4 @@ def _read(material: Material) -> Export | Material:
                 for beside in lists.keys() - {name} if name else ():
                     export.leave(f"rows of the list {beside!r}", len(lists[beside]))
                 return export
-    if material.columns and material.rows:
-        OWN_TABLE.read(material, Export(path=material.path, form_name=""))  # which refuses it
     return material
