@@ -48,6 +48,8 @@ def run(chosen: argparse.Namespace) -> int:
     settings = read_settings(given).replace(**unread)
     chosen.predictions = predictions_path(chosen.predictions)
     recording = read_recording(chosen.predictions, name=str(chosen.predictions))
+    if recording.agent and "rag_agent" not in given:
+        settings = settings.replace(agent=recording.agent)
     asked = [row.question for row in recording.rows.values()]
     needing = [f"rag_{name}" for name in needing_pytest(settings) if name != "calibration"]
     needing += ["rag_tier"] * any(settings.run.tier not in (END_TO_END, q.tier) for q in asked)
@@ -71,7 +73,11 @@ def run(chosen: argparse.Namespace) -> int:
         outcomes = replace(outcomes, complete=False, cut_short="the recorded run was partial")
     flaky = flaky_in_run(outcomes.measured, None, clean=str)
     summary = aggregate(outcomes, flaky=flaky)
+    lost = {metric for row in recording.rows.values() for metric in row.scores}
+    lost = lost.difference(*(record.scores for record in records))
     say(*summary_lines(outcomes, summary), *notes, *flaky_lines(flaky))
+    if lost:
+        say(f"not measured again: {', '.join(sorted(lost))}")
     written = write_results(outcomes, summary, settings.run.output, settings.redactor)
     say(*written.lines(Path.cwd()))
     return 0 if all(record.verdict.value == "PASS" for record in records) else 1

@@ -42,6 +42,8 @@ class Recording:
     mentions: Mapping[tuple[str, str], str] = field(default_factory=dict)
     """Digests of the texts that the answers must or must not mention, as far as they are known."""
 
+    agent: str = ""
+
     complete: bool = True
     """False if the run was partial."""
 
@@ -103,7 +105,7 @@ class Recording:
         recording = replace(self, endpoint="", clean=settings.redactor.text)
         row = recording._row(question)
         if row is not None:
-            question = replace(question, history=row.question.history)
+            question = replace(question, history=row.question.history, top_k=row.top_k or question.top_k)
             recording = replace(recording, endpoint=row.endpoint, history=question.history)
         if judge is not None and row is not None and not (row.judge is None and judge_identity(judge) == ANY_JUDGE):
             judge = recorded = RecordedJudge(row, judge, repeats=settings.judge.repeats)

@@ -72,7 +72,8 @@ def _of_predictions(path: Path, name: str) -> Recording:
             if labels := fields.object_or_null("labels"):
                 mentions[key] = labels.text_or_null(MENTIONS) or ""
     whole, reach = document.get("complete") is not False, document.get("reach", {})
-    return Recording(name=name, rows=found, mentions=mentions, complete=whole, reach=reach)
+    agent = Fields(document, "the file").text_or_null("agent_name") or ""
+    return Recording(name=name, rows=found, mentions=mentions, agent=agent, complete=whole, reach=reach)
 
 
 def _of_store(path: Path) -> list[Record]:
@@ -107,6 +108,7 @@ def _record(fields: Fields, *, errored: bool) -> Record:
         contexts=fields.texts("contexts") if answered else (),
         source_ids=fields.texts_or_null("source_ids"),
         server_source_ids=fields.server_ids(),
+        top_k=fields.whole_or_null("top_k"),
         latency_seconds=fields.number_or_null("latency_seconds"),
         first_token_seconds=fields.number_or_null("first_token_seconds"),
         scores=_scores(fields) if answered else {},

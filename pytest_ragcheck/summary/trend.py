@@ -187,10 +187,9 @@ def changes_of(runs: Sequence[tuple[str, Mapping[Key, BaselineRow]]]) -> Iterato
         if models and served and not models & served:
             pairs["model of the judge's server", ", ".join(sorted(models)), ", ".join(sorted(served))] = None
         models = served or models
-        changes = [_change(name, pairs) for name in dict.fromkeys(name for name, _, _ in pairs)]
-        if n and rows and rows.keys().isdisjoint(runs[n - 1][1]):
-            changes.append("no question of the run before")
-        yield tuple(changes)
+        if n and rows.keys().isdisjoint(runs[n - 1][1]):
+            pairs["questions", "those before", "only others"] = None
+        yield tuple(_change(name, pairs) for name in dict.fromkeys(name for name, _, _ in pairs))
 
 
 def circumstances(row: BaselineRow, agent: str) -> dict[str, str]:

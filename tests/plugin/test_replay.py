@@ -58,6 +58,18 @@ def test_the_files_are_those_of_the_recorded_run(project: Project) -> None:
     assert sum(line.startswith(header) for line in run.lines) == 1
 
 
+def test_the_recorded_top_k_holds_whatever_rag_top_k_is_now(project: Project) -> None:
+    project.ask(good("terms", gold_passages=["30 days"]), good("prices", top_k=2))
+    recorded = project.run("-orag_top_k=3")
+    shutil.copy(project.folder / "ragcheck-results" / "rag_predictions.json", project.folder / "recorded.json")
+    before = documents(recorded)
+    assert documents(project.run("--rag-replay=recorded.json")) == before
+    assert [(row["top_k"], "recall_at_5" in row["metrics"]) for row in before[0]["predictions"]] == [
+        (3, False),
+        (2, False),
+    ]
+
+
 def test_the_files_of_a_client_that_raised_are_those_of_the_recorded_run(project: Project) -> None:
     project.ask(good("terms"), good("prices"))
     project.write("pytest.ini", "[pytest]\nrag_max = latency_seconds=9\n")

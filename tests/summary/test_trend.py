@@ -171,6 +171,6 @@ def test_another_model_behind_the_same_judge_is_named_unless_some_are_as_before(
 
 def test_a_run_without_any_question_of_the_run_before_is_marked() -> None:
     first, second = (a_row("a"), a_row("b")), (a_row("c"), a_row("d"))
-    runs = [a_run(0, *first), a_run(1, *second), a_run(2, *second, *first), a_run(3, a_row("a")), a_run(4)]
-    apart = ("no question of the run before",)
-    assert trend_of(runs).changes == ((), apart, (), (), ())
+    runs = [a_run(0, *first), a_run(1, *second), a_run(2, *second, *first), a_run(3, a_row("a"))]
+    apart = ("questions: those before -> only others",)
+    assert trend_of(runs).changes == ((), apart, (), ())

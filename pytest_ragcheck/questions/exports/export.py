@@ -96,24 +96,6 @@ class Export:
         ]
         self.questions += in_conversation(question_id, [*earlier, last]) if earlier else [last]
 
-    def passages(self, value: Any, *, separator: str = "") -> tuple[GoldPassage, ...]:
-        """The passages in a text, in an object with a text, an id or both, or in a list; others are counted."""
-        found = []
-        value = value_of(value)
-        if separator and isinstance(value, str):
-            value = value.split(separator)
-        for each in value if isinstance(value, (list, tuple)) else [value]:
-            fields = each if isinstance(each, Mapping) else {"text": each}
-            text = text_of(fields.get("text", fields.get("content", fields.get("page_content"))))
-            doc_id = text_of(fields.get("doc_id", fields.get("doc_uri")))
-            if text or doc_id:
-                found.append(GoldPassage(doc_id=doc_id, text=text or ""))
-                if not doc_id and re.fullmatch(r".{,80}\.[a-zA-Z]\w+", text or ""):
-                    self.leave('file names as gold passages, read as texts; write {"doc_id": "terms.md"}')
-            elif each and not isinstance(each, str):
-                self.leave("gold passages without a text or doc_id")
-        return tuple(found)
-
     def _unique(self, given: Any) -> str:
         base = usable_id(sound(str(given))) or "question"
         unique, number = base, 1
@@ -133,6 +115,25 @@ def text_of(value: Any) -> str | None:
 
 def texts_among(values: Iterable[Any]) -> list[str]:
     return list(map(str.strip, filter(None, map(text_of, values))))
+
+
+def passages(export: Export, value: Any, *, separator: str = "") -> tuple[GoldPassage, ...]:
+    """The passages in a text, in an object with a text, an id or both, or in a list; others are counted."""
+    found = []
+    value = value_of(value)
+    if separator and isinstance(value, str):
+        value = value.split(separator)
+    for each in value if isinstance(value, (list, tuple)) else [value]:
+        fields = each if isinstance(each, Mapping) else {"text": each}
+        text = text_of(fields.get("text", fields.get("content", fields.get("page_content"))))
+        doc_id = text_of(fields.get("doc_id", fields.get("doc_uri")))
+        if text or doc_id:
+            found.append(GoldPassage(doc_id=doc_id, text=text or ""))
+            if not doc_id and re.fullmatch(r".{,80}\.[a-zA-Z]\w+", text or ""):
+                export.leave('file names as gold passages, read as texts; write {"doc_id": "terms.md"}')
+        elif each and not isinstance(each, str):
+            export.leave("gold passages without a text or doc_id")
+    return tuple(found)
 
 
 def further(row: Mapping[str, Any], *carried: str | None, mapping: str = "metadata") -> dict[str, Any]:

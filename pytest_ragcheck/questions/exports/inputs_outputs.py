@@ -14,6 +14,7 @@ from pytest_ragcheck.questions.exports.export import (
     Form,
     further,
     message_text,
+    passages,
     role_of,
     text_of,
     user_texts,
@@ -76,7 +77,7 @@ def _read_mlflow(material: Material, export: Export) -> None:
             value_of(row.get(asked)),
             value_of(every.get("expected_response")) or " ".join(texts_of(every.get("expected_facts"))),
             given_id=row.get("request_id"),
-            gold=export.passages(every.get("expected_retrieved_context")),
+            gold=passages(export, every.get("expected_retrieved_context")),
             metadata=further(every, "request_id", asked, "expectations", *_EXPECTED),
         )
         export.leave_unasserted(every, "guidelines")

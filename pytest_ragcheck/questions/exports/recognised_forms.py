@@ -14,7 +14,7 @@ from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.package_text import package_text
 from pytest_ragcheck.questions.exports import beir_trec, inputs_outputs, promptfoo_tests
 from pytest_ragcheck.questions.exports.beir_trec import is_qrels
-from pytest_ragcheck.questions.exports.export import Export, Form, further, texts_among, user_texts
+from pytest_ragcheck.questions.exports.export import Export, Form, further, passages, texts_among, user_texts
 from pytest_ragcheck.questions.exports.material import Material, lists_in, read_material, value_of
 from pytest_ragcheck.questions.fields.key_names import INVERTED, QUESTION
 from pytest_ragcheck.questions.nodes.node_values import FLAGS
@@ -57,7 +57,7 @@ def _read_columns(
                 answerable = FLAGS[flag] == (key == "answerable")
             elif flag not in ("", "none"):
                 export.leave(f"{columns[key]} {flag!r}, which is neither yes nor no")
-        found = export.passages(cells("gold_passages"), separator="|" if joined else "")
+        found = passages(export, cells("gold_passages"), separator="|" if joined else "")
         if "|" in str(cells("all_acceptable_answers")):
             export.leave('answers with "|", read as one; write ["30 days", "one month"]')
         export.add(

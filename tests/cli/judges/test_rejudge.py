@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -22,7 +23,6 @@ from tests.servers.openai_server import OpenAIServer, verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from pytest_ragcheck.questions.question import Question
 
@@ -142,6 +142,25 @@ def test_a_threshold_on_a_metric_of_conftest_is_an_error_and_no_pass(
     (row,) = results(tmp_path / "ragcheck-results")[0]["errors"]
     assert (status, row["kind"]) == (1, "unscored")
     assert row["message"].startswith("cited could not be measured: no metric has this name. Run pytest with the hook")
+
+
+@pytest.mark.parametrize(("options", "name"), [((), "reranker"), (("-o", "rag_top_k=7", "--rag-agent=other"), "other")])
+def test_top_k_is_that_of_the_recorded_run_and_so_is_the_agent_unless_it_is_given(
+    recorded: str, ragcheck: Ragcheck, options: tuple[str, ...], name: str
+) -> None:
+    folder = Path(recorded).parent
+    passage = GoldPassage(doc_id="terms", text="30 days.")
+    asked = a_question("terms", expected_answer="30 days", gold_passages=(passage,))
+    scores = {"answer_correctness": 1.0, "groundedness": 1.0, "cites_section": 0.5}
+    record = a_record(question=asked, scores=scores, answer="30 days", contexts=("30 days.",), judgement=SAID, top_k=3)
+    outcomes = some_outcomes(record, sets=(a_set("billing", asked),), agent_name="reranker")
+    write_results(outcomes, aggregate(outcomes), folder, Redactor())
+    _, printed, _ = ragcheck("rejudge", f"{folder}/reranker", "--rag-judge=offline", *options)
+    document = json.loads(Path("ragcheck-results", f"{name}_predictions.json").read_bytes())
+    (row,) = document["predictions"]
+    assert (document["agent_name"], row["top_k"]) == (name, 3)
+    assert max(metric for metric in row["metrics"] if metric.startswith("recall")) == "recall_at_3"
+    assert "not measured again: cites_section" in printed.splitlines()
 
 
 @pytest.mark.parametrize("verdict", [Verdict.PASS, Verdict.FAIL])
