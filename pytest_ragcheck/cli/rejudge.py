@@ -43,13 +43,12 @@ def run(chosen: argparse.Namespace) -> int:
     from pytest_ragcheck.summary.flaky import flaky_in_run
 
     given = _given(chosen)
-    # Not the baseline of the folder, which a run would compare with.
-    unread = {name.removeprefix("rag_"): None for name in ("rag_baseline", "rag_gate") if name not in given}
-    settings = read_settings(given).replace(**unread)
+    settings = read_settings(given)
     chosen.predictions = predictions_path(chosen.predictions)
     recording = read_recording(chosen.predictions, name=str(chosen.predictions))
-    if recording.agent and "rag_agent" not in given:
-        settings = settings.replace(agent=recording.agent)
+    # Not the baseline of the folder, which a run would compare with.
+    others = {"baseline": None, "gate": None, "agent": recording.agent or None}
+    settings = settings.replace(**{name: each for name, each in others.items() if f"rag_{name}" not in given})
     asked = [row.question for row in recording.rows.values()]
     needing = [f"rag_{name}" for name in needing_pytest(settings) if name != "calibration"]
     needing += ["rag_tier"] * any(settings.run.tier not in (END_TO_END, q.tier) for q in asked)
@@ -73,8 +72,7 @@ def run(chosen: argparse.Namespace) -> int:
         outcomes = replace(outcomes, complete=False, cut_short="the recorded run was partial")
     flaky = flaky_in_run(outcomes.measured, None, clean=str)
     summary = aggregate(outcomes, flaky=flaky)
-    lost = {metric for row in recording.rows.values() for metric in row.scores}
-    lost = lost.difference(*(record.scores for record in records))
+    lost = {metric for row in recording.rows.values() for metric in row.scores}.difference(*(r.scores for r in records))
     say(*summary_lines(outcomes, summary), *notes, *flaky_lines(flaky))
     if lost:
         say(f"not measured again: {', '.join(sorted(lost))}")

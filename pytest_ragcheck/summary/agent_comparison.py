@@ -46,7 +46,7 @@ class Agent:
     """By metric the mean over the agent's own questions, as in its summary."""
 
     changes: tuple[str, ...]
-    """The settings that differ from those of the first agent, such as `top_k: 3 -> 5`."""
+    """The other settings than the first agent's, such as `top_k: 3 -> 5`."""
 
     n_only: int
     """Number of its questions that some other agent lacks."""

@@ -159,7 +159,7 @@ def _same(outcomes: Outcomes) -> dict[str, Any]:
         "questions": digest[:16],
         "metrics": list(outcomes.groups),
         "gate": asdict(outcomes.rules),
-        # A server may have another address on each machine, and each test its own client.
+        # Each machine may have its own servers, and each test its own client.
         **{name: each for name, each in outcomes.settings.items() if not name.endswith(("_url", "_replay", "_shard"))},
         **{
             f"system of {each.question.dataset_name}": each.endpoint

@@ -165,7 +165,7 @@ def _mean(values: Sequence[float]) -> TrendPoint | None:
 
 
 def changes_of(runs: Sequence[tuple[str, Mapping[Key, BaselineRow]]]) -> Iterator[tuple[str, ...]]:
-    """Yield the changes of each run, given by its agent and its rows; not every run has all questions."""
+    """Yield what changed in each run, given by its agent and its rows, since the runs before."""
     known: dict[Key, tuple[int, Mapping[str, str]]] = {}
     reported: dict[tuple[str, str, str], int] = {}
     models: set[str] = set()

@@ -73,8 +73,7 @@ def _changed(chosen: argparse.Namespace, now: BaselineFile, root: Path) -> list[
     reach = replace(Reach.from_row(now.document.get("reach", {})), root=root)
     gone = {key for key in absent if reach.expects(*key)}
     if gone and recorded.keys().isdisjoint(rows):
-        advice = f"Give -o another file, or delete {path.name}."
-        raise UsageError(f"{chosen.results}: it shares no question with {path}. {advice}")
+        raise UsageError(f"{chosen.results}: it shares no question with {path}. {_OTHER}")
     if not now.document["predictions"]:
         kinds = ", ".join(dict.fromkeys(row.error_kind for row in rows.values()))
         raise UsageError(

@@ -118,7 +118,7 @@ def texts_among(values: Iterable[Any]) -> list[str]:
 
 
 def passages(export: Export, value: Any, *, separator: str = "") -> tuple[GoldPassage, ...]:
-    """The passages in a text, in an object with a text, an id or both, or in a list; others are counted."""
+    """The passages in a text, in an object with a text or an id, or in a list; others are counted."""
     found = []
     value = value_of(value)
     if separator and isinstance(value, str):

@@ -632,7 +632,7 @@ def test_a_run_that_shares_no_question_with_the_baseline_is_refused(
         2,
         (
             f"ragcheck baseline {action}: {'run' if action == 'save' else 'later'}.json: it shares no question with "
-            "ragcheck-baseline.json. Give -o another file, or delete ragcheck-baseline.json.\n"
+            "ragcheck-baseline.json. Give -o another file, or move that one away.\n"
         ),
     )
     assert {each.name: each.read_bytes() for each in tmp_path.glob("ragcheck-baseline*")} == files
