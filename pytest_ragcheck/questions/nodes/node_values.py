@@ -19,7 +19,7 @@ _NUMBER = re.compile(r"-?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?
 _INTEGER = re.compile(r"-?(?:0|[1-9][0-9]*)")
 _YES = ("true", "yes", "on", "ja", "wahr", "oui", "vrai", "si", "sí", "vero", "verdadero")
 _NO = ("false", "no", "off", "nein", "falsch", "nee", "non", "faux", "falso")
-FLAGS = dict.fromkeys(_YES, True) | dict.fromkeys(_NO, False)
+FLAGS = {each: each in _YES for each in (*_YES, *_NO)}
 _NOT_FINITE = frozenset({"NaN", "Infinity", "-Infinity", ".nan", ".inf", "-.inf"})
 
 
