@@ -70,7 +70,9 @@ def test_every_kind_of_cell_is_read(tmp_path: Path) -> None:
     assert question.metadata == {"team": "payments", "n": 1}
 
 
-@pytest.mark.parametrize("typed", ["1972", "no", "nein", "true", "null", "~", "2024-01-01", "007", "1.10", "[sic", "{x}"])
+@pytest.mark.parametrize(
+    "typed", ["1972", "no", "nein", "true", "null", "~", "2024-01-01", "007", "1.10", "[sic", "{x}"]
+)
 def test_a_text_is_read_as_typed(tmp_path: Path, typed: str) -> None:
     question = read_one(tmp_path, f"question,expected_answer,id\n{typed},{typed},a\n", NAME)
 
