@@ -125,7 +125,7 @@ def test_an_editor_underlines_mistakes_where_they_are(editor: LanguageServer) ->
 - ""
 """
     assert sorted(editor.problems("mistakes.rag.yaml", MODELINE + text)) == [
-        (3, "There is no key of this name."),
+        (3, "Property expcted_answer is not allowed."),
         (4, 'Missing property "question".'),
         (6, "This is another name of a key that is given too. Keep one."),
         (9, "An unanswerable question has no expected answer. Delete one of the two."),

@@ -326,9 +326,29 @@ def test_a_mistake_of_many_questions_is_reported_once_with_a_count(tmp_path: Pat
 
 
 def test_null_means_not_given_even_under_a_key_that_is_refused(tmp_path: Path) -> None:
-    row = {"question": "Why?", "answer": None, "turns": None, "tools_called": None, "context": None}
+    row = {"question": "Why?", "answer": None, "turns": None, "context": None}
     assert len(read(tmp_path, json.dumps(row), "x.rag.jsonl").questions) == 1
-    assert read(tmp_path, {"questions": ["Why?"], "version": None}, "y.rag.json").questions
+    row = {"turns": ["Why?"], "question": None, "expected_answer": None}
+    assert len(read(tmp_path, json.dumps(row), "y.rag.jsonl").questions) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("- question: Why?\n  expected_anwser:\n", "'expected_anwser'. Rename it to 'expected_answer'."),
+        ("- {question: Which fee?, expected_answer: 8,40 CHF}\n", "'40 CHF' (known: "),
+        ("- {question: Why?, gold_passages: [{text: one, sorce: null}]}\n", "'sorce' (known: doc_id, text, as)."),
+        ("- {turns: [Why?], tgas: ~}\n", "'tgas'. Rename it to 'tags'."),
+        ("- turns: [{question: Why?, must_metion: }]\n", "'must_metion'. Rename it to 'must_mention'."),
+        ("dataset_nmae:\nquestions: [Why?]\n", "'dataset_nmae'. Rename it to 'dataset_name'."),
+        ("defaults: {topk_: null}\nquestions: [Why?]\n", "'topk_'. Rename it to 'topk'."),
+        ("question;expected_anwser\nWhy?;\n", "'expected_anwser'. Rename it to 'expected_answer'."),
+    ],
+)
+def test_an_unknown_key_without_a_value_is_named(tmp_path: Path, text: str, named: str) -> None:
+    (problem,) = problems(tmp_path, text, "x.rag.csv" if ";" in text else "x.rag.yaml")
+
+    assert f" has the unknown key {named}" in problem
 
 
 @pytest.mark.parametrize("key", ["assert", "expect"])
