@@ -151,13 +151,12 @@ def pytest_configure_node(node: Any) -> None:
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    report = yield
-    if has_records(item) or RUN in item.config.stash:
-        with configuration.opening_files():
-            from pytest_ragcheck.plugin.ending.item_report import complete_report
+    if not has_records(item) and RUN not in item.config.stash:
+        return (yield)
+    with configuration.opening_files():
+        from pytest_ragcheck.plugin.ending.item_report import complete_report
 
-        complete_report(item, call, report)
-    return report
+    return (yield from complete_report(item, call))
 
 
 @pytest.hookimpl(optionalhook=True)

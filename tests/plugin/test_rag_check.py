@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from pytest_ragcheck.cli import main
 from pytest_ragcheck.scores.catalogue import ASSERTABLE, listed
+from tests.baselines import failed, write_baseline
 from tests.canned import bad, broken, good
 from tests.harness import three_ways, two_ways
 
@@ -70,6 +71,43 @@ def test_a_failed_call_says_the_numbers_in_the_short_summary_and_keeps_its_trace
         "       ", "   "
     )
     assert "context 1 Refunds are possible for 30 days." in run.text
+
+
+@three_ways
+@pytest.mark.parametrize(
+    "asserted", ["assert rag_check('What about prices?')", "r = rag_check('What about prices?'); assert r"]
+)
+def test_a_bare_assert_fails_as_assert_passed_does(project: Project, asserted: str) -> None:
+    project.reply_to(bad("prices"))
+    project.write("test_it.py", f"def test_prices(rag_check):\n    {asserted}\n")
+    run = project.run()
+    reason = "No price is in the contexts."
+    assert run.short_summary == [f"FAILED test_it.py::test_prices - {reason} (groundedness 0.41 < 0.70)"]
+    assert f"E       pytest_ragcheck.verdict.record.QuestionFailed: groundedness 0.41 < 0.70: {reason}" in run.lines
+    assert "E       question  What about prices?" in run.lines
+    assert "<Record" not in run.text
+
+
+def known_fail(name: str) -> dict[str, Any]:
+    """The row of a baseline about the call in the test of the name."""
+    return failed(f"test_{name}-1", dataset_name="test_it", question=f"What about {name}?")
+
+
+@three_ways
+def test_the_gate_tolerates_a_bare_assert_of_a_known_fail_and_no_other_assertion(project: Project) -> None:
+    project.reply_to(bad("prices"), bad("hours"), bad("tax"), bad("terms"))
+    asserts = "def test_tax(rag_check):\n    r = rag_check('What about tax?')\n    assert r.source_ids\n\n"
+    asserts += "def test_terms(rag_check):\n    r = rag_check('What about terms?')\n    assert r and r.source_ids\n"
+    bare = calls("prices", "hours", then="").replace("rag_check('", "assert rag_check('")
+    project.write("test_it.py", bare + asserts)
+    write_baseline(project, *map(known_fail, ("prices", "tax", "terms")))
+    run = project.run("--rag-baseline=baseline.json", "--rag-gate=regression")
+    assert run.outcomes == {"xfailed": 1, "failed": 3}, run.text
+    assert [line.partition(" - ")[0] for line in run.short_summary] == [
+        "FAILED test_it.py::test_hours",
+        "FAILED test_it.py::test_tax",
+        "FAILED test_it.py::test_terms",
+    ]
 
 
 @two_ways
