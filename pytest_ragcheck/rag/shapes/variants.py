@@ -40,6 +40,9 @@ def with_fitting_setting(mismatch: ReplyMismatch, reply: object, shape: Shape) -
     setting = fitting_response(reply, answers=shape.reading.answer is not None)
     if shape.reads_the_contract:
         return _with_both_remedies(mismatch, reply, setting)
+    own = shape.reading.session
+    if setting and own and _reads(kept := f"{setting} session={own.text}", reply) and own.find(reply):
+        setting = kept
     if setting and isinstance(mismatch, IdsMismatch) and "source_ids=" not in setting:
         return ReplyMismatch(mismatch.found, f"{mismatch.to_do} To do without ids, set rag_response = {setting}")
     if setting:

@@ -612,6 +612,42 @@ def test_ids_that_are_numbers_are_made_texts_by_the_expression_that_the_error_na
             assert client.query("?").source_ids == ("7",)
 
 
+HITS = [{"title": "a.md", "snippet": TEXTS[0]}, {"title": "b.md", "snippet": TEXTS[1]}]
+
+
+@pytest.mark.parametrize(
+    ("response", "proposed"),
+    [
+        (
+            "answer=repyl contexts=hits[].snippet source_ids=hits[].title session=chat",
+            "answer=reply contexts=hits[].snippet source_ids=hits[].title session=chat",
+        ),
+        (
+            "answer=reply contexts=hit[].snippet source_ids=hits[].titel session=chat",
+            "answer=reply contexts=hits[].snippet source_ids=hits[].title session=chat",
+        ),
+        (
+            "answer=reply contexts=hits[].snippet source_ids=hits[0:1].title session=chat",
+            "answer=reply contexts=hits[].snippet source_ids=hits[].title session=chat",
+        ),
+        (
+            "answer=text contexts=`[]` session=max(chat)",
+            "answer=reply contexts=hits[].snippet source_ids=hits[].title",
+        ),
+    ],
+)
+def test_the_setting_that_an_error_names_keeps_the_session_of_ones_own(
+    response: str, proposed: str
+) -> None:
+    reply = {"reply": ANSWER, "chat": "c-1", "hits": HITS}
+    with FakeEndpoint(json_reply(reply)) as endpoint:
+        with RagClient(endpoint.url, response=response).blocking as client, pytest.raises(EndpointReplyError) as caught:
+            client.query("?")
+        assert str(caught.value).endswith(f"\nSet rag_response = {proposed}")
+        with RagClient(endpoint.url, response=proposed).blocking as client:
+            assert client.query("?").text == ANSWER
+
+
 def test_an_array_of_very_many_pieces_is_searched_at_its_ends() -> None:
     # In all of them the search would take half a minute.
     pieces: list[Any] = [{"a": "{}"}] * 300_000
