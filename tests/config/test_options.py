@@ -150,7 +150,10 @@ REFUSED: dict[Callable[[str], object], tuple[str, str]] = {
     read_stream: ("always", "'always' is not known; write auto or off"),
     read_response: (
         "answer=result.text contexts=references[",
-        "'answer=result.text contexts=references[' has a mistake: contexts=references[ ends too early",
+        (
+            "'answer=result.text contexts=references[' has a mistake: contexts=references[ ends too early for "
+            "JMESPath; see ragcheck docs how-to/own-endpoint-shape"
+        ),
     ),
     read_count: ("0", "'0' is not a whole number from 1; write one such as 5"),
     read_seconds: ("60 s", "'60 s' is not a number of seconds above 0; write one such as 60"),

@@ -99,7 +99,8 @@ def _compiled(text: str) -> Any:
     try:
         compiled = jmespath.compile(text)
     except JMESPathError as error:
-        raise ValueError(_mistake(text, getattr(error, "lex_position", 0))) from None
+        mistake = _mistake(text, getattr(error, "lex_position", 0))
+        raise ValueError(f"{mistake}; see ragcheck docs how-to/own-endpoint-shape") from None
     for node in _nodes(compiled.parsed):
         known = _options().custom_functions.FUNCTION_TABLE
         if node["type"] == "function_expression" and node["value"] not in known:
@@ -151,8 +152,10 @@ def _failures(place: Mapping[str, Any]) -> Iterator[str]:
 
 def _mistake(text: str, position: int) -> str:
     if position >= len(text):
-        return "ends too early"
-    what = f"cannot be read from character {position + 1} on, {excerpt(text[position:], 20)!r}"
+        return "ends too early for JMESPath"
+    what = f"is not JMESPath from character {position + 1} on, {excerpt(text[position:], 20)!r}"
+    if text[position] == "$":
+        return f"{what}; begin with a key, without '$'"
     odd = text[position] not in _SYNTAX and not re.match(r"[A-Za-z0-9_]", text[position])
     return f'{what}; write a key that is not a plain name in double quotes, such as "page-content"' if odd else what
 

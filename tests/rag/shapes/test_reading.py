@@ -305,6 +305,9 @@ def test_expressions_may_hold_blanks_quotes_and_the_names_of_fields():
     assert Reading.from_text('contexts=`["answer="]` answer=a[?answer==b] | [0]').contexts.text == '`["answer="]`'
 
 
+SEE = "see ragcheck docs how-to/own-endpoint-shape"
+
+
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
@@ -323,21 +326,28 @@ def test_expressions_may_hold_blanks_quotes_and_the_names_of_fields():
         ),
         ("answer=a contexts=b answer=c", "gives answer twice; give it once"),
         ("answer= contexts=b", "has a mistake: answer= is empty"),
-        ("answer=a. contexts=b", "has a mistake: answer=a. ends too early"),
-        ("answer=a b contexts=c", "has a mistake: answer=a b cannot be read from character 3 on, 'b'"),
-        ("answer='a contexts=c", "has a mistake: answer='a cannot be read from character 1 on, \"'a\""),
+        ("answer=a. contexts=b", f"has a mistake: answer=a. ends too early for JMESPath; {SEE}"),
+        ("answer=a b contexts=c", f"has a mistake: answer=a b is not JMESPath from character 3 on, 'b'; {SEE}"),
+        ("answer='a contexts=c", f"has a mistake: answer='a is not JMESPath from character 1 on, \"'a\"; {SEE}"),
+        (
+            "answer=$.a contexts=c",
+            (
+                "has a mistake: answer=$.a is not JMESPath from character 1 on, '$.a'; "
+                f"begin with a key, without '$'; {SEE}"
+            ),
+        ),
         (
             "answer=a-b contexts=c",
             (
-                "has a mistake: answer=a-b cannot be read from character 2 on, '-b'; "
-                'write a key that is not a plain name in double quotes, such as "page-content"'
+                "has a mistake: answer=a-b is not JMESPath from character 2 on, '-b'; "
+                f'write a key that is not a plain name in double quotes, such as "page-content"; {SEE}'
             ),
         ),
         (
             "answer=ответ contexts=c",
             (
-                "has a mistake: answer=ответ cannot be read from character 1 on, 'ответ'; "
-                'write a key that is not a plain name in double quotes, such as "page-content"'
+                "has a mistake: answer=ответ is not JMESPath from character 1 on, 'ответ'; "
+                f'write a key that is not a plain name in double quotes, such as "page-content"; {SEE}'
             ),
         ),
         (

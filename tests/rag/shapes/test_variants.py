@@ -636,9 +636,7 @@ HITS = [{"title": "a.md", "snippet": TEXTS[0]}, {"title": "b.md", "snippet": TEX
         ),
     ],
 )
-def test_the_setting_that_an_error_names_keeps_the_session_of_ones_own(
-    response: str, proposed: str
-) -> None:
+def test_the_setting_that_an_error_names_keeps_the_session_of_ones_own(response: str, proposed: str) -> None:
     reply = {"reply": ANSWER, "chat": "c-1", "hits": HITS}
     with FakeEndpoint(json_reply(reply)) as endpoint:
         with RagClient(endpoint.url, response=response).blocking as client, pytest.raises(EndpointReplyError) as caught:
