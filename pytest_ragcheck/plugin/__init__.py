@@ -151,12 +151,13 @@ def pytest_configure_node(node: Any) -> None:
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    if not has_records(item) and RUN not in item.config.stash:
-        return (yield)
-    with configuration.opening_files():
-        from pytest_ragcheck.plugin.ending.item_report import complete_report
+    report = yield
+    if has_records(item) or RUN in item.config.stash:
+        with configuration.opening_files():
+            from pytest_ragcheck.plugin.ending.item_report import complete_report
 
-    return (yield from complete_report(item, call))
+        complete_report(item, call, report)
+    return report
 
 
 @pytest.hookimpl(optionalhook=True)

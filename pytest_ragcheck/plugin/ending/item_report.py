@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Generator, Iterable
-from typing import Any
-
-import pytest
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.concurrency.frames import is_own_failure
 from pytest_ragcheck.frozen import replace
@@ -25,18 +23,17 @@ from pytest_ragcheck.summary.gate_rules import COMPARING
 from pytest_ragcheck.summary.run_outcomes import EXPECTED, PASSED
 from pytest_ragcheck.verdict.record import QuestionErrored, QuestionFailed, Record, without_shown_turns
 
+if TYPE_CHECKING:
+    import pytest
 
-def complete_report(
-    item: pytest.Item, call: pytest.CallInfo[None]
-) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Put the new records of the item on its report, and make the text of a FAIL or an ERROR readable."""
-    evaluated = take_records(item)
-    _name_bare_assert(call, [*(one.record for one in evaluated), getattr(item, "funcargs", {}).get("rag_result")])
-    report = yield
+
+def complete_report(item: pytest.Item, call: pytest.CallInfo[None], report: pytest.TestReport) -> None:
+    """Put the new records of the item on the report, and make the text of a FAIL or an ERROR readable."""
     payload: dict[str, object] = {}
     run, is_worker = item.config.stash.get(RUN, None), hasattr(item.config, "workerinput")
     if run is not None and not run.sent and is_worker:
         payload["collected"] = run.to_json()
+    evaluated = take_records(item)
     is_sent = is_worker or is_fork(item.config)
     if evaluated:
         payload["records"] = evaluated
@@ -55,10 +52,8 @@ def complete_report(
         forget_records(item)
     if payload:
         put_payload(report, payload, is_sent=is_sent)
-    if call.excinfo is not None and isinstance(call.excinfo.value, QuestionErrored | QuestionFailed):
-        _make_readable(call.excinfo, report, call.excinfo.value.record)
-        _tolerate(item, call.excinfo.value, report)
-    return report
+    if call.excinfo is not None:
+        _decide(item, call.excinfo, report, records)
 
 
 def records_of(report: pytest.TestReport, config: pytest.Config) -> list[Record]:
@@ -124,15 +119,16 @@ def _first_line(report: pytest.TestReport) -> str:
     return text.partition("\n")[0] or "failed without a text"
 
 
-def _name_bare_assert(call: pytest.CallInfo[None], records: Iterable[Any]) -> None:
-    # Fail `assert rag_check(...)` as `assert_passed()` does, which has the reason.
-    if call.excinfo is None or call.excinfo.type is not AssertionError:
-        return
-    asserted = str(call.excinfo.value).partition("\n")[0]
+def _decide(item: pytest.Item, excinfo: Any, report: pytest.TestReport, records: Sequence[Record]) -> None:
     for record in records:
-        if isinstance(record, Record) and asserted == f"assert {record!r}":
+        # A bare assert fails as `assert_passed()` does, with the reason.
+        if excinfo.exconly().partition("\n")[0] == f"AssertionError: assert {record!r}":
             failed = QuestionFailed(record.text(), record=record)
-            call.excinfo = pytest.ExceptionInfo.from_exc_info((QuestionFailed, failed, call.excinfo.tb))
+            excinfo = excinfo.from_exc_info((QuestionFailed, failed, excinfo.tb))
+            report.longrepr = item.repr_failure(excinfo)
+    if isinstance(excinfo.value, QuestionErrored | QuestionFailed):
+        _make_readable(excinfo, report, excinfo.value.record)
+        _tolerate(item, excinfo.value, report)
 
 
 def _make_readable(excinfo: pytest.ExceptionInfo[BaseException], report: pytest.TestReport, record: Record) -> None:

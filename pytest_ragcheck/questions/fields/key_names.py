@@ -125,10 +125,9 @@ def named_entries(site: Site, node: MappingNode, vocabulary: Vocabulary) -> dict
     named: dict[str, Entry] = {}
     for entry in without_repeats(site, node).values():
         key = vocabulary.real_names.get(entry.key)
-        # A JSON table has every column in each row, so a refused name may be null, an unknown one not.
-        may_be_null = key is not None or entry.key in vocabulary.refused
-        is_empty = may_be_null and isinstance(entry.value, Scalar) and entry.value.is_null
-        if is_empty or (vocabulary is FILE and entry.key.startswith(UNREAD)):
+        is_unread = vocabulary is FILE and entry.key.startswith(UNREAD)
+        is_known = key or entry.key in vocabulary.refused  # tables as JSON have null in each row without a value
+        if is_unread or (is_known and isinstance(entry.value, Scalar) and entry.value.is_null):
             continue
         if key is None:
             _note_foreign_key(site, entry, vocabulary)

@@ -208,8 +208,8 @@ def _mapping(
         aliases |= _any_of(same, {"description": f"Same as {key}.", **keys[key]})
         aliases |= _any_of(opposite, {"description": f"The opposite of {key}.", **keys[key]})
         rules += _one_name_only((key, *names))
-    refused = {"type": "null", "description": "Not read.", "errorMessage": "There is no key of this name."}
-    aliases |= _any_of([*vocabulary.refused], refused)
+    no_key = {"type": "null", "errorMessage": "There is no key of this name."}
+    aliases |= _any_of([*vocabulary.refused], no_key)
     if needed:
         first, *further = needed
         names = (*vocabulary.aliases[first], *further, *(name for key in further for name in vocabulary.aliases[key]))
