@@ -36,6 +36,7 @@ _OTHER_BODY = (
     'such as rag_request = {"input": {"text": "{query}"}}, and probe again to find the rag_response.'
 )
 _CONTEXTS_ALONE = "For contexts alone, pytest --rag-tier=retrieval names the setting."
+_READ = "These settings read the endpoint as it is (the points above were checked without settings)"
 _LEFT = "To leave the endpoint as it is,"
 
 
@@ -59,7 +60,7 @@ def run(chosen: argparse.Namespace) -> int:
     print(f"\n{_counted(points)}")
     if fit and (fit.parts or (fit.found and not broken.isdisjoint({Check.REQUEST, Check.STATUS}))):
         unread = f"The endpoint takes these settings, but {printable(fit.found)}"
-        print(f"{'These settings read the endpoint as it is' if fit.parts else unread}:\n")
+        print(f"{_READ if fit.parts else unread}:\n")
         shown: Mapping[str, Any] = fit.settings
         if (found := configuration_of(Path.cwd())) and found.path.suffix == ".toml":
             lists = {"rag_headers": shown.get("rag_headers", "").splitlines()}

@@ -533,7 +533,7 @@ def test_what_it_prints(ragcheck) -> None:
         "not checked  the connection stays open          the first reply could not be used\n"
         "\n"
         "6 passed, 1 failed, 9 not checked: the endpoint does not keep the contract.\n"
-        "These settings read the endpoint as it is:\n"
+        "These settings read the endpoint as it is (the points above were checked without settings):\n"
         "\n"
         f"rag_url = {url}\n"
         "rag_response = answer=answer contexts=contexts[].text\n"
@@ -856,6 +856,24 @@ def test_a_request_whose_reply_has_unknown_keys_is_shown_with_the_keys(ragcheck)
         "For contexts alone, pytest --rag-tier=retrieval names the setting.\n"
     )
     assert json.loads(as_json)["settings"] is None
+
+
+def test_a_question_without_contexts_is_shown_and_gives_no_setting(ragcheck) -> None:
+    def reply(request: Request) -> Behaviour:
+        message = json.loads(request.body).get("message")
+        if message is None:
+            return json_reply({"detail": "message is required"}, 422)
+        return json_reply({"reply": "Ask me.", "citations": [{"text": PASSAGES[0]}] if "refund" in message else []})
+
+    with endpoint(reply) as server:
+        _, printed, _ = ragcheck("probe", server.url)
+        _, answered, _ = ragcheck("probe", server.url, "--question", "When are refunds paid?")
+    assert (
+        'The endpoint takes these settings, but it returned no contexts for "What can you help me with?". '
+        f"Give --question TEXT that your documents answer:\n\nrag_url = {server.url}\n"
+    ) in printed
+    assert "rag_response" not in printed
+    assert "\nrag_response = answer=reply contexts=citations[].text\n" in answered
 
 
 def test_an_endpoint_that_checks_the_body_first_wants_its_token(ragcheck) -> None:
