@@ -33,6 +33,12 @@ read_delay = _number(lambda number: 0 <= number < inf, "a number of seconds from
 read_usd = _number(lambda number: 0 < number < inf, "an amount of US dollars above 0; write one such as 0.50")
 
 
+def read_threshold(text: str) -> float:
+    if "=" in text:
+        raise ValueError("names a metric; write it as --rag-min, or for latency and cost as --rag-max")
+    return read_fraction(text)
+
+
 def read_price(text: str) -> tuple[float, float]:
     try:
         read, written = map(float, text.split())

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_ragcheck.cli import main
-from pytest_ragcheck.scores.catalogue import ASSERTABLE, listed
+from pytest_ragcheck.scores.catalogue import ASSERTABLE, BOUNDED, listed
 from tests.baselines import failed, write_baseline
 from tests.canned import bad, broken, good
 from tests.harness import three_ways, two_ways
@@ -208,7 +208,7 @@ def test_an_unanswerable_question_can_be_asked(project: Project) -> None:
         ("'Q?', thresholds={'f1': True}", "rag_check: thresholds: f1 is True; give a number from 0 to 1."),
         (
             "'Q?', thresholds={'f2': 0.5}",
-            (f"rag_check: thresholds: there is no metric 'f2'; the metrics are {listed(ASSERTABLE)}."),
+            (f"rag_check: thresholds: there is no metric 'f2'; choose one of {listed((*ASSERTABLE, *BOUNDED))}."),
         ),
         ("'Q?', identity=3", "rag_check: identity is 3; give a name of rag_identities."),
         ("'Q?', must_not_retrieve=[3]", "rag_check: must_not_retrieve is 3; give a text, or leave it out."),

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping
+from difflib import get_close_matches
 from typing import Any, TypedDict
 
 from pytest_ragcheck.frozen import frozen
-from pytest_ragcheck.questions.fields.key_names import INVERTED, PASSAGE, named_entries, near_match
+from pytest_ragcheck.questions.fields.key_names import INVERTED, PASSAGE, named_entries
 from pytest_ragcheck.questions.mention import compile_mention, is_regex
 from pytest_ragcheck.questions.nodes.node import Entry, MappingNode, Scalar, Site
 from pytest_ragcheck.questions.nodes.node_values import (
@@ -150,7 +151,10 @@ class SettingsReader:
             for part in without_repeats(site, entry.value).values():
                 minimum = read_threshold(site, part, is_maximum=part.key in BOUNDED)
                 if part.key not in self.known_metrics and part.key not in BOUNDED:
-                    _note_unknown_metric(site, part, self.known_metrics)
+                    known = (*sorted(self.known_metrics), *BOUNDED)
+                    near = get_close_matches(part.key[:100], known, n=1)
+                    to_do = f"Rename it to {near[0]!r}." if near else f"Choose from: {listed(known)}."
+                    site.mistake(part.line, f"has a threshold for the unknown metric {shortened(part.key)}. {to_do}")
                 elif minimum is not None:
                     own[part.key] = minimum
         elif isinstance(entry.value, Scalar):
@@ -180,15 +184,6 @@ class SettingsReader:
                     f"has the tag {tag!r}, which is the name of an existing pytest marker. Choose another name.",
                 )
         return tuple(dict.fromkeys(tags))
-
-
-def _note_unknown_metric(site: Site, part: Entry, known_metrics: Collection[str]) -> None:
-    near = near_match(part.key, tuple(known_metrics))
-    if near is not None:
-        site.mistake(part.line, f"has a threshold for the unknown metric {part.key!r}. Rename it to {near!r}.")
-    else:
-        known = listed(sorted(known_metrics))
-        site.mistake(part.line, f"has a threshold for the unknown metric {shortened(part.key)}. Choose from: {known}.")
 
 
 def _read_reason(site: Site, entries: Mapping[str, Entry], key: str, inherited: str | None) -> str | None:

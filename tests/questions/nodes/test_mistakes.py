@@ -351,6 +351,25 @@ def test_an_unknown_key_without_a_value_is_named(tmp_path: Path, text: str, name
     assert f" has the unknown key {named}" in problem
 
 
+@pytest.mark.parametrize(
+    ("metric", "to_do"),
+    [
+        ("correctness", "Rename it to 'answer_correctness'."),
+        ("latency", "Rename it to 'latency_seconds'."),
+        (
+            "brevity",
+            (
+                "Choose from: answer_correctness, exact_match, f1, groundedness, "
+                "latency_seconds, first_token_seconds, cost_usd."
+            ),
+        ),
+    ],
+)
+def test_an_unknown_metric_is_renamed_to_the_nearest_or_all_are_listed(tmp_path: Path, metric: str, to_do: str) -> None:
+    (problem,) = problems(tmp_path, [{"question": "Why?", "thresholds": {metric: 0.5}}], "x.rag.json")
+    assert problem.endswith(f"has a threshold for the unknown metric {metric!r}. {to_do}")
+
+
 @pytest.mark.parametrize("key", ["assert", "expect"])
 def test_an_assertion_of_another_tool_is_not_taken_for_an_answer(tmp_path: Path, key: str) -> None:
     assert problems(tmp_path, [{"question": "Why?", key: "contains: x"}], "x.rag.json") == [
