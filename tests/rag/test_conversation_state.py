@@ -131,6 +131,18 @@ def test_each_tier_carries_the_session(tier: str) -> None:
     assert answer.session == "s2"
 
 
+@pytest.mark.parametrize(("session", "is_named"), [("s1", True), (None, False)])
+def test_an_unknown_session_is_a_cause_of_a_404_where_the_request_has_one(session: str | None, is_named: bool) -> None:
+    request = '{"q": "{query}", "past": "{history}", "id": "{session}"}'
+    with FakeEndpoint(json_reply({"error": "expired"}, 404)) as endpoint:
+        with RagClient(endpoint.url, request=request).blocking as client, pytest.raises(EndpointError) as caught:
+            client.ask(turn(session=session))
+        assert str(caught.value).splitlines()[1] == (
+            "There is no such route: check the path in the URL."
+            + " Or the server no longer knows the session of the earlier turns." * is_named
+        )
+
+
 READING = "answer=answer contexts=contexts session=talk.id"
 STREAM = b"".join(
     b"data: %s\n\n" % event

@@ -392,13 +392,6 @@ def test_a_refused_connection_through_a_proxy_names_the_proxy(library, monkeypat
     assert f"no address is known for 'proxy.invalid'\n{check_the_proxy}" in str(error)
 
 
-def test_an_unknown_session_is_named_where_the_request_has_one():
-    with FakeEndpoint(json_reply({"error": "expired"}, 404)) as endpoint:
-        text = str(fail(endpoint.url, request='{"q": "{query}", "id": "{session}"}'))
-        assert text.endswith("If earlier turns were answered, the server no longer knows the session.")
-        assert str(fail(endpoint.url)).endswith("check the path in the URL.")
-
-
 def test_the_question_goes_through_the_proxy_of_the_environment(monkeypatch):
     with FakeEndpoint(json_reply(GOOD)) as proxy:
         monkeypatch.setenv("HTTP_PROXY", proxy.url.removesuffix("/query"))

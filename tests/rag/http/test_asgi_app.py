@@ -449,7 +449,9 @@ def test_an_app_that_does_not_finish_its_reply_is_an_error(sent, found):
 
 
 def test_a_status_of_the_app_is_reported_as_that_of_a_server():
-    assert str(fail(FastAPI())).startswith("app FastAPI /query: status 404 Not Found")
+    error = str(fail(FastAPI()))
+    assert error.startswith("app FastAPI /query: status 404 Not Found")
+    assert error.endswith('\nThere is no such route: check the path, such as url="/chat".')
 
 
 def test_a_redirect_of_the_app_is_reported_with_its_target():
