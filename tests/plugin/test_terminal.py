@@ -184,8 +184,24 @@ def test_no_judge_is_named_where_nothing_came_to_one(project: Project) -> None:
     project.ask(good("terms"))
     project.extend_conftest("@pytest.fixture\ndef rag_result(rag_client):\n    raise OSError('no disk')\n")
     run = project.run()
-    assert "judge: unknown, because no answer reached one" in run.lines
+    assert "judge: unknown, because no answer was judged" in run.lines
     assert run.summary["judge"] == {"kind": "unknown", "judges": []}
+
+
+def test_no_judge_is_named_where_each_answer_makes_it_raise(project: Project) -> None:
+    project.ask(good("terms"))
+    project.extend_conftest("@pytest.fixture\ndef rag_judge():\n    return lambda question, answer: question.foo\n")
+    assert "judge: unknown, because no answer was judged" in project.run().lines
+
+
+def test_metrics_that_lack_a_score_for_one_reason_share_a_line(project: Project) -> None:
+    project.ask(good("terms", gold_passages=[{"doc_id": "terms"}]))
+    project.extend_conftest("def half(question): return 0.5\ndef pytest_ragcheck_metrics(): return [half]\n")
+    run = project.run()
+    gold, half = (line.split(" not measured on 1: ") for line in run.lines if " not measured on 1: " in line)
+    assert gold[0] == "recall_at_K, precision_at_K, ndcg_at_K, hit_rate_at_K, mrr, map"
+    assert gold[1].startswith("a gold passage has only a doc_id")
+    assert half[0] == "half"
 
 
 def test_unanswerable_questions_add_the_rates_of_abstention(project: Project) -> None:

@@ -17,6 +17,7 @@ from pytest_ragcheck.scores.catalogue import (
     RAGAS_BY_EMBEDDINGS,
     RETRIEVAL,
     SEMANTIC,
+    listed,
     recall_at_most,
 )
 from pytest_ragcheck.verdict.failure_text import cut, some
@@ -185,8 +186,10 @@ def _unscored_lines(outcomes: Outcomes, summary: Summary) -> Iterator[str]:
         for metric, score in record.scores.items():
             if score.value is None and metric not in summary.totals.metrics:
                 reasons.setdefault(metric, []).append(score.reason)
+    alike: dict[str, list[str]] = {}
     for metric, found in reasons.items():
-        yield f"{metric} not measured on {len(found)}: {cut(found[0].partition(chr(10))[0], 200)}"
+        alike.setdefault(f"{len(found)}: {cut(found[0].partition(chr(10))[0], 200)}", []).append(metric)
+    yield from (f"{listed(metrics)} not measured on {why}" for why, metrics in alike.items())
 
 
 def _limit_lines(outcomes: Outcomes, summary: Summary) -> Iterator[str]:
@@ -211,7 +214,7 @@ def _limit_lines(outcomes: Outcomes, summary: Summary) -> Iterator[str]:
 
 
 def _origin_lines(outcomes: Outcomes, summary: Summary) -> Iterator[str]:
-    yield f"judge: {'; '.join(judge.words for judge in summary.judges) or 'unknown, because no answer reached one'}"
+    yield f"judge: {'; '.join(judge.words for judge in summary.judges) or 'unknown, because no answer was judged'}"
     yield from _cost_lines(summary.totals.performance)
     if outcomes.replay_of:
         yield f"answers: recorded in {outcomes.replay_of}"
