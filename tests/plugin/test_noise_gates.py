@@ -78,11 +78,28 @@ def test_known_failures_may_fail_and_a_stricter_judge_is_no_regression(project: 
     lines = run.lines
     at = lines.index("judged stricter today:")
     assert lines[at + 2] == (
-        "failed 5 of 5 times; judged side by side, the recorded answers are 0.70 below the threshold, "
+        "failed 5 of 5 times; judged side by side, the recorded answers are 0.70 below the threshold of groundedness, "
         "the new ones 0.29 below it (p = 1)"
     )
     (row,) = [row for row in run.predictions["predictions"] if row["question_id"] == "prices"]
     assert row["asked_again"] == ["FAIL"] * 4
+
+
+def test_the_words_about_both_sides_name_the_worst_metric_of_each(project: Project) -> None:
+    project.write(
+        "conftest.py",
+        "import pathlib, pytest\nfrom pytest_ragcheck import RagClient\n\n@pytest.fixture(scope='session')\n"
+        "def rag_client():\n    text = pathlib.Path('answer.txt').read_text()\n"
+        "    reply = {'answer': text, 'contexts': ['Members borrow up to 12 books.']}\n"
+        "    return RagClient.from_callable(lambda query: reply)\n",
+    )
+    project.write("a.rag.yaml", "- {id: books, question: How many books may members borrow?, expected_answer: 12}\n")
+    project.write("answer.txt", "Members borrow up to 12 books.")
+    project.run("--rag-judge=offline", "--rag-output=first")
+    project.write("answer.txt", "Members borrow up to 12 books, and 40 films for 3 euros.")
+    run = project.run("--rag-judge=offline", "--rag-baseline=first/rag_predictions.json")
+    (words,) = (line for line in run.lines if "judged side by side" in line)
+    assert words.endswith(" above the threshold of answer_correctness, the new ones 0.70 below that of groundedness")
 
 
 @two_ways

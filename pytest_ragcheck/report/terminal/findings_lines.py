@@ -216,16 +216,19 @@ def _mean_shift(examined: Sequence[Examined]) -> float:
 def _words(each: Examined, change: Change) -> str:
     again = change.now.asked_again
     asked = f"failed {1 + again.count(Verdict.FAIL.value)} of {1 + len(again)} times" if again else "failed"
-    if each.side_by_side is not None:
-        found = each.side_by_side
+    evidence, found = evidence_of(change.now), each.side_by_side
+    if found and evidence:
         recorded, new = _margin(fmean(found.recorded)), _margin(fmean(found.new))
         # A deterministic judge leaves nothing to chance, and p is 0.
         chance = f" ({_p(found.p)})" if found.p else ""
-        shown = f"the recorded answers are {recorded} the threshold, the new ones {new} it"
+        # A recorded answer and a new one are the first that were judged.
+        pair = next(reply for reply in evidence.replies if isinstance(reply, tuple))
+        first, last = (each.question.worst(scores)[1] for scores in pair[:2])
+        that = "it" if first == last else f"that of {last}"
+        shown = f"the recorded answers are {recorded} the threshold of {first}, the new ones {new} {that}"
         return f"{asked}; judged side by side, {shown}{chance}"
     if each.outcome is not Outcome.NOT_MEASURED:
         return asked
-    evidence = evidence_of(change.now)
     cost = evidence is not None and evidence.over_budget
     return (
         f"{asked}; not examined further: {'the cost limit was reached' if cost else 'the endpoint or the judge failed'}"
