@@ -506,7 +506,7 @@ def test_all_answers_that_differ_are_accepted_and_the_others_keep_their_history(
         0,
         [
             f"ragcheck-baseline.json: 3 accepted of {LATER}",
-            "billing::prices: PASS -> FAIL",
+            "billing::prices: PASS -> FAIL, which the gate tolerates from now on",
             "billing::added: new -> PASS",
             "billing::gone: PASS -> gone",
             "left out: billing::hours is an ERROR in this run (endpoint_timeout); its recorded answers stay",
@@ -527,7 +527,9 @@ def test_all_answers_that_differ_are_accepted_and_the_others_keep_their_history(
 def test_named_questions_alone_are_accepted(save: Save, accept: Save, tmp_path: Path, name: str) -> None:
     save(passed("terms"), passed("prices"))
     later = passed("terms", prediction="None."), failed("prices", prediction="It is free."), errored("hours")
-    assert accept(*later, ids=(name,))[1].splitlines()[1:] == ["billing::prices: PASS -> FAIL"]
+    assert accept(*later, ids=(name,))[1].splitlines()[1:] == [
+        "billing::prices: PASS -> FAIL, which the gate tolerates from now on"
+    ]
     assert recorded(tmp_path) == {"terms": (["The window is 30 days."], 1, 0), "prices": (["It is free."], 0, 1)}
 
 
@@ -544,7 +546,7 @@ def test_the_same_answer_from_another_forbidden_document_differs(save: Save, acc
     save(failed("pay", source_ids=["pay.md"], **leak), passed("terms", contexts=["A text."], source_ids=["one.md"]))
     later = passed("terms", contexts=["A text."], source_ids=["two.md"])
     found = accept(failed("pay", source_ids=["plans.md"], **leak), later)
-    assert found[1].splitlines()[1:] == ["billing::pay: FAIL -> FAIL"]
+    assert found[1].splitlines()[1:] == ["billing::pay: FAIL -> FAIL, which the gate tolerates from now on"]
 
 
 OFFLINE = {"kind": "offline", "model": None, "url": None, "prompt_version": "offline-5"}
