@@ -269,9 +269,7 @@ def test_thresholds_of_questions_may_name_the_given_metrics_and_no_others(tmp_pa
         "FAIL",
         "PASS",
     ]
-    with pytest.raises(
-        UsageError, match="evaluate: question 'refunds': thresholds: there is no metric 'cited'; choose"
-    ):
+    with pytest.raises(UsageError, match="evaluate: question 'refunds': thresholds: there is no metric 'cited'; the"):
         run(asked, answer, None)
     with pytest.raises(QuestionFileError, match="a threshold for the unknown metric 'cited'"):
         run(file, answer, None)

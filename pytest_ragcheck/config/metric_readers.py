@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Iterable
 
 from pytest_ragcheck.config.numbers import number_in, read_fraction
-from pytest_ragcheck.scores.catalogue import ASSERTABLE, BOUNDED, DEFAULT_GROUPS, GROUPS, METRICS, OVERALL, nearest
+from pytest_ragcheck.scores.catalogue import ASSERTABLE, BOUNDED, DEFAULT_GROUPS, GROUPS, METRICS, OVERALL, listed
 
 
 def read_minimum(text: str, own: Collection[str] = ()) -> tuple[str, float]:
@@ -45,8 +45,6 @@ def _metric_and_value(text: str, form: str, known: Collection[str], what: str, o
     metric, equals, value = map(str.strip, text.partition("="))
     if not equals:
         raise ValueError(f"is not of the form {form}")
-    if metric in BOUNDED and metric not in known:
-        raise ValueError(f"names no metric {what}; a maximum is --rag-max={metric}=VALUE")
     if metric not in known:
         raise ValueError(f"names no metric {what}; {nearest(metric, known, others)}")
     return metric, value
@@ -63,6 +61,14 @@ def read_group(text: str) -> str:
             "such as +bertscore=roberta-large@17"
         )
     return text
+
+
+def nearest(name: str, known: Collection[str], others: str = "") -> str:
+    """The end of an error text about an unknown name."""
+    from difflib import get_close_matches
+
+    near = get_close_matches(name, known, n=1)
+    return f"did you mean {near[0]!r}?" if near else f"choose one of {listed(known)}{others}"
 
 
 def model_and_layer(model: str) -> tuple[str, int | None]:

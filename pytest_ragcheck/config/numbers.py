@@ -20,7 +20,7 @@ def _number(fits: Callable[[float], bool], expected: str) -> Callable[[str], flo
     def read(text: str) -> float:
         number = number_in(text)
         if not fits(number):
-            raise ValueError(f"is not {expected}")
+            raise ValueError(f"is not {expected}" + "; METRIC=VALUE is for --rag-min and --rag-max" * ("=" in text))
         return number
 
     return read
@@ -31,12 +31,6 @@ read_chance = _number(lambda number: 0 < number < 1, "a number between 0 and 1; 
 read_seconds = _number(lambda number: 0 < number < inf, "a number of seconds above 0; write one such as 60")
 read_delay = _number(lambda number: 0 <= number < inf, "a number of seconds from 0; write one such as 0.1")
 read_usd = _number(lambda number: 0 < number < inf, "an amount of US dollars above 0; write one such as 0.50")
-
-
-def read_threshold(text: str) -> float:
-    if "=" in text:
-        raise ValueError("names a metric; write it as --rag-min, or for latency and cost as --rag-max")
-    return read_fraction(text)
 
 
 def read_price(text: str) -> tuple[float, float]:

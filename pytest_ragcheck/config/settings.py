@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.config.given import Given, read_given
+from pytest_ragcheck.config.metric_readers import nearest
 from pytest_ragcheck.config.readers import model_and_url, read_header, read_identity
 from pytest_ragcheck.config.table import TABLE
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.rag.endpoint_settings import EndpointSettings
 from pytest_ragcheck.redaction import Redactor, header_secrets, url_secrets
-from pytest_ragcheck.scores.catalogue import JUDGE_GROUPS, OVERALL, group_of, nearest
+from pytest_ragcheck.scores.catalogue import JUDGE_GROUPS, OVERALL, group_of
 
 if TYPE_CHECKING:
     from pytest_ragcheck.config.baseline_place import BaselinePlace

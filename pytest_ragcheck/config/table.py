@@ -16,11 +16,11 @@ from pytest_ragcheck.config.numbers import (
     read_chance,
     read_count,
     read_delay,
+    read_fraction,
     read_number,
     read_price,
     read_seconds,
     read_shard,
-    read_threshold,
     read_usd,
 )
 from pytest_ragcheck.config.readers import (
@@ -171,7 +171,7 @@ TABLE: tuple[Setting, ...] = (
     _judge(name="rag_judge_price", read=read_price),
     _judge(name="rag_calibration", field="calibrations", read=read_path, kind="lines"),
     _judge(name="rag_embedding_model", read=read_embedding_model, environment="RAGCHECK_EMBEDDING_MODEL"),
-    _gate(name="rag_threshold", default=0.7, read=read_threshold, metavar="NUMBER"),
+    _gate(name="rag_threshold", default=0.7, read=read_fraction, metavar="NUMBER"),
     _gate(
         name="rag_min",
         field="minimums",

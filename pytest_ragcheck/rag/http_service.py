@@ -47,7 +47,7 @@ class HttpEndpoint:
         question: Any = self._shape.request.fill(query, top_k, conversation)
         events = self._shape.stream if self._reads_streams else None
         exchange = HttpExchange(self._shape.request.method, self._shape.request.shown, events)
-        exchange.sends_session = conversation.session is not None and "session" in self._shape.request.carried
+        exchange.session = conversation.session
         return await self.send({**question, **beside} if beside else question, exchange)
 
     async def send(self, question: Any, exchange: HttpExchange) -> RagAnswer:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 
 JUDGED = ("answer_correctness", "groundedness")
 """The two scores of the judge, asserted by default."""
@@ -126,14 +126,6 @@ BOUNDED = ("latency_seconds", "first_token_seconds", "cost_usd")
 def listed(metrics: Iterable[str]) -> str:
     """The metrics as readable text; metrics that differ only in their cutoff appear once, with `K`."""
     return ", ".join(dict.fromkeys(re.sub(r"_at_\d+$", "_at_K", metric) for metric in metrics))
-
-
-def nearest(name: str, known: Collection[str], others: str = "") -> str:
-    """The end of an error text about an unknown name."""
-    from difflib import get_close_matches
-
-    near = get_close_matches(name, known, n=1)
-    return f"did you mean {near[0]!r}?" if near else f"choose one of {listed(known)}{others}"
 
 
 def recall_at_most(top_k: int) -> str:

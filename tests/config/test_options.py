@@ -19,11 +19,11 @@ from pytest_ragcheck.config.numbers import (
     read_chance,
     read_count,
     read_delay,
+    read_fraction,
     read_number,
     read_price,
     read_seconds,
     read_shard,
-    read_threshold,
     read_usd,
 )
 from pytest_ragcheck.config.readers import (
@@ -92,7 +92,7 @@ REFUSED: dict[Callable[[str], object], tuple[str, str]] = {
         "'localhost:8000' is not a URL; write it whole, such as http://localhost:8000/v1",
     ),
     read_chance: ("0", "'0' is not a number between 0 and 1; write one such as 0.01"),
-    read_threshold: ("70 %", "'70 %' is not a number from 0 to 1; write one such as 0.7"),
+    read_fraction: ("70 %", "'70 %' is not a number from 0 to 1; write one such as 0.7"),
     read_minimum: (
         "f2=0.5",
         f"'f2=0.5' names no metric that can be asserted; choose one of {listed(ASSERTABLE)}{OWN}",
@@ -151,8 +151,8 @@ REFUSED: dict[Callable[[str], object], tuple[str, str]] = {
     read_response: (
         "answer=result.text contexts=references[",
         (
-            "'answer=result.text contexts=references[' has a mistake: contexts=references[ ends too early for "
-            "JMESPath; see ragcheck docs how-to/own-endpoint-shape"
+            "'answer=result.text contexts=references[' has a mistake: contexts=references[ ends too early for JMESPath "
+            "(ragcheck docs how-to/own-endpoint-shape)"
         ),
     ),
     read_count: ("0", "'0' is not a whole number from 1; write one such as 5"),
@@ -349,12 +349,7 @@ def test_a_text_is_read_as_its_value(option: str, given: str, value: object) -> 
         (
             "rag_threshold",
             "latency_seconds=2",
-            "names a metric; write it as --rag-min, or for latency and cost as --rag-max",
-        ),
-        (
-            "rag_min",
-            "cost_usd=2",
-            "names no metric that can be asserted; a maximum is --rag-max=cost_usd=VALUE",
+            ("is not a number from 0 to 1; write one such as 0.7; METRIC=VALUE is for --rag-min and --rag-max"),
         ),
         ("rag_min", "0.5", "is not of the form METRIC=VALUE; write, for example, f1=0.5"),
         ("rag_min", "f1=inf", "is not a number from 0 to 1; write one such as 0.7"),

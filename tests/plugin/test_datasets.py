@@ -273,8 +273,8 @@ def test_questions_of_an_own_dataset_may_have_tags_and_thresholds_of_own_metrics
     ("values", "problem"),
     [
         (
-            'thresholds={"brevity": 1}',
-            "question 'a': thresholds: there is no metric 'brevity'; choose one of answer_correctness, ",
+            'thresholds={"cites": 1}',
+            "question 'a': thresholds: there is no metric 'cites'; the metrics are answer_correctness, ",
         ),
         ('gold_passages=["x"]', "question 'a': gold_passages is ['x']; give a tuple of GoldPassage objects."),
     ],

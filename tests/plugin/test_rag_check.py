@@ -208,7 +208,7 @@ def test_an_unanswerable_question_can_be_asked(project: Project) -> None:
         ("'Q?', thresholds={'f1': True}", "rag_check: thresholds: f1 is True; give a number from 0 to 1."),
         (
             "'Q?', thresholds={'f2': 0.5}",
-            (f"rag_check: thresholds: there is no metric 'f2'; choose one of {listed((*ASSERTABLE, *BOUNDED))}."),
+            (f"rag_check: thresholds: there is no metric 'f2'; the metrics are {listed((*ASSERTABLE, *BOUNDED))}."),
         ),
         ("'Q?', identity=3", "rag_check: identity is 3; give a name of rag_identities."),
         ("'Q?', must_not_retrieve=[3]", "rag_check: must_not_retrieve is 3; give a text, or leave it out."),

@@ -408,7 +408,7 @@ def test_a_bare_http_client_or_url_is_an_error_that_says_where_it_goes(
             "rag_response = answer=a.b) contexts=c",
             (
                 "rag_response in pytest.ini: 'answer=a.b) contexts=c' has a mistake: "
-                "answer=a.b) is not JMESPath from character 4 on, ')'; see ragcheck docs how-to/own-endpoint-shape"
+                "answer=a.b) is not JMESPath from character 4 on, ')' (ragcheck docs how-to/own-endpoint-shape)"
             ),
         ),
     ],

@@ -126,13 +126,9 @@ def test_an_id_is_one_that_a_question_file_may_have(given: str) -> None:
         (
             {"thresholds": {"f2": 1}},
             (
-                "rag_check: thresholds: there is no metric 'f2'; choose one of answer_correctness, groundedness, f1, "
+                "rag_check: thresholds: there is no metric 'f2'; the metrics are answer_correctness, groundedness, f1, "
                 "latency_seconds, first_token_seconds, cost_usd."
             ),
-        ),
-        (
-            {"thresholds": {"correctness": 1}},
-            "rag_check: thresholds: there is no metric 'correctness'; did you mean 'answer_correctness'?",
         ),
         ({"top_k": 0}, "rag_check: top_k is 0; give a whole number from 1."),
         ({"top_k": True}, "rag_check: top_k is True; give a whole number from 1."),

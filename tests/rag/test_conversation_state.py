@@ -139,7 +139,7 @@ def test_an_unknown_session_is_a_cause_of_a_404_where_the_request_has_one(sessio
             client.ask(turn(session=session))
         assert str(caught.value).splitlines()[1] == (
             "There is no such route: check the path in the URL."
-            + " Or the server no longer knows the session of the earlier turns." * is_named
+            + " Or the server no longer knows the session." * is_named
         )
 
 

@@ -36,7 +36,7 @@ _OTHER_BODY = (
     'such as rag_request = {"input": {"text": "{query}"}}, and probe again to find the rag_response.'
 )
 _CONTEXTS_ALONE = "For contexts alone, pytest --rag-tier=retrieval names the setting."
-_READ = "These settings read the endpoint as it is (the points above were checked without settings)"
+_READ = "These settings read the endpoint as it is (the points above are without settings)"
 _LEFT = "To leave the endpoint as it is,"
 
 

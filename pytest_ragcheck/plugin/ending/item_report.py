@@ -53,7 +53,7 @@ def complete_report(item: pytest.Item, call: pytest.CallInfo[None], report: pyte
     if payload:
         put_payload(report, payload, is_sent=is_sent)
     if call.excinfo is not None:
-        _decide(item, call.excinfo, report, records)
+        _make_readable(item, call.excinfo, report, records)
 
 
 def records_of(report: pytest.TestReport, config: pytest.Config) -> list[Record]:
@@ -119,37 +119,30 @@ def _first_line(report: pytest.TestReport) -> str:
     return text.partition("\n")[0] or "failed without a text"
 
 
-def _decide(item: pytest.Item, excinfo: Any, report: pytest.TestReport, records: Sequence[Record]) -> None:
+def _make_readable(item: pytest.Item, excinfo: Any, report: pytest.TestReport, records: Sequence[Record]) -> None:
     for record in records:
-        # A bare assert fails as `assert_passed()` does, with the reason.
+        # A bare assert fails like `assert_passed()`.
         if excinfo.exconly().partition("\n")[0] == f"AssertionError: assert {record!r}":
-            failed = QuestionFailed(record.text(), record=record)
-            excinfo = excinfo.from_exc_info((QuestionFailed, failed, excinfo.tb))
+            excinfo = excinfo.from_exc_info((QuestionFailed, QuestionFailed(record.text(), record=record), excinfo.tb))
             report.longrepr = item.repr_failure(excinfo)
-    if isinstance(excinfo.value, QuestionErrored | QuestionFailed):
-        _make_readable(excinfo, report, excinfo.value.record)
-        _tolerate(item, excinfo.value, report)
-
-
-def _make_readable(excinfo: pytest.ExceptionInfo[BaseException], report: pytest.TestReport, record: Record) -> None:
+    if not isinstance(excinfo.value, QuestionErrored | QuestionFailed):
+        return
+    record = excinfo.value.record
     if report.when == "setup":
         report.longrepr = failure_repr(excinfo, record)
     elif hasattr(report.longrepr, "reprcrash"):
         # A user's own test keeps its traceback; only its line in the short summary gets the scores.
         set_crash(report.longrepr, record.text(), record.question.path, record.question.line)
+    _tolerate(item, excinfo.value, report)
 
 
 def _tolerate(item: pytest.Item, raised: QuestionErrored | QuestionFailed, report: pytest.TestReport) -> None:
     # The reason of a marker stays.
     if report.outcome != "failed" or isinstance(raised, QuestionErrored) or item.get_closest_marker("xfail"):
         return
-    if reason := _why_tolerated(raised.record, item.config):
+    rules = rules_of(item.config)
+    baseline = baseline_of(item.config) if rules.gate in COMPARING else None
+    if reason := why_tolerated(raised.record, rules, baseline, clean=settings_of(item.config).redactor.text):
         report.outcome = "skipped"
         report.wasxfail = reason
         setattr(report, TOLERATED, True)
-
-
-def _why_tolerated(record: Record, config: pytest.Config) -> str:
-    rules = rules_of(config)
-    baseline = baseline_of(config) if rules.gate in COMPARING else None
-    return why_tolerated(record, rules, baseline, clean=settings_of(config).redactor.text)

@@ -9,7 +9,7 @@ from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.questions.mention import compile_mention
 from pytest_ragcheck.questions.question import TIERS, GoldPassage, Question
 from pytest_ragcheck.questions.question_ids import id_mistake
-from pytest_ragcheck.scores.catalogue import BOUNDED, nearest
+from pytest_ragcheck.scores.catalogue import BOUNDED, listed
 
 
 def check_question(question: Question, *, known_metrics: Collection[str], given_as: str) -> None:
@@ -54,8 +54,8 @@ def check_thresholds(by_metric: Mapping[str, Any], known_metrics: Collection[str
             if not (is_number and 0 < value < float("inf")):
                 raise UsageError(f"{given_as}: {metric} is {value!r}; give a number above 0.")
         elif metric not in known_metrics:
-            near = nearest(str(metric)[:100], (*known_metrics, *BOUNDED), ".")
-            raise UsageError(f"{given_as}: there is no metric {metric!r}; {near}")
+            known = listed((*known_metrics, *BOUNDED))
+            raise UsageError(f"{given_as}: there is no metric {metric!r}; the metrics are {known}.")
         elif not (is_number and 0 <= value <= 1):
             raise UsageError(f"{given_as}: {metric} is {value!r}; give a number from 0 to 1.")
 

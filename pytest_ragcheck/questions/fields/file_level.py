@@ -7,7 +7,7 @@ from dataclasses import field
 
 from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.questions.fields.field_readers import NO_SETTINGS, QuestionSettings, SettingsReader
-from pytest_ragcheck.questions.fields.key_names import DEFAULTS, FILE, TURNS, named_entries, near_match
+from pytest_ragcheck.questions.fields.key_names import DEFAULTS, FILE, TURNS, named_entries
 from pytest_ragcheck.questions.nodes.node import Entry, ListNode, MappingNode, Node, Site
 from pytest_ragcheck.questions.nodes.node_values import (
     described,
@@ -95,9 +95,8 @@ def _count(node: Node) -> int:
 def _read_tier(site: Site, entries: Mapping[str, Entry]) -> str | None:
     tier = read_text(site, entries.get("tier"), " or ".join(TIERS))
     if tier is not None and tier not in TIERS:
-        near = near_match(tier, TIERS)
-        to_write = repr(near) if near else " or ".join(map(repr, TIERS))
-        site.mistake(entries["tier"].line, f"has the unknown tier {shortened(tier)}. Write {to_write}.")
+        known = " or ".join(map(repr, TIERS))
+        site.mistake(entries["tier"].line, f"has the unknown tier {shortened(tier)}. Write {known}.")
         return None
     return tier
 

@@ -126,7 +126,7 @@ def named_entries(site: Site, node: MappingNode, vocabulary: Vocabulary) -> dict
     for entry in without_repeats(site, node).values():
         key = vocabulary.real_names.get(entry.key)
         is_unread = vocabulary is FILE and entry.key.startswith(UNREAD)
-        is_known = key or entry.key in vocabulary.refused  # tables as JSON have null in each row without a value
+        is_known = key or entry.key in vocabulary.refused
         if is_unread or (is_known and isinstance(entry.value, Scalar) and entry.value.is_null):
             continue
         if key is None:

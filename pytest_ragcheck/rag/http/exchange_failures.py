@@ -82,12 +82,13 @@ def wrong_status(
     usual = _TO_DO.get(
         str(int(status)), "See the endpoint's log." if status >= 500 else "The contract wants status 200."
     )
-    path = 'the path, such as url="/chat"' if address.shown.startswith("app ") else "the path in the URL"
-    advice = to_do.get(status) or usual.format(request=exchange.shown, method=exchange.method, path=path)
+    advice = to_do.get(status) or usual.format(request=exchange.shown, method=exchange.method)
     if status == HTTPStatus.METHOD_NOT_ALLOWED and exchange.method == "POST" and status not in to_do:
         advice += " If it takes GET with ?questions=TEXT, set rag_shape = search-rag."
-    if status == HTTPStatus.NOT_FOUND and exchange.sends_session:
-        advice += " Or the server no longer knows the session of the earlier turns."
+    if status == HTTPStatus.NOT_FOUND and exchange.session:
+        advice += " Or the server no longer knows the session."
+    if address.shown.startswith("app "):
+        advice = advice.replace(" in the URL", ', such as url="/chat"')
     seconds = retry_after_seconds(headers)
     if seconds and seconds >= 60:
         found += f", retry after {-(-seconds // 60):.0f} min"

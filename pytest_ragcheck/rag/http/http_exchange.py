@@ -35,7 +35,7 @@ class HttpExchange(Progress):
         super().__init__()
         self.method = method
         self.shown = shown
-        self.sends_session = False
+        self.session: object = None
         self._events = events
         self.stream: StreamedReply | None = None
         """The reply, if it is a stream of events."""

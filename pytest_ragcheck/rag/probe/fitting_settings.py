@@ -94,9 +94,10 @@ async def _fit(route: HttpRoute, target: Target, request: Mapping[str, str], exc
         answer = (await _ask(route, target, settings)).answer if response else None
     # Without contexts, a wrong expression looks like a system that found nothing.
     if answer is None or not (is_own or answer.contexts):
-        found = f'it returned no contexts for "{target.question}". Give'
-        found = f"{exchange.found}. {exchange.to_do} Or give" if answer is None else found
-        return Fit(settings=request, found=f"{found} --question TEXT that your documents answer")
+        found = f"{exchange.found}. {exchange.to_do} Or"
+        if answer:
+            found = f'it returned no contexts for "{target.question}", so'
+        return Fit(settings=request, found=f"{found} give --question TEXT that your documents answer")
     first = next(iter(answer.contexts), "")
     return Fit(settings=settings, parts=1 + bool(answer.contexts) + bool(answer.source_ids), context=first)
 

@@ -16,7 +16,8 @@ from pytest_ragcheck.rag.body.json_body import parse_json
 _KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _UNFINISHED = {"length": "the token limit was reached", "content_filter": "a filter blocked it"}
 _FAILED = ("false", "error", "failed", "failure")
-_SYNTAX = frozenset(" \t\r\n.,:[]{}()*|&!<>=?@'\"`\\")
+_ODD = re.compile(r"[-#%+/;^~]|[^\x00-\x7f]")
+_SEE = " (ragcheck docs how-to/own-endpoint-shape)"
 
 
 class Expression:
@@ -99,8 +100,7 @@ def _compiled(text: str) -> Any:
     try:
         compiled = jmespath.compile(text)
     except JMESPathError as error:
-        mistake = _mistake(text, getattr(error, "lex_position", 0))
-        raise ValueError(f"{mistake}; see ragcheck docs how-to/own-endpoint-shape") from None
+        raise ValueError(_mistake(text, getattr(error, "lex_position", 0))) from None
     for node in _nodes(compiled.parsed):
         known = _options().custom_functions.FUNCTION_TABLE
         if node["type"] == "function_expression" and node["value"] not in known:
@@ -152,11 +152,9 @@ def _failures(place: Mapping[str, Any]) -> Iterator[str]:
 
 def _mistake(text: str, position: int) -> str:
     if position >= len(text):
-        return "ends too early for JMESPath"
-    what = f"is not JMESPath from character {position + 1} on, {excerpt(text[position:], 20)!r}"
-    if text[position] == "$":
-        return f"{what}; begin with a key, without '$'"
-    odd = text[position] not in _SYNTAX and not re.match(r"[A-Za-z0-9_]", text[position])
+        return f"ends too early for JMESPath{_SEE}"
+    what = f"is not JMESPath from character {position + 1} on, {excerpt(text[position:], 20)!r}{_SEE}"
+    odd = _ODD.match(text, position)
     return f'{what}; write a key that is not a plain name in double quotes, such as "page-content"' if odd else what
 
 

@@ -124,8 +124,7 @@ class StreamedReply:
             from pytest_ragcheck.rag.shapes.variants import fitting_events
 
             setting = fitting_events(self.firsts, self.values)
-            session = f"session={parts.session.text} " if parts.session and "session" in self._found else ""
-            fitting = f"= {session}{setting}" if setting else f"so that {missing[0]}=EXPRESSION finds it in an event."
+            fitting = f"= {setting}" if setting else f"so that {missing[0]}=EXPRESSION finds it in an event."
             found = f"no event of the stream has the {missing[0]}; the first is {named(self.firsts[0])}"
             raise ReplyMismatch(with_messages(found, self.values), f"Set rag_response {fitting}")
         if self._gap:

@@ -221,9 +221,10 @@ def _words(each: Examined, change: Change) -> str:
         recorded, new = _margin(fmean(found.recorded)), _margin(fmean(found.new))
         # A deterministic judge leaves nothing to chance, and p is 0.
         chance = f" ({_p(found.p)})" if found.p else ""
-        # A recorded answer and a new one are the first that were judged.
+        # A recorded answer is judged first, then a new one.
         pair = next(reply for reply in evidence.replies if isinstance(reply, tuple))
-        first, last = (each.question.worst(scores)[1] for scores in pair[:2])
+        least = each.question.thresholds
+        first, last = (min((s[m] - least[m], m) for m in least if m in s)[1] for s in pair[:2])
         that = "it" if first == last else f"that of {last}"
         shown = f"the recorded answers are {recorded} the threshold of {first}, the new ones {new} {that}"
         return f"{asked}; judged side by side, {shown}{chance}"

@@ -533,7 +533,7 @@ def test_what_it_prints(ragcheck) -> None:
         "not checked  the connection stays open          the first reply could not be used\n"
         "\n"
         "6 passed, 1 failed, 9 not checked: the endpoint does not keep the contract.\n"
-        "These settings read the endpoint as it is (the points above were checked without settings):\n"
+        "These settings read the endpoint as it is (the points above are without settings):\n"
         "\n"
         f"rag_url = {url}\n"
         "rag_response = answer=answer contexts=contexts[].text\n"
@@ -869,8 +869,8 @@ def test_a_question_without_contexts_is_shown_and_gives_no_setting(ragcheck) -> 
         _, printed, _ = ragcheck("probe", server.url)
         _, answered, _ = ragcheck("probe", server.url, "--question", "When are refunds paid?")
     assert (
-        'The endpoint takes these settings, but it returned no contexts for "What can you help me with?". '
-        f"Give --question TEXT that your documents answer:\n\nrag_url = {server.url}\n"
+        'The endpoint takes these settings, but it returned no contexts for "What can you help me with?", so '
+        f"give --question TEXT that your documents answer:\n\nrag_url = {server.url}\n"
     ) in printed
     assert "rag_response" not in printed
     assert "\nrag_response = answer=reply contexts=citations[].text\n" in answered

@@ -51,7 +51,7 @@ def test_a_turn_of_a_conversation_may_have_brackets_in_its_id() -> None:
         ({"thresholds": {"f1": 7}}, "question 'a': thresholds: f1 is 7; give a number from 0 to 1."),
         (
             {"thresholds": {"f2": 0.5}},
-            "question 'a': thresholds: there is no metric 'f2'; choose one of groundedness, f1, ",
+            "question 'a': thresholds: there is no metric 'f2'; the metrics are groundedness, f1, ",
         ),
     ],
 )

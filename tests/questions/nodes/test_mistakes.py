@@ -159,7 +159,7 @@ def test_a_value_of_the_wrong_type_is_reported_with_what_is_wanted(
         ("num_questions: true", "has true under 'num_questions'. Write a whole number from 0 to 999999999."),
         ("dataset_name: [a]", "has a list under 'dataset_name'. Write a text."),
         ("tier: []", "has a list under 'tier'. Write generation or retrieval or end_to_end."),
-        ("tier: end-to-end", "has the unknown tier 'end-to-end'. Write 'end_to_end'."),
+        ("tier: end-to-end", "has the unknown tier 'end-to-end'. Write 'generation' or 'retrieval' or 'end_to_end'."),
         ("ingest: maybe", "has the text 'maybe' under 'ingest'. Write true or false, without quotes."),
         ("schema_version: [1]", "has a list under 'schema_version'. Write a text."),
         ("dataset-name: a", "has the unknown key 'dataset-name'. Rename it to 'dataset_name'."),

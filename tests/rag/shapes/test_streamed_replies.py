@@ -869,14 +869,6 @@ def test_the_only_context_of_a_stream_may_be_a_text() -> None:
     assert str(error).splitlines()[1] == "Set rag_response = answer=token contexts=[context]"
 
 
-def test_the_named_setting_keeps_the_session_of_ones_own() -> None:
-    stream = streamed([sse({"chat": "c-1"}, {"token": "30 days"}, {"context": "Refunds: 30 days."})])
-    error = fail(stream, response="answer=tokn contexts=[context] session=chat")
-    setting = "session=chat answer=token contexts=[context]"
-    assert str(error).splitlines()[1] == f"Set rag_response = {setting}"
-    assert ask(stream, response=setting).session == "c-1"
-
-
 def test_a_status_message_is_not_taken_for_the_answer() -> None:
     events = [{"message": "Searching"}, {"token": "30 "}, {"token": "days"}, {"sources": [{"text": "30 days."}]}]
     error = fail(streamed([sse(event) for event in events]))

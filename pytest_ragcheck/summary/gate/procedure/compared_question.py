@@ -104,14 +104,8 @@ class ComparedQuestion:
 
     def margin(self, scores: Scores) -> float:
         """Distance of the worst asserted metric from its minimum; below 0 for a FAIL."""
-        return self.worst(scores)[0]
-
-    def worst(self, scores: Scores) -> tuple[float, str]:
-        """The margin, and its metric."""
-        return min(
-            ((scores[each] - least, each) for each, least in self.thresholds.items() if each in scores),
-            default=(0.0, ""),
-        )
+        margins = [scores[metric] - minimum for metric, minimum in self.thresholds.items() if metric in scores]
+        return min(margins, default=0.0)
 
 
 @frozen
