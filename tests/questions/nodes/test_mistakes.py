@@ -328,8 +328,8 @@ def test_a_mistake_of_many_questions_is_reported_once_with_a_count(tmp_path: Pat
 def test_null_means_not_given_even_under_a_key_that_is_refused(tmp_path: Path) -> None:
     row = {"question": "Why?", "answer": None, "turns": None, "context": None}
     assert len(read(tmp_path, json.dumps(row), "x.rag.jsonl").questions) == 1
-    row = {"turns": ["Why?"], "question": None, "expected_answer": None}
-    assert len(read(tmp_path, json.dumps(row), "y.rag.jsonl").questions) == 1
+    conversation = {"turns": ["Why?"], "question": None, "expected_answer": None}
+    assert len(read(tmp_path, json.dumps(conversation), "y.rag.jsonl").questions) == 1
 
 
 @pytest.mark.parametrize(
