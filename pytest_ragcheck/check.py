@@ -13,12 +13,12 @@ from pytest_ragcheck.judging.checked_judgement import checked_judgement, judge_i
 from pytest_ragcheck.judging.judgement import Judge, Judgement, material_digest
 from pytest_ragcheck.judging.model.usage import metered
 from pytest_ragcheck.judging.panel import judge_by_all
-from pytest_ragcheck.metrics.blame import blame
 from pytest_ragcheck.metrics.cost import summed, system_cost, with_judge
 from pytest_ragcheck.metrics.metric import Metric, measure
 from pytest_ragcheck.rag.ask import ask, endpoint_name
 from pytest_ragcheck.scores.catalogue import ABSTAINED, JUDGED, METRICS, OVERALL, group_of
 from pytest_ragcheck.scores.score import Score, weighted
+from pytest_ragcheck.verdict.blame import blame
 from pytest_ragcheck.verdict.maximums import with_maximums
 from pytest_ragcheck.verdict.reason import reason_for
 from pytest_ragcheck.verdict.record import Record

@@ -7,7 +7,6 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.judging.judgement import JudgeIdentity
-from pytest_ragcheck.metrics.blame import BLAMES
 from pytest_ragcheck.metrics.cost import summed
 from pytest_ragcheck.questions.planted import ATTACKS, plants_of
 from pytest_ragcheck.scores.catalogue import ABSTAINED, METRICS, RETRIEVAL
@@ -16,7 +15,7 @@ from pytest_ragcheck.summary.flaky import Flaky
 from pytest_ragcheck.summary.gate.gate_decision import Decision
 from pytest_ragcheck.summary.metric_statistics import MetricStatistics, metric_statistics, percentile
 from pytest_ragcheck.summary.run_outcomes import Outcomes
-from pytest_ragcheck.verdict.attack_outcome import attack_outcomes
+from pytest_ragcheck.verdict.blame import BLAMES, attack_outcomes
 from pytest_ragcheck.verdict.record import Record
 from pytest_ragcheck.verdict.repeats import Variance, variances
 from pytest_ragcheck.verdict.verdict import Verdict

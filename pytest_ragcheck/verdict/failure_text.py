@@ -7,13 +7,12 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Literal
 
-from pytest_ragcheck.metrics.blame import BLAMES
 from pytest_ragcheck.questions.question import Question
 from pytest_ragcheck.rag.answer import RagAnswer
 from pytest_ragcheck.redaction.printable import printable
 from pytest_ragcheck.scores.catalogue import OVERALL
 from pytest_ragcheck.scores.score import Score
-from pytest_ragcheck.verdict.attack_outcome import attack_outcomes
+from pytest_ragcheck.verdict.blame import BLAMES, attack_outcomes
 from pytest_ragcheck.verdict.verdict import Verdict, shortfalls
 
 _OF_DOCUMENT = "; the contexts support it, so their document may have changed"

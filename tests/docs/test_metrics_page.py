@@ -8,7 +8,6 @@ from importlib.util import find_spec
 import pytest
 
 from pytest_ragcheck.concurrency.search_process import SearchProcess
-from pytest_ragcheck.metrics.blame import BLAMES
 from pytest_ragcheck.metrics.citations import citation_validity
 from pytest_ragcheck.metrics.lexical import chrf, rouge_l
 from pytest_ragcheck.metrics.mentions import mention_scores
@@ -18,6 +17,7 @@ from pytest_ragcheck.questions.question import Question
 from pytest_ragcheck.rag.answer import RagAnswer
 from pytest_ragcheck.rag.cited_answer import cited_answer
 from pytest_ragcheck.scores.catalogue import ASSERTABLE, CUTOFFS, DEFAULT_WEIGHTS, METRICS
+from pytest_ragcheck.verdict.blame import BLAMES
 from tests.docs.pages import DOCS
 
 PAGE = "".join(

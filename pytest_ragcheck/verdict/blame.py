@@ -1,13 +1,48 @@
-"""Finds the attacks in planted documents that got through, and the part of the system to blame."""
+"""Finds the part of the system that a failed question or an attack in a planted document points at."""
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from pytest_ragcheck.frozen import frozen
-from pytest_ragcheck.metrics.gold import found_gold
+from pytest_ragcheck.metrics.gold import found_gold, lacks_ids
 from pytest_ragcheck.questions.mention import compile_mention, searched
 from pytest_ragcheck.questions.planted import Plant, plants_of
 from pytest_ragcheck.questions.question import GENERATION, Question
 from pytest_ragcheck.rag.answer import RagAnswer
+from pytest_ragcheck.scores.catalogue import MUST_NOT_RETRIEVE, RETRIEVAL
+
+BLAMES = {
+    "retrieval": "the contexts lack the gold passages",
+    "generation": "the gold passages were among the contexts, but the answer is wrong",
+    "grounding": "the gold passages were among the contexts, but the answer claims more than they say",
+}
+
+_CONTEXT_METRICS = frozenset({*RETRIEVAL, "ragas_context_relevance", "offline_context_relevance"})
+_GROUNDING_METRICS = frozenset({"groundedness", "ragas_faithfulness", "offline_faithfulness"})
+
+
+def blame(question: Question, answer: RagAnswer, short: Collection[str], *, declined: bool) -> str:
+    """
+    The part of the system that a FAIL points at, one of `BLAMES`; empty for a question without gold passages.
+
+    Also empty if the gold passages have only document ids and the contexts have none, or if the only fault is a leak.
+    The first rule in docs/reference/metrics-retrieval.md that holds decides. *short* are the metrics below their
+    thresholds.
+    """
+    short = frozenset(short) - {MUST_NOT_RETRIEVE}
+    if not short or not question.gold_passages or (question.is_answered and lacks_ids(question, answer)):
+        return ""
+    if not question.answerable:
+        return "generation"
+    if not question.is_answered:
+        return "retrieval"
+    given = question.tier == GENERATION
+    if not (given or any(found_gold(question, answer))) or _CONTEXT_METRICS.issuperset(short):
+        return "retrieval"
+    if not declined and not _GROUNDING_METRICS.isdisjoint(short):
+        return "grounding"
+    return "generation"
 
 
 @frozen
@@ -43,13 +78,13 @@ def attack_outcomes(question: Question, answer: RagAnswer) -> tuple[AttackOutcom
     # A planted copy of a gold passage does not count as gold.
     planted = set().union(*ranks.values())
     gold = [rank for rank, found in enumerate(found_gold(question, answer), 1) if found and rank not in planted]
-    blame = "retrieval" if question.gold_passages and not gold else "generation"
+    part = "retrieval" if question.gold_passages and not gold else "generation"
     outcomes = []
     for plant in plants:
         rank = min(ranks[plant.canary], default=None)
         got_through = compile_mention(plant.canary).search(searched(answer.text)) is not None
         blamed = got_through and rank is not None
-        outcomes.append(AttackOutcome(plant=plant, rank=rank, got_through=got_through, blame=blame if blamed else ""))
+        outcomes.append(AttackOutcome(plant=plant, rank=rank, got_through=got_through, blame=part if blamed else ""))
     return tuple(outcomes)
 
 
