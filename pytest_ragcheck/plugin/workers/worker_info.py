@@ -71,7 +71,7 @@ def run_id(config: pytest.Config) -> str:
 def home_of(settings: Settings) -> Path:
     # Every run with xdist imports this module, with or without questions.
     from pytest_ragcheck.engine.store.run_folder import FOLDER
-    from pytest_ragcheck.report.files.file_names import safe_name
+    from pytest_ragcheck.report.files.output_folder import safe_name
 
     return settings.run.output / FOLDER / safe_name(settings.run.agent)
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.frozen import frozen
-from pytest_ragcheck.report.files.file_names import safe_name
+from pytest_ragcheck.report.files.output_folder import safe_name
 from pytest_ragcheck.report.terminal.findings_lines import FoundChange
 from pytest_ragcheck.report.terminal.gate_lines import flaky_lines
 from pytest_ragcheck.summary.flaky import Flaky

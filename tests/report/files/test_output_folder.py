@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_ragcheck.report.files.file_names import safe_name, unique_names
+from pytest_ragcheck.report.files.output_folder import safe_name, unique_names
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def test_a_file_of_the_name_can_be_opened_in_any_locale() -> None:
     # The last two variables keep Python from using UTF-8 in this locale.
     locale = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
     code = (
-        "import os; from pytest_ragcheck.report.files.file_names import safe_name; "
+        "import os; from pytest_ragcheck.report.files.output_folder import safe_name; "
         "print(os.fsencode(safe_name('gr\\xf6\\xdfe')))"
     )
     ran = subprocess.run([sys.executable, "-c", code], env=os.environ | locale, capture_output=True, check=False)
