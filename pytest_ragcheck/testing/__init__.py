@@ -5,7 +5,6 @@ Questions and canned replies go in; verdicts, files and printed lines come out. 
 ["pytester", "pytest_ragcheck.testing"]` gives its tests the fixture `rag_project`.
 """
 
-from pytest_ragcheck.testing.rag_project import CannedQuestion, RagProject, rag_project
-from pytest_ragcheck.testing.run_result import RunResult
+from pytest_ragcheck.testing.rag_project import CannedQuestion, RagProject, RunResult, rag_project
 
 __all__ = ["CannedQuestion", "RagProject", "RunResult", "rag_project"]
