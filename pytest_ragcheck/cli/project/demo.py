@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from pytest_ragcheck.cli.printing import say
-from pytest_ragcheck.demo.shipped import QUESTIONS, shipped_texts
+from pytest_ragcheck.cli.project.docs import QUESTIONS, shipped_texts
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.package_text import package_text
 from pytest_ragcheck.report.terminal.comparison_lines import shell_word

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import argparse
+import bz2
+import json
 import posixpath
 import re
+from pathlib import Path
 
 from pytest_ragcheck.cli.printing import complain
-from pytest_ragcheck.demo.shipped import QUESTIONS, shipped_texts
 from pytest_ragcheck.errors import UsageError
 
 _LINK = re.compile(r"(\]\()([\w./-]+)\.md(?:#[\w-]*)?\)")
 _TITLE = re.compile(r"(?m)^# (.+)$")
+
+_PACKAGE = Path(__file__).parents[2]
+_CHECKOUT = _PACKAGE.parent
+QUESTIONS = "ragcheck.rag.yaml"
+"""The name of the question file about the pages."""
 
 
 def read_pages() -> dict[str, str]:
@@ -27,6 +34,23 @@ def read_pages() -> dict[str, str]:
 def _with_names(text: str, name: str) -> str:
     here = posixpath.dirname(name)
     return _LINK.sub(lambda link: f"{link[1]}{posixpath.normpath(posixpath.join(here, link[2]))})", text)
+
+
+def shipped_texts() -> dict[str, str]:
+    """
+    The text of each page by its path below `docs`, such as `how-to/cost.md`, and the text of `QUESTIONS`.
+
+    The texts come from the installed package or a checkout; empty without both.
+    """
+    archive, docs = _PACKAGE / "pages.json.bz2", _CHECKOUT / "docs"
+    if archive.is_file():
+        texts: dict[str, str] = json.loads(bz2.decompress(archive.read_bytes()))
+        return texts
+    if not (docs / "index.md").is_file():
+        return {}
+    paths = {path.relative_to(docs).as_posix(): path for path in sorted(docs.rglob("*.md"))}
+    paths[QUESTIONS] = _CHECKOUT / "examples" / "first_run" / QUESTIONS
+    return {name: path.read_text(encoding="utf-8") for name, path in paths.items()}
 
 
 def run(chosen: argparse.Namespace) -> int:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_ragcheck.demo.shipped import QUESTIONS, shipped_texts
+from pytest_ragcheck.cli.project.docs import QUESTIONS, shipped_texts
 from tests.docs.pages import DOCS
 from tests.harness import exhaustive
 
