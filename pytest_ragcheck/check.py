@@ -19,8 +19,8 @@ from pytest_ragcheck.rag.ask import ask, endpoint_name
 from pytest_ragcheck.scores.catalogue import ABSTAINED, JUDGED, METRICS, OVERALL, group_of
 from pytest_ragcheck.scores.score import Score, weighted
 from pytest_ragcheck.verdict.blame import blame
+from pytest_ragcheck.verdict.failure_text import reason_for
 from pytest_ragcheck.verdict.maximums import with_maximums
-from pytest_ragcheck.verdict.reason import reason_for
 from pytest_ragcheck.verdict.record import Record
 from pytest_ragcheck.verdict.record_redaction import (
     answer_without_secrets,
