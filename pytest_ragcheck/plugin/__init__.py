@@ -164,6 +164,6 @@ def pytest_runtest_makereport(
 def pytest_html_results_table_row(report: pytest.CollectReport | pytest.TestReport, cells: list[Any]) -> None:
     properties = getattr(report, "user_properties", [])
     if question_files.is_question_id(report.nodeid) or any(str(name).startswith("ragcheck.") for name, _ in properties):
-        from pytest_ragcheck.plugin.guests.pytest_html import complete_row
+        from pytest_ragcheck.plugin.guests.junit_properties import complete_row
 
         complete_row(report.nodeid, properties, cells)

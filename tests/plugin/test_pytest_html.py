@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_ragcheck.plugin.guests.pytest_html import complete_row
+from pytest_ragcheck.plugin.guests.junit_properties import complete_row
 
 NODE_ID = "billing.rag.yaml::<b>terms</b> & more"
 ASKED: list[tuple[object, object]] = [
