@@ -27,7 +27,7 @@ from pytest_ragcheck.summary.gate.procedure.compared_question import (
     passes,
 )
 from pytest_ragcheck.summary.gate.procedure.mean_test import can_be_judged
-from pytest_ragcheck.summary.gate.recorded.rescoring import look_of_today
+from pytest_ragcheck.summary.gate.recorded.recorded_verdicts import look_of_today
 from pytest_ragcheck.summary.gate.recorded.saved_answer import answer_digest, label_digests, text_digest
 from pytest_ragcheck.summary.gate.run_findings import is_deterministic
 from pytest_ragcheck.verdict.maximums import with_whole_cost

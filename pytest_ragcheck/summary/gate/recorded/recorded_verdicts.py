@@ -1,4 +1,8 @@
-"""Reuses recorded verdicts if the judge and its input (question, expected answers, answer, contexts) are the same."""
+"""
+Reuses recorded verdicts if the judge and its input (question, expected answers, answer, contexts) are the same.
+
+Also scores recorded answers under today's labels and thresholds, with everything that needs no judge.
+"""
 
 from __future__ import annotations
 
@@ -8,13 +12,14 @@ from typing import TYPE_CHECKING
 from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.judging.checked_judgement import judge_identity
 from pytest_ragcheck.judging.judgement import material_digest
-from pytest_ragcheck.scores.catalogue import METRICS
-from pytest_ragcheck.scores.score import Score, measured_values
+from pytest_ragcheck.metrics.metric import Metric, measure
+from pytest_ragcheck.scores.catalogue import METRICS, OVERALL
+from pytest_ragcheck.scores.score import Score, measured_values, weighted
+from pytest_ragcheck.summary.gate.procedure.compared_question import Look, passes
 from pytest_ragcheck.summary.gate.recorded.saved_answer import EXPECTED, SavedAnswer, label_digests
 
 if TYPE_CHECKING:
     from pytest_ragcheck.judging.judgement import Judge, Judgement
-    from pytest_ragcheck.metrics.metric import Metric
     from pytest_ragcheck.questions.question import Question
     from pytest_ragcheck.rag.answer import RagAnswer
     from pytest_ragcheck.verdict.record import Record
@@ -71,3 +76,47 @@ def with_known(metrics: Sequence[Metric], known: Mapping[str, KnownVerdict]) -> 
     """The metrics; those that may call a server measure only new answers."""
     scores = {material: {name: Score(value) for name, value in each.scores.items()} for material, each in known.items()}
     return tuple(metric if metric.local else SameScore(metric, scores) for metric in metrics)
+
+
+async def look_of_today(
+    saved: SavedAnswer,
+    question: Question,
+    thresholds: Mapping[str, float],
+    *,
+    metrics: Sequence[Metric],
+    weights: Mapping[str, float],
+) -> Look | None:
+    """
+    The recorded answer with its scores under today's labels and its verdict under today's thresholds.
+
+    Recorded scores are kept if the labels are the same; otherwise the metrics that need no judge measure again. Judged
+    scores are kept unless the expected answers changed. None if an asserted metric has no comparable score.
+    """
+    scores = dict(saved.scores)
+    if not saved.has_labels_of(question) or not thresholds.keys() <= scores.keys():
+        scores = await _measured(saved, question, metrics=metrics, weights=weights)
+    if not thresholds.keys() <= scores.keys():
+        return None
+    return Look(
+        answer=saved.digest(question) if saved.answer is not None else None,
+        scores=scores,
+        passed=passes(scores, thresholds),
+    )
+
+
+async def _measured(
+    saved: SavedAnswer, question: Question, *, metrics: Sequence[Metric], weights: Mapping[str, float]
+) -> dict[str, float]:
+    local = [metric for metric in metrics if metric.local]
+    scores: dict[str, Score] = {}
+    if saved.has_answers_of(question):
+        own = {OVERALL, *(name for metric in local for name in metric.names)}
+        scores = {metric: Score(value) for metric, value in saved.scores.items() if metric not in own}
+    answer = saved.answer
+    if answer is not None:
+        for metric in local:
+            scores |= await measure(metric, question, answer)
+    overall = weighted(scores, weights)
+    if overall is not None:
+        scores[OVERALL] = overall.score
+    return measured_values(scores)
