@@ -27,8 +27,8 @@ from pytest_ragcheck.metrics.cost import Cost, with_judge
 from pytest_ragcheck.rag.body.excerpt import shown_error
 from pytest_ragcheck.report.counted import counted
 from pytest_ragcheck.report.terminal.calibration_lines import Disagreement, Measured
-from pytest_ragcheck.summary.calibration.confusion import Judged
 from pytest_ragcheck.summary.calibration.judge_calibration import calibrate
+from pytest_ragcheck.summary.calibration.judge_rates import Judged
 
 
 def measure_judge(answers: LabelledAnswers, path: Path, judge: Judge, settings: Settings) -> Measured:

@@ -22,8 +22,8 @@ from pytest_ragcheck.judging.offline.offline_judge import OfflineJudge
 from pytest_ragcheck.judging.offline.refusals import is_refusal
 from pytest_ragcheck.questions.question import Question
 from pytest_ragcheck.rag.answer import RagAnswer
-from pytest_ragcheck.summary.calibration.confusion import Judged
 from pytest_ragcheck.summary.calibration.judge_calibration import calibrate
+from pytest_ragcheck.summary.calibration.judge_rates import Judged
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -7,8 +7,14 @@ from itertools import groupby
 
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.frozen import frozen
-from pytest_ragcheck.summary.calibration.confusion import Confusion, Judged, confusion
-from pytest_ragcheck.summary.calibration.score_intervals import RateEstimate, RateSample, difference
+from pytest_ragcheck.summary.calibration.judge_rates import (
+    Confusion,
+    Judged,
+    RateEstimate,
+    RateSample,
+    confusion,
+    difference,
+)
 
 
 @frozen
