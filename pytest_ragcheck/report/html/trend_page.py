@@ -9,7 +9,7 @@ from typing import Any
 
 from pytest_ragcheck._version import __version__
 from pytest_ragcheck.report.counted import counted
-from pytest_ragcheck.report.html.markup import card, decimals, escaped, filled, folded, table
+from pytest_ragcheck.report.html.page import card, decimals, escaped, filled, folded, table
 from pytest_ragcheck.summary.gate.baseline_reader import BaselineRow
 from pytest_ragcheck.summary.trend import PASS_RATE, Trend, TrendLine, TrendPoint, TrendQuestion
 from pytest_ragcheck.summary.trend_run import TrendRun
