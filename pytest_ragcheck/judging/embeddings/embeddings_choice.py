@@ -36,8 +36,8 @@ def choose_embeddings(settings: Settings) -> Embeds:
         from pytest_ragcheck.judging.embeddings.transformers_model import LocalEmbeddings
 
         return LocalEmbeddings(settings.judge.embedding_model.removeprefix(LOCAL))
-    from pytest_ragcheck.judging.model.model_kind import EMBEDDING_MODEL
     from pytest_ragcheck.judging.model.model_server import ModelServer
+    from pytest_ragcheck.judging.model.server_address import EMBEDDING_MODEL
 
     model, url = model_and_url(settings.judge.embedding_model)
     try:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.errors import JudgeReplyError, JudgeUnavailable
 from pytest_ragcheck.frozen import frozen
-from pytest_ragcheck.judging.model.model_kind import JUDGE_MODEL, ModelKind
+from pytest_ragcheck.judging.model.server_address import JUDGE_MODEL, ModelKind
 from pytest_ragcheck.package_text import package_text
 from pytest_ragcheck.rag.body.excerpt import LONGEST, excerpt, is_html, quoted
 from pytest_ragcheck.rag.http.exchange_failures import causes_of, proxy_of

@@ -14,10 +14,11 @@ from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.judging.judgement import digest_of
 from pytest_ragcheck.judging.model.completion import Declined, OtherContent, Refused
 from pytest_ragcheck.judging.model.model_failures import ServerFailures
-from pytest_ragcheck.judging.model.model_kind import JUDGE_MODEL, ModelKind
 from pytest_ragcheck.judging.model.model_requests import HttpRequests, NoConnection
 from pytest_ragcheck.judging.model.server_address import (
+    JUDGE_MODEL,
     OPENAI_URL,
+    ModelKind,
     checked_key,
     checked_url,
     environment_headers,

@@ -1,24 +1,65 @@
-"""Checks the address, key and headers of a model's server, and finds the parts that may be shown."""
+"""Describes the models on a server, checks its address, key and headers, and finds the parts that may be shown."""
 
 from __future__ import annotations
 
 import os
 import re
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 from urllib.parse import urlsplit, urlunsplit
 
 from pytest_ragcheck.errors import UsageError
+from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.rag.http.headers import check_header
 from pytest_ragcheck.redaction import shown_url
-
-if TYPE_CHECKING:
-    from pytest_ragcheck.judging.model.model_kind import ModelKind
 
 OPENAI_URL = "https://api.openai.com/v1"
 
 _OF_ACCOUNT = {"openai-organization": "OPENAI_ORG_ID", "openai-project": "OPENAI_PROJECT_ID"}
 _CUSTOM_HEADERS = "OPENAI_CUSTOM_HEADERS"
+
+
+@frozen
+class ModelKind:
+    path: str
+    """The path below the API's base; users often append it to the base by mistake."""
+
+    who: str
+    """The server with its article, such as `the judge`."""
+
+    user: str
+    """The part that needs the model, such as `the openai judge`."""
+
+    model: str
+    url: str
+    key: str
+    other_key: str
+    """The key that is used if `url` is not set."""
+
+    product: str
+    """The content of a good reply."""
+
+
+JUDGE_MODEL = ModelKind(
+    path="/chat/completions",
+    who="the judge",
+    user="the openai judge",
+    model="rag_judge_model",
+    url="rag_judge_url",
+    key="RAGCHECK_JUDGE_API_KEY",
+    other_key="OPENAI_API_KEY",
+    product="chat completion",
+)
+
+EMBEDDING_MODEL = ModelKind(
+    path="/embeddings",
+    who="the embedding server",
+    user="a metric by embeddings",
+    model="rag_embedding_model",
+    url="the URL in rag_embedding_model",
+    key="RAGCHECK_EMBEDDING_API_KEY",
+    other_key="the judge's key",
+    product="list of embeddings",
+)
 
 
 def environment_url() -> str:
