@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from pytest_ragcheck.engine.store.run_locks import RunLocks
+from pytest_ragcheck.engine.store.run_folder import RunLocks
 from pytest_ragcheck.engine.store.shared_database import opened, when_unlocked
 from pytest_ragcheck.engine.store.store_file import FILE, lay_out
 from pytest_ragcheck.errors import StoreError

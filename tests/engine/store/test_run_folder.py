@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_ragcheck.engine.store.run_locks import RunLocks, is_in_use
+from pytest_ragcheck.engine.store.run_folder import RunLocks, is_in_use
 from tests.engine.store.other_process import OtherProcess
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def test_a_process_that_opens_the_run_while_another_looks_at_it_is_seen_afterwar
         print(file=looking.stdin, flush=True)
         locks = RunLocks(tmp_path)
         assert looking.wait(10) == 0
-    look = "import sys; from pathlib import Path; from pytest_ragcheck.engine.store.run_locks import is_in_use"
+    look = "import sys; from pathlib import Path; from pytest_ragcheck.engine.store.run_folder import is_in_use"
     command = [sys.executable, "-c", f"{look}; print(is_in_use(Path(sys.argv[1])))", str(tmp_path)]
     assert subprocess.run(command, capture_output=True, check=True, text=True).stdout == "True\n"
     locks.close()
