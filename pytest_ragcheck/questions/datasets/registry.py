@@ -1,15 +1,51 @@
-"""`DATASETS` lists the package's datasets; `check_choices` checks a user's choices against the known datasets."""
+"""
+`DATASETS` lists the package's datasets; `check_choices` checks a user's choices against the known datasets.
+
+The dataset `golden`, a user's own JSON array of questions with their answers and contexts, is defined here.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from pytest_ragcheck.errors import UsageError
-from pytest_ragcheck.questions.datasets import golden, hotpotqa, hub, msmarco, qasper, ragbench, squad_v2
+from pytest_ragcheck.questions.datasets import hub, msmarco, qasper, ragbench
 from pytest_ragcheck.questions.datasets.dataset_names import DatasetChoice
-from pytest_ragcheck.questions.datasets.standard_dataset import Dataset
+from pytest_ragcheck.questions.datasets.standard_dataset import Dataset, Row, passages_of
+from pytest_ragcheck.questions.datasets.wikipedia_datasets import HOTPOTQA, SQUAD_V2
+from pytest_ragcheck.questions.question import GENERATION, Question
+from pytest_ragcheck.questions.question_ids import derived_id
 
-DATASETS = tuple(module.DATASET for module in (ragbench, squad_v2, golden, qasper, hotpotqa, msmarco))
+
+def _read_golden(rows: Iterable[Row], dataset_name: str) -> Iterator[Question]:
+    """Yield the questions of rows with `question`, `answer` and `context`; `id` and `document` are optional."""
+    for row in rows:
+        text, answer, context = row.text("question"), row.text("answer"), row.text("context")
+        for name, value in (("answer", answer), ("context", context)):
+            if not value.strip():
+                raise row.unexpected(name, "a text that is not blank", value)
+        document = row.optional_text("document")
+        # One document may hold the contexts of several questions, so its name does not identify a passage.
+        prefix = dataset_name if document is None else f"{dataset_name}:{document}"
+        yield Question(
+            dataset_name=dataset_name,
+            id=row.optional_text("id") or derived_id(text),
+            question=text,
+            expected_answer=answer,
+            **passages_of(prefix, gold=(context,)),
+            metadata={} if document is None else {"document": document},
+        )
+
+
+_GOLDEN = Dataset(
+    name="golden",
+    tests="answers from the right text: questions of one's own, with answer and context",
+    tiers=(GENERATION,),
+    official='a JSON list of {"id"?, "question", "answer", "context", "document"?}',
+    read=_read_golden,
+)
+
+DATASETS = (ragbench.DATASET, SQUAD_V2, _GOLDEN, qasper.DATASET, HOTPOTQA, msmarco.DATASET)
 
 _NAMES = frozenset(dataset.name for dataset in DATASETS)
 
