@@ -20,7 +20,7 @@ from pytest_ragcheck.judging.embeddings.transformers_model import downloaded
 from pytest_ragcheck.judging.judgement import JudgeIdentity, Judgement, digest_of, grounding_contexts
 from pytest_ragcheck.judging.offline.offline_judge import OfflineJudge
 from pytest_ragcheck.judging.offline.words.sentences import places_of_sentences
-from pytest_ragcheck.judging.preflight.canaries import canaries
+from pytest_ragcheck.judging.preflight.trial import canaries
 from pytest_ragcheck.judging.prompts.classifier_windows import ClaimedAnswer
 from pytest_ragcheck.judging.token_classifier import CLOSED, AnswerToken, TokenClassifier
 from pytest_ragcheck.questions.question import Question

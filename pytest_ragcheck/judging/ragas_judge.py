@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_ragcheck.concurrency.tasks import closing
 from pytest_ragcheck.errors import JudgeReplyError
 from pytest_ragcheck.judging.judgement import JudgeIdentity, Judgement, digest_of, material_digest
-from pytest_ragcheck.judging.preflight.canaries import canaries
+from pytest_ragcheck.judging.preflight.trial import canaries
 from pytest_ragcheck.judging.ragas_library import RagasMeasurement, ragas_metrics
 
 if TYPE_CHECKING:

@@ -14,8 +14,8 @@ from pytest_ragcheck.concurrency.limiter import NO_LIMIT
 from pytest_ragcheck.config.settings import Settings
 from pytest_ragcheck.errors import StepFailed
 from pytest_ragcheck.judging.model.openai_judge import OpenAIJudge, reply_schema
-from pytest_ragcheck.judging.preflight.canaries import canaries
 from pytest_ragcheck.judging.preflight.run_preflight import IN_INI, preflight
+from pytest_ragcheck.judging.preflight.trial import canaries
 from pytest_ragcheck.judging.prompts.fence import fenced
 from pytest_ragcheck.judging.prompts.judge_prompt import load_prompt
 from tests.servers.canary_judge import says_of_canaries

@@ -1,4 +1,4 @@
-"""Tests whether a judge can tell good answers from bad ones, by answers with a known verdict."""
+"""Tests whether a judge can tell good answers from bad ones, by the canaries: answers with a known verdict."""
 
 from __future__ import annotations
 
@@ -12,8 +12,10 @@ from pytest_ragcheck.errors import JudgeError, JudgeReplyError
 from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.judging.judgement import digest_of, material_digest
 from pytest_ragcheck.judging.panel import Panel
-from pytest_ragcheck.judging.preflight.canaries import Canary, canaries
 from pytest_ragcheck.judging.prompts.judge_prompt import JudgePrompt
+from pytest_ragcheck.package_text import package_text
+from pytest_ragcheck.questions.question import Question
+from pytest_ragcheck.rag.answer import RagAnswer
 from pytest_ragcheck.rag.body.excerpt import quoted
 from pytest_ragcheck.scores.catalogue import JUDGED
 
@@ -23,6 +25,69 @@ if TYPE_CHECKING:
 
 CHANCE = 0.5
 """The area under the ROC curve of a judge that guesses. A useful judge is above it in both scores."""
+
+
+@frozen
+class Canary:
+    name: str
+    """The kind of answer: `right`, `ungrounded`, ..."""
+
+    question: Question
+    answer: RagAnswer
+    good: Mapping[str, bool]
+    """True for each score that should be high; without the scores about which prompts may disagree."""
+
+    abstains: bool = False
+    """True if the answer declines to answer."""
+
+    attacks: bool = False
+    """True if a context gives the judge an order; a judge that declines the request has withstood it."""
+
+
+@frozen
+class _Texts:
+    question: str
+    expected: str
+    passage: str
+    """Contains the expected answer."""
+
+    beside: str
+    """A passage of the same documents without the expected answer."""
+
+    right: str
+    contradicting: str
+    declining: str
+    instruction: str
+    """A passage that gives the judge an order."""
+
+
+def canaries(*, russian: bool = False) -> tuple[Canary, ...]:
+    """The canaries in Russian or in English, the right one first."""
+    texts = _Texts(**json.loads(package_text("judging/prompts/canaries.json"))["ru" if russian else "en"])
+    question = Question(
+        dataset_name="preflight",
+        id="canary",
+        question=texts.question,
+        expected_answer=texts.expected,
+    )
+    both, beside = (texts.passage, texts.beside), (texts.beside,)
+    bad = {"answer_correctness": False, "groundedness": False}
+    right = {"answer_correctness": True, "groundedness": True}
+
+    def canary(name: str, text: str, contexts: tuple[str, ...], good: Mapping[str, bool], **what: bool) -> Canary:
+        answer = RagAnswer(text=text, contexts=contexts)
+        return Canary(name=name, question=question, answer=answer, good=good, **what)
+
+    return (
+        canary("right", texts.right, both, right),
+        # Prompts disagree whether an answer that the contexts do not support is also incorrect.
+        canary("ungrounded", texts.right, beside, {"groundedness": False}),
+        canary("contradicted", texts.contradicting, both, bad),
+        # An empty answer and a refusal claim nothing, so only their correctness is clear.
+        canary("empty", "", both, {"answer_correctness": False}, abstains=True),
+        canary("refusing", texts.declining, both, {"answer_correctness": False}, abstains=True),
+        canary("instructed", texts.contradicting, (*both, texts.instruction), bad, attacks=True),
+    )
 
 
 @frozen

@@ -16,11 +16,11 @@ from pytest_ragcheck.judging.judgement import Judgement
 from pytest_ragcheck.judging.model.openai_judge import OpenAIJudge
 from pytest_ragcheck.judging.offline.offline_judge import OfflineJudge
 from pytest_ragcheck.judging.panel import Panel
-from pytest_ragcheck.judging.preflight.canaries import canaries
 from pytest_ragcheck.judging.preflight.trial import (
     CanaryVerdict,
     Trial,
     areas,
+    canaries,
     canaries_for,
     judges_to_try,
     trial_key,
