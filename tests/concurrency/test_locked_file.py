@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_ragcheck.concurrency.locked_file import LockedFile
+from pytest_ragcheck.concurrency.file_lock import LockedFile
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 HOLD = """
 import sys
 from pathlib import Path
-from pytest_ragcheck.concurrency.locked_file import LockedFile
+from pytest_ragcheck.concurrency.file_lock import LockedFile
 
 file = LockedFile(Path(sys.argv[1]))
 print(file.take(3), flush=True)

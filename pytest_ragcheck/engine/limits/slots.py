@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import astuple, fields
 from pathlib import Path
 
-from pytest_ragcheck.concurrency.locked_file import LockedFile
+from pytest_ragcheck.concurrency.file_lock import LockedFile
 from pytest_ragcheck.engine.limits.adaptive_limit import AdaptiveLimit
 
 _WANTED = struct.Struct("=3d")

@@ -10,7 +10,7 @@ from collections.abc import Hashable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from pytest_ragcheck.concurrency.locked_file import LockedFile
+from pytest_ragcheck.concurrency.file_lock import LockedFile
 
 FOLDER = ".ragcheck"
 """Subfolder of the folder of the result files."""

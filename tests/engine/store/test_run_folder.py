@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 HOLD = """
 import sys, time
 from pathlib import Path
-from pytest_ragcheck.concurrency.locked_file import LockedFile
+from pytest_ragcheck.concurrency.file_lock import LockedFile
 file = LockedFile(Path(sys.argv[1]))
 assert file.take(0, count=1 << 16)
 print("held", flush=True)
