@@ -40,27 +40,29 @@ _UNPLAIN = SIGNED | {IF}
 
 # Lower-case words at the beginning of an answer.
 _YES = listed(WORDS["yes"])
-_NO = listed(WORDS["no"])
 _FIRST_WORD = re.compile(
     r"\W{0,20}((?:unfortunately|sadly|leider|noch|nog|helaas|malheureusement|lamentablemente|todav[ií]a|a[uú]n|"
     r"infelizmente|ainda|purtroppo|к сожалению|увы|пока),? )?"
-    r"(?:of |bien |por )?([^\W\d_]+)(?: yet| at all)?[*_]{0,2}\s?(?:[.,:;!。，、！(–—\n]|- |$)",
-    re.IGNORECASE,
+    rf"(?:of |bien |por )?({'|'.join(_YES.union(WORDS['no'].split()))})"
+    r"(?: yet| at all)?[*_]{0,2}\s?(?:[.,:;!。，、！(–—\n]|- |$)"
 )
+_LONGEST_OPENING = 100  # characters
 
 
 def says_yes(text: str) -> bool | None:
     """True for a text that begins with "Yes," or similar, False for "No," or "Not yet:", else None ("No one knows")."""
-    first = _FIRST_WORD.match(text)
-    word = "" if first is None else first[2].casefold()
-    return True if word in _YES else False if word in _NO else None
+    first = _yes_or_no(text)
+    return None if first is None else first[2] in _YES
+
+
+def _yes_or_no(text: str) -> re.Match[str] | None:
+    return _FIRST_WORD.match(text[:_LONGEST_OPENING].casefold())
 
 
 def without_yes_or_no(text: str, terms: Sequence[str]) -> Sequence[str]:
     """The terms of *text* without a first one that answers by itself: "No, it is closed", but not "No, except dogs"."""
-    answer = says_yes(text)
-    first = None if answer is None else _FIRST_WORD.match(text)
-    if first is None or (answer is False and EXCEPT in terms[1:2]):
+    first = _yes_or_no(text)
+    if first is None or (first[2] not in _YES and EXCEPT in terms[1:2]):
         return terms
     return terms[1 + len((first[1] or "").split()) :]  # "Unfortunately, no"
 

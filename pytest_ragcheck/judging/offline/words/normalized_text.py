@@ -97,14 +97,17 @@ def normalised(text: str) -> str:
     if "](" in text:
         text = _LINK_TO_ITS_TEXT.sub(r"\2\1", text)
     has_digits = _DIGIT.search(text)
-    if has_digits and ("M" in text or "B" in text):
-        text = _LARGE.sub(r" \g<0>n", text)
+    for letter, large in _LARGE if has_digits else ():
+        if letter in text:
+            text = large.sub(r" \g<0>n", text)
     folded = _folded(text)
     if not has_digits and not text.isascii():  # "²¼"
         has_digits = _DIGIT.search(folded)
     text = folded
-    for cue, written, pattern in _SPELLINGS if has_digits else _SPELLINGS_OF_WORDS:
+    spellings = _SPELLINGS if has_digits else _SPELLINGS_OF_WORDS
+    for cue in spellings:
         if cue in text:
+            written, pattern = spellings[cue]
             text = re.sub(pattern, written, text)
     if has_digits:
         text = _PHONE.sub(lambda found: _NO_NATIONAL_DIGIT.sub("", found[0]), text)
@@ -116,7 +119,7 @@ def normalised(text: str) -> str:
 def _folded(text: str) -> str:
     if "&" in text:
         text = _ENTITY.sub(lambda entity: unescape(entity[0]), text)
-    if "-0" in text or "-1" in text:
+    if "-" in text and ("-0" in text or "-1" in text):
         text = _ISO_DATE.sub(_date_in_words, text)
     if text.isascii():
         return text.lower()
@@ -145,7 +148,8 @@ def _with_common_signs(text: str) -> str:
 
 
 _DASH_AS_SIGN = re.compile(r"–(?<![\w).]–)(?<!\d –)(?=\d)")
-_LARGE = re.compile(r"[MB](?<=\d.)\b")  # "5.9M", before the case is folded: 5.9 m are metres
+# "5.9M", before the case is folded: 5.9 m are metres. The search for one letter takes a tenth of that for two.
+_LARGE = [(letter, re.compile(rf"{letter}(?<=\d.)\b")) for letter in "MB"]
 
 # UTF-8 that was read as Windows-1252 on its way into a data set: "10â€“12" for "10–12", "cafÃ©" for "café".
 _MISREAD = re.compile("[ÂÃ][\u0080-\u00bf€‚ƒ„…†‡ˆ‰Š‹ŒŽ‘’“”•–—˜™š›œžŸ]|â€[\u0080-\u00bf€‚ƒ„…†‡ˆ‰Š‹ŒŽ‘’“”•–—˜™š›œžŸ]")
@@ -172,9 +176,10 @@ _NUMERIC_DATE = re.compile(
 )
 
 
-# "+49 (0)30 1234-56", "(030) 123 456", "04 72 00 18 36", "(555) 013-4477".
+# "+49 (0)30 1234-56", "(030) 123 456", "04 72 00 18 36", "(555) 013-4477". With `\d`, the first set takes twice the time.
 _PHONE = re.compile(
-    r"[+(\d](?<![\w.,-].)(?:(?<=\+)\d[\d ()./-]{6,18}\d|(?:(?<=0)|(?<=\()0)\d{2,5}\)?[ /-][\d /-]{3,14}\d"
+    r"[+(0-9\u0660-\U0010ffff](?<=[+(\d])(?<![\w.,-].)"
+    r"(?:(?<=\+)\d[\d ()./-]{6,18}\d|(?:(?<=0)|(?<=\()0)\d{2,5}\)?[ /-][\d /-]{3,14}\d"
     r"|(?<=0)\d(?:[ .-]\d\d){4}|(?:(?<=\()\d)?\d\d\)?[ .-]{1,2}\d{3}[ .-]\d{4})(?!\w)"
 )
 _NO_NATIONAL_DIGIT = re.compile(r"^\+\d{1,3}[ .(-]|\(0\)|\D")
@@ -182,9 +187,10 @@ _NO_NATIONAL_DIGIT = re.compile(r"^\+\d{1,3}[ .(-]|\(0\)|\D")
 _LINK_TO_ITS_TEXT = re.compile(r"\[([^][\s]+)\]\(((?:https?://(?:www\.)?|mailto:)?)\1/?\)")
 _DIGIT = re.compile(r"\d")
 _SPELLINGS_OF_WORDS, _SPELLINGS_OF_NUMBERS = (
-    [line.split("=>") for line in WORDS[name].strip().splitlines()] for name in ("spellings", "spellings with digits")
+    {cue: how for cue, *how in (line.split("=>") for line in WORDS[name].strip().splitlines())}
+    for name in ("spellings", "spellings with digits")
 )
-_SPELLINGS = _SPELLINGS_OF_WORDS + _SPELLINGS_OF_NUMBERS
+_SPELLINGS = _SPELLINGS_OF_WORDS | _SPELLINGS_OF_NUMBERS
 
 
 def _numeric_date_in_words(match: re.Match[str]) -> str:
@@ -250,7 +256,7 @@ def _with_clause_ends(folded: str) -> str:
         folded = _CLAUSE_SIGNS.sub(f" {CLAUSE_END} ", folded)
     if "(" in folded or '"' in folded:
         folded = _ENCLOSED.sub(_closed, folded)
-    if "non-" in folded or "no-" in folded or "not-" in folded:
+    if "-" in folded and ("non-" in folded or "no-" in folded or "not-" in folded):
         folded = _COMPOUND.sub(_ENDED, folded)
     if "," in folded or "~" in folded:
         if "if " in folded or "enn " in folded or "unless" in folded or "falls" in folded or "если" in folded:

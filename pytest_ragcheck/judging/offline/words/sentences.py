@@ -69,7 +69,8 @@ def _is_abbreviation(text: str, start: int, dot: int) -> bool:
     if last.lower() in _HALVES_OF_A_DAY:
         return _is_dated(text, dot)
     if last[-1:].isdigit():
-        return _is_dated(text, dot) or (last.isdigit() and not text[start : dot - len(last)].strip(" \t\n-*•("))
+        is_marker = last.isdigit() and not text[start : dot - len(last)].strip(" \t\n-*•(")
+        return is_marker or _is_dated(text, dot)
     return last.lower() in _ABBREVIATIONS or (len(last) == 1 and last.isalpha() and last.isupper())
 
 
