@@ -189,7 +189,8 @@ class OfflineJudge:
         if not acceptable:
             return None, "", None
         # An expected address may be that of a link, which the text lacks.
-        is_linked = any(f"]({each})" in sentence for each in acceptable for sentence in cache.sentences)
+        linking = [sentence for sentence in cache.sentences if "](" in sentence]
+        is_linked = any(f"]({each})" in sentence for sentence in linking for each in acceptable)
         if is_linked or (abstained and any(map(_declines, acceptable))):
             return 1.0, "", None
         claims = _without_refusals(cache.sentences) if abstained else text

@@ -24,7 +24,7 @@ from pytest_ragcheck.judging.offline.details.list_items import adds_to, entries_
 from pytest_ragcheck.judging.offline.details.roles import may_swap_nouns, read_clauses, swapped_noun, swapped_role
 from pytest_ragcheck.judging.offline.grounding.groundedness import PASS_LINE, scaled
 from pytest_ragcheck.judging.offline.lazy import lazy
-from pytest_ragcheck.judging.offline.negation import says_yes, without_yes_or_no
+from pytest_ragcheck.judging.offline.negation import without_yes_or_no
 from pytest_ragcheck.judging.offline.quantities.quantity import DATED_OR_MEASURED
 from pytest_ragcheck.judging.offline.quantities.rates import BOUNDS
 from pytest_ragcheck.judging.offline.words.polarity_words import EXCEPT, NEGATIVE, NOT
@@ -85,13 +85,17 @@ class AnswerRecall:
         """
         # A right answer mostly contains an accepted one verbatim; the others then need no parsing.
         written = self._answer.text.lower()
+        found: dict[str, Recall | None] = {}
         for expected in acceptable:
-            if expected.lower() in written and (whole := self._recall(expected, above=-1.0)) and whole.score == 1.0:
-                return whole
+            if expected.lower() in written:
+                whole = found[expected] = self._recall(expected, above=-1.0)
+                if whole and whole.score == 1.0:
+                    return whole
         best: Recall | None = None
         for expected in acceptable:
-            recall = self._recall(expected, above=-1.0 if best is None else best.score)
-            if recall is not None:
+            above = -1.0 if best is None else best.score
+            recall = found[expected] if expected in found else self._recall(expected, above=above)
+            if recall is not None and recall.score > above:
                 best = recall
             if best is not None and best.score == 1.0:
                 break
@@ -102,7 +106,8 @@ class AnswerRecall:
     def _recall(self, expected: str, *, above: float) -> Recall | None:
         # The recall of *expected*; None if its score is at most *above*.
         answer = self._answer
-        wanted, sought = says_yes(expected), self._parsed[expected]
+        sought = self._parsed[expected]
+        wanted = sought.says_yes
         is_bare = wanted is not None and len(expected.split()) == 1
         is_none = NOT in sought.distinct and sought.content <= {NOT} and not sought.distinct <= answer.all
         if is_bare or is_none:  # "Yes", "There is none"
@@ -130,7 +135,7 @@ class AnswerRecall:
         has_other_figure = bool(missing) and raw <= _HIGHEST_WITHOUT_NUMBER and self._has_other_figure(sought, missing)
         raw, opposed = self._with_yes_or_no(raw, wanted, expected, sought)
         items = expected_items(expected, answer.question, answer.terms) if raw > _CHANGED else []
-        lacks_item = leaves_out_item(items, lacking, in_answer=answer.all, own=answer.own)
+        lacks_item = bool(items) and leaves_out_item(items, lacking, in_answer=answer.all, own=answer.own)
         adds_item = len(items) > 1 and adds_to(items, answer.text, answer.asked, answer.terms)
         is_changed = lacks_item or adds_item or (raw > _CHANGED and self._changes_detail(sought, expected))
         if is_changed:
@@ -209,8 +214,10 @@ class AnswerRecall:
         if not self._may_have_other_quantities(sought):
             return sought, frozenset(), False
         compared = self._answer.quantities.compare(sought.terms)
+        if compared.terms != sought.terms:
+            sought = ExpectedAnswer(spelt=sought.spelt, terms=compared.terms, says_yes=sought.says_yes)
         return (
-            ExpectedAnswer(spelt=sought.spelt, terms=compared.terms),
+            sought,
             frozenset(term for each in compared.unknown for term in numbers_in(each.terms) or each.terms),
             compared.n_known > 0 and not compared.unknown,
         )

@@ -7,7 +7,10 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from itertools import pairwise
+from operator import add
 
+from pytest_ragcheck.judging.offline.lazy import lazy
+from pytest_ragcheck.judging.offline.negation import says_yes
 from pytest_ragcheck.judging.offline.quantities.quantity import MONTH_NUMBERS, UNITS
 from pytest_ragcheck.judging.offline.words.normalized_text import clause_words, normalised
 from pytest_ragcheck.judging.offline.words.terms import (
@@ -60,11 +63,10 @@ class TermWeights(dict[str, float]):
 class ExpectedAnswer:
     """An expected answer with these terms; *spelt* has its words, each between spaces."""
 
-    __slots__ = ("content", "distinct", "has_number", "spelt", "terms")
-
-    def __init__(self, *, spelt: str, terms: Sequence[str]) -> None:
+    def __init__(self, *, spelt: str, terms: Sequence[str], says_yes: bool | None) -> None:
         self.spelt = spelt
         self.terms = terms
+        self.says_yes = says_yes
         self.distinct = frozenset(terms)
         self.content = self.distinct - STOP_WORDS
         self.has_number = bool(terms) and is_number(min(terms))  # numbers sort before all else
@@ -91,11 +93,13 @@ class ExpectedAnswer:
 
     def spelling_in(self, spelt: str, *, default: float) -> float:
         """The share of its pairs of characters that *spelt* contains, 0..1; *default* if it is long."""
-        own = self.spelt
-        if len(own) > _LONGEST_SPELT:
+        if len(self.spelt) > _LONGEST_SPELT:
             return default
-        pairs = {own[place : place + 2] for place in range(len(own) - 1)}
-        return sum(map(spelt.__contains__, pairs)) / len(pairs)
+        return sum(map(spelt.__contains__, self._pairs)) / len(self._pairs)
+
+    @lazy
+    def _pairs(self) -> AbstractSet[str]:
+        return frozenset(map(add, self.spelt, self.spelt[1:]))
 
 
 class ExpectedAnswers(dict[str, ExpectedAnswer]):
@@ -107,7 +111,8 @@ class ExpectedAnswers(dict[str, ExpectedAnswer]):
 
     def __missing__(self, text: str) -> ExpectedAnswer:
         found = clause_words(normalised(text))
-        parsed = ExpectedAnswer(spelt=f" {' '.join(found)} ", terms=self._terms.of_words(found))
+        terms = self._terms.of_words(found)
+        parsed = ExpectedAnswer(spelt=f" {' '.join(found)} ", terms=terms, says_yes=says_yes(text))
         if len(self) >= _MOST_KEPT:
             self.clear()
         if len(text) <= _LONGEST_KEPT:

@@ -113,6 +113,8 @@ def _other_quantity(
 
 def swapped_numbers(claim: Sequence[str], sentence: Sequence[str]) -> Sequence[str]:
     """The numbers of *claim*, if *sentence* has them in another order among the same words; else empty."""
+    if len(numbers_in(sentence)) < 2:
+        return ()
     common = frozenset(claim).intersection(sentence)
     own, there = ([term for term in terms if term in common] for terms in (claim, sentence))
     numbers = numbers_in(own)
