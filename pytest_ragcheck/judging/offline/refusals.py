@@ -102,8 +102,12 @@ class Sentence:
             if self._is_whole:
                 opening = _WHOLE_QUOTE.sub(r"\1\2", opening)
             # Few sentences match at all, and only these need the slow search for what they do not state.
-            matches = self.may_decline and self._matches(opening) and not _compiled(_OUTAGES).search(opening)
-            self._declines = matches and self._matches(_compiled(_UNSTATED).sub(" ", opening))
+            if self.may_decline and self._matches(opening):
+                stated = _compiled(_UNSTATED).sub(" ", opening)
+                is_stated = stated == opening or self._matches(stated)
+                self._declines = is_stated and not _compiled(_OUTAGES).search(opening)
+            else:
+                self._declines = False
         return self._declines
 
     @property

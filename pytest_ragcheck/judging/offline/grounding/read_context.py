@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import compress, count, pairwise
+from itertools import compress, pairwise
 
 from pytest_ragcheck.judging.offline.details.roles import read_clauses
 from pytest_ragcheck.judging.offline.lazy import lazy
@@ -15,6 +15,7 @@ from pytest_ragcheck.judging.offline.words.sentences import sentences
 from pytest_ragcheck.judging.offline.words.terms import END, WITHOUT_POLARITY, TermDictionary, numbers_in, term_of
 from pytest_ragcheck.judging.offline.words.word_lists import SHORT_WEEKDAYS
 
+_SHORT_WEEKDAYS, _ORDINALS = frozenset(SHORT_WEEKDAYS), frozenset(DAY_NUMBERS)
 _LONGEST_SENTENCE = 200  # terms that are compared with a claim: a bound for texts without sentences
 # A parsed context takes some ten bytes a character.
 _MOST_CHARACTERS_KEPT = 1_000_000
@@ -27,8 +28,11 @@ class ContextSentence:
         if terms[-1:] == [END]:
             del terms[-1]
         self.terms = terms
-        self.is_signed = not SIGNED.isdisjoint(terms)
+
+    @lazy
+    def is_signed(self) -> bool:
         """True if it has a negation or another word of polarity."""
+        return not SIGNED.isdisjoint(self.terms)
 
     @lazy
     def foci(self) -> frozenset[str]:
@@ -42,17 +46,20 @@ class ReadContext:
         self.terms = terms.with_ends(text)
         """In order, with `END` at the end of each sentence."""
 
-        distinct = frozenset(self.terms)
-        weekdays = map(SHORT_WEEKDAYS.__getitem__, distinct & SHORT_WEEKDAYS.keys())  # that the text abbreviates
-        self.distinct = distinct.union(map(term_of, weekdays))
-        ordinals = map(DAY_NUMBERS.__getitem__, self.distinct & DAY_NUMBERS.keys())
-        self.numbers = [*numbers_in(self.distinct), *map(str, ordinals)]
+        self.distinct = frozenset(self.terms)
+        if weekdays := self.distinct & _SHORT_WEEKDAYS:  # that the text abbreviates
+            self.distinct = self.distinct.union(term_of(SHORT_WEEKDAYS[each]) for each in weekdays)
+        self.numbers = numbers_in(self.distinct)
+        self.numbers += (str(DAY_NUMBERS[each]) for each in self.distinct & _ORDINALS)
         self._text = text
 
     @lazy
     def sentence_ends(self) -> list[int]:
         """Places after each sentence; 0 is the first one."""
-        return [0, *compress(count(1), map(END.__eq__, self.terms)), len(self.terms)]
+        ends = [0]
+        for _ in range(self.terms.count(END)):
+            ends.append(self.terms.index(END, ends[-1]) + 1)
+        return [*ends, len(self.terms)]
 
     @lazy
     def sentences(self) -> list[ContextSentence]:
@@ -61,7 +68,7 @@ class ReadContext:
     @lazy
     def counted(self) -> frozenset[tuple[str, str]]:
         """Each number with the term after it."""
-        return frozenset(compress(pairwise(self.terms), map(":".__gt__, self.terms)))
+        return frozenset(compress(pairwise(self.terms), [term < ":" for term in self.terms]))
 
     @lazy
     def clauses(self) -> list[list[dict[str, str]]]:

@@ -164,8 +164,7 @@ def compare_quantities(claims: Sequence[Support], asked: Sequence[str], passages
 
 def _claim(sentence: str, asked: frozenset[str], terms: TermDictionary, cache: SentenceCache) -> Support | None:
     parsed = cache[sentence]
-    may_number = "[" in sentence or "1)" in sentence or not _CITED.isdisjoint(parsed.words)
-    if may_number and _DIGIT.search(sentence):
+    if _DIGIT.search(sentence) and ("[" in sentence or "1)" in sentence or not _CITED.isdisjoint(parsed.words)):
         parsed = cache[_NO_QUANTITY.sub(" ", parsed.folded)]
     refuses = parsed.declines
     all_terms = terms.of_words(clause_words(parsed.beside_declining()) if refuses else parsed.words)
