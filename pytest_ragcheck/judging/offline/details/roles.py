@@ -143,7 +143,7 @@ def _nouns(own: Mapping[str, str], other: Mapping[str, str]) -> set[str]:
 
 def agents(terms: Sequence[str]) -> Iterator[tuple[str, Sequence[str]]]:
     """Each content term before a "by", and the content terms after it, which name the agent."""
-    for place in compress(count(), map(_BY.__contains__, terms)):
+    for place in () if _BY.isdisjoint(terms) else compress(count(), map(_BY.__contains__, terms)):
         before = first_content(reversed(terms[max(0, place - 2) : place]))
         after = content_of(terms[place + 1 : place + 2 + _LONGEST_AGENT])
         if before and after:

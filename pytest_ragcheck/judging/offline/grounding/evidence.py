@@ -63,8 +63,11 @@ class Evidence:
     def lacks_address(self, sentence: str) -> bool:
         """True if *sentence* has an e-mail address that the contexts lack, and these have others."""
         own = _mail_addresses(sentence)
-        known = set[str]().union(*map(_mail_addresses, self._folded)) if own else own
-        return bool(known) and not own <= known
+        return bool(own and self._addresses) and not own <= self._addresses
+
+    @lazy
+    def _addresses(self) -> set[str]:
+        return set[str]().union(*map(_mail_addresses, self._folded))
 
     def is_german(self, claim: Iterable[str]) -> bool:
         """True if *claim* and the question have two German words; German capitalises all nouns."""
@@ -182,10 +185,8 @@ class Evidence:
 
 def is_verbatim(sentence: str, contexts: Sequence[str]) -> bool:
     """True if one of *contexts* has *sentence*, not as the end of a word: 需要 is no part of 不需要."""
-    return any(
-        sentence in context and any(not before[-1:].isalnum() for before in context.split(sentence)[:-1])
-        for context in contexts
-    )
+    having = [context for context in contexts if sentence in context]
+    return any(not before[-1:].isalnum() for context in having for before in context.split(sentence)[:-1])
 
 
 def _mail_addresses(text: str) -> set[str]:

@@ -61,8 +61,7 @@ _CITED = listed(WORDS["cited"])
 _NO_QUANTITY = re.compile(
     r"\(?\b(?:passages?|sources?|documents?|contexts?|chunks?|doc)[ #]{1,2}\d{1,3}(?:(?:,| and| &) \d{1,3})*\)?"
     r"|\[\^?\d{1,3}(?:[,;–-] ?\d{1,3})*\]|\(?\b\d\)(?= [^\W\d])"
-    r"|\b(?:step|schritt|etape|paso|passo) \d{1,2}:",
-    re.IGNORECASE,
+    r"|\b(?:step|schritt|etape|paso|passo) \d{1,2}:"
 )
 
 
