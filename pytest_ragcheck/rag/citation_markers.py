@@ -207,7 +207,13 @@ def _marker(found: re.Match[str], definitions: Mapping[str, str], is_document: C
             targets = expanded(re.sub(r"[][]", "", inside)) or tuple(re.findall(r"\d+", inside))
     if not targets:
         return None
-    return Marker(text=found[0], start=found.start(), end=found.end(), targets=targets, label=label)
+    start, end = _span(found)
+    return Marker(text=found.string[start:end], start=start, end=end, targets=targets, label=label)
+
+
+def _span(found: re.Match[str]) -> tuple[int, int]:
+    # The place of the marker, without the line break before a list.
+    return found.start() + (found["listed"] is not None), found.end()
 
 
 def _reference_links(prose: str, links: Mapping[str, str]) -> Iterator[Marker]:
@@ -243,7 +249,7 @@ def _surroundings(contexts: Iterable[str]) -> set[tuple[str, ...]]:
     found: set[tuple[str, ...]] = set()
     for context in contexts:
         for match in _MARKER.finditer(context):
-            found.update(_around(context, *match.span()))
+            found.update(_around(context, *_span(match)))
             if match["label"]:
                 found.update(_around(context, match.start(), match.end("label") + 1))
     return found
