@@ -56,10 +56,7 @@ class ReadContext:
     @lazy
     def sentence_ends(self) -> list[int]:
         """Places after each sentence; 0 is the first one."""
-        ends = [0]
-        for _ in range(self.terms.count(END)):
-            ends.append(self.terms.index(END, ends[-1]) + 1)
-        return [*ends, len(self.terms)]
+        return [0, *[end for end, term in enumerate(self.terms, 1) if term == END], len(self.terms)]
 
     @lazy
     def sentences(self) -> list[ContextSentence]:

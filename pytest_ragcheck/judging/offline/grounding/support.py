@@ -59,9 +59,10 @@ _DIGIT = re.compile(r"\d")
 _CITED = listed(WORDS["cited"])
 # Digits that state no quantity: "(passage 7)", "[3]", "step 1:", "1) a lamp, 2) a tent".
 _NO_QUANTITY = re.compile(
+    r"(?=[(\[\dcdeps])(?:"
     r"\(?\b(?:passages?|sources?|documents?|contexts?|chunks?|doc)[ #]{1,2}\d{1,3}(?:(?:,| and| &) \d{1,3})*\)?"
     r"|\[\^?\d{1,3}(?:[,;–-] ?\d{1,3})*\]|\(?\b\d\)(?= [^\W\d])"
-    r"|\b(?:step|schritt|etape|paso|passo) \d{1,2}:"
+    r"|\b(?:step|schritt|etape|paso|passo) \d{1,2}:)"
 )
 
 
