@@ -86,7 +86,14 @@ class OfflineJudge:
         else:
             is_right = recall is not None and recall.score >= PASS_LINE
             accepted = question.acceptable_answers if is_right else ()
-            grounded = self._grounded(text, question, contexts, accepted, cache)
+            grounded = groundedness(
+                text,
+                question=question.question,
+                contexts=contexts,
+                contexts_read=self._passages,
+                accepted=accepted,
+                cache=cache,
+            )
             if recall is not None and not abstained:
                 grounded = self._with_expected(grounded, recall, question, contexts)
             score, complaint = grounded.score, _ungrounded(grounded)
@@ -101,23 +108,6 @@ class OfflineJudge:
             error_message=complaint,
             abstained=abstained,
             unsupported_claims=unsupported,
-        )
-
-    def _grounded(
-        self,
-        text: str,
-        question: Question,
-        contexts: Sequence[str],
-        accepted: Sequence[str],
-        cache: SentenceCache | None = None,
-    ) -> Groundedness:
-        return groundedness(
-            text,
-            question=question.question,
-            contexts=contexts,
-            contexts_read=self._passages,
-            accepted=accepted,
-            cache=cache,
         )
 
     def _with_expected(
@@ -143,7 +133,13 @@ class OfflineJudge:
             return grounded
         if all(is_verbatim(each.sentence, contexts) for each in grounded.sentences):
             return grounded  # verbatim, though perhaps about something else
-        expected = self._grounded(recall.expected, question, contexts, question.acceptable_answers)
+        expected = groundedness(
+            recall.expected,
+            question=question.question,
+            contexts=contexts,
+            contexts_read=self._passages,
+            accepted=question.acceptable_answers,
+        )
         if expected.score < PASS_LINE:
             return grounded
         if denies:

@@ -11,7 +11,6 @@ from pytest_ragcheck.judging.offline.words.normalized_text import clause_words, 
 from pytest_ragcheck.judging.offline.words.sentences import sentences
 from pytest_ragcheck.package_text import package_text
 
-_AT_WORD = r"\b"
 _DIGIT = re.compile(r"\d")
 _PARTS = re.compile("(?<=[,;:、])")
 _NAME = re.compile(r"<([^\W\d_a-zа-я]+)>")
@@ -25,11 +24,10 @@ def _patterns(alternatives: Iterable[str], names: Mapping[str, str]) -> list[str
     lines = "\n".join(alternatives)
     while (whole := _NAME.sub(lambda name: names[name[1]], lines)) != lines:
         lines = whole
-    at_words = [line[len(_AT_WORD) :] for line in lines.splitlines() if line.startswith(_AT_WORD)]
-    others = [line for line in lines.splitlines() if not line.startswith(_AT_WORD)]
-    # One check for the beginning of a word, not one in each alternative, is three times as fast. So is a pattern without
-    # other alternatives.
-    return [*([rf"\b(?=\w)(?:{'|'.join(at_words)})"] if at_words else ()), *(["|".join(others)] if others else ())]
+    at_words = "|".join(line[2:] for line in lines.splitlines() if line.startswith(r"\b"))
+    others = "|".join(line for line in lines.splitlines() if not line.startswith(r"\b"))
+    # One check for the beginning of a word, apart from other alternatives, is three times as fast as one in each.
+    return [*filter(None, (at_words and rf"\b(?=\w)(?:{at_words})", others))]
 
 
 def _sections() -> Iterator[tuple[frozenset[str], list[str]]]:
@@ -101,12 +99,11 @@ class Sentence:
             if self._is_whole:
                 opening = _WHOLE_QUOTE.sub(r"\1\2", opening)
             # Few sentences match at all, and only these need the slow search for what they do not state.
+            self._declines = False
             if self.may_decline and self._matches(opening):
                 stated = _compiled(_UNSTATED).sub(" ", opening)
                 is_stated = stated == opening or self._matches(stated)
                 self._declines = is_stated and not _compiled(_OUTAGES).search(opening)
-            else:
-                self._declines = False
         return self._declines
 
     @property

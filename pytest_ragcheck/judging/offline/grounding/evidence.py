@@ -28,7 +28,7 @@ class Evidence:
     def __init__(
         self, passages: Sequence[ReadContext], *, texts: Sequence[str], wanted: frozenset[str], asked: frozenset[str]
     ) -> None:
-        self._texts = texts
+        self.texts = texts
         self._wanted = wanted
         self._asked = asked
         self._passages = passages
@@ -47,10 +47,7 @@ class Evidence:
 
     @lazy
     def _folded(self) -> list[str]:
-        return [text.casefold() for text in self._texts]
-
-    def has_verbatim(self, sentence: str) -> bool:
-        return is_verbatim(sentence, self._texts)
+        return [text.casefold() for text in self.texts]
 
     def has_number(self, number: str) -> bool:
         """True if the contexts or the question have *number*, in either reading of its dots and commas."""

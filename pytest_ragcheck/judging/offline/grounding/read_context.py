@@ -15,7 +15,6 @@ from pytest_ragcheck.judging.offline.words.sentences import sentences
 from pytest_ragcheck.judging.offline.words.terms import END, WITHOUT_POLARITY, TermDictionary, numbers_in, term_of
 from pytest_ragcheck.judging.offline.words.word_lists import SHORT_WEEKDAYS
 
-_SHORT_WEEKDAYS, _ORDINALS = frozenset(SHORT_WEEKDAYS), frozenset(DAY_NUMBERS)
 _LONGEST_SENTENCE = 200  # terms that are compared with a claim: a bound for texts without sentences
 # A parsed context takes some ten bytes a character.
 _MOST_CHARACTERS_KEPT = 1_000_000
@@ -47,10 +46,10 @@ class ReadContext:
         """In order, with `END` at the end of each sentence."""
 
         self.distinct = frozenset(self.terms)
-        if weekdays := self.distinct & _SHORT_WEEKDAYS:  # that the text abbreviates
+        if weekdays := self.distinct.intersection(SHORT_WEEKDAYS):  # that the text abbreviates
             self.distinct = self.distinct.union(term_of(SHORT_WEEKDAYS[each]) for each in weekdays)
         self.numbers = numbers_in(self.distinct)
-        self.numbers += (str(DAY_NUMBERS[each]) for each in self.distinct & _ORDINALS)
+        self.numbers += (str(DAY_NUMBERS[each]) for each in self.distinct.intersection(DAY_NUMBERS))
         self._text = text
 
     @lazy

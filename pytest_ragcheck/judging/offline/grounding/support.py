@@ -10,7 +10,7 @@ from itertools import filterfalse, pairwise
 
 from pytest_ragcheck.judging.offline.details.changed_details import ChangedDetail
 from pytest_ragcheck.judging.offline.grounding.computation import Computation
-from pytest_ragcheck.judging.offline.grounding.evidence import Evidence
+from pytest_ragcheck.judging.offline.grounding.evidence import Evidence, is_verbatim
 from pytest_ragcheck.judging.offline.grounding.read_context import ReadContext
 from pytest_ragcheck.judging.offline.negation import without_yes_or_no
 from pytest_ragcheck.judging.offline.quantities.known_quantities import ComparedQuantities, KnownQuantities
@@ -232,7 +232,7 @@ def _measure_claim(claim: Support, evidence: Evidence, size: int) -> None:
         claim.changed = _added_end(claim, present) or _unknown_name(claim, present, evidence)
     if "@" in claim.sentence and evidence.lacks_address(claim.sentence):
         claim.changed = ChangedDetail(terms=content)
-    if not evidence.has_verbatim(claim.sentence):
+    if not is_verbatim(claim.sentence, evidence.texts):
         stated = without_yes_or_no(claim.sentence, claim.terms)
         claimed = bits if stated is claim.terms and not claim.declines else evidence.index.bits_of(stated)
         claim.is_opposed = evidence.contradictions.contradicts(stated, claimed)
