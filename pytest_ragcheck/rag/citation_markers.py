@@ -212,7 +212,7 @@ def _marker(found: re.Match[str], definitions: Mapping[str, str], is_document: C
 
 
 def _span(found: re.Match[str]) -> tuple[int, int]:
-    # Without the line break before a list.
+    # Without the break before a list.
     return found.start() + (found["listed"] is not None), found.end()
 
 

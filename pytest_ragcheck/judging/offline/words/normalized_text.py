@@ -96,14 +96,12 @@ def normalised(text: str) -> str:
     """
     if "](" in text:
         text = _LINK_TO_ITS_TEXT.sub(r"\2\1", text)
+    if "M" in text:
+        text = _MILLIONS.sub(" Mn", text)
+    if "B" in text:
+        text = _BILLIONS.sub(" Bn", text)
+    text = _folded(text)
     has_digits = _DIGIT.search(text)
-    for letter, large in _LARGE if has_digits else ():
-        if letter in text:
-            text = large.sub(r" \g<0>n", text)
-    folded = _folded(text)
-    if not has_digits and not text.isascii():  # "²¼"
-        has_digits = _DIGIT.search(folded)
-    text = folded
     for cue in _SPELLINGS if has_digits else _SPELLINGS_OF_WORDS:
         if cue in text:
             written, pattern = _SPELLINGS[cue]
@@ -147,8 +145,8 @@ def _with_common_signs(text: str) -> str:
 
 
 _DASH_AS_SIGN = re.compile(r"–(?<![\w).]–)(?<!\d –)(?=\d)")
-# "5.9M", before the case is folded: 5.9 m are metres. The search for "[MB]" takes ten times as long.
-_LARGE = [(letter, re.compile(rf"{letter}(?<=\d.)\b")) for letter in "MB"]
+# "5.9M", before the case is folded: 5.9 m are metres. "[MB]" takes ten times as long.
+_MILLIONS, _BILLIONS = re.compile(r"M(?<=\d.)\b"), re.compile(r"B(?<=\d.)\b")
 
 # UTF-8 that was read as Windows-1252 on its way into a data set: "10â€“12" for "10–12", "cafÃ©" for "café".
 _MISREAD = re.compile("[ÂÃ][\u0080-\u00bf€‚ƒ„…†‡ˆ‰Š‹ŒŽ‘’“”•–—˜™š›œžŸ]|â€[\u0080-\u00bf€‚ƒ„…†‡ˆ‰Š‹ŒŽ‘’“”•–—˜™š›œžŸ]")
