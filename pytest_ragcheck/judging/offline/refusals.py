@@ -26,7 +26,7 @@ def _patterns(alternatives: Iterable[str], names: Mapping[str, str]) -> list[str
         lines = whole
     at_words = "|".join(line[2:] for line in lines.splitlines() if line.startswith(r"\b"))
     others = "|".join(line for line in lines.splitlines() if not line.startswith(r"\b"))
-    # One check for the beginning of a word, apart from other lines, is three times as fast as one in each.
+    # One check for the beginning of a word, apart from other lines, is three times as fast.
     return [*filter(None, (at_words and rf"\b(?=\w)(?:{at_words})", others))]
 
 
@@ -101,7 +101,7 @@ class Sentence:
             # Few sentences match at all, and only these need the slow search for what they do not state.
             self._declines = False
             if self.may_decline and self._matches(opening):
-                stated = _compiled(_UNSTATED).sub(" ", opening)
+                stated: str = _compiled(_UNSTATED).sub(" ", opening)
                 is_stated = stated == opening or self._matches(stated)
                 self._declines = is_stated and not _compiled(_OUTAGES).search(opening)
         return self._declines
