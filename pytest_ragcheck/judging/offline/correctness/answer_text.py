@@ -5,18 +5,132 @@ from __future__ import annotations
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 
-from pytest_ragcheck.judging.offline.correctness.answer_polarity import AnswerPolarity
 from pytest_ragcheck.judging.offline.correctness.expected_answer import (
     ExpectedAnswer,
+    Recall,
     decades_and_centuries,
     numbers_about,
 )
 from pytest_ragcheck.judging.offline.lazy import lazy
+from pytest_ragcheck.judging.offline.negation import (
+    REACH,
+    Polarity,
+    are_equivalent_denials,
+    polarity,
+    says_yes,
+    without_yes_or_no,
+)
 from pytest_ragcheck.judging.offline.quantities.clock_times import PARTS_OF_A_DAY
 from pytest_ragcheck.judging.offline.quantities.known_quantities import KnownQuantities
 from pytest_ragcheck.judging.offline.quantities.quantity import DATED_OR_MEASURED
 from pytest_ragcheck.judging.offline.quantities.quantity_reader import read_quantities
-from pytest_ragcheck.judging.offline.words.terms import STOP_WORDS, TermDictionary, content_of, numbers_in
+from pytest_ragcheck.judging.offline.words.polarity_words import BUT, MORE, NEGATIVE, NOT, SIGNED, WITHOUT
+from pytest_ragcheck.judging.offline.words.sentences import sentences
+from pytest_ragcheck.judging.offline.words.terms import (
+    STOP_WORDS,
+    WITHOUT_POLARITY,
+    TermDictionary,
+    content_of,
+    numbers_in,
+)
+
+_INFERRED_AGREEMENT = 0.8
+_LONGER = MORE | {"longer"}  # "no longer free"
+_OPENING = 1000  # characters searched for the first sentence
+
+
+class AnswerPolarity:
+    """The yes or no and the negations of an answer; *in_order* are its terms, *asked* those of the question."""
+
+    def __init__(
+        self, text: str, in_order: Sequence[str], *, question: str, asked: frozenset[str], terms: TermDictionary
+    ) -> None:
+        self._text = text
+        self._in_order = in_order
+        self._all = frozenset(in_order)
+        self._question = question
+        self._asked = asked
+        self._terms = terms
+
+    @lazy
+    def says_yes(self) -> bool | None:
+        """True for yes, False for no; None if the answer does not begin with either."""
+        return says_yes(self._text)
+
+    def agreement(self, expected: str, *, yes: bool) -> Recall:
+        """The recall of a bare yes or no: stated outright, or inferred from a negation in the first sentence."""
+        if self.says_yes is not None:
+            agrees, certainty = self.says_yes is yes, 1.0
+        else:
+            opening = next(sentences(self._text[:_OPENING]), "")
+            is_negated = self._is_negative(opening) is not self._is_negative(self._question)
+            agrees, certainty = is_negated is not yes, _INFERRED_AGREEMENT
+        score = certainty if agrees else 1 - certainty
+        missing = frozenset(() if score == 1.0 else self._terms.of(expected))
+        return Recall(score=score, expected=expected, missing=missing, is_opposed=not agrees)
+
+    def opposes(self, expected: str, sought: ExpectedAnswer) -> bool:
+        """True if the answer denies what the expected answer affirms, or affirms what it denies."""
+        if (denies := self._denies_question(expected, sought)) is not None:
+            return denies
+        common = (sought.content & self._all) - self._asked
+        # A negation that the question has too denies nothing in the answer.
+        most_denied = REACH * sum(map(NEGATIVE.__contains__, self._in_order))
+        may_deny = 0 < len(common) <= most_denied and NEGATIVE.isdisjoint(self._asked)
+        if not may_deny and SIGNED.isdisjoint(sought.distinct):  # most answers need no search for denials
+            return False
+        if are_equivalent_denials(self._in_order, sought.terms):
+            return False
+        own, wanted = self._polarity, self._polarity_of(expected)
+        if wanted.denials:
+            if sought.terms[-1] == NOT and own.is_negative:
+                return False  # "Children must not" leaves out what the answer denies
+            return own.denied.isdisjoint(wanted.denied) and not own.affirmed.isdisjoint(wanted.denials)
+        return may_deny and common <= own.denied - own.affirmed - wanted.denied
+
+    def _denies_question(self, expected: str, sought: ExpectedAnswer) -> bool | None:
+        # True if the expected answer only repeats the question, and the sentences with most of its words deny one:
+        # "It does not cover theft" for "Does it cover theft?" None if the expected answer says more, or denies.
+        content = sought.content.intersection(without_yes_or_no(expected, sought.terms))
+        if not content or content - self._asked or not NEGATIVE.isdisjoint(self._asked):
+            return None
+        is_yes = says_yes(expected)
+        is_yes = NEGATIVE.isdisjoint(sought.distinct) if is_yes is None else is_yes
+        if self.says_yes is not None:
+            return self.says_yes is not is_yes
+        if not is_yes:
+            return None
+        read = [self._terms.with_ends(each) for each in sentences(self._text)]
+        numbers = [len(content.intersection(terms)) for terms in read]
+        most = max(numbers)
+        return all(_denies(terms, content) for terms, number in zip(read, numbers, strict=True) if number == most)
+
+    def _is_negative(self, text: str) -> bool:
+        # True if *text* denies something; a "without" that the question has too does not count.
+        terms = self._terms.with_ends(text)
+        if WITHOUT in self._asked:
+            terms = [term for term in terms if term != WITHOUT]
+        return polarity(without_yes_or_no(text, terms), WITHOUT_POLARITY).is_negative
+
+    @lazy
+    def _polarity(self) -> Polarity:
+        return self._polarity_of(self._text)
+
+    def _polarity_of(self, text: str) -> Polarity:
+        return polarity(without_yes_or_no(text, self._terms.with_ends(text)), WITHOUT_POLARITY)
+
+
+def _denies(sentence: Sequence[str], asked: frozenset[str]) -> bool:
+    own = polarity(sentence, WITHOUT_POLARITY)
+    if BUT in sentence:
+        rest = polarity(sentence[sentence.index(BUT) + 1 :], WITHOUT_POLARITY)
+        if not asked.isdisjoint(rest.affirmed - own.denied):
+            return False  # "not in May, but in June"
+    # The last focus of a denial is next to its negation; another one is the subject.
+    denials = {id(denied): denied[denied.index(focus) :] for focus, denied in own.denials.items() if focus in denied}
+    foci = {next((term for term in denied if term not in _LONGER), "") for denied in denials.values()}
+    return not asked.isdisjoint(foci - own.affirmed)
+
 
 # After this many content words a mention is more often incidental: "LadBaby has had five, more than the Beatles".
 _WORDS_OF_OPENING = 12
