@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 CPU_SECONDS = 10
-"""What a reader may take for one text: ten times as much as any takes, and quadratic time takes far more."""
+"""What a reader may take for one text: twice what the slowest takes on a slow core. Quadratic time takes far more."""
 
 SIZE = 4_000_000
 SMALLER = 400_000

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, pairwise
 
@@ -182,8 +183,13 @@ class Evidence:
 
 def is_verbatim(sentence: str, contexts: Sequence[str]) -> bool:
     """True if one of *contexts* has *sentence*, not as the end of a word: 需要 is no part of 不需要."""
-    having = [context for context in contexts if sentence in context]
-    return any(not before[-1:].isalnum() for context in having for before in context.split(sentence)[:-1])
+    for context in contexts:
+        start = context.find(sentence)
+        if start == 0 or (start > 0 and not context[start - 1].isalnum()):
+            return True
+        if start > 0 and re.search(rf"(?<![^\W_]){re.escape(sentence)}", context):
+            return True
+    return False
 
 
 def _mail_addresses(text: str) -> set[str]:

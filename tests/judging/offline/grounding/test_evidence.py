@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pytest_ragcheck.judging.offline.grounding.evidence import Evidence
+from pytest_ragcheck.judging.offline.grounding.evidence import Evidence, is_verbatim
 from pytest_ragcheck.judging.offline.grounding.read_context import ContextCache
 from pytest_ragcheck.judging.offline.words.terms import TermDictionary
 
@@ -54,3 +54,10 @@ def test_long_contexts_are_searched_once_for_single_things() -> None:
     # Each search of its own took 20 ms.
     assert not any(held.has_single(["1", f"chair{number}"]) for number in range(10_000))
     assert held.has_single(["1", "desk"])
+
+
+def test_a_sentence_is_verbatim_wherever_it_is_no_end_of_a_word() -> None:
+    assert is_verbatim("a lamp.", ["Bring alphalamp.", "Bring a lamp."])
+    assert is_verbatim("lamp.", ["A headlamp. Bring a lamp."])
+    assert not is_verbatim("lamp.", ["A headlamp.", "An a4lamp. A headlamp."])
+    assert is_verbatim("lamp.", ["lamp."])
