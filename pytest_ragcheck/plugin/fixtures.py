@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from pytest_ragcheck.rag.answer import Asks
     from pytest_ragcheck.verdict.record import Record
 
+_JUDGES: pytest.StashKey[list[tuple[tuple[Any, ...], Judge | None]]] = pytest.StashKey()
+"""The judges of the session, by the settings that choose them."""
+
 
 @pytest.fixture(scope="session")
 def rag_settings(request: pytest.FixtureRequest) -> Settings:
@@ -31,44 +34,17 @@ def rag_settings(request: pytest.FixtureRequest) -> Settings:
 
 
 @pytest.fixture(scope="session")
-def rag_client(rag_settings: Settings, request: pytest.FixtureRequest) -> Asks:
+def rag_client(rag_settings: Settings, request: pytest.FixtureRequest) -> Asks | None:
     """The client of the endpoint of --rag-url. An override can return another RagClient or a function."""
-    _check_settings(rag_settings)
-    if rag_settings.run.replay is not None:
-        from pytest_ragcheck.plugin.collecting.replay_source import recording_of
-
-        with _usage_errors_as_failures():
-            return recording_of(request.config, rag_settings.run.replay)
-    if rag_settings.endpoint.url is None:
-        from pytest_ragcheck.plugin.collecting.preconditions import NO_ENDPOINT
-
-        if rag_settings.run.require_endpoint:
-            pytest.fail(NO_ENDPOINT, pytrace=False)
-        pytest.skip(NO_ENDPOINT)
-    from pytest_ragcheck.plugin.asking.session_loop import client_of_url
-
-    with _usage_errors_as_failures():
-        return client_of_url(request.config, rag_settings)
+    if _lacks_system(rag_settings) and _is_overridden(request.config, "rag_settings"):
+        return None  # a skip would hold for all folders
+    return _client(rag_settings, request)
 
 
 @pytest.fixture(scope="session")
-def rag_judge(rag_settings: Settings, request: pytest.FixtureRequest) -> Iterator[Judge | None]:
+def rag_judge(rag_settings: Settings, request: pytest.FixtureRequest) -> Judge | None:
     """The judge of --rag-judge; None for `none`. An override can return an object with `judge`, or a function."""
-    _check_settings(rag_settings)
-    needs_judge = rag_settings.needs_judge and _asks_for_answers(request.session)
-    if rag_settings.judge.name is None and needs_judge and rag_settings.run.replay is None:
-        from pytest_ragcheck.plugin.collecting.preconditions import NO_JUDGE
-
-        pytest.fail(NO_JUDGE, pytrace=False)
-    with _usage_errors_as_failures():
-        judge = _chosen_judge(rag_settings, request.config) if needs_judge else None
-    with _with_cache(judge, rag_settings, request.config) as used:
-        yield used
-        close = getattr(used, "aclose", None)
-        if close is not None:
-            from pytest_ragcheck.plugin.asking.session_loop import close_in_loop
-
-            close_in_loop(request.config, close)
+    return _judge(rag_settings, request)
 
 
 @pytest.fixture
@@ -118,7 +94,7 @@ def _result(
     from pytest_ragcheck.plugin.asking.question_session import question_session_of
     from pytest_ragcheck.plugin.asking.rag_check import record_for
 
-    backends = _backends(client, judge, settings)
+    backends = _backends(request, client, judge, settings, judged=question.is_answered)
     with _usage_errors_as_failures():
         questions = question_session_of(request.session)
     record = record_for(request.node, question, settings, partial(questions.record, request.node, question, backends))
@@ -133,7 +109,7 @@ def rag_check(
     """A function that asks and judges: `rag_check("How long?", expected="30 days").assert_passed()`."""
     from pytest_ragcheck.plugin.asking.rag_check import RagCheck
 
-    return RagCheck(request, _backends(rag_client, rag_judge, rag_settings))
+    return RagCheck(request, _backends(request, rag_client, rag_judge, rag_settings))
 
 
 def _asks_for_answers(session: pytest.Session) -> bool:
@@ -146,7 +122,9 @@ def _asks_for_answers(session: pytest.Session) -> bool:
     return any(question is not None and question.is_answered for question in questions)
 
 
-def _backends(client: Any, judge: GivenJudge | None, settings: Settings) -> Backends:
+def _backends(
+    request: pytest.FixtureRequest, client: Any, judge: GivenJudge | None, settings: Settings, *, judged: bool = True
+) -> Backends:
     # The client, judge and settings of a question; overridden settings can name an uninstalled package.
     from pytest_ragcheck.judging.checked_judgement import as_judge
     from pytest_ragcheck.metrics.metric_choice import check_installed
@@ -155,7 +133,87 @@ def _backends(client: Any, judge: GivenJudge | None, settings: Settings) -> Back
     _check_settings(settings)
     with _usage_errors_as_failures():
         check_installed(settings)
-    return Backends(client=client, judge=None if judge is None else as_judge(judge), settings=settings)
+    # pytest makes the default client and judge once, with the settings of the first folder.
+    own_client = _client(settings, request) if _is_default(request.config, client) else client
+    own_judge = _own_judge(judge, settings, request) if judged else None
+    return Backends(
+        client=own_client,
+        judge=None if own_judge is None else as_judge(own_judge),
+        settings=settings,
+        given=(client, judge, settings),
+    )
+
+
+def _is_default(config: pytest.Config, client: Any) -> bool:
+    from pytest_ragcheck.plugin.asking.session_loop import is_client_of_url
+
+    return not _is_overridden(config, "rag_client") if client is None else is_client_of_url(config, client)
+
+
+def _own_judge(given: Any, settings: Settings, request: pytest.FixtureRequest) -> Any:
+    # The judge of the settings instead of the default one of others.
+    known = [choice for choice, judge in request.config.stash.get(_JUDGES, []) if judge is given]
+    is_other = bool(known) and _choice(settings) not in known
+    if is_other and (given is not None or not _is_overridden(request.config, "rag_judge")):
+        return _judge(settings, request)
+    return given
+
+
+def _choice(settings: Settings) -> tuple[Any, ...]:
+    return settings.judge, settings.endpoint, settings.needs_judge
+
+
+def _is_overridden(config: pytest.Config, fixture: str) -> bool:
+    from pytest_ragcheck.plugin.collecting.overrides import is_overridden
+
+    return is_overridden(config, fixture)
+
+
+def _lacks_system(settings: Settings) -> bool:
+    _check_settings(settings)
+    return settings.endpoint.url is None and settings.run.replay is None
+
+
+def _client(settings: Settings, request: pytest.FixtureRequest) -> Asks:
+    if _lacks_system(settings):
+        from pytest_ragcheck.plugin.collecting.preconditions import NO_ENDPOINT
+
+        if settings.run.require_endpoint:
+            pytest.fail(NO_ENDPOINT, pytrace=False)
+        pytest.skip(NO_ENDPOINT)
+    with _usage_errors_as_failures():
+        if settings.run.replay is not None:
+            from pytest_ragcheck.plugin.collecting.replay_source import recording_of
+
+            return recording_of(request.config, settings.run.replay)
+        from pytest_ragcheck.plugin.asking.session_loop import client_of_url
+
+        return client_of_url(request.session, settings)
+
+
+def _judge(settings: Settings, request: pytest.FixtureRequest) -> Judge | None:
+    # The judge of the settings, until the end of the session.
+    _check_settings(settings)
+    judges = request.config.stash.setdefault(_JUDGES, [])
+    for choice, judge in judges:
+        if choice == _choice(settings):
+            return judge
+    needs_judge = settings.needs_judge and _asks_for_answers(request.session)
+    if settings.judge.name is None and needs_judge and settings.run.replay is None:
+        from pytest_ragcheck.plugin.collecting.preconditions import NO_JUDGE
+
+        pytest.fail(NO_JUDGE, pytrace=False)
+    with _usage_errors_as_failures():
+        made = _chosen_judge(settings, request.config) if needs_judge else None
+    stack = ExitStack()
+    used = stack.enter_context(_with_cache(made, settings, request.config))
+    if (close := getattr(used, "aclose", None)) is not None:
+        from pytest_ragcheck.plugin.asking.session_loop import close_in_loop
+
+        stack.callback(close_in_loop, request.config, close)
+    request.session.addfinalizer(stack.close)
+    judges.append((_choice(settings), used))
+    return used
 
 
 def _check_settings(given: Any) -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from tests.canned import bad, good
 from tests.harness import three_ways, two_ways
+from tests.servers.fake_endpoint import FakeEndpoint, json_reply
 
 if TYPE_CHECKING:
     from tests.harness import Project
@@ -205,6 +206,40 @@ def test_an_override_of_the_settings_holds_in_its_folder(project: Project) -> No
         "    return rag_settings.replace(threshold=0.5)\n",
     )
     assert project.run().verdicts == {"root": "FAIL", "lenient": "PASS"}
+
+
+SETTINGS_OF_FOLDER = """
+import pytest
+
+@pytest.fixture(scope="session")
+def rag_settings(rag_settings):
+    return rag_settings.replace({})
+"""
+
+
+@two_ways
+def test_an_override_may_name_another_endpoint_and_judge_for_its_folder(project: Project) -> None:
+    project.write("a.rag.yaml", "- {id: root, question: How long?, expected_answer: 30 days}\n")
+    project.write("other/refunds.rag.yaml", "- {id: other, question: How long?, expected_answer: 60 days}\n")
+    project.write("third/test_it.py", "def test_it(rag_check): assert rag_check('How long?', expected='30 days')\n")
+
+    def serving(days: int) -> FakeEndpoint:
+        said = f"Refunds are possible within {days} days."
+        return FakeEndpoint(json_reply({"answer": said, "contexts": [said]}))
+
+    with serving(30) as root, serving(60) as other:
+        for folder, judge in (("other", "offline"), ("third", "none")):
+            changes = f'url="{other.url}", judge="{judge}"'
+            project.write(f"{folder}/conftest.py", SETTINGS_OF_FOLDER.format(changes))
+        run = project.run(f"--rag-url={root.url}", "--rag-judge=offline", "-o", "rag_max=latency_seconds=60")
+        assert (len(root.requests), len(other.requests)) == (1, 2)
+        assert run.outcomes == {"passed": 3}, run.text
+        assert run.scores["other"]["answer_correctness"] == 1.0
+        assert "answer_correctness" not in run.scores["test_it-1"]
+        assert run.summary["on_demand"] == {"rag_check was called": 1}
+        # A folder without an endpoint is skipped, and no other one.
+        run = project.run("--rag-judge=offline")
+        assert run.outcomes == {"passed": 2, "skipped": 1}, run.text
 
 
 def test_an_override_may_use_the_fixture_that_it_overrides(project: Project) -> None:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 from pytest_ragcheck.engine.conversation import by_conversation, conversation_of
 from pytest_ragcheck.engine.fingerprint import backends_digest, store_key
 from pytest_ragcheck.frozen import frozen
-from pytest_ragcheck.judging.checked_judgement import FunctionJudge
 from pytest_ragcheck.plugin.asking.live_fixtures import BACKEND_FIXTURES
 from pytest_ragcheck.plugin.collecting.overrides import has_fixture
 from pytest_ragcheck.plugin.collecting.question_items import QuestionItem, question_of
@@ -54,18 +53,15 @@ class Backends:
     judge: Judge | None
     settings: Settings
 
+    given: tuple[Any, ...]
+    """The values of `BACKEND_FIXTURES`."""
+
     @property
     def digest(self) -> str:
         return backends_digest(self.client, self.judge, self.settings)
 
     def same_as(self, other: Backends) -> bool:
-        return all(own is its for own, its in zip(self._given, other._given, strict=True))
-
-    @property
-    def _given(self) -> tuple[Any, ...]:
-        # The values of `BACKEND_FIXTURES`, with a judge function unwrapped, because each item wraps it again.
-        judge = self.judge.function if isinstance(self.judge, FunctionJudge) else self.judge
-        return self.client, judge, self.settings
+        return all(own is its for own, its in zip(self.given, other.given, strict=True))
 
     def are_lasting(self, set_up: Mapping[pytest.FixtureDef[Any], int], *, judged: bool) -> bool:
         """
@@ -77,7 +73,7 @@ class Backends:
         """
         return all(
             {each.scope for each, given in set_up.items() if (each.argname, given) == (name, id(value))} == {"session"}
-            for name, value in zip(BACKEND_FIXTURES, self._given, strict=True)
+            for name, value in zip(BACKEND_FIXTURES, self.given, strict=True)
             if judged or name != "rag_judge"
         )
 

@@ -21,9 +21,10 @@ from pytest_ragcheck.redaction.printable import printable
 if TYPE_CHECKING:
     from pytest_ragcheck.config.settings import Settings
     from pytest_ragcheck.rag.client import RagClient
+    from pytest_ragcheck.rag.endpoint_settings import EndpointSettings
 
 LOOP: pytest.StashKey[PrivateLoop] = pytest.StashKey()
-CLIENT: pytest.StashKey[RagClient] = pytest.StashKey()
+CLIENTS: pytest.StashKey[list[tuple[EndpointSettings, RagClient]]] = pytest.StashKey()
 
 
 def loop_of(config: pytest.Config) -> PrivateLoop:
@@ -36,22 +37,28 @@ def loop_of(config: pytest.Config) -> PrivateLoop:
     return config.stash[LOOP]
 
 
-def client_of_url(config: pytest.Config, settings: Settings) -> RagClient:
+def client_of_url(session: pytest.Session, settings: Settings) -> RagClient:
     """
-    A new client of the endpoint of `--rag-url`.
+    The client of the endpoint of *settings*, until the end of the session.
 
     Raises:
         UsageError: The settings do not describe a client.
     """
     from pytest_ragcheck.rag.client import RagClient
 
-    config.stash[CLIENT] = client = RagClient.from_settings(settings)
+    clients = session.config.stash.setdefault(CLIENTS, [])
+    for endpoint, client in clients:
+        if endpoint == settings.endpoint:
+            return client
+    client = RagClient.from_settings(settings)
+    clients.append((settings.endpoint, client))
+    session.addfinalizer(partial(close_client, client, session.config))
     return client
 
 
 def is_client_of_url(config: pytest.Config, client: object) -> bool:
-    """True for the client of `client_of_url`, which every process of the run can create again."""
-    return client is config.stash.get(CLIENT, None)
+    """True for a client of `client_of_url`, which every process of the run can create again."""
+    return any(client is each for _, each in config.stash.get(CLIENTS, []))
 
 
 def _report_blocked(config: pytest.Config, thread_id: int) -> bool:
@@ -90,6 +97,7 @@ def close_client(client: object, config: pytest.Config) -> None:
 
     if not isinstance(client, RagClient):
         return
+    config.stash[CLIENTS] = [each for each in config.stash.get(CLIENTS, []) if each[1] is not client]
     try:
         close_in_loop(config, client.aclose)
     except EndpointError as error:
