@@ -54,28 +54,18 @@ def found_gold(question: Question, answer: RagAnswer) -> tuple[frozenset[str], .
     passage is found by its text, since several passages may be of one document. Case, accents, punctuation and white
     space do not matter. A context contains a passage if it is the passage, a part of it with `CHUNK_WORDS` words or
     more, or a text with the whole passage. A chunk that was cut elsewhere contains the passage if half of the passage's
-    words, and at least `CHUNK_WORDS`, occur in the chunk in a row.
+    words, and at least `CHUNK_WORDS`, occur in the chunk in a row, unless their ids name other documents.
     """
     if not question.gold_passages:
         return tuple(frozenset[str]() for _ in answer.contexts)
-    from pytest_ragcheck.rag.cited_answer import document_of
-
     passages = [
-        (
-            _key(passage, question),
-            _composed(passage.doc_id) if _is_by_id(passage, question) else "",
-            _folded(passage.text),
-        )
+        (_key(passage, question), _is_by_id(passage, question), _composed(passage.doc_id), _folded(passage.text))
         for passage in question.gold_passages
     ]
     # An endpoint may give more or fewer ids than contexts.
     ids = (*map(_composed, answer.source_ids or ()), *("",) * len(answer.contexts))
     return tuple(
-        frozenset(
-            key
-            for key, doc_id, text in passages
-            if (source_id and doc_id in {source_id, document_of(source_id)}) or _either_contains(text, folded)
-        )
+        frozenset(key for key, by_id, doc_id, text in passages if _holds(folded, source_id, text, doc_id, by_id=by_id))
         for source_id, folded in zip(ids, map(_folded, answer.contexts), strict=False)
     )
 
@@ -106,14 +96,19 @@ def _folded(text: str) -> str:
     return f" {' '.join(words(text))} "
 
 
-def _either_contains(passage: str, context: str) -> bool:
-    if not passage.strip():
-        return False
-    if len(passage.split()) <= WHOLE_WORDS:
-        return passage == context
-    if passage in context or (context.count(" ") > CHUNK_WORDS and context in passage):
+def _holds(context: str, source_id: str, passage: str, doc_id: str, *, by_id: bool) -> bool:
+    from pytest_ragcheck.rag.cited_answer import are_other_documents, document_of
+
+    is_same = bool(source_id) and doc_id in {source_id, document_of(source_id)}
+    if is_same and by_id:
         return True
-    return _has_half(passage.split(), context)
+    if not passage.strip() or not context.strip():
+        return False
+    if not is_same and len(passage.split()) <= WHOLE_WORDS:
+        return passage == context
+    if passage in context or (context in passage and (is_same or context.count(" ") > CHUNK_WORDS)):
+        return True
+    return not are_other_documents(source_id, doc_id) and _has_half(passage.split(), context)
 
 
 def _has_half(passage: list[str], context: str) -> bool:

@@ -112,6 +112,14 @@ def is_same_document(source_id: str, document: str) -> bool:
     return any(_is_same(each, document) for each in (source_id, document_of(source_id)))
 
 
+def are_other_documents(source_id: str, document: str) -> bool:
+    """True if two names of one form, such as `at.md` and `de.md`, differ in more than numbers, which may be parts'."""
+    names = [_folded(document_of(name)) for name in (source_id, document)]
+    endings = {ending[0] if (ending := _EXTENSION.search(name)) else "" for name in names}
+    alike = all(names) and (len({*map(_form, names)}) == 1 or (len(endings) == 1 and "" not in endings))
+    return alike and len({"".join(_LETTERS.findall(name)) for name in names}) > 1 and not _is_same(*names)
+
+
 def _is_same(name: str, document: str) -> bool:
     left, right = _folded(name), _folded(document)
     if not left or not right:
@@ -240,6 +248,10 @@ def _shape(name: str) -> str | None:
     # The form of the id, such as `a-9` for `fee-12`; None for a plain word or number, and for a long text.
     if " " in name or len(name) > 100 or _ONE_KIND.fullmatch(name):
         return None
+    return _form(name)
+
+
+def _form(name: str) -> str:
     # Keep the word of the rank `[doc_1]`, so that its shape differs from that of the id `fee_12`.
     return _LETTERS.sub(
         lambda word: word[0].casefold() if _SOURCE_WORD.fullmatch(word[0]) else "a", re.sub(r"\d+", "9", name)

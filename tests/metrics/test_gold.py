@@ -88,6 +88,44 @@ def test_the_id_of_a_chunk_is_that_of_its_document() -> None:
     assert [bool(held) for held in found] == [True] * 5 + [False] * 3
 
 
+def test_a_number_is_the_document_of_its_numbered_parts_and_of_no_section_or_date() -> None:
+    question = a_question(gold_passages=(GoldPassage(doc_id="17"), GoldPassage(doc_id="2024")))
+    ids = ("17_3", "17", "17.3", "17-3", "2024-01-05")
+    found = found_gold(question, RagAnswer(text="", contexts=tuple("abcde"), source_ids=ids))
+    assert [bool(held) for held in found] == [True, True, False, False, False]
+
+
+@pytest.mark.parametrize(
+    ("source_id", "doc_id", "held"),
+    [
+        ("de.md", "at.md", False),
+        ("old-price", "new-price", False),
+        ("de.md#2", "at.md", False),
+        ("a/de.md", "at.md", False),
+        # A part, an index made anew, and ids of another system.
+        ("at.md#2", "at.md", True),
+        ("terms-14", "terms-12", True),
+        ("17", "12", True),
+        ("0b4f-11ec", "at.md", True),
+        ("", "at.md", True),
+        ("de.md", "", True),
+    ],
+)
+def test_a_text_with_half_of_a_passage_is_another_one_if_the_ids_say_so(source_id: str, doc_id: str, held: bool):
+    text = "Refunds are possible within 30 days of delivery in {}."
+    question = a_question(gold_passages=(GoldPassage(text=text.format("Austria"), doc_id=doc_id or None),))
+    ids = (source_id,) if source_id else None
+    answer = RagAnswer(text="", contexts=(text.format("Germany"),), source_ids=ids)
+    assert bool(found_gold(question, answer)[0]) == held
+    assert found_gold(question, RagAnswer(text="", contexts=(text.format("Austria"),), source_ids=ids))[0]
+
+
+def test_a_short_text_of_the_passages_own_document_holds_it() -> None:
+    question = a_question(gold_passages=(GoldPassage(text="Shipping info\nShips tomorrow.", doc_id="d1"),))
+    answer = RagAnswer(text="", contexts=("Ships tomorrow.",) * 2 + ("Ships today.",), source_ids=("d2", "d1", "d1"))
+    assert [bool(held) for held in found_gold(question, answer)] == [False, True, False]
+
+
 def test_an_id_is_found_however_its_accents_are_composed() -> None:
     question = a_question(gold_passages=(GoldPassage(doc_id="S\u00fcd.md"), GoldPassage(doc_id="Cafe\u0301.md")))
     answer = RagAnswer(text="", contexts=("a", "b", "c"), source_ids=("Su\u0308d.md#2", "Caf\u00e9.md", "Sud.md"))
