@@ -13,7 +13,7 @@ from pytest_ragcheck.rag.answer import RagAnswer
 from pytest_ragcheck.scores.catalogue import MUST_NOT_RETRIEVE, RETRIEVAL
 
 BLAMES = {
-    "retrieval": "the contexts lack the gold passages",
+    "retrieval": "the contexts lack the gold passages, or have them too late",
     "generation": "the gold passages were among the contexts, but the answer is wrong",
     "grounding": "the gold passages were among the contexts, but the answer claims more than they say",
 }

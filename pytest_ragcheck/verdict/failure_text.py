@@ -261,9 +261,14 @@ def reason_for(
 def _retrieval_reason(question: Question, answer: RagAnswer) -> str:
     if question.lacks_gold:
         return "the question has no gold passages, but others of its dataset have"
-    found, gold = frozenset().union(*found_gold(question, answer)), gold_keys(question)
+    found: dict[str, int] = {}
+    for rank, keys in enumerate(found_gold(question, answer), 1):
+        found = dict.fromkeys(keys, rank) | found
+    gold = gold_keys(question)
     counted = f"{len(found)} of {len(gold)} gold passages {'is' if len(found) == 1 else 'are'} among the contexts"
-    ids = [repr(key.removeprefix("id ")) for key in sorted(gold - found) if key.startswith("id ")]
+    if found:
+        counted += f", at rank {some(map(str, sorted(found.values())), 5, joint=' and ')}"
+    ids = [repr(key.removeprefix("id ")) for key in sorted(gold - found.keys()) if key.startswith("id ")]
     if not (ids and answer.source_ids):
         return counted
     given = dict.fromkeys(repr(each) for each in answer.source_ids if each)

@@ -39,7 +39,7 @@ def test_a_question_with_gold_passages_says_what_part_of_the_system_it_points_at
         bad("terms", gold_passages=["Shipping costs."]).but(contexts=("Shipping costs.",)),
     )
     run = project.run()
-    assert "blame     retrieval: the contexts lack the gold passages" in run.section(" prices ")
+    assert "blame     retrieval: the contexts lack the gold passages, or have them too late" in run.section(" prices ")
     assert f"blame     grounding: {BLAMES['grounding']}" in run.section(" terms ")
     assert "blame: retrieval 1, generation 0, grounding 1 (of 2 FAIL with gold passages; 2 FAIL in all)" in run.lines
     assert [row["blame"] for row in run.predictions["predictions"]] == ["retrieval", "grounding"]

@@ -204,6 +204,23 @@ def test_hours(rag_check):
     assert run.text.count("test_shop: a gold text of a rag_check has one or two words") == 1
 
 
+def test_a_passage_that_comes_too_late_is_named_with_its_rank(project: Project) -> None:
+    project.write(
+        "conftest.py",
+        """
+import pytest
+
+@pytest.fixture(scope="session")
+def rag_client():
+    return lambda query, top_k: {"contexts": ["?"] * top_k, "source_ids": [f"d{rank + 1}" for rank in range(top_k)]}
+""",
+    )
+    entry = "{question: Where?, top_k: 8, gold_passages: [{doc_id: d7}, {doc_id: d6}, {doc_id: d9}]}"
+    project.write("shop.rag.yaml", f"tier: retrieval\nquestions: [{entry}]\n")
+    run = project.run()
+    assert "recall_at_5 0.00 < 0.70: 2 of 3 gold passages are among the contexts, at rank 6, 7 (no id is" in run.text
+
+
 def test_several_texts_may_be_of_one_document_and_another_chunk_of_it_is_none_of_them(project: Project) -> None:
     project.write(
         "shop.rag.yaml",

@@ -58,7 +58,7 @@ def test_the_header_names_both_where_a_fixture_wins_for_some_files_only(project:
     (line,) = [line for line in project.run("--co", "--rag-judge=offline").lines if line.startswith("ragcheck: ")]
     assert "; judge offline or from the rag_judge fixture; " in line
     (line,) = [line for line in project.run("--co", "--rag-judge=offline", "inner").lines if "ragcheck: end" in line]
-    assert "; judge from the rag_judge fixture; " in line
+    assert "; judge from the rag_judge fixture, not from --rag-judge; " in line
 
 
 @two_ways

@@ -142,4 +142,8 @@ def _given_or_overridden(config: pytest.Config, fixture: str, given: str, paths:
     if not given and not homes:
         return "not given"
     instead = f"from the {fixture} fixture"
-    return f"{given} or {instead}" if given and len(own) < len(paths) else instead
+    if given and len(own) < len(paths):
+        return f"{given} or {instead}"
+    option = "rag_url" if fixture == "rag_client" else fixture
+    is_typed = config.getoption(option) is not None
+    return f"{instead}, not from --{option.replace('_', '-')}" if is_typed else instead
