@@ -38,7 +38,7 @@ def run(chosen: argparse.Namespace) -> int:
     from pytest_ragcheck.report.files.result_files import is_result_of, write_results
     from pytest_ragcheck.report.files.results_reader import predictions_path
     from pytest_ragcheck.report.terminal.gate_lines import flaky_lines
-    from pytest_ragcheck.report.terminal.run_lines import summary_lines
+    from pytest_ragcheck.report.terminal.run_lines import asserted_bounds, summary_lines
     from pytest_ragcheck.summary.aggregate import aggregate
     from pytest_ragcheck.summary.flaky import flaky_in_run
 
@@ -74,6 +74,8 @@ def run(chosen: argparse.Namespace) -> int:
     summary = aggregate(outcomes, flaky=flaky)
     lost = {metric for row in recording.rows.values() for metric in row.scores}.difference(*(r.scores for r in records))
     say(*summary_lines(outcomes, summary), *notes, *flaky_lines(flaky))
+    if bounds := asserted_bounds(settings, sets):
+        say(f"asserted: {bounds}, unless a question has its own")
     if lost:
         say(f"not measured again: {', '.join(sorted(lost))}")
     written = write_results(outcomes, summary, settings.run.output, settings.redactor)

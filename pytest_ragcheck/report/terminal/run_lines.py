@@ -44,17 +44,11 @@ _TIERS = {
 def header_lines(
     settings: Settings, *, endpoint: str, judge: str, sets: Sequence[QuestionSet], folder: str
 ) -> list[str]:
-    asserted = ", ".join(
-        (
-            *(f"{metric} >= {minimum:g}" for metric, minimum in run_thresholds(settings, sets).items()),
-            *(f"{metric} <= {maximum:g}" for metric, maximum in settings.gate.maximums.items()),
-        )
-    )
     others = "measured and pass" if settings.judge.name == "none" else "ERRORs"
     parts = [
         f"{'replay of' if settings.run.replay else 'endpoint'} {endpoint}",
         f"judge {judge}",
-        asserted or f"only thresholds of questions are asserted; other questions are {others}",
+        asserted_bounds(settings, sets) or f"only thresholds of questions are asserted; other questions are {others}",
         f"results in {folder}",
     ]
     lines = ["; ".join(parts)]
@@ -70,6 +64,12 @@ def header_lines(
     if lacking := without_embeddings(settings):
         lines.append(f"{', '.join(lacking)} cannot be measured: {NO_EMBEDDING_MODEL}")
     return [f"ragcheck: {line}" for line in lines]
+
+
+def asserted_bounds(settings: Settings, sets: Sequence[QuestionSet]) -> str:
+    """The thresholds of the run and its maximums: `groundedness >= 0.7, latency_seconds <= 5`."""
+    minimums = (f"{metric} >= {minimum:g}" for metric, minimum in run_thresholds(settings, sets).items())
+    return ", ".join((*minimums, *(f"{metric} <= {most:g}" for metric, most in settings.gate.maximums.items())))
 
 
 def _origin_words(origin: Origin) -> str:

@@ -161,6 +161,7 @@ def test_top_k_is_that_of_the_recorded_run_and_so_is_the_agent_unless_it_is_give
     assert (document["agent_name"], row["top_k"]) == (name, 3)
     assert max(metric for metric in row["metrics"] if metric.startswith("recall")) == "recall_at_3"
     assert "not measured again: cites_section" in printed.splitlines()
+    assert any(line.startswith("asserted: answer_correctness >= 0.7, ") for line in printed.splitlines())
 
 
 @pytest.mark.parametrize("verdict", [Verdict.PASS, Verdict.FAIL])
