@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from pytest_ragcheck.config.baseline_place import BaselinePlace
     from pytest_ragcheck.summary.trend_run import TrendRun
 
-FORMATS = {".html": "html", ".htm": "html", ".md": "markdown", ".csv": "csv", ".jsonl": "jsonl"}
+FORMATS = {".html": "html", ".htm": "html", ".md": "markdown", ".csv": "csv", ".jsonl": "jsonl", "": "markdown"}
+"""The kinds by ending; a file without one, such as `$GITHUB_STEP_SUMMARY`, is continued."""
 
 
 def run(chosen: argparse.Namespace) -> int:
@@ -32,7 +33,7 @@ def run(chosen: argparse.Namespace) -> int:
     else:
         results = read_results(predictions_path(places[0].path, partial=True))
         results = _gated(results, chosen) if _has_gate(chosen) else with_own_baseline(results)
-        write_report(results, chosen.output, kind)
+        write_report(results, chosen.output, kind, append=not chosen.output.suffix)
     say(f"written: {chosen.output}")
     return 0
 
@@ -80,5 +81,5 @@ def _gated(results: Results, chosen: argparse.Namespace) -> Results:
 def _kind(path: Path) -> str:
     kind = FORMATS.get(path.suffix.lower())
     if kind is None:
-        raise UsageError(f"-o: {path} ends in none of {', '.join(FORMATS)}. Choose one of them.")
+        raise UsageError(f"-o: {path} ends in none of {', '.join(filter(None, FORMATS))}. Choose one of them.")
     return kind

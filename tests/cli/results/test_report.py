@@ -179,6 +179,15 @@ def test_partial_results_have_a_report(results: Path, ragcheck: Ragcheck) -> Non
     assert "partial: not every question was run" in (results / "r.html").read_text(encoding="utf-8")
 
 
+def test_a_file_without_an_ending_is_continued_in_markdown(results: Path, ragcheck: Ragcheck) -> None:
+    summary = results / "step_summary_3f2c"
+    summary.write_text("# Before\n", encoding="utf-8")
+    assert ragcheck("report", str(results), "-o", str(summary))[0] == 0
+    ragcheck("report", str(results), "-o", str(results / "alone.md"))
+    alone = (results / "alone.md").read_text(encoding="utf-8")
+    assert summary.read_text(encoding="utf-8") == f"# Before\n{alone}"
+
+
 def test_wrong_usage_is_reported(results: Path, ragcheck: Ragcheck) -> None:
     def complaint(*arguments: str) -> str:
         status, _, told = ragcheck("report", *arguments)
