@@ -85,7 +85,7 @@ async def _ask(route: HttpRoute, target: Target, settings: Mapping[str, str]) ->
 async def _fit(route: HttpRoute, target: Target, request: Mapping[str, str], exchange: Exchange) -> Fit | None:
     # The settings that read the reply of the exchange, tried out by another request; None if it is not JSON.
     settings, answer = dict(request), exchange.answer
-    is_own = "rag_response" in request and answer is not None and bool(answer.text)
+    is_own = "rag_response" in request and answer is not None and bool(answer.text or answer.contexts)
     if not is_own and (answer is None or not answer.contexts):
         response = _response_for(exchange)
         if response is None:

@@ -90,7 +90,9 @@ async def exchange_over(route: HttpRoute, body: Any, shape: Shape) -> Exchange:
     """
     exchange = Exchange(body, shape)
     try:
-        exchange.answer = await HttpEndpoint(route, shape).send(body, exchange)
+        # A `rag_response` for contexts alone is of the tier retrieval.
+        endpoint = HttpEndpoint(route, shape, answers=shape.reading.answer is not None)
+        exchange.answer = await endpoint.send(body, exchange)
     except EndpointUnreachable as error:
         if exchange.is_over_kept_connection:
             return await exchange_over(route, body, shape)

@@ -13,6 +13,7 @@ import sys
 import threading
 import time
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pytest
@@ -33,7 +34,6 @@ from tests.servers.fake_endpoint import (
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
 COMMAND = (sys.executable, "-c", "import sys; from pytest_ragcheck.cli import main; sys.exit(main())")
 Fault: TypeAlias = "Callable[[Request], Behaviour | None]"
@@ -916,6 +916,22 @@ def test_contexts_without_an_answer_lead_to_the_tier_retrieval(ragcheck) -> None
         "Settings are found only for an answer with contexts: give --question TEXT that your documents answer.\n"
         "For contexts alone, pytest --rag-tier=retrieval names the setting.\n"
     )
+
+
+def test_the_settings_of_a_search_are_confirmed(ragcheck) -> None:
+    settings = 'rag_request = {"q": "{query}"}\nrag_response = contexts=hits[].text source_ids=hits[].id\n'
+
+    def reply(request: Request) -> Behaviour:
+        known = "q" in json.loads(request.body)
+        return json_reply(
+            {"hits": [{"id": "a", "text": PASSAGES[0]}]} if known else {"detail": "no q"}, 200 if known else 422
+        )
+
+    Path("pytest.ini").write_text(f"[pytest]\nrag_tier = retrieval\n{settings}", encoding="utf-8")
+    with endpoint(reply) as server:
+        _, printed, _ = ragcheck("probe", server.url)
+    found = "These settings read the endpoint as it is (the points above are without settings):"
+    assert f"{found}\n\nrag_url = {server.url}\n{settings}" in printed
 
 
 def test_a_wrong_path_does_not_ask_for_another_question(ragcheck) -> None:
