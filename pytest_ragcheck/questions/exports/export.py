@@ -71,22 +71,19 @@ class Export:
         if not asked:
             self.leave("rows without a question")
             return
-        accepted = texts_among(expected if isinstance(expected, list) else [expected])
         kept = dict(metadata or {})
-        if value_of(expected) not in (None, []) and not (accepted and fields.get("answerable", True)):
-            self.leave("expected answers that are no text, or of unanswerable questions (kept in metadata)")
-            kept.setdefault("expected_answer", expected)
-            accepted = []
-        fields["all_acceptable_answers"] = (*accepted[1:], *fields.get("all_acceptable_answers", ()))
-        question_id = self._unique(text_of(given_id) or derived_id(asked[0]))
-        for key in ("all_acceptable_answers", "must_mention", "must_not_mention"):
-            if key in fields:
-                fields[key] = tuple(map(sound, fields[key]))
+        what = "expected answers that are no text, or of unanswerable questions"
+        accepted = self._texts(kept, "expected_answer", expected, what, is_asserted=fields.get("answerable", True))
+        ids = self._texts(kept, "id", [given_id], "ids that are no text")
+        for key in ("must_mention", "must_not_mention"):
+            fields[key] = tuple(self._texts(kept, key, fields.get(key), f"values of {key} that are no text"))
+        question_id = self._unique(ids[0] if ids else derived_id(asked[0]))
         last = Question(
             dataset_name=self.path.stem,
             id=question_id,
             question=asked[-1],
             expected_answer=accepted[0] if accepted else None,
+            all_acceptable_answers=tuple(accepted[1:]),
             gold_passages=tuple(gold),
             metadata=_sound_values(kept),
             **fields,
@@ -95,6 +92,16 @@ class Export:
             Question(dataset_name=self.path.stem, id="", question=text, thresholds=UNJUDGED) for text in asked[:-1]
         ]
         self.questions += in_conversation(question_id, [*earlier, last]) if earlier else [last]
+
+    def _texts(self, kept: dict[str, Any], key: str, given: Any, what: str, *, is_asserted: bool = True) -> list[str]:
+        # The texts in *given*. All of *given* is *kept* too if other values are in it, or nothing is asserted.
+        values = given if isinstance(given, (list, tuple)) else [given]
+        texts = texts_among(values)
+        others = [each for each in values if not isinstance(each, str) and each not in (None, [], {})]
+        if (not is_asserted and texts) or None in map(text_of, others):
+            self.leave(f"{what} (kept in metadata)")
+            kept.setdefault(key, given)
+        return texts if is_asserted else []
 
     def _unique(self, given: Any) -> str:
         base = usable_id(sound(str(given))) or "question"

@@ -14,7 +14,7 @@ from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.package_text import package_text
 from pytest_ragcheck.questions.exports import beir_trec, inputs_outputs, promptfoo_tests
 from pytest_ragcheck.questions.exports.beir_trec import is_qrels
-from pytest_ragcheck.questions.exports.export import Export, Form, further, passages, texts_among, user_texts
+from pytest_ragcheck.questions.exports.export import Export, Form, further, passages, user_texts
 from pytest_ragcheck.questions.exports.material import Material, lists_in, read_material, value_of
 from pytest_ragcheck.questions.fields.key_names import INVERTED, QUESTION
 from pytest_ragcheck.questions.nodes.node_values import FLAGS
@@ -68,8 +68,8 @@ def _read_columns(
             gold=found if answerable else (),
             distractors=() if answerable else found,
             answerable=answerable,
-            must_mention=texts_among(_items(cells("must_mention"))),
-            must_not_mention=texts_among(_items(cells("must_not_mention"))),
+            must_mention=_items(cells("must_mention")),
+            must_not_mention=_items(cells("must_not_mention")),
             metadata=metadata,
         )
         export.leave_unasserted(row, *unasserted)

@@ -125,7 +125,7 @@ def test_a_column_says_which_questions_have_no_answer(
     rows = zip(("A?", "B?", "C?"), cells.split(","), strict=True)
     text = f"question,{name},expected_answer\n" + "".join(f"{asked},{cell},No\n" for asked, cell in rows)
     left, questions = convert(tmp_path, capsys, "a.csv", text)
-    assert left == ["expected answers that are no text, or of unanswerable questions (kept in metadata): 1"]
+    assert left == [NO_ANSWER]
     assert [each.get("answerable", True) for each in questions] == [True, False, True]
     assert [each["expected_answer"] for each in questions] == ["No", None, "No"]
 
@@ -173,6 +173,39 @@ def test_answers_with_a_bar_are_one_answer_and_listed(tmp_path: Path, capsys: py
     left, questions = convert(tmp_path, capsys, "a.csv", f"question,expected_answer,all_acceptable_answers\n{rows}")
     assert left == ['answers with "|", read as one; write ["30 days", "one month"]: 1']
     assert questions[0]["all_acceptable_answers"] == ["30 days", "30|thirty days"]
+
+
+NO_ANSWER = "expected answers that are no text, or of unanswerable questions (kept in metadata): 1"
+
+
+def test_values_that_are_no_texts_are_kept_in_metadata_and_listed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    row = {
+        "id": ["r-1"], "question": WHO, "expected_answer": CUSTOMER, "all_acceptable_answers": [["They do."], None],
+        "must_mention": [["pays"], "customer"], "must_not_mention": {"price": "14"},
+    }  # fmt: skip
+    left, [question] = convert(tmp_path, capsys, "a.json", json.dumps([row]))
+    assert left == [
+        NO_ANSWER,
+        "ids that are no text (kept in metadata): 1",
+        "values of must_mention that are no text (kept in metadata): 1",
+        "values of must_not_mention that are no text (kept in metadata): 1",
+    ]
+    assert (question["all_acceptable_answers"], question["must_mention"]) == ([CUSTOMER], ["customer"])
+    assert question["metadata"] == {
+        "expected_answer": [CUSTOMER, ["They do."], None],
+        "id": [["r-1"]],
+        "must_mention": [["pays"], "customer"],
+        "must_not_mention": [{"price": "14"}],
+    }
+
+
+def test_a_list_in_a_list_of_a_cell_is_kept_in_metadata(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = f'question,expected_answer\n{WHO},"[""They do."", [""We"", ""You""]]"\n'
+    left, [question] = convert(tmp_path, capsys, "a.csv", text)
+    assert (left, question["all_acceptable_answers"]) == ([NO_ANSWER], ["They do."])
+    assert question["metadata"] == {"expected_answer": ["They do.", ["We", "You"]]}
 
 
 AMBIGUOUS = (
