@@ -13,12 +13,15 @@ from typing import Any
 from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.package_text import package_text
 from pytest_ragcheck.questions.exports.material import Material, value_of
+from pytest_ragcheck.questions.fields.key_names import PASSAGE
 from pytest_ragcheck.questions.question import GoldPassage, Question, in_conversation
 from pytest_ragcheck.questions.question_ids import derived_id, usable_id
 from pytest_ragcheck.redaction.printable import sound
 
 NAMES: Mapping[str, Sequence[str]] = json.loads(package_text("questions/exports/names.json"))
 """Names of questions and answers in inputs and outputs, in the order of preference, and of promptfoo's assertions."""
+
+_OF_PASSAGES = {**PASSAGE.real_names, "doc_uri": "doc_id", "as": ""}
 
 UNJUDGED: Mapping[str, float] = {"answer_correctness": 0.0, "groundedness": 0.0}
 """Thresholds of a turn that is asked only as context of the turns after it."""
@@ -132,11 +135,13 @@ def passages(export: Export, value: Any, *, separator: str = "") -> tuple[GoldPa
         value = value.split(separator)
     for each in value if isinstance(value, (list, tuple)) else [value]:
         fields = each if isinstance(each, Mapping) else {"text": each}
-        text = text_of(fields.get("text", fields.get("content", fields.get("page_content"))))
-        doc_id = text_of(fields.get("doc_id", fields.get("doc_uri")))
-        if text or doc_id:
-            found.append(GoldPassage(doc_id=doc_id, text=text or ""))
-            if not doc_id and re.fullmatch(r".{,80}\.[a-zA-Z]\w+", text or ""):
+        texts = ((_OF_PASSAGES.get(key), text_of(part)) for key, part in fields.items())
+        parts = {name: text for name, text in texts if name and text}
+        if parts:
+            found.append(GoldPassage(**{"text": "", **parts}))
+            if len(parts) < sum(part not in (None, "", [], {}) for part in fields.values()):
+                export.leave("values of gold passages other than a text and a doc_id")
+            if re.fullmatch(r".{,80}\.[a-zA-Z]\w+", parts.get("text", "")) and "doc_id" not in parts:
                 export.leave('file names as gold passages, read as texts; write {"doc_id": "terms.md"}')
         elif each and not isinstance(each, str):
             export.leave("gold passages without a text or doc_id")

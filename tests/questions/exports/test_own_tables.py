@@ -159,6 +159,25 @@ def test_a_gold_passage_that_cannot_be_read_is_listed(
     assert [each.get("gold_passages", []) for each in questions] == [[], [{"text": RULE}]]
 
 
+def test_a_gold_passage_has_the_names_of_question_files_and_its_other_values_are_listed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    passages = [
+        {"id": "terms", "page_content": RULE, "score": None, "metadata": {}},
+        {"_id": "fees", "passage": "Returns", "title": "Fees"},
+        {"doc_id": "lamps", "text": ["Lamps"]},
+        {"doc_id": "shoes", "as": "staff"},
+    ]
+    left, [question] = convert(tmp_path, capsys, "a.json", json.dumps([{"question": WHO, "gold_passages": passages}]))
+    assert left == ["values of gold passages other than a text and a doc_id: 3"]
+    assert question["gold_passages"] == [
+        {"doc_id": "terms", "text": RULE},
+        {"doc_id": "fees", "text": "Returns"},
+        {"doc_id": "lamps"},
+        {"doc_id": "shoes"},
+    ]
+
+
 def test_file_names_as_texts_of_passages_are_listed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     cells = "leave.md", "Travel rules.docx", RULE, "Returns", "三十天内。"
     rows = "".join(f"Where {number}?,{cell}\n" for number, cell in enumerate(cells))
