@@ -55,7 +55,7 @@ class Assertions:
         kind, value = str(assertion.get("type")), assertion.get("value")
         if assertion.get("weight") == 0 or "transform" in assertion:
             self._leave(f"{kind} with {'transform' if 'transform' in assertion else 'weight 0'}", assertion)
-        elif _has_template(value):
+        elif has_template(value):
             self._leave(f"{kind} with a template or a file", assertion)
         elif not (
             self._text_assertion(kind, value) or self._measure(kind, assertion) or self._reference(kind, assertion)
@@ -167,6 +167,6 @@ def _compiles(mention: str) -> bool:
     return True
 
 
-def _has_template(value: Any) -> bool:
+def has_template(value: Any) -> bool:
     texts = value if isinstance(value, list) else [value]
     return any(isinstance(each, str) and ("{{" in each or "{%" in each or each.startswith("file://")) for each in texts)

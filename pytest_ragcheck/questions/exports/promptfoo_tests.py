@@ -12,10 +12,17 @@ from pytest_ragcheck.errors import DatasetError
 from pytest_ragcheck.questions.exports.export import Export, Form, text_of
 from pytest_ragcheck.questions.exports.inputs_outputs import ASKED
 from pytest_ragcheck.questions.exports.material import Material, read_material
-from pytest_ragcheck.questions.exports.promptfoo_assertions import Assertions, of_cell
+from pytest_ragcheck.questions.exports.promptfoo_assertions import Assertions, has_template, of_cell
 
 _EXPECTED = re.compile(r"__expected\d*")
 _PLACEHOLDER = re.compile(r"\{\{\s*([A-Za-z_]\w*)\s*\}\}")
+
+_MOST_NESTED = 5
+"""Levels of variables inside variables, as in promptfoo."""
+
+_MOST_FILLED = 100
+"""Placeholders of a text in one level; the limits keep a text that names itself short."""
+
 # The endpoint takes the place of the last three, which select the system under test.
 _TEST_KEYS = ("vars", "assert", "description", "metadata", "provider", "providers", "prompts")
 
@@ -96,11 +103,15 @@ def _add(export: Export, test: Mapping[str, Any], default: Mapping[str, Any], as
             export.leave(f"{key} of a test")
     choices = [value if isinstance(value, list) and value else [value] for value in given.values()]
     for values in product(*choices):
-        variables = dict(zip(given, values, strict=True))
+        written = variables = dict(zip(given, values, strict=True))
+        for _ in range(_MOST_NESTED):
+            variables = _rendered(variables, written)
         name = _name_of_question(variables, asked)
         if name is None or str(variables[name]).startswith("file://"):
             export.leave(f"tests whose question is in no variable ({', '.join(ASKED)}, or the only one of the prompt)")
             continue
+        if has_template(variables[name]):
+            export.leave("templates in questions, which are asked as written")
         assertions = Assertions(export)
         assertions.read(_rendered([*_list(default.get("assert")), *_list(test.get("assert"))], variables))
         further = {key: value for key, value in variables.items() if key != name and value not in (None, "")}
@@ -126,12 +137,20 @@ def _name_of_question(variables: Mapping[str, Any], asked: Sequence[str]) -> str
 
 def _rendered(value: Any, variables: Mapping[str, Any]) -> Any:
     if isinstance(value, str):
-        return _PLACEHOLDER.sub(lambda found: str(variables.get(found[1], found[0])), value)
+        return _PLACEHOLDER.sub(lambda found: _filled(found, variables), value, _MOST_FILLED)
     if isinstance(value, list):
         return [_rendered(each, variables) for each in value]
     if isinstance(value, Mapping):
         return {key: _rendered(each, variables) for key, each in value.items()}
     return value
+
+
+def _filled(found: re.Match[str], variables: Mapping[str, Any]) -> str:
+    # A placeholder stays if its variable is no text, or a file, because the text of the file is not read.
+    value = variables.get(found[1])
+    if isinstance(value, str):
+        return found[0] if value.startswith("file://") else value
+    return text_of(value) or found[0]
 
 
 def _mapping(value: Any) -> Mapping[str, Any]:

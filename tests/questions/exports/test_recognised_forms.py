@@ -665,6 +665,51 @@ def test_promptfoo_may_have_a_question_mark_in_a_flow_mapping(
     assert (question["question"], left) == ("Who pays?", ["assertions of another form: 1"])
 
 
+def test_variables_of_promptfoo_may_have_variables(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "a.yaml").write_text(
+        """tests:
+- vars: {question: "How much does {{product}} cost?", product: ["{{size}} lamp", desk], size: small, price: 30}
+  assert: [{type: icontains, value: "{{ price }} euros for the {{product}}"}]
+""",
+        encoding="utf-8",
+    )
+    left, questions = convert(tmp_path, capsys, "a.yaml")
+    assert left == []
+    assert [(each["question"], each["must_mention"]) for each in questions] == [
+        ("How much does small lamp cost?", ["/30 euros for the small lamp/i"]),
+        ("How much does desk cost?", ["/30 euros for the desk/i"]),
+    ]
+    assert questions[0]["metadata"]["vars"] == {"product": "small lamp", "size": "small", "price": 30}
+
+
+@pytest.mark.parametrize(
+    ("variables", "asked"),
+    [
+        ({"question": "{{ who | upper }}?", "who": "we"}, "{{ who | upper }}?"),
+        ({"question": "{{ who }}?"}, "{{ who }}?"),
+        ({"question": "{{ who }}?", "who": {"name": "we"}}, "{{ who }}?"),
+        ({"question": "{{ who }}?", "who": "file://who.txt"}, "{{ who }}?"),
+        ({"question": "{{ who }}?", "who": "{{ you }}", "you": "{{ who }}"}, "{{ you }}?"),
+    ],
+)
+def test_a_template_that_convert_cannot_render_is_listed(
+    variables: dict[str, Any], asked: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    test = {"vars": variables, "assert": [{"type": "contains", "value": "{{ question }}"}]}
+    (tmp_path / "a.json").write_text(json.dumps([test]), encoding="utf-8")
+    left, [question] = convert(tmp_path, capsys, "a.json")
+    assert left == ["contains with a template or a file: 1", "templates in questions, which are asked as written: 1"]
+    assert question["question"] == asked
+
+
+def test_variables_of_promptfoo_that_name_themselves_stay_short(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = json.dumps([{"vars": {"question": "{{question}}" * 1000}}])  # squared five times, this fills no memory
+    [question] = of_text("a.json", text, tmp_path, capsys)
+    assert len(question["question"]) < 10_000_000
+
+
 def test_plain_values_of_promptfoo_are_those_of_yaml_1_2(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     values = ["=", "<<", "12:30", "007", "no", "2024-01-01", "1e3", "9" * 5000, "-.5"]
     asserted = "".join(f"  - {{type: contains, value: {value}}}\n" for value in values)
