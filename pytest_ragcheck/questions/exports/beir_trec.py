@@ -131,8 +131,11 @@ def _read_beir(material: Material, export: Export) -> None:
     texts = {}
     for row in rows_of_file(material.path / "corpus.jsonl"):
         if (name := row.text("_id")) in wanted:
-            title = row.optional_text("title")
-            texts[name] = sound("\n".join(filter(None, (title, row.text("text")))))
+            title, text = row.optional_text("title"), row.optional_text("text")
+            # A context with the title above the text has the text too, but a short text alone is no such passage.
+            texts[name] = sound(text or title or "")
+            if title and text:
+                export.leave("titles of documents with a text")
     if missing := sorted(wanted - texts.keys()):
         name, *further = missing
         raise DatasetError(

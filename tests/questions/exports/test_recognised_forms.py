@@ -244,10 +244,25 @@ def test_judged_collections_run_in_the_tier_retrieval(tmp_path: Path, capsys: py
         [{"doc_id": "terms"}],
     )
     write_beir(tmp_path / "beir")
+    capsys.readouterr()
     assert main(["convert", str(tmp_path / "beir"), "-o", str(tmp_path)]) == 0
+    assert "  not carried over: titles of documents with a text: 1\n" in capsys.readouterr().out
     document = json.loads((tmp_path / "beir.rag.json").read_text(encoding="utf-8"))
     assert document["tier"] == "retrieval"
-    assert document["questions"][0]["gold_passages"] == [{"doc_id": "terms", "text": f"Terms\n{RULE}"}]
+    assert document["questions"][0]["gold_passages"] == [{"doc_id": "terms", "text": RULE}]
+
+
+@pytest.mark.parametrize("context", ["Ships tomorrow morning.", "Shipping info\nShips tomorrow morning."])
+def test_a_short_document_of_beir_is_found_with_and_without_its_title(
+    context: str, project: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    document = {"_id": "terms", "title": "Shipping info", "text": "Ships tomorrow morning."}
+    write_beir(project.folder / "beir", corpus_jsonl=json.dumps(document))
+    (project.folder / "beir" / "qrels" / "test.tsv").write_text("q1\tterms\t1\n", encoding="utf-8")
+    assert main(["convert", str(project.folder / "beir"), "-o", str(project.folder)]) == 0, capsys.readouterr().err
+    with FakeEndpoint(json_reply({"contexts": [context]})) as endpoint:
+        run = project.run(f"--rag-url={endpoint.url}")
+    assert list(run.verdicts.values()) == ["PASS"], run.text
 
 
 @pytest.mark.parametrize(
