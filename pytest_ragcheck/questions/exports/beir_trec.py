@@ -28,6 +28,8 @@ _IDS = ("qid", "query_id", "query-id", "_id", "id")
 _TEXTS = ("question", "query", "text", "title")
 
 _UNJUDGED = "queries without a relevant document"
+_UNNAMED = "documents of the corpus that are relevant to no query"
+_WITHOUT_TEXT = "judged queries without a text"
 
 
 def is_qrels(material: Material) -> bool:
@@ -60,7 +62,9 @@ def _read_topics(material: Material, export: Export) -> None:
     for qrels in material.qrels:
         for topic, documents in _judged(export, qrels, _QREL, "four columns").items():
             judged.setdefault(topic, {}).update(documents)
-    for number, text, metadata in _topics(material):
+    topics = list(_topics(material))
+    export.leave(_WITHOUT_TEXT, len(judged.keys() - {number for number, *_ in topics}))
+    for number, text, metadata in topics:
         gold = tuple(GoldPassage(doc_id=sound(document)) for document in judged.get(number, ()))
         if material.qrels and not gold:
             export.leave(_UNJUDGED)
@@ -136,6 +140,8 @@ def _read_beir(material: Material, export: Export) -> None:
             texts[name] = sound(text or title or "")
             if title and text:
                 export.leave("titles of documents with a text")
+        else:
+            export.leave(_UNNAMED)
     if missing := sorted(wanted - texts.keys()):
         name, *further = missing
         raise DatasetError(
@@ -145,16 +151,18 @@ def _read_beir(material: Material, export: Export) -> None:
         )
     for row in rows_of_file(material.path / "queries.jsonl"):
         query = row.text("_id")
-        if not judged.get(query):
+        documents = judged.pop(query, {})
+        if not documents:
             export.leave(_UNJUDGED)
             continue
         export.add(
             row.text("text"),
             given_id=query,
-            gold=tuple(GoldPassage(doc_id=name, text=texts[name]) for name in judged[query]),
+            gold=tuple(GoldPassage(doc_id=name, text=texts[name]) for name in documents),
             metadata={**dict(row.columns.get("metadata") or {}), "splits": list(splits[query])},
             tier=RETRIEVAL_ALONE,
         )
+    export.leave(_WITHOUT_TEXT, len(judged))
 
 
 def _is_embedding_pairs(material: Material) -> bool:
@@ -177,8 +185,8 @@ def _read_pairs(material: Material, export: Export) -> None:
         export.add(
             text, given_id=query, gold=[GoldPassage(doc_id=name, text=text_of(corpus[name]) or "") for name in names]
         )
-    if unnamed := corpus.keys() - named:
-        export.leave("documents of the corpus that are relevant to no query", len(unnamed))
+    export.leave(_UNNAMED, len(corpus.keys() - named))
+    export.leave(_WITHOUT_TEXT, len(relevant.keys() - material.document["queries"].keys()))
 
 
 FORMS = (

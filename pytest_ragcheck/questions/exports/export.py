@@ -48,7 +48,8 @@ class Export:
     _ids: set[str] = field(default_factory=set)
 
     def leave(self, what: str, number: int = 1) -> None:
-        self.left[what] += number
+        if number:
+            self.left[what] += number
 
     def leave_unasserted(self, row: Mapping[str, Any], *keys: str) -> None:
         for key in keys:

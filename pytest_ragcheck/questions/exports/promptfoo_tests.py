@@ -48,8 +48,7 @@ def _read(material: Material, export: Export) -> None:
     default = config.get("defaultTest")
     if isinstance(default, str):
         export.leave(f"defaultTest in another file ({default})")
-    if config.get("scenarios"):
-        export.leave("scenarios", len(config["scenarios"]))
+    export.leave("scenarios", len(config.get("scenarios") or ()))
     prompts = config.get("prompts")
     texts = [prompts] if isinstance(prompts, str) else _list(prompts)
     asked = _PLACEHOLDER.findall(" ".join(map(str, texts)))

@@ -252,6 +252,27 @@ def test_judged_collections_run_in_the_tier_retrieval(tmp_path: Path, capsys: py
     assert document["questions"][0]["gold_passages"] == [{"doc_id": "terms", "text": RULE}]
 
 
+def test_documents_and_judgements_without_a_query_are_listed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    judged, unneeded = "judged queries without a text: 1", "documents of the corpus that are relevant to no query: 1"
+    write_beir(tmp_path / "beir")
+    (tmp_path / "beir" / "qrels" / "dev.tsv").write_text("q9\tterms\t1\n", encoding="utf-8")
+    (tmp_path / "t.tsv").write_text(f"301\t{WHO}\n", encoding="utf-8")
+    (tmp_path / "qrels.txt").write_text("301 0 terms 1\n999 0 lamps 1\n999 0 terms 1\n", encoding="utf-8")
+    corpus = {"d1": RULE, "d2": "Lamps"}
+    pairs = {"queries": {"q1": WHO}, "corpus": corpus, "relevant_docs": {"q1": ["d1"], "q9": ["d2"]}}
+    (tmp_path / "a.json").write_text(json.dumps(pairs), encoding="utf-8")
+    for names, lines in {
+        ("beir",): [unneeded, judged],
+        ("t.tsv", "qrels.txt"): [judged],
+        ("a.json",): [unneeded, judged],
+    }.items():
+        assert main(["convert", *(str(tmp_path / name) for name in names), "-o", str(tmp_path)]) == 0
+        printed = capsys.readouterr().out
+        assert all(f"  not carried over: {line}\n" in printed for line in lines), printed
+
+
 @pytest.mark.parametrize("context", ["Ships tomorrow morning.", "Shipping info\nShips tomorrow morning."])
 def test_a_short_document_of_beir_is_found_with_and_without_its_title(
     context: str, project: Project, capsys: pytest.CaptureFixture[str]
