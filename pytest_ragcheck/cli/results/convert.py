@@ -67,6 +67,10 @@ def _files(given: Sequence[Path]) -> list[Path]:
 
 
 def _unknown(material: Material) -> UsageError:
+    from pytest_ragcheck.questions.exports.material import table_rows
+
+    if "\t" in material.text.partition("\n")[0] and not material.rows and material.document is None:
+        table_rows(material.path, material.text)
     # The only mappings of YAML that are read are promptfoo's.
     keys = material.keys or re.findall(r"(?m)^[\w-]+(?=\s*:)", material.text)
     names = ", ".join(map(repr, sorted(set(keys))[:_SHOWN_KEYS])) or "no keys"

@@ -99,7 +99,12 @@ def _material(path: Path, text: str) -> Material:
 
         document = _plain(compose_yaml(text))
         return Material(path=path, text=text, document=document, rows=_objects(document))
-    rows = _table(path, text)
+    try:
+        rows = table_rows(path, text)
+    except DatasetError:
+        if path.suffix.lower() == ".csv":
+            raise
+        rows = ()  # another text may have delimiters in its first line too
     return Material(path=path, text=text, rows=rows, is_csv=bool(rows))
 
 
@@ -180,7 +185,13 @@ def _objects(document: Any) -> Rows:
     return ()
 
 
-def _table(path: Path, text: str) -> Rows:
+def table_rows(path: Path, text: str) -> Rows:
+    """
+    The rows of CSV with a header; none if the first line has no delimiter.
+
+    Raises:
+        DatasetError: A row cannot be read.
+    """
     separator = SEPARATOR_LINE.match(text)
     begin = separator.end() if separator else 0
     header = text[begin:].split("\n", 1)[0]
@@ -189,8 +200,8 @@ def _table(path: Path, text: str) -> Rows:
         return ()
     try:
         rows = list(split_rows(text[begin:], delimiter, line=2 if separator else 1))
-    except Unreadable:
-        return ()
+    except Unreadable as error:
+        raise DatasetError(f"{path.name}: line {error.line}: the file {error.text}") from None
     if len(rows) < 2:
         return ()
     # A spreadsheet may have a title in its first cell, above the header.
@@ -205,8 +216,6 @@ def _table(path: Path, text: str) -> Rows:
     found = []
     for row in rows[1:]:
         if len(row) > len(names):
-            if path.suffix.lower() != ".csv":
-                return ()
             raise DatasetError(
                 f"{path.name}: line {row[0].line}: the row has {len(row)} cells, and the header {len(names)}. "
                 f"Put a cell that holds {delimiter!r} into quotes."

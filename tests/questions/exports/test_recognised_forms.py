@@ -562,6 +562,32 @@ def test_a_csv_row_with_too_many_cells_is_named(tmp_path: Path, capsys: pytest.C
     )
 
 
+@pytest.mark.parametrize(
+    ("name", "row", "told"),
+    [
+        ("a.csv", '"Q" is what?,d', "has 'is what?,d' behind the closing quote of a cell. Write each"),
+        ("a.csv", '"How long?,30 days', "has a cell in quotes that is not closed. Close it"),
+        ("a.tsv", '"Q" is what?\td', "has 'is what?\\td' behind the closing quote of a cell. Write each"),
+        ("a.txt", '"Q" is what?\td', "has 'is what?\\td' behind the closing quote of a cell. Write each"),
+    ],
+)
+def test_a_stray_quote_of_a_table_is_named_with_its_line(
+    name: str, row: str, told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    delimiter = "," if name == "a.csv" else "\t"
+    (tmp_path / name).write_text(f"question{delimiter}expected_answer\n{row}\n", encoding="utf-8")
+    assert main(["convert", str(tmp_path / name)]) == 2
+    assert capsys.readouterr().err.startswith(f"ragcheck convert: {name}: line 2: the file {told}")
+
+
+def test_topics_and_prose_may_have_stray_quotes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    [topic] = of_text("topics.tsv", '1\t"Q" is what?\n', tmp_path, capsys)
+    assert topic["question"] == '"Q" is what?'
+    (tmp_path / "a.txt").write_text('Well, this is prose.\n"Q" is what?\n', encoding="utf-8")
+    assert main(["convert", str(tmp_path / "a.txt")]) == 2
+    assert "a.txt: is not a recognised export (found: no keys)" in capsys.readouterr().err
+
+
 def test_a_csv_file_of_nothing_but_commas_has_no_form(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "a.csv"
     path.write_text(",,\n,,\n", encoding="utf-8")
