@@ -9,7 +9,7 @@ from typing import Any
 
 from pytest_ragcheck.errors import DatasetError
 from pytest_ragcheck.questions.datasets.dataset_files import rows_of_file
-from pytest_ragcheck.questions.exports.export import Export, Form, further, text_of
+from pytest_ragcheck.questions.exports.export import Export, Form, further, keep, text_of
 from pytest_ragcheck.questions.exports.material import Material, read_material, texts_of
 from pytest_ragcheck.questions.question import RETRIEVAL_ALONE, GoldPassage
 from pytest_ragcheck.redaction.printable import sound
@@ -143,10 +143,10 @@ def _read_beir(material: Material, export: Export) -> None:
         else:
             export.leave(_UNNAMED)
     if missing := sorted(wanted - texts.keys()):
-        name, *further = missing
+        name, *others = missing
         raise DatasetError(
             f"{material.path}: qrels/{wanted[name]} names the document {name!r}, which corpus.jsonl lacks"
-            f"{f' like {len(further):,} more' if further else ''}. "
+            f"{f' like {len(others):,} more' if others else ''}. "
             "Copy the whole corpus.jsonl, or delete the lines of such documents from qrels."
         )
     for row in rows_of_file(material.path / "queries.jsonl"):
@@ -155,11 +155,13 @@ def _read_beir(material: Material, export: Export) -> None:
         if not documents:
             export.leave(_UNJUDGED)
             continue
+        metadata = further(row.columns, "_id", "text")
+        keep(metadata, "splits", list(splits[query]))
         export.add(
             row.text("text"),
             given_id=query,
             gold=tuple(GoldPassage(doc_id=name, text=texts[name]) for name in documents),
-            metadata={**dict(row.columns.get("metadata") or {}), "splits": list(splits[query])},
+            metadata=metadata,
             tier=RETRIEVAL_ALONE,
         )
     export.leave(_WITHOUT_TEXT, len(judged))

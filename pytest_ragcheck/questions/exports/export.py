@@ -104,7 +104,7 @@ class Export:
         others = [each for each in values if not isinstance(each, str) and each not in (None, [], {})]
         if (not is_asserted and texts) or None in map(text_of, others):
             self.leave(f"{what} (kept in metadata)")
-            kept.setdefault(key, given)
+            keep(kept, key, given)
         return texts if is_asserted else []
 
     def _unique(self, given: Any) -> str:
@@ -154,10 +154,17 @@ def further(row: Mapping[str, Any], *carried: str | None, mapping: str = "metada
     own = value_of(row.get(mapping))
     values = dict(own) if isinstance(own, Mapping) else {}
     for key, cell in row.items():
-        value = value_of(cell)
-        if key not in carried and value not in (None, [], {}) and not (key == mapping and isinstance(own, Mapping)):
-            values.setdefault(key.removeprefix(f"{mapping}."), value)
+        if key not in carried and not (key == mapping and isinstance(own, Mapping)):
+            keep(values, key.removeprefix(f"{mapping}."), value_of(cell))
     return values
+
+
+def keep(values: dict[str, Any], key: str, value: Any) -> None:
+    """Put *value*, unless it is empty, under *key*, or under the key with `.1` if another value is there."""
+    if value not in (None, "", [], {}):
+        while key in values and values[key] != value:
+            key += ".1"
+        values[key] = value
 
 
 def user_texts(messages: Any) -> list[str] | None:

@@ -13,6 +13,7 @@ from pytest_ragcheck.questions.exports.export import (
     Export,
     Form,
     further,
+    keep,
     message_text,
     passages,
     role_of,
@@ -181,8 +182,8 @@ def _add(
             }
         elif part == carried or name == "inputs":
             rest = None
-        if rest not in (None, {}, [], "") and not (name == "outputs" and outputs is inputs):
-            metadata.setdefault(name, rest)
+        if not (name == "outputs" and outputs is inputs):
+            keep(metadata, name, rest)
     if text_of(text) is None:
         export.leave(f"rows whose inputs name no question (one of {', '.join(ASKED)}, or a single text)")
         return

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_ragcheck.errors import DatasetError
-from pytest_ragcheck.questions.exports.export import Export, Form, text_of
+from pytest_ragcheck.questions.exports.export import Export, Form, keep, text_of
 from pytest_ragcheck.questions.exports.inputs_outputs import ASKED
 from pytest_ragcheck.questions.exports.material import Material, read_material
 from pytest_ragcheck.questions.exports.promptfoo_assertions import Assertions, has_template, of_cell
@@ -95,8 +95,7 @@ def _add(export: Export, test: Mapping[str, Any], default: Mapping[str, Any], as
     if isinstance(test.get("vars"), str):
         export.leave("vars in another file")
     metadata = {**_mapping(default.get("metadata")), **_mapping(test.get("metadata"))}
-    if "description" in test:
-        metadata.setdefault("description", test["description"])
+    keep(metadata, "description", test.get("description"))
     for key in {**default, **test}:
         if key not in _TEST_KEYS:
             export.leave(f"{key} of a test")
@@ -114,16 +113,10 @@ def _add(export: Export, test: Mapping[str, Any], default: Mapping[str, Any], as
         assertions = Assertions(export)
         assertions.read(_rendered([*_list(default.get("assert")), *_list(test.get("assert"))], variables))
         further = {key: value for key, value in variables.items() if key != name and value not in (None, "")}
-        export.add(
-            variables[name],
-            expected=assertions.expected,
-            metadata={
-                **metadata,
-                **({"vars": further} if further else {}),
-                **({"not_carried_over": assertions.left} if assertions.left else {}),
-            },
-            **assertions.keys(),
-        )
+        kept = dict(metadata)
+        keep(kept, "vars", further)
+        keep(kept, "not_carried_over", assertions.left)
+        export.add(variables[name], expected=assertions.expected, metadata=kept, **assertions.keys())
 
 
 def _name_of_question(variables: Mapping[str, Any], asked: Sequence[str]) -> str | None:

@@ -273,6 +273,43 @@ def test_documents_and_judgements_without_a_query_are_listed(
         assert all(f"  not carried over: {line}\n" in printed for line in lines), printed
 
 
+@pytest.mark.parametrize(
+    ("name", "text", "kept"),
+    [
+        (
+            "a.json",
+            (
+                '[{"input": "A?", "expected_output": "b", "comments": "ours", "source_file": "a.md",'
+                ' "additional_metadata": {"comments": "theirs", "comments.1": 0, "source_file": "a.md"}}]'
+            ),
+            {"comments": "theirs", "comments.1": 0, "comments.1.1": "ours", "source_file": "a.md"},
+        ),
+        (
+            "a.yaml",
+            "tests: [{vars: {question: A?, who: we}, description: b, metadata: {vars: 1, description: 2}}]",
+            {"vars": 1, "description": 2, "description.1": "b", "vars.1": {"who": "we"}},
+        ),
+        (
+            "a.json",
+            '[{"inputs": {"question": "A?", "tone": "kind"}, "outputs": {}, "metadata": {"inputs": 1}}]',
+            {"inputs": 1, "inputs.1": {"tone": "kind"}},
+        ),
+    ],
+)
+def test_a_value_whose_key_the_metadata_has_gets_another_key(
+    name: str, text: str, kept: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    [question] = of_text(name, text, tmp_path, capsys)
+    assert question["metadata"] == kept
+
+
+def test_other_values_of_a_query_of_beir_go_to_its_metadata(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    query = {"_id": "q1", "text": WHO, "narrative": "Costs", "metadata": {"splits": "a"}}
+    write_beir(tmp_path / "beir", queries_jsonl=json.dumps(query))
+    _, [question] = convert(tmp_path, capsys, "beir")
+    assert question["metadata"] == {"splits": "a", "narrative": "Costs", "splits.1": ["dev", "test"]}
+
+
 @pytest.mark.parametrize("context", ["Ships tomorrow morning.", "Shipping info\nShips tomorrow morning."])
 def test_a_short_document_of_beir_is_found_with_and_without_its_title(
     context: str, project: Project, capsys: pytest.CaptureFixture[str]
