@@ -23,7 +23,6 @@ _KEYS = (
     "question", "id", "expected_answer", "all_acceptable_answers", "answerable", "gold_passages", "must_mention",
     "must_not_mention", "metadata",
 )  # fmt: skip
-_UNREAD = ("distractors", "must_cite", "must_not_retrieve", "as", "thresholds", "top_k", "tags", "skip", "xfail")
 _AMBIGUOUS = re.compile(r"(may be the .*)\. Rename it to '(\w+)'")
 _BETWEEN_WORDS = re.compile(r"(?<=[a-z])(?=[A-Z])|[\s-]+|\.\d+$")
 
@@ -106,7 +105,7 @@ def _is_own_table(material: Material) -> bool:
 
 def _read_own_table(material: Material, export: Export) -> None:
     columns = dict(zip(material.columns.values(), material.columns, strict=True))
-    mistakes, unclear = [], []
+    mistakes, unclear, unread = [], [], []
     for name in sorted(material.keys - material.columns.keys()):
         plain = _plain(name)
         key = QUESTION.real_names.get(plain, "")
@@ -116,6 +115,8 @@ def _read_own_table(material: Material, export: Export) -> None:
             mistakes.append(f"the columns {columns[key]!r} and {name!r} are both {key}; add --column {key}=NAME")
         elif key in _KEYS[:-1]:
             columns.setdefault("unanswerable" if plain in INVERTED else key, name)
+        elif key not in ("", "metadata"):
+            unread.append(name)
     mistakes += [
         f'the column {name!r} {why}; add --column "{key}={name}" or --column "metadata={name}"'
         for name, why, key in unclear
@@ -132,7 +133,7 @@ def _read_own_table(material: Material, export: Export) -> None:
         mistakes = mistakes or ["no column has the texts to ask; add --column question=NAME"]
         raise UsageError(f"{material.path}: {'; '.join(mistakes)} (found: {', '.join(sorted(material.keys))}).")
     columns.pop("metadata", None)
-    _read_columns(material, export, columns, unasserted=_UNREAD)
+    _read_columns(material, export, columns, unasserted=unread)
 
 
 COLUMN_FORMS = [_form(**each) for each in json.loads(package_text("questions/exports/columns.json"))]

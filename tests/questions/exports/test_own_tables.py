@@ -107,6 +107,13 @@ def test_every_key_is_carried_over(tmp_path: Path, capsys: pytest.CaptureFixture
     assert question["metadata"] == {"top_k": 3}
 
 
+@pytest.mark.parametrize("name", ["quarantine", "skip", "must_cite", "Top K", "markers"])
+def test_another_key_of_a_question_is_listed(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    left, [question] = convert(tmp_path, capsys, "a.json", json.dumps([{"question": WHO, name: "x", "note": "y"}]))
+    assert left == [f"{name} (kept in metadata, not asserted): 1"]
+    assert question["metadata"] == {name: "x", "note": "y"}
+
+
 @pytest.mark.parametrize(
     ("name", "cells"),
     [
