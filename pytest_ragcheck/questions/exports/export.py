@@ -81,7 +81,8 @@ class Export:
         ids = self._texts(kept, "id", [given_id], "ids that are no text")
         for key in ("must_mention", "must_not_mention"):
             fields[key] = tuple(self._texts(kept, key, fields.get(key), f"values of {key} that are no text"))
-        question_id = self._unique(ids[0] if ids else derived_id(asked[0]))
+        question_id = self._unique(usable_id(ids[0] if ids else derived_id(asked[0])))
+        self.leave("ids with characters that a test cannot have (replaced)", ids != [*map(usable_id, ids)])
         last = Question(
             dataset_name=self.path.stem,
             id=question_id,
@@ -107,8 +108,7 @@ class Export:
             keep(kept, key, given)
         return texts if is_asserted else []
 
-    def _unique(self, given: Any) -> str:
-        base = usable_id(sound(str(given))) or "question"
+    def _unique(self, base: str) -> str:
         unique, number = base, 1
         while unique in self._ids:
             number += 1

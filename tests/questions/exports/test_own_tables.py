@@ -107,6 +107,15 @@ def test_every_key_is_carried_over(tmp_path: Path, capsys: pytest.CaptureFixture
     assert question["metadata"] == {"top_k": 3}
 
 
+def test_an_id_with_characters_that_a_test_cannot_have_is_listed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = f"id,question\nx::y [1],{WHO}\n 7 ,How long?\n\ufeff,Which?\n"
+    left, questions = convert(tmp_path, capsys, "a.csv", text)
+    assert left == ["ids with characters that a test cannot have (replaced): 2"]
+    assert [each["id"] for each in questions] == ["x__y (1)", "7", "-"]
+
+
 @pytest.mark.parametrize("name", ["quarantine", "skip", "must_cite", "Top K", "markers"])
 def test_another_key_of_a_question_is_listed(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     left, [question] = convert(tmp_path, capsys, "a.json", json.dumps([{"question": WHO, name: "x", "note": "y"}]))
