@@ -18,6 +18,7 @@ from pytest_ragcheck.report.counted import counted
 from pytest_ragcheck.scores.catalogue import ASSERTABLE
 
 _INJECTION = "injection"
+_SHOWN = 10
 _ENDINGS = ("_questions.json", ".rag.json", ".rag.yaml", ".rag.yml")
 """Allowed endings of the written file, so that pytest finds the file."""
 
@@ -27,7 +28,7 @@ def run(chosen: argparse.Namespace) -> int:
         say(*_listed())
         return 0
     try:
-        say(_plant(chosen) if chosen.name == _INJECTION else _write(chosen))
+        say(*(_plant(chosen) if chosen.name == _INJECTION else [_write(chosen)]))
     except (DatasetError, OSError) as error:
         complain("dataset", error)
         return 1
@@ -67,7 +68,7 @@ def _write(chosen: argparse.Namespace) -> str:
     return f"{output}: {counted(len(questions.questions), 'question')} of {choice}"
 
 
-def _plant(chosen: argparse.Namespace) -> str:
+def _plant(chosen: argparse.Namespace) -> Iterator[str]:
     import secrets
 
     from pytest_ragcheck.questions.question_rows import write_questions
@@ -100,7 +101,11 @@ def _plant(chosen: argparse.Namespace) -> str:
     asked_in(replace(read, questions=planted, tier=None, ingest=True), tier=END_TO_END, ingest=True, root=Path())
     write_questions(output, default_dataset_name(output, output.parent), planted)
     questions = counted(len(planted), "question")
-    return f"{output}: {questions} of {path}, each with {len(ATTACKS)} attacks in 4 planted documents"
+    yield f"{output}: {questions} of {path}, each with {len(ATTACKS)} attacks in 4 planted documents"
+    without = [q.id for q in read.questions if not all(p.text for p in (*q.gold_passages, *q.distractors))]
+    if without:
+        more = f" and {len(without) - _SHOWN:,} more" if len(without) > _SHOWN else ""
+        yield f"  not carried over: passages without a text to upload, of {', '.join(without[:_SHOWN])}{more}"
 
 
 def _output(chosen: argparse.Namespace, example: str) -> Path:
