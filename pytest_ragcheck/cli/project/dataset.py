@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from operator import attrgetter
 from pathlib import Path
 
 from pytest_ragcheck.cli.printing import complain, say
@@ -18,7 +19,6 @@ from pytest_ragcheck.report.counted import counted
 from pytest_ragcheck.scores.catalogue import ASSERTABLE
 
 _INJECTION = "injection"
-_SHOWN = 10
 _ENDINGS = ("_questions.json", ".rag.json", ".rag.yaml", ".rag.yml")
 """Allowed endings of the written file, so that pytest finds the file."""
 
@@ -28,7 +28,7 @@ def run(chosen: argparse.Namespace) -> int:
         say(*_listed())
         return 0
     try:
-        say(*(_plant(chosen) if chosen.name == _INJECTION else [_write(chosen)]))
+        say(_plant(chosen) if chosen.name == _INJECTION else _write(chosen))
     except (DatasetError, OSError) as error:
         complain("dataset", error)
         return 1
@@ -68,7 +68,7 @@ def _write(chosen: argparse.Namespace) -> str:
     return f"{output}: {counted(len(questions.questions), 'question')} of {choice}"
 
 
-def _plant(chosen: argparse.Namespace) -> Iterator[str]:
+def _plant(chosen: argparse.Namespace) -> str:
     import secrets
 
     from pytest_ragcheck.questions.question_rows import write_questions
@@ -84,28 +84,20 @@ def _plant(chosen: argparse.Namespace) -> Iterator[str]:
     read = read_question_file(path, root=Path(), known_metrics=ASSERTABLE)
     if not all(map(plants_of, read.questions)):
         _check_other(path, output)
-    planted = tuple(
-        with_plants(
-            # Ingestion needs texts, and the system may have these documents already.
-            replace(
-                question,
-                gold_passages=tuple(passage for passage in question.gold_passages if passage.text),
-                distractors=tuple(passage for passage in question.distractors if passage.text),
-                tier=END_TO_END,
-                ingest=True,
-            ),
-            lambda: secrets.token_hex(6),
-        )
-        for question in read.questions
-    )
-    asked_in(replace(read, questions=planted, tier=None, ingest=True), tier=END_TO_END, ingest=True, root=Path())
+    planted, left = [], []
+    for question in read.questions:
+        # Ingestion needs texts, and the system may have these documents already.
+        gold = tuple(filter(attrgetter("text"), question.gold_passages))
+        others = tuple(filter(attrgetter("text"), question.distractors))
+        if gold != question.gold_passages:
+            left.append(question.id)
+        asked = replace(question, gold_passages=gold, distractors=others, tier=END_TO_END, ingest=True)
+        planted.append(with_plants(asked, lambda: secrets.token_hex(6)))
+    asked_in(replace(read, questions=tuple(planted), tier=None, ingest=True), tier=END_TO_END, ingest=True, root=Path())
     write_questions(output, default_dataset_name(output, output.parent), planted)
     questions = counted(len(planted), "question")
-    yield f"{output}: {questions} of {path}, each with {len(ATTACKS)} attacks in 4 planted documents"
-    without = [q.id for q in read.questions if not all(p.text for p in (*q.gold_passages, *q.distractors))]
-    if without:
-        more = f" and {len(without) - _SHOWN:,} more" if len(without) > _SHOWN else ""
-        yield f"  not carried over: passages without a text to upload, of {', '.join(without[:_SHOWN])}{more}"
+    more = f"\n  not carried over: gold passages without a text to upload, of {', '.join(left)}" if left else ""
+    return f"{output}: {questions} of {path}, each with {len(ATTACKS)} attacks in 4 planted documents{more}"
 
 
 def _output(chosen: argparse.Namespace, example: str) -> Path:

@@ -67,10 +67,6 @@ def _files(given: Sequence[Path]) -> list[Path]:
 
 
 def _unknown(material: Material) -> UsageError:
-    from pytest_ragcheck.questions.exports.material import table_rows
-
-    if "\t" in material.text.partition("\n")[0] and not material.rows and material.document is None:
-        table_rows(material.path, material.text)
     # The only mappings of YAML that are read are promptfoo's.
     keys = material.keys or re.findall(r"(?m)^[\w-]+(?=\s*:)", material.text)
     names = ", ".join(map(repr, sorted(set(keys))[:_SHOWN_KEYS])) or "no keys"
@@ -84,12 +80,13 @@ def _unknown(material: Material) -> UsageError:
 
 def _convert_export(export: Export, folder: Path) -> Iterator[str]:
     if not export.questions:
-        left = "; ".join(f"{what}: {number}" for what, number in export.left.items()) or "it is empty"
+        left = "; ".join(map("{0[0]}: {0[1]}".format, export.left.items())) or "it is empty"
         raise UsageError(f"{export.path}: {export.form_name}, has no questions to convert ({left}).")
     written = _write(folder, export.path.stem, export.questions)
     yield f"{export.path}: {export.form_name}, {counted(len(export.questions), 'question')}"
     yield f"  wrote {written}"
-    yield from (f"  not carried over: {what}: {number}" for what, number in sorted(export.left.items()))
+    for what, number in sorted(export.left.items()):
+        yield f"  not carried over: {what}: {number}"
 
 
 def _write(folder: Path, dataset_name: str, questions: Sequence[Question]) -> Path:
@@ -119,8 +116,8 @@ def _convert(path: Path, folder: Path, agents: dict[str, Path]) -> Iterator[str]
         )
     written = write_results(old.outcomes, aggregate(old.outcomes), folder, Redactor([]))
     yield f"{path}: {counted(len(old.outcomes.records), 'question')}"
-    yield from (f"  wrote {each}" for each in (*written.questions, written.predictions, written.summary))
-    yield from (f"  not carried over: {each}" for each in old.lost)
+    yield from map("  wrote {}".format, (*written.questions, written.predictions, written.summary))
+    yield from map("  not carried over: {}".format, old.lost)
 
 
 def _convert_conversations(path: Path, folder: Path) -> Iterator[str]:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from html import unescape
+from os.path import exists
 from typing import Any
 
 from pytest_ragcheck.errors import DatasetError
 from pytest_ragcheck.questions.datasets.dataset_files import rows_of_file
-from pytest_ragcheck.questions.exports.export import Export, Form, further, keep, text_of
-from pytest_ragcheck.questions.exports.material import Material, read_material, texts_of
+from pytest_ragcheck.questions.exports.export import Export, Form, further, items_of, text_of, texts_among
+from pytest_ragcheck.questions.exports.material import Material, read_material
 from pytest_ragcheck.questions.question import RETRIEVAL_ALONE, GoldPassage
 from pytest_ragcheck.redaction.printable import sound
 
@@ -54,7 +55,7 @@ def _columns(material: Material) -> list[str]:
 
 
 def _is_beir(material: Material) -> bool:
-    return all((material.path / name).exists() for name in ("corpus.jsonl", "queries.jsonl", "qrels"))
+    return all(map(exists, map(material.path.joinpath, ("corpus.jsonl", "queries.jsonl", "qrels"))))
 
 
 def _read_topics(material: Material, export: Export) -> None:
@@ -62,15 +63,16 @@ def _read_topics(material: Material, export: Export) -> None:
     for qrels in material.qrels:
         for topic, documents in _judged(export, qrels, _QREL, "four columns").items():
             judged.setdefault(topic, {}).update(documents)
-    topics = list(_topics(material))
-    export.leave(_WITHOUT_TEXT, len(judged.keys() - {number for number, *_ in topics}))
-    for number, text, metadata in topics:
+    unnamed = set(judged)
+    for number, text, metadata in _topics(material):
+        unnamed.discard(number)
         gold = tuple(GoldPassage(doc_id=sound(document)) for document in judged.get(number, ()))
         if material.qrels and not gold:
             export.leave(_UNJUDGED)
             continue
         tier = {"tier": RETRIEVAL_ALONE} if gold else {}
         export.add(text, given_id=number, gold=gold, metadata=metadata, **tier)
+    export.leave(_WITHOUT_TEXT, len(unnamed))
 
 
 def _topics(material: Material) -> Iterator[tuple[str, str, dict[str, Any]]]:
@@ -99,11 +101,7 @@ def _topics(material: Material) -> Iterator[tuple[str, str, dict[str, Any]]]:
 
 
 def _judged(export: Export, qrels: Material, form: re.Pattern[str], columns: str) -> dict[str, dict[str, None]]:
-    """
-    The relevant documents of each judged query; relevance is yes or no in a question file.
-
-    Each line has the *form*; a header is skipped.
-    """
+    # The relevant documents of each judged query; relevance is yes or no in a question file.
     judged: dict[str, dict[str, None]] = {}
     for number, line in enumerate(qrels.text.split("\n"), start=1):
         if not line.strip() or (number == 1 and line.rstrip().endswith(_HEADER)):
@@ -136,10 +134,9 @@ def _read_beir(material: Material, export: Export) -> None:
     for row in rows_of_file(material.path / "corpus.jsonl"):
         if (name := row.text("_id")) in wanted:
             title, text = row.optional_text("title"), row.optional_text("text")
-            # A context with the title above the text has the text too, but a short text alone is no such passage.
+            # A system may return the text alone, and a context with the title above the text has the text too.
             texts[name] = sound(text or title or "")
-            if title and text:
-                export.leave("titles of documents with a text")
+            export.leave("titles of documents with a text", bool(title and text))
         else:
             export.leave(_UNNAMED)
     if missing := sorted(wanted - texts.keys()):
@@ -155,13 +152,11 @@ def _read_beir(material: Material, export: Export) -> None:
         if not documents:
             export.leave(_UNJUDGED)
             continue
-        metadata = further(row.columns, "_id", "text")
-        keep(metadata, "splits", list(splits[query]))
         export.add(
             row.text("text"),
             given_id=query,
             gold=tuple(GoldPassage(doc_id=name, text=texts[name]) for name in documents),
-            metadata=metadata,
+            metadata={**further(row.columns, "_id", "text"), "splits": list(splits[query])},
             tier=RETRIEVAL_ALONE,
         )
     export.leave(_WITHOUT_TEXT, len(judged))
@@ -177,7 +172,7 @@ def _read_pairs(material: Material, export: Export) -> None:
     relevant: Mapping[str, Any] = material.document["relevant_docs"]
     named: set[str] = set()
     for query, text in material.document["queries"].items():
-        names = texts_of(relevant.get(query))
+        names = texts_among(items_of(relevant.get(query)))
         for name in names:
             if text_of(corpus.get(name)) is None:
                 what = f"'relevant_docs' of {query!r} has {name!r}, which has no text in 'corpus'"
@@ -188,7 +183,7 @@ def _read_pairs(material: Material, export: Export) -> None:
             text, given_id=query, gold=[GoldPassage(doc_id=name, text=text_of(corpus[name]) or "") for name in names]
         )
     export.leave(_UNNAMED, len(corpus.keys() - named))
-    export.leave(_WITHOUT_TEXT, len(relevant.keys() - material.document["queries"].keys()))
+    export.leave(_WITHOUT_TEXT, len(relevant.keys() - material.document["queries"]))
 
 
 FORMS = (

@@ -13,7 +13,6 @@ from typing import Any
 from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.package_text import package_text
 from pytest_ragcheck.questions.exports.material import Material, value_of
-from pytest_ragcheck.questions.fields.key_names import PASSAGE
 from pytest_ragcheck.questions.question import GoldPassage, Question, in_conversation
 from pytest_ragcheck.questions.question_ids import derived_id, usable_id
 from pytest_ragcheck.redaction.printable import sound
@@ -21,7 +20,7 @@ from pytest_ragcheck.redaction.printable import sound
 NAMES: Mapping[str, Sequence[str]] = json.loads(package_text("questions/exports/names.json"))
 """Names of questions and answers in inputs and outputs, in the order of preference, and of promptfoo's assertions."""
 
-_OF_PASSAGES = {**PASSAGE.real_names, "doc_uri": "doc_id", "as": ""}
+_NONE: tuple[object, ...] = (None, "", [], {})
 
 UNJUDGED: Mapping[str, float] = {"answer_correctness": 0.0, "groundedness": 0.0}
 """Thresholds of a turn that is asked only as context of the turns after it."""
@@ -68,21 +67,24 @@ class Export:
         """
         Add a question; of several *texts* the last is judged, and the others are the turns asked before it.
 
-        A row without a text to ask is counted instead. *expected* may be a list, the best answer first. Further
-        *fields* are those of `Question`. All texts may be blank, no text, or hold lone surrogates.
+        *expected* may be a list, the best answer first. Values may be blank, no text, or hold lone surrogates.
         """
         asked = texts_among(texts)
         if not asked:
             self.leave("rows without a question")
             return
         kept = dict(metadata or {})
-        what = "expected answers that are no text, or of unanswerable questions"
-        accepted = self._texts(kept, "expected_answer", expected, what, is_asserted=fields.get("answerable", True))
-        ids = self._texts(kept, "id", [given_id], "ids that are no text")
+        accepted = self._texts(kept, "expected_answer", expected, fields.get("answerable", True))
+        ids = self._texts(kept, "id", [given_id])
         for key in ("must_mention", "must_not_mention"):
-            fields[key] = tuple(self._texts(kept, key, fields.get(key), f"values of {key} that are no text"))
-        question_id = self._unique(usable_id(ids[0] if ids else derived_id(asked[0])))
-        self.leave("ids with characters that a test cannot have (replaced)", ids != [*map(usable_id, ids)])
+            fields[key] = tuple(dict.fromkeys(self._texts(kept, key, fields.get(key))))
+        base = question_id = usable_id(ids[0] if ids else derived_id(asked[0]))
+        self.leave("ids with characters that a test cannot have (replaced)", ids not in ([], [base]))
+        number = 1
+        while question_id in self._ids:
+            number += 1
+            question_id = f"{base}-{number}"
+        self._ids.add(question_id)
         last = Question(
             dataset_name=self.path.stem,
             id=question_id,
@@ -98,23 +100,14 @@ class Export:
         ]
         self.questions += in_conversation(question_id, [*earlier, last]) if earlier else [last]
 
-    def _texts(self, kept: dict[str, Any], key: str, given: Any, what: str, *, is_asserted: bool = True) -> list[str]:
-        # The texts in *given*. All of *given* is *kept* too if other values are in it, or nothing is asserted.
+    def _texts(self, kept: dict[str, Any], key: str, given: Any, is_asserted: bool = True) -> list[str]:
+        # The texts in *given*. All of it is *kept* if something in it is not returned.
         values = given if isinstance(given, (list, tuple)) else [given]
-        texts = texts_among(values)
-        others = [each for each in values if not isinstance(each, str) and each not in (None, [], {})]
-        if (not is_asserted and texts) or None in map(text_of, others):
-            self.leave(f"{what} (kept in metadata)")
+        texts = texts_among(values) if is_asserted else []
+        if len(texts) < sum(value_of(each) not in _NONE for each in values):
+            self.leave(f"values of {key} that the question cannot have (kept in metadata)")
             keep(kept, key, given)
-        return texts if is_asserted else []
-
-    def _unique(self, base: str) -> str:
-        unique, number = base, 1
-        while unique in self._ids:
-            number += 1
-            unique = f"{base}-{number}"
-        self._ids.add(unique)
-        return unique
+        return texts
 
 
 def text_of(value: Any) -> str | None:
@@ -128,6 +121,13 @@ def texts_among(values: Iterable[Any]) -> list[str]:
     return list(map(str.strip, filter(None, map(text_of, values))))
 
 
+def items_of(cell: Any) -> list[Any]:
+    value = value_of(cell)
+    if isinstance(value, list):
+        return value
+    return [] if value in (None, "nan") else [cell]  # a text may have brackets, and pandas writes nan
+
+
 def passages(export: Export, value: Any, *, separator: str = "") -> tuple[GoldPassage, ...]:
     """The passages in a text, in an object with a text or an id, or in a list; others are counted."""
     found = []
@@ -136,13 +136,13 @@ def passages(export: Export, value: Any, *, separator: str = "") -> tuple[GoldPa
         value = value.split(separator)
     for each in value if isinstance(value, (list, tuple)) else [value]:
         fields = each if isinstance(each, Mapping) else {"text": each}
-        texts = ((_OF_PASSAGES.get(key), text_of(part)) for key, part in fields.items())
-        parts = {name: text for name, text in texts if name and text}
-        if parts:
-            found.append(GoldPassage(**{"text": "", **parts}))
-            if len(parts) < sum(part not in (None, "", [], {}) for part in fields.values()):
-                export.leave("values of gold passages other than a text and a doc_id")
-            if re.fullmatch(r".{,80}\.[a-zA-Z]\w+", parts.get("text", "")) and "doc_id" not in parts:
+        text = text_of(fields.get("text", fields.get("content", fields.get("page_content"))))
+        doc_id = text_of(fields.get("doc_id", fields.get("doc_uri")))
+        if text or doc_id:
+            found.append(GoldPassage(doc_id=doc_id, text=text or ""))
+            more = sum(map(bool, fields.values())) > bool(text) + bool(doc_id)
+            export.leave("values of gold passages beside a text and a doc_id", more)
+            if not doc_id and re.fullmatch(r".{,80}\.[a-zA-Z]\w+", text or ""):
                 export.leave('file names as gold passages, read as texts; write {"doc_id": "terms.md"}')
         elif each and not isinstance(each, str):
             export.leave("gold passages without a text or doc_id")
@@ -161,7 +161,7 @@ def further(row: Mapping[str, Any], *carried: str | None, mapping: str = "metada
 
 def keep(values: dict[str, Any], key: str, value: Any) -> None:
     """Put *value*, unless it is empty, under *key*, or under the key with `.1` if another value is there."""
-    if value not in (None, "", [], {}):
+    if value not in _NONE:
         while key in values and values[key] != value:
             key += ".1"
         values[key] = value

@@ -13,14 +13,16 @@ from pytest_ragcheck.questions.exports.export import (
     Export,
     Form,
     further,
+    items_of,
     keep,
     message_text,
     passages,
     role_of,
     text_of,
+    texts_among,
     user_texts,
 )
-from pytest_ragcheck.questions.exports.material import Material, lists_in, texts_of, value_of
+from pytest_ragcheck.questions.exports.material import Material, lists_in, value_of
 
 ASKED = NAMES["questions"]
 """Names of the text to ask, in the order of preference."""
@@ -76,7 +78,7 @@ def _read_mlflow(material: Material, export: Export) -> None:
         _add(
             export,
             value_of(row.get(asked)),
-            value_of(every.get("expected_response")) or " ".join(texts_of(every.get("expected_facts"))),
+            value_of(every.get("expected_response")) or " ".join(texts_among(items_of(every.get("expected_facts")))),
             given_id=row.get("request_id"),
             gold=passages(export, every.get("expected_retrieved_context")),
             metadata=further(every, "request_id", asked, "expectations", *_EXPECTED),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -186,12 +186,7 @@ def _objects(document: Any) -> Rows:
 
 
 def table_rows(path: Path, text: str) -> Rows:
-    """
-    The rows of CSV with a header; none if the first line has no delimiter.
-
-    Raises:
-        DatasetError: A row cannot be read.
-    """
+    """The rows of CSV, or a DatasetError about one; none if the header has no delimiter."""
     separator = SEPARATOR_LINE.match(text)
     begin = separator.end() if separator else 0
     header = text[begin:].split("\n", 1)[0]
@@ -239,9 +234,3 @@ def _plain(node: Node | None) -> Any:
         with suppress(ValueError):  # a text, or a whole number with too many digits
             return _json(re.sub(r"^(-?)\.", r"\g<1>0.", node.text.lower()))
     return node.text
-
-
-def texts_of(value: Any) -> tuple[str, ...]:
-    value = value_of(value)
-    items: Sequence[Any] = value if isinstance(value, (list, tuple)) else [value]
-    return tuple(item for item in items if isinstance(item, str) and item.strip())

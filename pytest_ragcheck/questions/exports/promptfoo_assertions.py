@@ -30,14 +30,6 @@ class Assertions:
     left: list[Any] = field(default_factory=list)
     """The assertions that were not carried over, for the metadata."""
 
-    def keys(self) -> dict[str, Any]:
-        return {
-            "must_mention": tuple(dict.fromkeys(self.must_mention)),
-            "must_not_mention": tuple(dict.fromkeys(self.must_not_mention)),
-            "thresholds": dict(self.thresholds),
-            "answerable": not self.is_refused,
-        }
-
     def read(self, assertions: Iterable[Any]) -> None:
         """Convert each assertion, and those in a set without a threshold."""
         for assertion in assertions:
@@ -168,5 +160,4 @@ def _compiles(mention: str) -> bool:
 
 
 def has_template(value: Any) -> bool:
-    texts = value if isinstance(value, list) else [value]
-    return any(isinstance(each, str) and ("{{" in each or "{%" in each or each.startswith("file://")) for each in texts)
+    return re.search(r"\{[{%]|file://", str(value)) is not None

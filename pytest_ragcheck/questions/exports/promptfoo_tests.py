@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
@@ -16,12 +17,6 @@ from pytest_ragcheck.questions.exports.promptfoo_assertions import Assertions, h
 
 _EXPECTED = re.compile(r"__expected\d*")
 _PLACEHOLDER = re.compile(r"\{\{\s*([A-Za-z_]\w*)\s*\}\}")
-
-_MOST_NESTED = 5
-"""Levels of variables inside variables, as in promptfoo."""
-
-_MOST_FILLED = 100
-"""Placeholders of a text in one level; the limits keep a text that names itself short."""
 
 # The endpoint takes the place of the last three, which select the system under test.
 _TEST_KEYS = ("vars", "assert", "description", "metadata", "provider", "providers", "prompts")
@@ -102,7 +97,7 @@ def _add(export: Export, test: Mapping[str, Any], default: Mapping[str, Any], as
     choices = [value if isinstance(value, list) and value else [value] for value in given.values()]
     for values in product(*choices):
         written = variables = dict(zip(given, values, strict=True))
-        for _ in range(_MOST_NESTED):
+        for _ in range(5):  # levels of variables inside variables, as in promptfoo
             variables = _rendered(variables, written)
         name = _name_of_question(variables, asked)
         if name is None or str(variables[name]).startswith("file://"):
@@ -116,7 +111,15 @@ def _add(export: Export, test: Mapping[str, Any], default: Mapping[str, Any], as
         kept = dict(metadata)
         keep(kept, "vars", further)
         keep(kept, "not_carried_over", assertions.left)
-        export.add(variables[name], expected=assertions.expected, metadata=kept, **assertions.keys())
+        export.add(
+            variables[name],
+            expected=assertions.expected,
+            must_mention=assertions.must_mention,
+            must_not_mention=assertions.must_not_mention,
+            thresholds=assertions.thresholds,
+            answerable=not assertions.is_refused,
+            metadata=kept,
+        )
 
 
 def _name_of_question(variables: Mapping[str, Any], asked: Sequence[str]) -> str | None:
@@ -128,21 +131,12 @@ def _name_of_question(variables: Mapping[str, Any], asked: Sequence[str]) -> str
 
 
 def _rendered(value: Any, variables: Mapping[str, Any]) -> Any:
-    if isinstance(value, str):
-        return _PLACEHOLDER.sub(lambda found: _filled(found, variables), value, _MOST_FILLED)
-    if isinstance(value, list):
-        return [_rendered(each, variables) for each in value]
-    if isinstance(value, Mapping):
-        return {key: _rendered(each, variables) for key, each in value.items()}
-    return value
+    # A variable that is no text stays a placeholder. The limit keeps a text that names itself short.
+    def text(found: re.Match[str]) -> str:
+        each = variables.get(found[1])
+        return json.dumps(each if isinstance(each, str) else text_of(each) or found[0])[1:-1]
 
-
-def _filled(found: re.Match[str], variables: Mapping[str, Any]) -> str:
-    # A placeholder stays if its variable is no text, or a file, because the text of the file is not read.
-    value = variables.get(found[1])
-    if isinstance(value, str):
-        return found[0] if value.startswith("file://") else value
-    return text_of(value) or found[0]
+    return json.loads(_PLACEHOLDER.sub(text, json.dumps(value), 100))
 
 
 def _mapping(value: Any) -> Mapping[str, Any]:

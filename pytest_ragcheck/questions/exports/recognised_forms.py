@@ -14,8 +14,8 @@ from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.package_text import package_text
 from pytest_ragcheck.questions.exports import beir_trec, inputs_outputs, promptfoo_tests
 from pytest_ragcheck.questions.exports.beir_trec import is_qrels
-from pytest_ragcheck.questions.exports.export import Export, Form, further, passages, user_texts
-from pytest_ragcheck.questions.exports.material import Material, lists_in, read_material, value_of
+from pytest_ragcheck.questions.exports.export import Export, Form, further, items_of, passages, user_texts
+from pytest_ragcheck.questions.exports.material import Material, lists_in, read_material, table_rows, value_of
 from pytest_ragcheck.questions.fields.key_names import INVERTED, QUESTION
 from pytest_ragcheck.questions.nodes.node_values import FLAGS
 
@@ -63,22 +63,15 @@ def _read_columns(
             *(user_texts(value_of(cells("before"))) or []),
             *([asked] if messages is None else messages),
             given_id=cells("id"),
-            expected=[*_items(cells("expected_answer")), *_items(cells("all_acceptable_answers"))],
+            expected=[*items_of(cells("expected_answer")), *items_of(cells("all_acceptable_answers"))],
             gold=found if answerable else (),
             distractors=() if answerable else found,
             answerable=answerable,
-            must_mention=_items(cells("must_mention")),
-            must_not_mention=_items(cells("must_not_mention")),
+            must_mention=items_of(cells("must_mention")),
+            must_not_mention=items_of(cells("must_not_mention")),
             metadata=metadata,
         )
         export.leave_unasserted(row, *unasserted)
-
-
-def _items(cell: Any) -> list[Any]:
-    value = value_of(cell)
-    if isinstance(value, list):
-        return value
-    return [] if value in (None, "nan") else [cell]  # a text may have brackets, and pandas writes nan
 
 
 def _form(name: str, have: Iterable[str], one_of: Iterable[str], **columns: Any) -> Form:
@@ -188,4 +181,6 @@ def _read(material: Material) -> Export | Material:
                 for beside in lists.keys() - {name} if name else ():
                     export.leave(f"rows of the list {beside!r}", len(lists[beside]))
                 return export
+    if "\t" in material.text.partition("\n")[0]:
+        table_rows(material.path, material.text)
     return material

@@ -175,20 +175,18 @@ def test_a_gold_passage_that_cannot_be_read_is_listed(
     assert [each.get("gold_passages", []) for each in questions] == [[], [{"text": RULE}]]
 
 
-def test_a_gold_passage_has_the_names_of_question_files_and_its_other_values_are_listed(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_other_values_of_gold_passages_are_listed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     passages = [
-        {"id": "terms", "page_content": RULE, "score": None, "metadata": {}},
-        {"_id": "fees", "passage": "Returns", "title": "Fees"},
+        {"doc_id": "terms", "page_content": RULE, "score": None, "metadata": {}},
+        {"_id": "fees", "text": "Returns"},
         {"doc_id": "lamps", "text": ["Lamps"]},
         {"doc_id": "shoes", "as": "staff"},
     ]
     left, [question] = convert(tmp_path, capsys, "a.json", json.dumps([{"question": WHO, "gold_passages": passages}]))
-    assert left == ["values of gold passages other than a text and a doc_id: 3"]
+    assert left == ["values of gold passages beside a text and a doc_id: 3"]
     assert question["gold_passages"] == [
         {"doc_id": "terms", "text": RULE},
-        {"doc_id": "fees", "text": "Returns"},
+        {"text": "Returns"},
         {"doc_id": "lamps"},
         {"doc_id": "shoes"},
     ]
@@ -210,7 +208,7 @@ def test_answers_with_a_bar_are_one_answer_and_listed(tmp_path: Path, capsys: py
     assert questions[0]["all_acceptable_answers"] == ["30 days", "30|thirty days"]
 
 
-NO_ANSWER = "expected answers that are no text, or of unanswerable questions (kept in metadata): 1"
+NO_ANSWER = "values of expected_answer that the question cannot have (kept in metadata): 1"
 
 
 def test_values_that_are_no_texts_are_kept_in_metadata_and_listed(
@@ -223,9 +221,9 @@ def test_values_that_are_no_texts_are_kept_in_metadata_and_listed(
     left, [question] = convert(tmp_path, capsys, "a.json", json.dumps([row]))
     assert left == [
         NO_ANSWER,
-        "ids that are no text (kept in metadata): 1",
-        "values of must_mention that are no text (kept in metadata): 1",
-        "values of must_not_mention that are no text (kept in metadata): 1",
+        "values of id that the question cannot have (kept in metadata): 1",
+        "values of must_mention that the question cannot have (kept in metadata): 1",
+        "values of must_not_mention that the question cannot have (kept in metadata): 1",
     ]
     assert (question["all_acceptable_answers"], question["must_mention"]) == ([CUSTOMER], ["customer"])
     assert question["metadata"] == {

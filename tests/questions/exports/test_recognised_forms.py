@@ -304,10 +304,10 @@ def test_a_value_whose_key_the_metadata_has_gets_another_key(
 
 
 def test_other_values_of_a_query_of_beir_go_to_its_metadata(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    query = {"_id": "q1", "text": WHO, "narrative": "Costs", "metadata": {"splits": "a"}}
+    query = {"_id": "q1", "text": WHO, "narrative": "Costs", "metadata": {"level": "easy"}}
     write_beir(tmp_path / "beir", queries_jsonl=json.dumps(query))
     _, [question] = convert(tmp_path, capsys, "beir")
-    assert question["metadata"] == {"splits": "a", "narrative": "Costs", "splits.1": ["dev", "test"]}
+    assert question["metadata"] == {"level": "easy", "narrative": "Costs", "splits": ["dev", "test"]}
 
 
 @pytest.mark.parametrize("context", ["Ships tomorrow morning.", "Shipping info\nShips tomorrow morning."])
@@ -787,7 +787,7 @@ def test_variables_of_promptfoo_may_have_variables(tmp_path: Path, capsys: pytes
         ({"question": "{{ who | upper }}?", "who": "we"}, "{{ who | upper }}?"),
         ({"question": "{{ who }}?"}, "{{ who }}?"),
         ({"question": "{{ who }}?", "who": {"name": "we"}}, "{{ who }}?"),
-        ({"question": "{{ who }}?", "who": "file://who.txt"}, "{{ who }}?"),
+        ({"question": "Do {{ who }}?", "who": "file://who.txt"}, "Do file://who.txt?"),
         ({"question": "{{ who }}?", "who": "{{ you }}", "you": "{{ who }}"}, "{{ you }}?"),
     ],
 )
@@ -873,7 +873,7 @@ OUT_OF_SCOPE = {
     "question": WHO, "reference_answer": "This question can not be answered by the context.",
     "reference_context": RULE, "conversation_history": [], "metadata": {"question_type": "out of scope"},
 }  # fmt: skip
-NO_ANSWER = "expected answers that are no text, or of unanswerable questions (kept in metadata): 1"
+NO_ANSWER = "values of expected_answer that the question cannot have (kept in metadata): 1"
 
 
 def test_a_system_must_decline_to_answer_questions_out_of_scope(
