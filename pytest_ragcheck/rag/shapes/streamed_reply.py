@@ -201,6 +201,8 @@ class StreamedReply:
         if piece:
             self.first_token_seconds = self.first_token_seconds or time.perf_counter() - self._started
             self._pieces.append(piece)
+            # An agent ends its tool calls in this way too.
+            self._has_ended = self._has_ended and not piece.strip()
 
     def _value(self, event: StreamEvent) -> Any:
         start, is_text = event.data.lstrip()[:1], event.type in self._text_types

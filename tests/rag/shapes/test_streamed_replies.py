@@ -145,6 +145,11 @@ def delta(text: str | None = None, **more: Any) -> dict[str, Any]:
             id="openai-chat",
         ),
         pytest.param(
+            streamed([sse(delta(finish_reason="tool_calls") | END, delta("30 däys", finish_reason="stop"), delta(""))]),
+            OPENAI,
+            id="an agent that calls tools, and an empty piece after its end",
+        ),
+        pytest.param(
             streamed(
                 [
                     b"event: ping\n\n",
@@ -278,6 +283,13 @@ def test_the_ids_of_replaced_contexts_are_not_those_of_the_last_ones(
             "endpoint_stream",
             "breaks off after event 2, before its end (choices[0].finish_reason)",
             id="without its end",
+        ),
+        pytest.param(
+            streamed([sse(delta(finish_reason="tool_calls"), delta("30") | END)]),
+            OPENAI,
+            "endpoint_stream",
+            "breaks off after event 2, before its end (choices[0].finish_reason)",
+            id="without its end after tool calls",
         ),
         pytest.param(
             raw(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n5\r\ndata:"),
