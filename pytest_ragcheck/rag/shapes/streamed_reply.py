@@ -119,13 +119,13 @@ class StreamedReply:
         parts = self._reading.parts
         text = self._text()
         wanted = ("contexts",) if parts.answer is None else ("answer", "contexts")
-        if missing := [field for field in wanted if field not in self._found]:
+        if missing := next((field for field in wanted if field not in self._found), ""):
             from pytest_ragcheck.rag.shapes.reply_search import with_messages
             from pytest_ragcheck.rag.shapes.variants import fitting_events
 
             setting = fitting_events(self.firsts, self.values)
-            fitting = f"= {setting}" if setting else f"so that {missing[0]}=EXPRESSION finds it in an event."
-            found = f"no event of the stream has the {missing[0]}; the first is {named(self.firsts[0])}"
+            fitting = f"= {setting}" if setting else f"so that {missing}=EXPRESSION finds it in an event."
+            found = f"no event of the stream has the {missing}, or it ended early; the first is {named(self.firsts[0])}"
             raise ReplyMismatch(with_messages(found, self.values), f"Set rag_response {fitting}")
         if self._gap:
             raise ReplyMismatch(self._gap, f"Correct contexts={parts.contexts.text}, or fix the event.")
