@@ -14,7 +14,11 @@ from pytest_ragcheck.rag.body.excerpt import excerpt, keys_of, named, named_erro
 from pytest_ragcheck.rag.body.json_body import parse_json
 
 _KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_UNFINISHED = {"length": "the token limit was reached", "content_filter": "a filter blocked it"}
+_UNFINISHED = {
+    "length": "the token limit was reached",
+    "content_filter": "a filter blocked it",
+    "tool_calls": "the model ended with a tool call",
+}
 _FAILED = ("false", "error", "failed", "failure")
 _ODD = re.compile(r"[-#%+/;^~]|[^\x00-\x7f]")
 _SEE = " (ragcheck docs how-to/own-endpoint-shape)"
@@ -64,8 +68,10 @@ class Expression:
                 return named_error(place.get("message") or failed)
             if unfinished and (details := place.get("incomplete_details")):  # of OpenAI's Responses API
                 return named_error(details)
-            if unfinished and (why := _UNFINISHED.get(str(reason := place.get("finish_reason")))):
-                return f'finish_reason "{reason}" ({why})'
+            reason = str(place.get("finish_reason"))
+            # The answer may be an argument of the tool.
+            if unfinished and reason in _UNFINISHED and f"{reason}[" not in self.text:
+                return f'finish_reason "{reason}" ({_UNFINISHED[reason]})'
         return ""
 
     def dead_end(self, reply: object) -> str:

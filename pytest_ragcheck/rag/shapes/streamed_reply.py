@@ -21,7 +21,7 @@ _DONE = b"[DONE]"
 
 _SEE_THE_LOG = "See the endpoint's log."
 _FIX_THE_CAUSE = "Fix its cause in the RAG system."
-_UNFINISHED = re.compile(rb'"(?:length|content_filter|incomplete_details|success|ok|status)"')
+_UNFINISHED = re.compile(rb'"(?:length|content_filter|tool_calls|incomplete_details|success|ok|status)"')
 
 _CITES = re.compile(r"^(?:source|citation)-|\bcitation\.")
 _EVENT_LINE = re.compile(rb"(?:^|[\r\n]|\xef\xbb\xbf)(?:data|event|id|retry)?:")
@@ -236,5 +236,7 @@ class StreamedReply:
         if error:
             found = f"event {self._events} of the stream reports an error: {error}"
             raise ReplyMismatch(found, _FIX_THE_CAUSE)
+        if b'"stop"' in event.data and "tool_calls" in self._unfinished:
+            self._unfinished = ""
         for part in (value, response) if _UNFINISHED.search(event.data) else ():
-            self._unfinished = self._unfinished or expression.error_in(part, unfinished=True)
+            self._unfinished = expression.error_in(part, unfinished=True) or self._unfinished

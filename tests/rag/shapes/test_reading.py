@@ -245,7 +245,12 @@ def test_a_search_without_a_hit_has_found_nothing():
 
 @pytest.mark.parametrize("content", ["", " ", None])
 @pytest.mark.parametrize(
-    ("reason", "why"), [("length", "the token limit was reached"), ("content_filter", "a filter blocked it")]
+    ("reason", "why"),
+    [
+        ("length", "the token limit was reached"),
+        ("content_filter", "a filter blocked it"),
+        ("tool_calls", "the model ended with a tool call"),
+    ],
 )
 def test_a_completion_that_ends_before_its_text_is_no_abstention(reason, why, content):
     reply = {"choices": [{"message": {"content": content}, "finish_reason": reason}]}
@@ -258,6 +263,12 @@ def test_a_completion_that_ends_before_its_text_is_no_abstention(reason, why, co
 def test_a_completion_with_a_text_or_another_end_is_an_answer(content, reason):
     reply = {"choices": [{"message": {"content": content}, "finish_reason": reason}]}
     assert read(reply, "`[]`", "choices[0].message.content").text == content
+
+
+def test_an_empty_answer_in_the_arguments_of_a_tool_is_an_abstention():
+    message = {"content": None, "tool_calls": [{"function": {"arguments": '{"answer": ""}'}}]}
+    reply = {"choices": [{"message": message, "finish_reason": "tool_calls"}]}
+    assert read(reply, "`[]`", "from_json(choices[0].message.tool_calls[0].function.arguments).answer").text == ""
 
 
 def test_a_text_that_is_cut_off_is_not_named_in_place_of_missing_contexts():

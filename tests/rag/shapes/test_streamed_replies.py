@@ -389,6 +389,13 @@ def test_the_ids_of_replaced_contexts_are_not_those_of_the_last_ones(
             id="an answer that is cut off before its text",
         ),
         pytest.param(
+            streamed([sse(delta(finish_reason="tool_calls") | END)]),
+            OPENAI,
+            "endpoint_stream",
+            'the stream has no answer but an error: finish_reason "tool_calls" (the model ended with a tool call)',
+            id="an agent that stops after its tool call",
+        ),
+        pytest.param(
             streamed([sse(delta(finish_reason="content_filter") | END)]),
             {"response": "answer=choices[0].delta.content contexts=contexts"},
             "endpoint_stream",
@@ -794,6 +801,11 @@ def test_a_stream_without_contexts_is_an_error_that_names_the_answer(chunks: lis
     )
     answer = ask(streamed(chunks), response=f"answer={expression} contexts=`[]`")
     assert (answer.text, answer.contexts) == ("30 days", ())
+
+
+def test_an_agent_that_goes_on_after_its_tool_call_may_decline_by_an_empty_answer() -> None:
+    events = [delta(finish_reason="tool_calls") | END, delta("", finish_reason="stop")]
+    assert ask(streamed([sse(*events)]), **OPENAI).text == ""
 
 
 @pytest.mark.parametrize("hits", [HITS, None])
