@@ -19,6 +19,7 @@ _UNFINISHED = {
     "content_filter": "a filter blocked it",
     "tool_calls": "the model ended with a tool call",
 }
+_CONTENT = re.compile(r"^(.*choices\[0\]\.\w+\.)content$")
 _FAILED = ("false", "error", "failed", "failure")
 _ODD = re.compile(r"[-#%+/;^~]|[^\x00-\x7f]")
 _SEE = " (ragcheck docs how-to/own-endpoint-shape)"
@@ -41,7 +42,8 @@ class Expression:
         self.is_key = _KEY.fullmatch(text) is not None
         """True if the expression is a single top-level key of the reply."""
 
-        self._compiled: Any = None if self.is_key else _compiled(text)
+        # OpenAI puts a refusal beside the content.
+        self._compiled: Any = None if self.is_key else _compiled(_CONTENT.sub(r"not_null(\g<0>, \1refusal)", text))
 
     def find(self, reply: object) -> Any:
         """The value in the reply; None without a match. A function that rejects a value raises a ValueError."""

@@ -265,6 +265,15 @@ def test_a_completion_with_a_text_or_another_end_is_an_answer(content, reason):
     assert read(reply, "`[]`", "choices[0].message.content").text == content
 
 
+@pytest.mark.parametrize("path", ["choices[0].message", "body.choices[0].message"])
+def test_a_refusal_beside_a_null_content_is_the_answer(path):
+    message: dict[str, str | None] = {"content": None, "refusal": "I can't help with that."}
+    reply = {"choices": [{"message": message}], "body": {"choices": [{"message": message}]}}
+    assert read(reply, "`[]`", f"{path}.content").text == "I can't help with that."
+    message["refusal"] = None
+    assert mismatch(reply, "`[]`", f"{path}.content").found.endswith(f"finds nothing: {path}.content is null")
+
+
 def test_an_empty_answer_in_the_arguments_of_a_tool_is_an_abstention():
     message = {"content": None, "tool_calls": [{"function": {"arguments": '{"answer": ""}'}}]}
     reply = {"choices": [{"message": message, "finish_reason": "tool_calls"}]}

@@ -808,6 +808,12 @@ def test_an_agent_that_goes_on_after_its_tool_call_may_decline_by_an_empty_answe
     assert ask(streamed([sse(*events)]), **OPENAI).text == ""
 
 
+def test_the_pieces_of_a_refusal_are_the_answer() -> None:
+    refusals = [delta(None, delta={"refusal": text}) for text in ("I can't ", "help.")]
+    answer = ask(streamed([sse(delta("", refusal=None), *refusals, delta(finish_reason="stop") | END)]), **OPENAI)
+    assert answer.text == "I can't help."
+
+
 @pytest.mark.parametrize("hits", [HITS, None])
 def test_a_stream_may_leave_out_the_contexts_if_the_setting_says_so(hits: list[dict[str, str]] | None) -> None:
     stream = streamed([sse(*([{"sources": hits}] if hits else []), {"token": "30 "}, {"token": "days"})])
