@@ -47,6 +47,9 @@ class RagAnswer:
     session: str | float | None = None
     """The session that the reply names, a text or a number, for the next turn; None if it names none."""
 
+    unfinished: str = ""
+    """Why the reply is incomplete; empty if it is complete."""
+
     extra: Mapping[str, Any] = field(default_factory=dict)
     """Keys of the reply beyond the contract, unchanged."""
 

@@ -255,6 +255,8 @@ def reason_for(
         reasons.append(f"expected {question.expected_answer!r}")
     if not short.keys().isdisjoint(RETRIEVAL):
         reasons.append(_retrieval_reason(question, answer))
+    if short and answer.unfinished:
+        reasons.append(f"the reply is unfinished: {answer.unfinished}")
     return "; ".join(filter(None, (*reasons, decision.error)))
 
 

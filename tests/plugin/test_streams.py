@@ -6,6 +6,8 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 from tests.harness import two_ways
 from tests.servers.fake_endpoint import FakeEndpoint, chunked
 
@@ -23,7 +25,9 @@ def run_over(project: Project, stream: list[bytes], *arguments: str) -> Run:
         return project.run(f"--rag-url={endpoint.url}", "--rag-judge=offline", *arguments)
 
 
-WHOLE = events({"answer": "Within"}, {"answer": " 30 days."}, {"contexts": ["Refunds are possible within 30 days."]})
+LIMIT = '; the reply is unfinished: finish_reason "length" (the token limit was reached)'
+CONTEXTS = {"contexts": ["Refunds are possible within 30 days."]}
+WHOLE = events({"answer": "Within"}, {"answer": " 30 days."}, CONTEXTS)
 
 
 @two_ways
@@ -61,6 +65,29 @@ def test_a_stream_that_breaks_off_is_an_error_of_its_own_kind(project: Project) 
     assert kind == "endpoint_stream"
     assert "the stream breaks off in the middle of event 4" in message
     assert run.verdicts == {"window": "ERROR"}
+
+
+@pytest.mark.parametrize(
+    ("stream", "note"),
+    [
+        (events({"answer": "Within", **CONTEXTS}, {"finish_reason": "length"}), LIMIT),
+        (events({"answer": "Within", "finish_reason": "length", **CONTEXTS}), LIMIT),
+        (events({"answer": "With", "finish_reason": "tool_calls", **CONTEXTS}, {"answer": "in"}), ""),
+        (events({"answer": "Within", "finish_reason": "stop", **CONTEXTS}), ""),
+    ],
+    ids=["after the text", "with the text", "going on", "ended"],
+)
+def test_the_failure_of_an_answer_that_was_cut_off_says_so(project: Project, stream: list[bytes], note: str) -> None:
+    run = run_over(project, stream)
+    [row] = run.predictions["predictions"]
+    assert row["reason"] == f'the answer does not have "30 days"{note}'
+    assert note in run.text
+
+
+def test_an_answer_that_was_cut_off_after_what_is_expected_passes_without_a_reason(project: Project) -> None:
+    run = run_over(project, [*WHOLE, *events({"finish_reason": "length"})])
+    [row] = run.predictions["predictions"]
+    assert (row["verdict"], row["reason"]) == ("PASS", "")
 
 
 def test_streams_can_be_refused(project: Project) -> None:

@@ -102,6 +102,7 @@ class Reading:
         found.update({field: self.part(field, reply) for field in ("source_ids", "session")})
         # The attributes of an object may be slow properties.
         beside = reply if isinstance(reply, Mapping) and not isinstance(reply, ObjectFields) else {}
+        found["unfinished"] = wanted.error_in(reply, beside_text=True, unfinished=True)
         return self.assemble(found, beside, reply)
 
     def part(self, field: str, reply: object) -> Any:
@@ -121,7 +122,9 @@ class Reading:
         extra = {key: value for key, value in beside.items() if key not in taken}
         ids = self._ids(found.get("source_ids"), len(contexts), reply)
         session = None if self.session is None else _session(found.get("session"), _label("session", self.session))
-        return RagAnswer(text=text, contexts=contexts, source_ids=ids, session=session, extra=extra)
+        return RagAnswer(
+            text=text, contexts=contexts, source_ids=ids, session=session, extra=extra, unfinished=found["unfinished"]
+        )
 
     def _ids(self, ids: object, contexts: int, reply: object) -> tuple[str, ...] | None:
         if self.source_ids is None or ids is None:

@@ -55,7 +55,7 @@ class StreamedReply:
 
         self._has_ended = False
         self._unfinished = ""
-        """Why an event calls the reply unfinished; counts only without an answer, or contexts asked alone."""
+        """Why an event calls the reply unfinished; an ERROR only without an answer, or contexts asked alone."""
 
         self._problem: ReplyMismatch | None = None
         self.is_done = False
@@ -129,7 +129,7 @@ class StreamedReply:
             raise ReplyMismatch(with_messages(found, self.values), f"Set rag_response {fitting}")
         if self._gap:
             raise ReplyMismatch(self._gap, f"Correct contexts={parts.contexts.text}, or fix the event.")
-        return parts.assemble(self._found | {"answer": text}, self.values)
+        return parts.assemble(self._found | {"answer": text, "unfinished": self._unfinished}, self.values)
 
     def _text(self) -> str:
         # The answer: the last piece if it repeats the text before it, otherwise the pieces together.
@@ -153,7 +153,7 @@ class StreamedReply:
             return
         self._events += 1
         value = self._value(event)
-        self._refuse_error(event, value)
+        unfinished = self._refuse_error(event, value)
         if event.type:  # for filters
             value = {"event": event.type, **(value if isinstance(value, dict) else {"data": value})}
         if self._events <= 100:
@@ -164,6 +164,7 @@ class StreamedReply:
                 self._keep(field, found, value)
         if isinstance(value, dict):
             self.values.update((key, each) for key, each in value.items() if each is not None)
+        self._unfinished = unfinished or self._unfinished
         end = self._reading.end
         self._has_ended = self._has_ended or (end is not None and bool(end.find(value)))
 
@@ -201,8 +202,8 @@ class StreamedReply:
         if piece:
             self.first_token_seconds = self.first_token_seconds or time.perf_counter() - self._started
             self._pieces.append(piece)
-            # An agent ends its tool calls in this way too.
-            self._has_ended = self._has_ended and not piece.strip()
+            if piece.strip():  # an agent ends its tool calls too
+                self._has_ended, self._unfinished = False, ""
 
     def _value(self, event: StreamEvent) -> Any:
         start, is_text = event.data.lstrip()[:1], event.type in self._text_types
@@ -221,7 +222,8 @@ class StreamedReply:
         except UnicodeDecodeError:
             raise ReplyMismatch(f"event {self._events} of the stream is not UTF-8", "Encode it as UTF-8.") from None
 
-    def _refuse_error(self, event: StreamEvent, value: object) -> None:
+    def _refuse_error(self, event: StreamEvent, value: object) -> str:
+        # Return why the event calls the reply unfinished.
         keys = value if isinstance(value, dict) else {}
         kinds = (event.type, keys.get("event"), keys.get("type"))
         response = keys.get("response")  # in events of OpenAI's Responses API
@@ -238,5 +240,6 @@ class StreamedReply:
             raise ReplyMismatch(found, _FIX_THE_CAUSE)
         if b'"stop"' in event.data and "tool_calls" in self._unfinished:
             self._unfinished = ""
-        for part in (value, response) if _UNFINISHED.search(event.data) else ():
-            self._unfinished = expression.error_in(part, unfinished=True) or self._unfinished
+        if not _UNFINISHED.search(event.data):
+            return ""
+        return expression.error_in(value, unfinished=True) or expression.error_in(response, unfinished=True)

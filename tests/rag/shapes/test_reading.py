@@ -262,7 +262,10 @@ def test_a_completion_that_ends_before_its_text_is_no_abstention(reason, why, co
 @pytest.mark.parametrize(("content", "reason"), [("Within 3", "length"), ("", "stop"), ("", None)])
 def test_a_completion_with_a_text_or_another_end_is_an_answer(content, reason):
     reply = {"choices": [{"message": {"content": content}, "finish_reason": reason}]}
-    assert read(reply, "`[]`", "choices[0].message.content").text == content
+    answer = read(reply, "`[]`", "choices[0].message.content")
+    assert answer.text == content
+    limit = 'finish_reason "length" (the token limit was reached)'
+    assert answer.unfinished == (limit if reason == "length" else "")
 
 
 @pytest.mark.parametrize("path", ["choices[0].message", "body.choices[0].message"])
