@@ -15,6 +15,18 @@ if TYPE_CHECKING:
     from tests.harness import Project
 
 
+CONSTANT = """
+import pytest
+
+from pytest_ragcheck import RagClient
+
+
+@pytest.fixture(scope="session")
+def rag_client():
+    return RagClient.from_callable(lambda query: {"answer": "14 days.", "contexts": ["Returns: 30 days."]})
+"""
+
+
 def test_it_has_the_numbers_the_reason_the_question_the_answer_and_the_contexts(project: Project) -> None:
     project.ask(
         bad("prices", expected_answer="30 days", all_acceptable_answers=["a month"], thresholds={"f1": 0.9}).but(
@@ -30,6 +42,20 @@ def test_it_has_the_numbers_the_reason_the_question_the_answer_and_the_contexts(
         "answer    30 days, for 5 euros.",
         "context 1 Refunds are possible for 30 days.",
         "context 2 Shipping is free.",
+    ]
+
+
+def test_its_heading_has_the_file_since_an_id_may_be_in_several(project: Project) -> None:
+    for file in ("billing", "chat/billing"):
+        project.write(f"{file}.rag.yaml", "questions: [{id: v1.2, question: How long?, expected_answer: 30 days}]")
+    project.write("conftest.py", CONSTANT)
+    run = project.run("-v", "--rag-judge=offline")
+    headings = [line.strip("_") for line in run.lines if line.startswith("___")]
+    assert headings == [" v1.2 (billing.rag.yaml) ", " v1.2 (chat/billing.rag.yaml) "]
+    # pytest would show a dot in the end of a node id as two colons.
+    assert [line.split()[0] for line in run.lines if "%]" in line] == [
+        "billing.rag.yaml::v1.2",
+        "chat/billing.rag.yaml::v1.2",
     ]
 
 

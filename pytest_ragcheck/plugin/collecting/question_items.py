@@ -133,10 +133,11 @@ class QuestionItem(pytest.Function):
     question: Question
 
     def reportinfo(self) -> tuple[os.PathLike[str] | str, int | None, str]:
-        """The file and line of the question, so that a failure points there."""
+        """The file and line of the question, so that a failure points there, and the heading."""
+        file = self.nodeid.partition("::")[0]
         # A dataset from the hub has no file, only a name.
-        path = self.question.path or self.config.rootpath / self.nodeid.partition("::")[0]
-        return printable(str(path)), (self.question.line or 1) - 1, self.name
+        path = self.question.path or self.config.rootpath / file
+        return printable(str(path)), (self.question.line or 1) - 1, f"{self.name} ({file})"
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], *args: Any, **options: Any) -> Any:
         if isinstance(excinfo.value, QuestionFailed):
