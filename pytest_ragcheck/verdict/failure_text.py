@@ -34,6 +34,8 @@ _TEXT_LIMIT = 500
 
 _CONTEXT_LIMIT = 200
 
+_LEAST_CUT = 20
+
 _CONTEXTS_SHOWN = 2
 
 _TURNS_SHOWN = 3
@@ -164,9 +166,9 @@ def distinct(*numbers: float) -> list[str]:
 
 
 def cut(text: str, limit: int) -> str:
-    """The text on one printable line, cut at *limit* with a count of the rest; `(empty)` for no text."""
+    """The text on one printable line, cut at *limit* if the count of the rest is shorter; `(empty)` for no text."""
     line = " ".join(text.split())
-    if len(line) <= limit:
+    if len(line) <= limit + _LEAST_CUT:
         return printable(line) or "(empty)"
     return f"{printable(line[:limit].rstrip())} ... (+{len(line) - limit:,} characters)"
 

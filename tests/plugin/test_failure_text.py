@@ -94,16 +94,18 @@ def test_a_wrong_answer_that_its_contexts_support_may_be_the_fault_of_a_changed_
 
 def test_long_texts_are_cut_and_say_by_how_much(project: Project) -> None:
     contexts = ("c" * 300, "", "three\nlines\there", "x" * 40, "y" * 2000)
-    project.ask(bad("prices").but(question="q" * 501, answer="word " * 200, contexts=contexts))
+    project.ask(bad("prices").but(question="q" * 521, answer="word " * 200, contexts=contexts))
     run = project.run()
     assert run.section(" prices ")[-5:] == [
-        f"question  {'q' * 500} ... (+1 characters)",
+        f"question  {'q' * 500} ... (+21 characters)",
         # 200 times "word " is 999 characters without the last blank; 500 of them are shown, the last one a blank.
         f"answer    {('word ' * 100).rstrip()} ... (+499 characters)",
         f"context 1 {'c' * 200} ... (+100 characters)",
         "context 2 (empty)",
         "          (+3 contexts of 2,056 characters)",
     ]
+    project.ask(bad("prices").but(question="q" * 520))
+    assert f"question  {'q' * 520}" in project.run().section(" prices ")
 
 
 @pytest.mark.parametrize(
