@@ -92,11 +92,13 @@ def view_of(results: Results) -> View:
     answers = {key_of(row): row.get("prediction") for row in ordered}
     rows = tuple(_row(number, row, results, answers) for number, row in enumerate(ordered))
     predictions, summary = results.predictions, results.summary
+    datasets = {row["dataset_name"] for row in ordered}
+    name = f"{len(datasets)} datasets" if len(datasets) > 1 else predictions["dataset_name"]
     baseline = results.baseline.name if results.baseline is not None else ""
     injection = summary.get("injection", {})
     attacks = [(attack, *(str(numbers[key]) for key in _ATTACKS)) for attack, numbers in injection.items()]
     return View(
-        title=f"{predictions['agent_name']}: {predictions['dataset_name']}",
+        title=f"{predictions['agent_name']}: {name}",
         facts=_facts(predictions, summary, baseline),
         upshot=upshot_of(rows, results),
         counts={

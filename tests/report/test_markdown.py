@@ -88,6 +88,11 @@ def test_the_attacks_of_planted_documents_have_a_table() -> None:
     assert "Planted documents" not in markdown_of(view_of(results_of(PASSED)))
 
 
+def test_the_heading_counts_several_datasets() -> None:
+    other = a_record(question=a_question("q", dataset_name="shop"))
+    assert markdown_of(view_of(results_of(PASSED, other))).startswith("## ✅ rag: 2 datasets: all 2 questions that ran passed\n")
+
+
 def test_a_run_that_asked_nothing_is_neither_red_nor_green() -> None:
     assert markdown_of(view_of(results_of())).startswith("## ⚪ rag: session: no question was asked\n")
 
