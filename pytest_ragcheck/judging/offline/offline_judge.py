@@ -51,7 +51,7 @@ class OfflineJudge:
     much of an acceptable answer it contains. Neither understands the text.
     """
 
-    identity: ClassVar[JudgeIdentity] = JudgeIdentity(kind="offline", prompt_version="offline-18")
+    identity: ClassVar[JudgeIdentity] = JudgeIdentity(kind="offline", prompt_version="offline-19")
 
     def __init__(self) -> None:
         self._terms = TermDictionary()
@@ -131,7 +131,7 @@ class OfflineJudge:
         )
         if grounded.is_long or not (denies or agrees):
             return grounded
-        if all(is_verbatim(each.sentence, contexts) for each in grounded.sentences):
+        if all(is_verbatim(each.plain, contexts) for each in grounded.sentences):
             return grounded  # verbatim, though perhaps about something else
         expected = groundedness(
             recall.expected,

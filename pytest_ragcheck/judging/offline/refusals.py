@@ -69,10 +69,11 @@ _SENTENCE_READ = 400
 class Sentence:
     """A sentence, or an answer if *is_whole*, normalised and split into words."""
 
-    __slots__ = ("_declines", "_is_whole", "folded", "triggers", "words")
+    __slots__ = ("_declines", "_is_whole", "folded", "text", "triggers", "words")
 
     def __init__(self, text: str, *, is_whole: bool = False) -> None:
         self._is_whole = is_whole
+        self.text = text
         self.folded = normalised(text)
         self.words = clause_words(self.folded)
         self.triggers = _TRIGGERS.intersection(self.words)
@@ -165,7 +166,8 @@ class SentenceCache(dict[str, Sentence]):
             start = read.index(sentence, end)
             end = start + len(sentence)
             verbatim.append(answer[start:end])
-            self[verbatim[-1]] = Sentence(sentence, is_whole=sentence == read.strip())
+            is_whole = sentence == read.strip()
+            self[verbatim[-1]] = Sentence(re.sub(" +(?=[ .,;:!?)。，、])", "", sentence), is_whole=is_whole)
         self.sentences = tuple(verbatim)
 
     def __missing__(self, sentence: str) -> Sentence:

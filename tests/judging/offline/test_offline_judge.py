@@ -46,7 +46,7 @@ def calibrated(raw: float, line: float) -> float:
 
 
 def test_the_judge_says_who_it_is():
-    assert OfflineJudge.identity == JudgeIdentity(kind="offline", prompt_version="offline-18")
+    assert OfflineJudge.identity == JudgeIdentity(kind="offline", prompt_version="offline-19")
 
 
 @pytest.mark.parametrize("answer", ["30 days", "Thirty days.", "30d", "You can ask within 30 days."])
@@ -442,6 +442,15 @@ class TestGroundedness:
     def test_an_unsupported_sentence_with_a_marker_is_verbatim(self):
         judgement = judged("A receipt is needed [1]. Shipping to Mars is free【1†source】.")
         assert judgement.unsupported_claims == ("Shipping to Mars is free【1†source】.",)
+
+    @pytest.mark.parametrize(
+        "answer", ["Shipping{} takes 45 days to Australia{}.", "Shipping takes 45 days to Australia{}."]
+    )
+    @pytest.mark.parametrize("marker", [" [1]", "[2]", " [terms.pdf]", "【2†source】"])
+    def test_a_sentence_is_verbatim_without_its_markers(self, answer: str, marker: str):
+        # Else the expected answer, which the contexts support, would contradict it.
+        judgement = judged(answer.replace("{}", marker), "30 days")
+        assert (judgement.groundedness or 0.0) >= 0.7
 
     @pytest.mark.parametrize("stated", ["24/7", "round-the-clock", "rund um die Uhr", "24 hours a day"])
     def test_around_the_clock_is_24_hours_a_day(self, stated: str):

@@ -71,6 +71,9 @@ class Support:
     sentence: str
     """The sentence, verbatim."""
 
+    plain: str
+    """The sentence without its citation markers."""
+
     terms: Sequence[str]
 
     content: Sequence[str]
@@ -164,6 +167,7 @@ def compare_quantities(claims: Sequence[Support], asked: Sequence[str], passages
 
 def _claim(sentence: str, asked: frozenset[str], terms: TermDictionary, cache: SentenceCache) -> Support | None:
     parsed = cache[sentence]
+    plain = parsed.text
     if _DIGIT.search(sentence) and ("[" in sentence or "1)" in sentence or not _CITED.isdisjoint(parsed.words)):
         parsed = cache[_NO_QUANTITY.sub(" ", parsed.folded)]
     refuses = parsed.declines
@@ -175,6 +179,7 @@ def _claim(sentence: str, asked: frozenset[str], terms: TermDictionary, cache: S
         return None
     return Support(
         sentence=sentence,
+        plain=plain,
         terms=all_terms,
         content=content,
         declines=refuses,
@@ -232,7 +237,7 @@ def _measure_claim(claim: Support, evidence: Evidence, size: int) -> None:
         claim.changed = _added_end(claim, present) or _unknown_name(claim, present, evidence)
     if "@" in claim.sentence and evidence.lacks_address(claim.sentence):
         claim.changed = ChangedDetail(terms=content)
-    if not is_verbatim(claim.sentence, evidence.texts):
+    if not is_verbatim(claim.plain, evidence.texts):
         stated = without_yes_or_no(claim.sentence, claim.terms)
         claimed = bits if stated is claim.terms and not claim.declines else evidence.index.bits_of(stated)
         claim.is_opposed = evidence.contradictions.contradicts(stated, claimed)
