@@ -24,6 +24,7 @@ HOUR, DAY, NOON = 3600.0, 86400.0, 720
 _HOURS_OF_A_DAY = 24
 _TIMES = frozenset(("time", "months", "workdays"))
 _CALENDAR_SECONDS = 2629800.0  # a month
+_MAY_BE = {"money": MONEY, "¥": ("yen", "yuan")}
 _NEAR_A_DEGREE, _NEAR_A_SHARE = 0.6, 0.5
 _NEAR_A_MEASURE, _GRAMS_OF_A_POUND = 0.02, 453.592
 _MEASURES = frozenset(("length", "mass", "volume", "area"))  # with units of two systems
@@ -106,7 +107,7 @@ class Quantity:
             return _near(
                 *(each.value * (_GRAMS_OF_A_POUND if each.dimension == "pound" else 1) for each in (self, other))
             )
-        return "money" in (mine, its) and not MONEY.isdisjoint((mine, its)) and _close(self.value, other.value)
+        return (mine in _MAY_BE.get(its, ()) or its in _MAY_BE.get(mine, ())) and _close(self.value, other.value)
 
     def _same_number(self, other: Quantity) -> bool:
         # True if the amounts are equal, perhaps in the other reading; "ten" may be ten years, "ten rooms" not.

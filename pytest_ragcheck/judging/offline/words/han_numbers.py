@@ -25,7 +25,7 @@ _TIME = re.compile(
 )
 _ABOUT = re.compile("大?[约約][为為有]?(?=[0-9])")
 _BESIDE_TIMES = frozenset("到至から~-钟鐘整前后後开開关關")  # without them, "3点" may be three points
-_UNIT = re.compile(rf"(?<=\d)(?!(?<=\d{{3}}) ?年) ?({'|'.join(sorted(HAN_UNITS, reverse=True))})(?!年|之|の)")
+_UNIT = re.compile(rf"(?<=\d)(?!(?<=\d{{3}}) ?年) ?({'|'.join(sorted(HAN_UNITS, reverse=True))})(?!年|之|の[\d一二])")
 _LONGEST_NUMBER = 40  # digits; int() is quadratic
 _NOON = 12
 

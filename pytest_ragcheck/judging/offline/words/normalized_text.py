@@ -45,7 +45,7 @@ _NO_LETTER = (
     r"\u104a\u104b\u17d4\u17d5\u2000-\u206f\u20a0-\u20cf\u2100-\u2bff\u2e00-\u2e7f\u3000-\u303f\u30fb"
     r"\ud800-\udfff\ue000-\uf8ff\ufe00-\ufe0f\ufe10-\ufe6f\uff00-\uff0f\ufff0-\uffff\U0001f000-\U0001faff"
 )
-_ANY_WORD = rf"[^{_NO_LETTER}']+(?:'[^{_NO_LETTER}']+)*|{_NUMBER_OR_ORDINAL}|[%$€£{CLAUSE_END}]"
+_ANY_WORD = rf"[^{_NO_LETTER}']+(?:'[^{_NO_LETTER}']+)*|{_NUMBER_OR_ORDINAL}|[%$€£¥₹₽₩₣₢{CLAUSE_END}]"
 _ANY_WORDS = re.compile(rf"(?! )(?:{_ANY_WORD})")
 
 SENTENCE_ENDS = frozenset(".!?\n。！？।")

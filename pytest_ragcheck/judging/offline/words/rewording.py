@@ -20,7 +20,7 @@ from pytest_ragcheck.judging.offline.words.word_lists import (
     WORDS,
 )
 
-_SIGNS_OF_MONEY = frozenset("$€£")
+_SIGNS_OF_MONEY = frozenset("$€£¥₹₽₩₣₢元")
 _SCALES_OF_MONEY = {"m": "mn", "b": "bn"}
 _BEFORE_SECONDS = listed("to of after for every within is takes take wait default timeout than about least min minutes")
 _DUTCH_TIMES = listed("ochtends morgens middags avonds nachts")  # "om 8 uur 's ochtends"

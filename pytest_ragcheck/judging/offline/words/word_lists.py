@@ -89,8 +89,8 @@ UNITS_BY_WORD = _measured("units")
 
 UNIT_WORDS = frozenset(UNITS_BY_WORD)
 
-MONEY = frozenset(("euro", "dollar", "rouble", "franc", "pound", "yen"))
-"""Currencies, whose hundredth parts are in `money`."""
+MONEY = frozenset(("euro", "dollar", "rouble", "franc", "pound", "yen", "¥", "yuan", "rupee", "won", "real"))
+"""Currencies, whose hundredth parts are in `money`; `¥` may be yen or yuan."""
 
 MONTH_NAMES = [names[0] for _, names in _SECTIONS["months"]]
 MONTHS_BY_WORD = {word: int(key) for word, key in _by_word("months").items()}

@@ -184,6 +184,37 @@ def test_another_unit_rate_bound_date_or_time_is_another_quantity(answer: str, c
     assert compared(answer, context).unknown != []
 
 
+YEN = ("1250円", "1250 yen", "1250日元の予定", "1250 иен")
+YEN_OR_YUAN = ("¥1,250", "￥1,250", "JPY 1,250", "1250 JPY", "1,250 ¥")
+YUAN = ("1250元", "CNY 1,250", "RMB 1,250", "1250 yuan", "1250 юаней")
+MONEY = (
+    (*YEN, *YEN_OR_YUAN),
+    (*YUAN, *YEN_OR_YUAN),
+    ("$1,250", "＄1,250", "USD 1,250", "1250 dólares", "1250 долларов", "1250ドル", "1250美元"),
+    ("€1,250", "1250 EUR", "1.250 Euro", "1250 евро", "1250ユーロ", "1250欧元"),
+    ("£1,250", "￡1,250", "1250 GBP", "1250 фунтов", "1250ポンド"),
+    ("₹1,250", "INR 1,250", "1250 rupees", "1250 Rupien", "1250 рупий"),
+    ("1250 ₽", "₽1,250", "RUB 1,250", "1250 RUB", "1250 рублей", "1250 р.", "1250 rubles"),
+    ("₩1,250", "1250ウォン"),
+    ("CHF 1'250", "1250 francs", "1250 франков", "1250フラン"),
+    ("R$ 1.250", "1250 reais", "1250 BRL"),
+)
+
+
+@pytest.mark.parametrize("alike", MONEY)
+def test_a_currency_is_one_in_all_spellings_and_no_other_one(alike: tuple[str, ...]) -> None:
+    others = [text for group in MONEY if set(group).isdisjoint(alike) for text in group]
+    for context in alike:
+        assert all(compared(text, context).unknown == [] for text in alike)
+        if context not in YEN_OR_YUAN:
+            assert all(compared(text, context).unknown for text in others)
+    assert compared(YEN[0], YUAN[0]).unknown
+
+
+def test_a_code_that_is_a_word_is_no_currency() -> None:
+    assert compared("Rub 200 g of salt in.", "Rub in 200 g of salt.").unknown == []
+
+
 def test_a_known_quantity_is_written_as_the_context_has_it() -> None:
     known = compared("The code works for 72 hours.", "It is valid for three days.")
     assert known.terms == TERMS.of("The code works for three days.")
