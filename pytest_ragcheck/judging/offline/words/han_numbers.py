@@ -9,9 +9,12 @@ from pytest_ragcheck.judging.offline.words.word_lists import HAN_UNITS, MONTH_NA
 _DIGITS = {"〇": 0, "零": 0, **{sign: value for value, sign in enumerate("一二三四五六七八九", start=1)}, "两": 2}
 _SCALES = {"十": 10, "百": 100, "千": 1000, "万": 10**4, "萬": 10**4, "亿": 10**8, "億": 10**8}
 # A lone Han digit is a number only before a measure word; "一" begins too many ordinary words.
+# One that begins with a scale needs more: 千葉 is a name, 千万 an adverb, too, and 数百 no number.
 _NUMBER = re.compile(
-    r"[一二三四五六七八九两十][〇零一二两三四五六七八九十百千万萬亿億]+"
-    r"|[二三四五六七八九两十](?=[天日年月周週小時时点點個个ヶか次岁歲元円块倍名位人]|分[钟鐘間])"
+    (
+        r"(?<![\d.数數几幾何])(?:(?:[一D]|[百千](?=[一D]))[〇零一D百千万萬亿億]+"
+        r"|(?:[D]|[百千][〇零一D百千万萬亿億]{0,9})(?=[天日年月周週時时点點個个か次岁歲元円块倍名位人ァ-ヺ]|小[时時]|分[钟鐘間]))"
+    ).replace("D", "二三四五六七八九两十")
 )
 _SCALE = "(?:[百千][万萬亿億]?|[万萬亿億])"
 _SCALED = re.compile(
@@ -26,6 +29,7 @@ _TIME = re.compile(
 _ABOUT = re.compile("大?[约約][为為有]?(?=[0-9])")
 _BESIDE_TIMES = frozenset("到至から~-钟鐘整前后後开開关關")  # without them, "3点" may be three points
 _UNIT = re.compile(rf"(?<=\d)(?!(?<=\d{{3}}) ?年) ?({'|'.join(sorted(HAN_UNITS, reverse=True))})(?!年|之|の[\d一二])")
+_BELOW_ZERO = re.compile(r"(?:マイナス|零下|氷点下|[负負]|(?<=[\u3040-\u9fff])-)(?=[\d.]+ ?[度°摂摄攝])")
 _LONGEST_NUMBER = 40  # digits; int() is quadratic
 _NOON = 12
 
@@ -34,6 +38,7 @@ def with_han_numbers_in_digits(text: str) -> str:
     """*text* with `三十天` as `30 days`, `35万` as `350000`, `3月5日` as `5 march` and `下午3点半` as `15:30`."""
     text = _ABOUT.sub(" about ", _NUMBER.sub(lambda match: str(_value(match[0])), text))
     text = _TIME.sub(_time, _DATE.sub(_date, _SCALED.sub(_scaled, text)))
+    text = _BELOW_ZERO.sub(" -", text.replace("度-", "度~"))
     return _UNIT.sub(lambda match: f" {HAN_UNITS[match[1]]} ", text)
 
 

@@ -197,6 +197,14 @@ dos galones | 2 gallons | due galloni
 2.6亿元 | 260,000,000
 下午3点半 | 午後3時30分 | 15:30 | 3.30 p.m. | 下午3:30
 9点到17点 | 9:00
+千二百五十円 | 1,250円 | 1千250円
+百円 | 100円 | 一百円
+百万円 | 1,000,000円 | 百万円の予定
+百四十二名 | 142名
+百ドル | 100ドル | $100
+-20℃ | −20℃ | －20度 | 気温は-20℃です | 気温は-20度です | マイナス20度 | 零下二十度 | 零下20摄氏度 | -20 °C
+20℃ | 20度 | 二十度 | 二十摄氏度 | 20 °C
+20度-30度 | 20-30 °C
 三天 | 3天 | 72小时 | 3 days
 十分钟 | 10分間 | 600秒 | ten minutes
 两年 | 2年間 | 24个月 | 24ヶ月 | two years
@@ -253,6 +261,9 @@ def test_each_form_of_a_quantity_has_the_value_of_the_others() -> None:
         ("35万", "35千"),
         ("上午9点", "晚上9点"),
         ("3天", "3周"),
+        ("気温は20度です", "気温は-20度です"),
+        ("20℃", "气温零下20℃"),
+        ("午後3時", "午前3時"),
     ],
 )
 def test_a_form_of_another_quantity_has_another_value(one: str, other: str) -> None:
@@ -277,6 +288,11 @@ def test_a_form_of_another_quantity_has_another_value(one: str, other: str) -> N
         "2周年",
         "2024年",
         "十分に",
+        "千葉の百貨店",
+        "百科",
+        "数百円",
+        "数十年",
+        "千万小心",
     ],
 )
 def test_words_that_are_quantities_elsewhere_are_none_here(text: str) -> None:
