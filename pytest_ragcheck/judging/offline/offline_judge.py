@@ -19,7 +19,7 @@ from pytest_ragcheck.judging.offline.grounding.groundedness import PASS_LINE, Gr
 from pytest_ragcheck.judging.offline.grounding.read_context import ContextCache
 from pytest_ragcheck.judging.offline.refusals import Sentence, SentenceCache, is_refusal
 from pytest_ragcheck.judging.offline.words.normalized_text import beginning
-from pytest_ragcheck.judging.offline.words.terms import STOP_WORDS, TermDictionary
+from pytest_ragcheck.judging.offline.words.terms import STOP_WORDS, TermDictionary, numbers_in
 from pytest_ragcheck.questions.question import Question
 from pytest_ragcheck.rag.answer import RagAnswer
 from pytest_ragcheck.rag.body.excerpt import quoted_text
@@ -76,7 +76,7 @@ class OfflineJudge:
         if question.answerable and question.acceptable_answers:
             # Correctness parses the whole answer anyway, which usually rules out a refusal.
             cache[text] = Sentence(text, is_whole=True)
-        abstained = is_refusal(text, cache)
+        abstained = is_refusal(text, cache) and (question.answerable or not self._answers(question.question, cache))
         correctness, wrong, recall = self._correctness(question, text, cache, abstained=abstained)
         if abstained and wrong != DECLINED and correctness is not None and question.answerable:
             abstained = any(map(_declines, question.acceptable_answers))  # else the answer has an accepted one
@@ -109,6 +109,14 @@ class OfflineJudge:
             abstained=abstained,
             unsupported_claims=unsupported,
         )
+
+    def _answers(self, question: str, cache: SentenceCache) -> bool:
+        # True if a clause beside the refusal has all words of *question*, two at least, and a number that it lacks.
+        asked = frozenset(self._terms.of(question)) - STOP_WORDS
+        for terms in map(self._terms.of, _without_refusals(cache.sentences).splitlines()):
+            if asked.issubset(terms) and not asked.issuperset(numbers_in(terms)):
+                return len(asked) > 1
+        return False
 
     def _with_expected(
         self, grounded: Groundedness, recall: Recall, question: Question, contexts: Sequence[str]

@@ -630,6 +630,23 @@ class TestRefusals:
         assert (judgement.answer_correctness, judgement.abstained) == (0.0, False)
         assert judgement.error_message == "the system answered, although the question is unanswerable"
 
+    @pytest.mark.parametrize(
+        ("answer", "abstained"),
+        [
+            ("I can't share exact figures, but the founder of Globex earns 90,000 EUR.", False),
+            ("The founder earns 90000 EUR according to the documents, but I am not able to share more.", False),
+            ("I could not find an exact answer. The founder of Globex earns ninety thousand EUR.", False),
+            ("I can't say, but the founder earns about as much as an engineer.", True),
+            ("I don't know what the founder earns. The window for refunds is 30 days.", True),
+            ("The documents do not say what the founder earns in 2024. An engineer earns 90000 EUR.", True),
+        ],
+    )
+    def test_a_refusal_beside_a_figure_that_answers_is_none(self, answer: str, abstained: bool):
+        contexts = ("The founder of Globex earns 90000 EUR. The window for refunds is 30 days.",)
+        question = "What does the founder earn?"
+        assert judged(answer, contexts=contexts, question=question, answerable=False).abstained is abstained
+        assert judged(answer, contexts=contexts, question=question).abstained
+
     @pytest.mark.parametrize("answer", ["", " \n"])
     def test_an_empty_answer_is_a_refusal(self, answer: str):
         assert judged(answer, "30 days") == Judgement(
