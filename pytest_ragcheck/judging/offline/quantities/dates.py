@@ -8,7 +8,7 @@ from collections.abc import Set as AbstractSet
 from pytest_ragcheck.judging.offline.quantities.quantity import MONTH_NUMBERS, Quantity, is_small, term_at, unit_at
 from pytest_ragcheck.judging.offline.words.polarity_words import NOT
 from pytest_ragcheck.judging.offline.words.terms import by_term, is_number, term_of, terms_of
-from pytest_ragcheck.judging.offline.words.word_lists import DAYS_BY_WORD, MONTHS_BY_WORD, WEEKDAYS_BY_WORD
+from pytest_ragcheck.judging.offline.words.word_lists import DAYS_BY_WORD, MONTHS_BY_WORD, WEEKDAYS_BY_WORD, WORDS
 
 _DATES = {
     **{term_of(word): -number for word, number in WEEKDAYS_BY_WORD.items()},
@@ -17,16 +17,16 @@ _DATES = {
 DATES = frozenset(_DATES)
 CALENDAR = DATES - terms_of("may march mars mai mar marco mei sept dec jan")
 """Terms of weekdays and of months that mean nothing else."""
-_BEFORE_MONTHS = terms_of("in since until till im seit bis en depuis jusqu'en em desde ate da fino с до")
+_BEFORE_MONTHS = terms_of(WORDS["before months"])
 DAY_NUMBERS = by_term(DAYS_BY_WORD)
 # Words between a day and its month, a number and its unit.
 BETWEEN_DATE = terms_of("of the de di del st nd rd th er o a ten")
-OF = terms_of("of der des de du del dei degli delle della dell' do da dos das van")
-TO = terms_of("to and or bis und oder a et ou y o e i tot en of до и или al")
+OF = terms_of(WORDS["of"])
+TO = terms_of(WORDS["between dates"])
 DAYS_OF_A_MONTH, MOST_MONTHS = frozenset(range(1, 32)), 12
 _LONGEST_DAYS = 8  # terms of a list of days
-BEGINNINGS = terms_of("start beginning anfang debut principios inizio inicio begin начало начала")
-ENDINGS = terms_of("end ende fin finales fine fim finais eind einde конец конца")
+BEGINNINGS = terms_of(WORDS["beginnings"])
+ENDINGS = terms_of(WORDS["ends"])
 _SHORT_MONTHS = frozenset((4, 6, 9, 11))
 
 

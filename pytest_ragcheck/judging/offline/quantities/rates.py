@@ -31,7 +31,7 @@ _SUPERLATIVE = terms_of("al lo pelo ao au du")
 # "not more than 5" is an upper bound; "no máximo 5" has no negation.
 _COMPARATIVES = terms_of(WORDS["comparatives of numbers"])
 OR = terms_of("or oder ou o of или")
-_AFTERTHOUGHTS = terms_of("maximum maximo massimo minimum minimo максимум минимум")
+_AFTERTHOUGHTS = terms_of(WORDS["afterthoughts"])
 
 
 def periods_in(terms: Iterable[str]) -> set[str]:

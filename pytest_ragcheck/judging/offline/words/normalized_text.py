@@ -39,12 +39,7 @@ _ASCII_WORD = rf"[a-z]+(?:'[a-z]+)*|{_NUMBER_OR_ORDINAL}|[%${CLAUSE_END}]"
 # The lookaheads, which skip most characters that begin no word, save a fifth of the time.
 _ASCII_WORDS = re.compile(rf"(?=[a-z0-9%${CLAUSE_END}])(?:{_ASCII_WORD})")
 # Characters outside words are excluded, because `\w` would break words at the vowel signs of Indic scripts and Thai.
-_NO_LETTER = (
-    r"\s\d_\u0000-\u0026\u0028-\u0040\[-`{-\u00a9\u00ab-\u00b4\u00b6-\u00b9\u00bb-\u00bf\u00d7\u00f7"
-    r"\u0589\u05be\u060c\u061b\u061f\u066a-\u066d\u06d4\u0964\u0965\u0e2f\u0e46\u0e4f\u0e5a\u0e5b"
-    r"\u104a\u104b\u17d4\u17d5\u2000-\u206f\u20a0-\u20cf\u2100-\u2bff\u2e00-\u2e7f\u3000-\u303f\u30fb"
-    r"\ud800-\udfff\ue000-\uf8ff\ufe00-\ufe0f\ufe10-\ufe6f\uff00-\uff0f\ufff0-\uffff\U0001f000-\U0001faff"
-)
+_NO_LETTER = "".join(WORDS["no letter"].split())
 _ANY_WORD = rf"[^{_NO_LETTER}']+(?:'[^{_NO_LETTER}']+)*|{_NUMBER_OR_ORDINAL}|[%$€£¥₹₽₩₣₢{CLAUSE_END}]"
 _ANY_WORDS = re.compile(rf"(?! )(?:{_ANY_WORD})")
 

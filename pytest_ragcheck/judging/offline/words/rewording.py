@@ -22,7 +22,7 @@ from pytest_ragcheck.judging.offline.words.word_lists import (
 
 _SIGNS_OF_MONEY = frozenset("$€£¥₹₽₩₣₢元")
 _SCALES_OF_MONEY = {"m": "mn", "b": "bn"}
-_BEFORE_SECONDS = listed("to of after for every within is takes take wait default timeout than about least min minutes")
+_BEFORE_SECONDS = listed(WORDS["before seconds"])
 _DUTCH_TIMES = listed("ochtends morgens middags avonds nachts")  # "om 8 uur 's ochtends"
 _DIGITS_OF_A_YEAR = 4
 _BEFORE_PERIODS = PER.union(PERIODS_BY_WORD, ("am", "in"))

@@ -202,7 +202,7 @@ FRAMING = frozenset(_terms(WORDS["frame"]))
 
 REFUSING = frozenset(_terms(WORDS["refusals"]))
 
-ABOUT = frozenset(_terms("about around approximately approx roughly nearly almost circa ca estimated"))
+ABOUT = frozenset(_terms(WORDS["about"]))
 
 CENTURY = term_of("century")
 TO = frozenset(_terms("to and"))
