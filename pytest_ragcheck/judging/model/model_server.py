@@ -14,7 +14,7 @@ from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.judging.judgement import digest_of
 from pytest_ragcheck.judging.model.completion import Declined, OtherContent, Refused
 from pytest_ragcheck.judging.model.model_failures import ServerFailures
-from pytest_ragcheck.judging.model.model_requests import HttpRequests, NoConnection
+from pytest_ragcheck.judging.model.model_requests import HttpRequests, NoConnection, SdkRequests
 from pytest_ragcheck.judging.model.server_address import (
     JUDGE_MODEL,
     OPENAI_URL,
@@ -33,8 +33,6 @@ from pytest_ragcheck.redaction import REDACTED, Redactor, is_secret_header, url_
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
-
-    from pytest_ragcheck.judging.model.sdk_requests import SdkRequests
 
 T = TypeVar("T")
 
@@ -179,8 +177,6 @@ def _own_connection(
 
 
 def _connection_of(client: AsyncOpenAI, timeout_seconds: float) -> _Connection:
-    from pytest_ragcheck.judging.model.sdk_requests import SdkRequests
-
     url = str(client.base_url)
     return _Connection(
         requests=SdkRequests(client, timeout_seconds=timeout_seconds),
