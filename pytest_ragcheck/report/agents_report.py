@@ -7,9 +7,9 @@ from dataclasses import asdict
 from typing import Any
 
 from pytest_ragcheck.report.counted import counted, one_line
-from pytest_ragcheck.report.csv_text import csv_text
 from pytest_ragcheck.report.markdown import cell, table_lines
 from pytest_ragcheck.report.terminal.scorecard import aligned
+from pytest_ragcheck.report.write_report import csv_text
 from pytest_ragcheck.summary.agent_comparison import Agent, Agents, Difference, QuestionOfAll
 from pytest_ragcheck.summary.trend import PASS_RATE
 from pytest_ragcheck.verdict.verdict import Verdict

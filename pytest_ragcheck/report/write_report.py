@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from pytest_ragcheck.errors import UsageError
-from pytest_ragcheck.report.csv_text import csv_text
 from pytest_ragcheck.report.files.results_reader import Results, all_rows
 from pytest_ragcheck.report.view import view_of
 from pytest_ragcheck.summary.predictions_reader import key_of
@@ -18,6 +19,8 @@ _FIRST = (
     *("blame", "latency_seconds", "first_token_seconds", "n_contexts", "tags"),
 )
 """The first columns of the table; the metrics follow."""
+
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def write_report(results: Results, path: Path, kind: str, *, append: bool = False) -> None:
@@ -74,3 +77,16 @@ def flat_rows(results: Results) -> Iterator[dict[str, Any]]:
         }
         found = {**{name: own[name] if name in own else row.get(name) for name in _FIRST}, **row.get("metrics", {})}
         yield {name: value for name, value in found.items() if value is not None}
+
+
+def csv_text(columns: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> str:
+    """The heading and a line for each row; a text that begins like a formula gets an apostrophe in front."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(map(_without_formula, columns))
+    writer.writerows([_without_formula(row.get(column, "")) for column in columns] for row in rows)
+    return text.getvalue()
+
+
+def _without_formula(cell: Any) -> Any:
+    return f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULA) else cell
