@@ -21,8 +21,8 @@ from pytest_ragcheck.scores.score import Score, weighted
 from pytest_ragcheck.verdict.blame import blame
 from pytest_ragcheck.verdict.failure_text import reason_for
 from pytest_ragcheck.verdict.maximums import with_maximums
-from pytest_ragcheck.verdict.record import Record
-from pytest_ragcheck.verdict.record_redaction import (
+from pytest_ragcheck.verdict.record import (
+    Record,
     answer_without_secrets,
     expected_without_secrets,
     identity_without_secrets,
