@@ -12,8 +12,7 @@ from pytest_ragcheck.check import PreparedQuestion, blank_record
 from pytest_ragcheck.concurrency.limiter import NO_LIMIT, Limiter
 from pytest_ragcheck.config.settings import Settings
 from pytest_ragcheck.engine.budget import Budget, BudgetedLimiter
-from pytest_ragcheck.engine.conversation import EARLIER_TURN, Conversation, by_conversation, conversation_of
-from pytest_ragcheck.engine.job_unit import Job
+from pytest_ragcheck.engine.conversation import EARLIER_TURN, Conversation, Job, by_conversation, conversation_of
 from pytest_ragcheck.engine.limits.request_limiter import APART_SECONDS, PAUSE_SECONDS, RequestLimiter
 from pytest_ragcheck.engine.limits.slots import Slots
 from pytest_ragcheck.engine.prefetch import Prefetcher

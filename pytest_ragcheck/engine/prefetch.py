@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 
 from pytest_ragcheck.concurrency.private_loop import end_tasks
 from pytest_ragcheck.concurrency.time_limit import TimeLimit
-from pytest_ragcheck.engine.job_unit import units_of
+from pytest_ragcheck.engine.conversation import units_of
 from pytest_ragcheck.engine.store.record_store import MemoryStore
 
 if TYPE_CHECKING:
-    from pytest_ragcheck.engine.job_unit import Job, Unit
+    from pytest_ragcheck.engine.conversation import Job, Unit
     from pytest_ragcheck.engine.store.shared_store import SharedStore
     from pytest_ragcheck.verdict.record import Record
 

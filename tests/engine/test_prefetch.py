@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_ragcheck.engine.job_unit import Job
+from pytest_ragcheck.engine.conversation import Job
 from pytest_ragcheck.engine.prefetch import PrefetchEnded, Prefetcher
 from pytest_ragcheck.engine.store.record_store import MemoryStore
 from tests.engine.store.other_process import OtherProcess, store_in
@@ -281,7 +281,7 @@ SHARE = """
 import asyncio, sys
 from functools import partial
 from pathlib import Path
-from pytest_ragcheck.engine.job_unit import Job
+from pytest_ragcheck.engine.conversation import Job
 from pytest_ragcheck.engine.prefetch import Prefetcher
 from tests.engine.store.other_process import store_in
 from tests.making import a_record
