@@ -9,8 +9,8 @@ from functools import partial
 from itertools import chain, islice
 from typing import TYPE_CHECKING
 
+from pytest_ragcheck.concurrency.limiter import TimeLimit
 from pytest_ragcheck.concurrency.private_loop import end_tasks
-from pytest_ragcheck.concurrency.time_limit import TimeLimit
 from pytest_ragcheck.engine.conversation import units_of
 from pytest_ragcheck.engine.store.record_store import MemoryStore
 

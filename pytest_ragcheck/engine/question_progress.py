@@ -11,8 +11,7 @@ from enum import Enum
 from typing import TypeVar
 
 from pytest_ragcheck.check import PreparedQuestion, check_question
-from pytest_ragcheck.concurrency.limiter import NO_LIMIT, Limiter, StepLimiters
-from pytest_ragcheck.concurrency.time_limit import TimeLimit
+from pytest_ragcheck.concurrency.limiter import NO_LIMIT, Limiter, StepLimiters, TimeLimit
 from pytest_ragcheck.errors import MeasurementError, QuestionTimeout
 from pytest_ragcheck.questions.question import Question
 from pytest_ragcheck.rag.conversation_state import Dialogue

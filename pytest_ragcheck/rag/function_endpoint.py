@@ -10,8 +10,8 @@ from copy import copy
 from dataclasses import replace
 from typing import Any, NoReturn
 
+from pytest_ragcheck.concurrency.limiter import TimeLimit
 from pytest_ragcheck.concurrency.tasks import in_task
-from pytest_ragcheck.concurrency.time_limit import TimeLimit
 from pytest_ragcheck.errors import EndpointError, EndpointReplyError, EndpointTimeout, UsageError
 from pytest_ragcheck.rag.answer import RagAnswer
 from pytest_ragcheck.rag.ask import settled

@@ -8,7 +8,7 @@ from contextlib import suppress
 
 import pytest
 
-from pytest_ragcheck.concurrency.time_limit import TimeLimit
+from pytest_ragcheck.concurrency.limiter import TimeLimit
 
 
 async def forever() -> None:

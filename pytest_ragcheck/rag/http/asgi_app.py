@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
-from pytest_ragcheck.concurrency.time_limit import TimeLimit
+from pytest_ragcheck.concurrency.limiter import TimeLimit
 from pytest_ragcheck.errors import EndpointError, UsageError
 from pytest_ragcheck.rag.http.asgi_lifespan import AsgiCallable, AsgiLifespan
 from pytest_ragcheck.rag.http.asgi_transport import AsgiTransport

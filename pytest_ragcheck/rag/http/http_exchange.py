@@ -7,7 +7,7 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from pytest_ragcheck.concurrency.time_limit import TimeLimit
+from pytest_ragcheck.concurrency.limiter import TimeLimit
 from pytest_ragcheck.rag.body.event_parsers import is_lines, parser_for
 from pytest_ragcheck.rag.http.exchange_progress import Phase, Progress
 from pytest_ragcheck.rag.shapes.streamed_reply import StreamedReply

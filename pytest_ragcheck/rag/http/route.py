@@ -12,7 +12,7 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from pytest_ragcheck.concurrency.time_limit import TimeLimit
+from pytest_ragcheck.concurrency.limiter import TimeLimit
 from pytest_ragcheck.errors import EndpointError, EndpointReplyError, UsageError
 from pytest_ragcheck.rag.body.json_body import ReplyMismatch, parse_json
 from pytest_ragcheck.rag.http.connections import Connections, http_library, library_of, unlogged
