@@ -1,4 +1,4 @@
-"""Keeps the state of a conversation, and groups the jobs of a run into the units that one process evaluates in order."""
+"""Keeps the state of a conversation, and groups jobs into the units that one process evaluates in order."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ def pytest_configure(config: pytest.Config) -> None:
         question_files.warn_of_unmatched(config)
         gate = None
         if configuration.has_gate(config):
-            from pytest_ragcheck.plugin.ending.gate_item import GateItem
+            from pytest_ragcheck.plugin.ending.run_reports import GateItem
 
             gate = GateItem(config)
         config.pluginmanager.register(Recorder(config, gate), "ragcheck-recorder")

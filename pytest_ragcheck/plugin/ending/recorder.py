@@ -25,7 +25,7 @@ from pytest_ragcheck.plugin.workers.transport import (
 )
 
 if TYPE_CHECKING:
-    from pytest_ragcheck.plugin.ending.gate_item import GateItem
+    from pytest_ragcheck.plugin.ending.run_reports import GateItem
     from pytest_ragcheck.report.files.json_writer import RowsAhead
     from pytest_ragcheck.verdict.record import Record
 
