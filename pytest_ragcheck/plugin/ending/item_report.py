@@ -11,8 +11,7 @@ from pytest_ragcheck.frozen import replace
 from pytest_ragcheck.plugin.collecting.gate_baseline import baseline_of, rules_of
 from pytest_ragcheck.plugin.collecting.preconditions import NO_ENDPOINT
 from pytest_ragcheck.plugin.configuration import is_fork, settings_of
-from pytest_ragcheck.plugin.guests.allure_report import attach
-from pytest_ragcheck.plugin.guests.junit_properties import add_properties
+from pytest_ragcheck.plugin.guests.junit_properties import add_properties, attach
 from pytest_ragcheck.plugin.guests.traceback_texts import failure_repr, set_crash
 from pytest_ragcheck.plugin.item_records import Evaluated, forget_records, take_records
 from pytest_ragcheck.plugin.run_state import OVER_BUDGET, RUN, Run, run_of
