@@ -12,7 +12,7 @@ import pytest
 if TYPE_CHECKING:
     from pytest_ragcheck.plugin.item_results import ItemResults
     from pytest_ragcheck.questions.collected_questions import CollectedQuestions
-    from pytest_ragcheck.rag.documents.documents_outcome import Documents
+    from pytest_ragcheck.rag.documents.uploads import Documents
     from pytest_ragcheck.summary.gate.gate_decision import Decision
 
 GATE_ID = "ragcheck::gate"

@@ -8,7 +8,7 @@ from datetime import datetime
 
 from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.questions.question import QuestionSet
-from pytest_ragcheck.rag.documents.documents_outcome import Documents
+from pytest_ragcheck.rag.documents.uploads import Documents
 from pytest_ragcheck.scores.catalogue import DEFAULT_GROUPS
 from pytest_ragcheck.summary.calibration.agreement import Agreement
 from pytest_ragcheck.summary.gate_rules import GateRules

@@ -20,7 +20,7 @@ from pytest_ragcheck.judging.judgement import JudgeIdentity, Judgement
 from pytest_ragcheck.metrics.cost import Cost
 from pytest_ragcheck.questions.question import EarlierTurn, GoldPassage, Origin
 from pytest_ragcheck.questions.question_rows import questions_document
-from pytest_ragcheck.rag.documents.documents_outcome import Documents, Left
+from pytest_ragcheck.rag.documents.uploads import Documents, Left
 from pytest_ragcheck.report.files.result_documents import predictions_document, summary_document
 from pytest_ragcheck.scores.catalogue import METRICS, OVERALL
 from pytest_ragcheck.scores.score import Score

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_ragcheck.errors import UsageError
-from pytest_ragcheck.rag.documents.documents_outcome import Documents, Left
+from pytest_ragcheck.rag.documents.uploads import Documents, Left
 from pytest_ragcheck.redaction import Redactor
 from pytest_ragcheck.report.files.result_files import write_shard
 from pytest_ragcheck.summary.reach import Reach

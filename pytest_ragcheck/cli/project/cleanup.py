@@ -47,8 +47,8 @@ def _settings(chosen: argparse.Namespace) -> Settings:
 def _by_ledger(output: Path, settings: Settings) -> int:
     from pytest_ragcheck.engine.limits.request_limiter import RequestLimiter
     from pytest_ragcheck.rag.documents.deletion import clean_up
-    from pytest_ragcheck.rag.documents.documents_outcome import Documents
     from pytest_ragcheck.rag.documents.ledger import abandoned
+    from pytest_ragcheck.rag.documents.uploads import Documents
 
     elsewhere: list[str] = []
     failures: dict[str, EndpointError] = {}

@@ -11,9 +11,9 @@ from http import HTTPStatus
 from pytest_ragcheck.concurrency.limiter import Limiter
 from pytest_ragcheck.errors import EndpointError, EndpointTimeout, EndpointUnreachable
 from pytest_ragcheck.rag.documents.document_routes import BatchStatus, DocumentRoutes, ServerDocument, within
-from pytest_ragcheck.rag.documents.documents_outcome import Documents, Left
 from pytest_ragcheck.rag.documents.ingestion import SETTLING_SECONDS
 from pytest_ragcheck.rag.documents.ledger import Entries, Ledger
+from pytest_ragcheck.rag.documents.uploads import Documents, Left
 
 _log = logging.getLogger(__name__)
 
