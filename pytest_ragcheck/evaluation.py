@@ -37,8 +37,7 @@ from pytest_ragcheck.summary.aggregate import Summary, aggregate
 from pytest_ragcheck.summary.calibration.agreement import read_agreements
 from pytest_ragcheck.summary.flaky import flaky_in_run
 from pytest_ragcheck.summary.gate.gate_decision import tolerated
-from pytest_ragcheck.summary.reach import Reach
-from pytest_ragcheck.summary.run_outcomes import EXPECTED, Outcomes
+from pytest_ragcheck.summary.run_outcomes import EXPECTED, Outcomes, Reach
 from pytest_ragcheck.verdict.verdict import Verdict
 
 if TYPE_CHECKING:

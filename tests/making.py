@@ -10,8 +10,7 @@ from pytest_ragcheck import Judgement, RagAnswer
 from pytest_ragcheck.judging.judgement import JudgeIdentity
 from pytest_ragcheck.questions.question import Question, QuestionSet
 from pytest_ragcheck.scores.score import Score
-from pytest_ragcheck.summary.reach import Reach
-from pytest_ragcheck.summary.run_outcomes import Outcomes
+from pytest_ragcheck.summary.run_outcomes import Outcomes, Reach
 from pytest_ragcheck.verdict.record import Record
 from pytest_ragcheck.verdict.verdict import Verdict
 

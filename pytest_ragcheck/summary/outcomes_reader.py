@@ -14,8 +14,7 @@ from pytest_ragcheck.questions.question import END_TO_END, GoldPassage, Question
 from pytest_ragcheck.scores.score import Score
 from pytest_ragcheck.summary.gate_rules import GateRules
 from pytest_ragcheck.summary.predictions_reader import Key, key_of
-from pytest_ragcheck.summary.reach import Reach
-from pytest_ragcheck.summary.run_outcomes import EXPECTED, PASSED, Outcomes
+from pytest_ragcheck.summary.run_outcomes import EXPECTED, PASSED, Outcomes, Reach
 from pytest_ragcheck.verdict.record import Record
 from pytest_ragcheck.verdict.verdict import Verdict
 

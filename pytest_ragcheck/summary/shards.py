@@ -23,9 +23,8 @@ from pytest_ragcheck.rag.documents.uploads import Documents
 from pytest_ragcheck.summary.calibration.agreement import agreement_of
 from pytest_ragcheck.summary.gate_rules import GateRules
 from pytest_ragcheck.summary.predictions_reader import naming, read_json
-from pytest_ragcheck.summary.reach import Reach
 from pytest_ragcheck.summary.result_schemas import schema_mistakes
-from pytest_ragcheck.summary.run_outcomes import Outcomes
+from pytest_ragcheck.summary.run_outcomes import Outcomes, Reach
 from pytest_ragcheck.verdict.record import record_of
 
 _GIVE = "Give the folders that all shards of one run wrote."

@@ -16,7 +16,7 @@ from tests.making import a_question, a_set
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from pytest_ragcheck.summary.reach import Reach
+    from pytest_ragcheck.summary.run_outcomes import Reach
 
 EVALS, INNER, NAMED = "evals__refunds", "evals__inner__prices", "a name of its own"
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_ragcheck.summary.reach import Reach
+from pytest_ragcheck.summary.run_outcomes import Reach
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -13,7 +13,7 @@ from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.rag.documents.uploads import Documents, Left
 from pytest_ragcheck.redaction import Redactor
 from pytest_ragcheck.report.files.result_files import write_shard
-from pytest_ragcheck.summary.reach import Reach
+from pytest_ragcheck.summary.run_outcomes import Reach
 from pytest_ragcheck.summary.shards import find_shards, merged, much_older, read_shard
 from tests.making import a_question, a_record, a_set, an_error, some_outcomes
 

@@ -15,7 +15,7 @@ from pytest_ragcheck.plugin.question_files import is_question_of
 from pytest_ragcheck.plugin.workers.worker_info import runs_everything
 from pytest_ragcheck.questions.call import caller_of
 from pytest_ragcheck.questions.reader import default_dataset_name
-from pytest_ragcheck.summary.reach import Reach
+from pytest_ragcheck.summary.run_outcomes import Reach
 
 if TYPE_CHECKING:
     from pytest_ragcheck.plugin.collecting.dataset_items import Datasets
