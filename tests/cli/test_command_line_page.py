@@ -7,7 +7,7 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_ragcheck.rag.probe.check_point import Check
+from pytest_ragcheck.rag.probe.first_reply import Check
 
 if TYPE_CHECKING:
     from collections.abc import Callable

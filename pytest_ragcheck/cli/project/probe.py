@@ -18,7 +18,7 @@ from pytest_ragcheck.cli.project.user_project import configuration_of, endpoint_
 from pytest_ragcheck.config.given import Given
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.rag.body.excerpt import excerpt
-from pytest_ragcheck.rag.probe.check_point import Check, CheckOutcome, Point
+from pytest_ragcheck.rag.probe.first_reply import Check, CheckOutcome, Point
 from pytest_ragcheck.redaction import Redactor, shown_url
 from pytest_ragcheck.redaction.printable import printable
 

@@ -14,8 +14,7 @@ from pytest_ragcheck.rag.body.excerpt import excerpt
 from pytest_ragcheck.rag.body.json_body import ReplyMismatch, parse_json
 from pytest_ragcheck.rag.http.endpoint_address import read_address
 from pytest_ragcheck.rag.http.route import HttpRoute
-from pytest_ragcheck.rag.probe.check_point import Check, Point
-from pytest_ragcheck.rag.probe.first_reply import SHOWN, Clean, points_of_first_reply
+from pytest_ragcheck.rag.probe.first_reply import SHOWN, Check, Clean, Point, points_of_first_reply
 from pytest_ragcheck.rag.probe.probe_exchange import Exchange, Target, exchange_over, get_status, route_to
 from pytest_ragcheck.rag.shapes.shape import read_shape
 from pytest_ragcheck.redaction import Redactor

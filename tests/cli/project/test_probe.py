@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import pytest
 
 from pytest_ragcheck.rag.client import RagClient
-from pytest_ragcheck.rag.probe.check_point import Check
+from pytest_ragcheck.rag.probe.first_reply import Check
 from tests.servers.fake_endpoint import (
     Behaviour,
     FakeEndpoint,
