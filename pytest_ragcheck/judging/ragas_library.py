@@ -16,7 +16,7 @@ from pydantic import BaseModel, create_model
 from pytest_ragcheck.errors import JudgeError, JudgeReplyError, UsageError
 from pytest_ragcheck.judging.judgement import grounding_contexts
 from pytest_ragcheck.judging.model.reply_object import expected_object
-from pytest_ragcheck.judging.prompts.fence import Nonces
+from pytest_ragcheck.judging.prompts.judge_prompt import Nonces
 from pytest_ragcheck.scores.score import Score
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from pytest_ragcheck.judging.model.chat import AsksModel
 from pytest_ragcheck.judging.offline.grounding.groundedness import PASS_LINE, groundedness
 from pytest_ragcheck.judging.offline.grounding.read_context import ContextCache
 from pytest_ragcheck.judging.offline.words.terms import TermDictionary
-from pytest_ragcheck.judging.prompts.fence import Nonces
+from pytest_ragcheck.judging.prompts.judge_prompt import Nonces
 from pytest_ragcheck.metrics.citations import MOST_FINDINGS, NO_IDS, CitedSentence, cited_sentences, shown
 from pytest_ragcheck.questions.question import Question
 from pytest_ragcheck.rag.answer import RagAnswer

@@ -16,8 +16,7 @@ from pytest_ragcheck.errors import StepFailed
 from pytest_ragcheck.judging.model.openai_judge import OpenAIJudge, reply_schema
 from pytest_ragcheck.judging.preflight.run_preflight import IN_INI, preflight
 from pytest_ragcheck.judging.preflight.trial import canaries
-from pytest_ragcheck.judging.prompts.fence import fenced
-from pytest_ragcheck.judging.prompts.judge_prompt import load_prompt
+from pytest_ragcheck.judging.prompts.judge_prompt import fenced, load_prompt
 from tests.servers.canary_judge import says_of_canaries
 from tests.servers.openai_server import OpenAIServer
 

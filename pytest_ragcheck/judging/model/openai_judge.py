@@ -12,8 +12,7 @@ from pytest_ragcheck.frozen import replace
 from pytest_ragcheck.judging.judgement import JudgeIdentity, Judgement, digest_of, grounding_contexts
 from pytest_ragcheck.judging.model.chat import Chat, ExpectedReply, RequestFormat
 from pytest_ragcheck.judging.model.model_server import ModelServer
-from pytest_ragcheck.judging.prompts.fence import Nonces
-from pytest_ragcheck.judging.prompts.judge_prompt import JudgePrompt, load_prompt
+from pytest_ragcheck.judging.prompts.judge_prompt import JudgePrompt, Nonces, load_prompt
 from pytest_ragcheck.package_text import package_text
 
 if TYPE_CHECKING:

@@ -14,8 +14,7 @@ from pytest_ragcheck.judging.embeddings.embeds import Embeds, Vector
 from pytest_ragcheck.judging.judgement import grounding_contexts
 from pytest_ragcheck.judging.model.chat import AsksModel
 from pytest_ragcheck.judging.model.reply_object import as_bool, as_number, as_text, as_texts, expected_object
-from pytest_ragcheck.judging.prompts.fence import Nonces
-from pytest_ragcheck.judging.prompts.judge_prompt import JudgePrompt, frame_of, packaged_prompt, text_of
+from pytest_ragcheck.judging.prompts.judge_prompt import JudgePrompt, Nonces, frame_of, packaged_prompt, text_of
 from pytest_ragcheck.metrics.ragas.formulas import (
     HIGHEST_RATING,
     answer_correctness,
