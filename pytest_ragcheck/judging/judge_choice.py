@@ -1,15 +1,17 @@
-"""Chooses the judge that the settings name."""
+"""Chooses the judge and the embeddings that the settings name."""
 
 from __future__ import annotations
 
 from importlib.util import find_spec
 from typing import Any
 
-from pytest_ragcheck.config.readers import WITH_MODEL
+from pytest_ragcheck.config.readers import LOCAL, WITH_MODEL, model_and_url
 from pytest_ragcheck.config.settings import DUMMY_API_KEY, Settings
 from pytest_ragcheck.errors import UsageError
+from pytest_ragcheck.judging.embeddings.embeds import Embeds, NoEmbeddings, OpenAIEmbeddings
 from pytest_ragcheck.judging.embeddings.local_model import missing_packages_error
 from pytest_ragcheck.judging.judgement import Judge
+from pytest_ragcheck.scores.catalogue import NO_EMBEDDING_MODEL
 
 NO_RAGAS = 'the ragas judge needs the ragas library, which is an extra: pip install "pytest-ragcheck[ragas]"'
 
@@ -43,7 +45,6 @@ def choose_judge(settings: Settings) -> Judge | None:
         "secrets": settings.secrets,
     }
     if settings.judge.name == "ragas":
-        from pytest_ragcheck.judging.embeddings.embeddings_choice import choose_embeddings
         from pytest_ragcheck.judging.model.chat import Chat
         from pytest_ragcheck.judging.model.model_server import ModelServer
         from pytest_ragcheck.judging.ragas_judge import RagasJudge
@@ -56,6 +57,39 @@ def choose_judge(settings: Settings) -> Judge | None:
 
     # The engine retries, because it limits the requests in flight.
     return OpenAIJudge(**server, prompt=load_prompt(settings.judge.prompt), max_retries=0)
+
+
+def choose_embeddings(settings: Settings) -> Embeds:
+    """
+    The embeddings that the settings name.
+
+    A local model runs in this process. Any other model is on the server that the setting names, or else on the judge's.
+    """
+    if not settings.judge.embedding_model:
+        return NoEmbeddings(reason=NO_EMBEDDING_MODEL)
+    if settings.judge.embedding_model.startswith(LOCAL):
+        from pytest_ragcheck.judging.embeddings.transformers_model import LocalEmbeddings
+
+        return LocalEmbeddings(settings.judge.embedding_model.removeprefix(LOCAL))
+    from pytest_ragcheck.judging.model.model_server import ModelServer
+    from pytest_ragcheck.judging.model.server_address import EMBEDDING_MODEL
+
+    model, url = model_and_url(settings.judge.embedding_model)
+    try:
+        server = ModelServer(
+            model=model,
+            api_key=settings.judge.embedding_api_key or (settings.judge.api_key or "" if url is None else ""),
+            base_url=settings.judge.url if url is None else url,
+            headers=settings.judge.headers if url is None else None,
+            secrets=settings.secrets,
+            timeout_seconds=settings.endpoint.timeout_seconds,
+            # Retried here, because the engine would also repeat the judge's requests of the same metric.
+            max_retries=settings.endpoint.retries,
+            kind=EMBEDDING_MODEL,
+        )
+    except UsageError as error:
+        return NoEmbeddings(reason=str(error))
+    return OpenAIEmbeddings(server=server)
 
 
 def missing_for(settings: Settings) -> str:

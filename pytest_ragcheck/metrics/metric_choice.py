@@ -44,7 +44,7 @@ def choose_metrics(settings: Settings, judge: Judge | None = None) -> tuple[Metr
 
         metrics.append(Overlap(rouge_l=rouge_l, chrf=chrf))
     if "semantic" in groups:
-        from pytest_ragcheck.judging.embeddings.embeddings_choice import choose_embeddings
+        from pytest_ragcheck.judging.judge_choice import choose_embeddings
         from pytest_ragcheck.metrics.similarity import Similarity
 
         metrics.append(Similarity(choose_embeddings(settings)))
@@ -94,7 +94,7 @@ def _ragas(settings: Settings, judge: Judge | None) -> Metric:
         from pytest_ragcheck.metrics.ragas.stand_ins import RagasStandIns
 
         return RagasStandIns()
-    from pytest_ragcheck.judging.embeddings.embeddings_choice import choose_embeddings
+    from pytest_ragcheck.judging.judge_choice import choose_embeddings
     from pytest_ragcheck.metrics.ragas.model_ragas import RagasMetrics
 
     return RagasMetrics(chat, choose_embeddings(settings))

@@ -10,7 +10,7 @@ import pytest
 
 from pytest_ragcheck.config.settings import Settings
 from pytest_ragcheck.errors import JudgeError
-from pytest_ragcheck.judging.embeddings.embeddings_choice import choose_embeddings
+from pytest_ragcheck.judging.judge_choice import choose_embeddings
 from pytest_ragcheck.metrics.similarity import Similarity
 from pytest_ragcheck.rag.answer import RagAnswer
 from pytest_ragcheck.scores.score import Score

@@ -22,7 +22,7 @@ import pytest
 from pytest_ragcheck.concurrency.limiter import NO_LIMIT
 from pytest_ragcheck.config.settings import Settings
 from pytest_ragcheck.errors import JudgeError, JudgeReplyError, StepFailed
-from pytest_ragcheck.judging.embeddings.embeddings_choice import OpenAIEmbeddings
+from pytest_ragcheck.judging.embeddings.embeds import OpenAIEmbeddings
 from pytest_ragcheck.judging.judge_choice import choose_judge
 from pytest_ragcheck.judging.model.chat import Chat
 from pytest_ragcheck.judging.model.model_server import ModelServer

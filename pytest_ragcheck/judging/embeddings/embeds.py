@@ -1,12 +1,22 @@
-"""Defines the protocol of embeddings, which map texts to vectors."""
+"""Defines the protocol of embeddings, which map texts to vectors, and those of a server."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
-from typing import Protocol
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, Protocol
 
 from pytest_ragcheck.errors import JudgeError
 from pytest_ragcheck.frozen import frozen
+from pytest_ragcheck.judging.model.completion import OtherContent, check_for_error, member
+from pytest_ragcheck.judging.model.usage import note_use, reported_use
+
+if TYPE_CHECKING:
+    from pytest_ragcheck.judging.model.model_server import ModelServer
+
+_LARGEST = sys.float_info.max
 
 Vector = tuple[float, ...]
 
@@ -30,3 +40,52 @@ class NoEmbeddings:
 
     async def embed(self, texts: Sequence[str]) -> Mapping[str, Vector]:  # noqa: ARG002 - the protocol's argument
         raise JudgeError(self.reason)
+
+
+@frozen
+class OpenAIEmbeddings:
+    server: ModelServer
+
+    @property
+    def fingerprint(self) -> str:
+        return self.server.fingerprint
+
+    async def embed(self, texts: Sequence[str]) -> Mapping[str, Vector]:
+        """The vector of each text, all finite and of equal length, by one request without repeated texts."""
+        distinct = list(dict.fromkeys(texts))
+        vectors = await self.server.call(partial(self._ask, distinct))
+        return dict(zip(distinct, vectors, strict=True))
+
+    async def aclose(self) -> None:
+        await self.server.aclose()
+
+    async def _ask(self, texts: list[str]) -> list[Vector]:
+        reply = await self.server.post({"model": self.server.model, "input": texts, "encoding_format": "float"})
+        use = reported_use(reply, model=self.server.model, url=self.server.shown_url)
+        note_use(replace(use, output_tokens=0))  # embeddings have no completion tokens
+        check_for_error(reply)
+        return _vectors(reply, len(texts))
+
+
+def _vectors(reply: Any, expected: int) -> list[Vector]:
+    rows = member(reply, "data")
+    if not isinstance(rows, list):
+        raise OtherContent("JSON without embeddings")
+    if len(rows) != expected:
+        raise OtherContent(f"{len(rows)} embeddings for {expected} texts")
+    # Some servers leave out the index and keep the order.
+    indices = [member(row, "index") for row in rows]
+    if sorted(index for index in indices if isinstance(index, int)) == list(range(expected)):
+        rows = sorted(rows, key=lambda row: int(member(row, "index")))
+    vectors = [_vector(member(row, "embedding")) for row in rows]
+    if len(set(map(len, vectors))) > 1:
+        raise OtherContent("embeddings of different lengths")
+    return vectors
+
+
+def _vector(given: Any) -> Vector:
+    numbers: list[Any] = given if isinstance(given, list) and given else [None]
+    # math.isfinite raises on integers that are too large for a float.
+    if not all(isinstance(x, int | float) and not isinstance(x, bool) and abs(x) <= _LARGEST for x in numbers):
+        raise OtherContent("an embedding that is not a list of numbers")
+    return tuple(map(float, numbers))
