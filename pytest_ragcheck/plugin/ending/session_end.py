@@ -38,7 +38,6 @@ from pytest_ragcheck.summary.gate.gate_decision import tolerated
 
 if TYPE_CHECKING:
     from pytest_ragcheck.config.settings import Settings
-    from pytest_ragcheck.plugin.run_state import GateOutcome
     from pytest_ragcheck.summary.aggregate import Summary
     from pytest_ragcheck.summary.run_outcomes import Outcomes
 
