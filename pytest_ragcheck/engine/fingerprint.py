@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 from collections.abc import Mapping
@@ -15,7 +14,7 @@ from pytest_ragcheck.config.readers import model_and_url
 from pytest_ragcheck.config.settings import Settings
 from pytest_ragcheck.config.table import TABLE
 from pytest_ragcheck.judging.checked_judgement import judge_identity
-from pytest_ragcheck.judging.judgement import Judge
+from pytest_ragcheck.judging.judgement import Judge, digest_of
 from pytest_ragcheck.questions.question import Question
 from pytest_ragcheck.questions.wire import question_to_wire
 from pytest_ragcheck.rag.ask import endpoint_name
@@ -72,23 +71,19 @@ def differences(before: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
 def question_digest(question: Question) -> str:
     """A digest of all values that affect the answer or the judgement, not of the place in the file."""
     wire = question_to_wire(question) | {"earlier": [turn.question for turn in question.earlier]}
-    return _digest({name: value for name, value in wire.items() if name not in _IGNORED_KEYS})
+    return digest_of({name: value for name, value in wire.items() if name not in _IGNORED_KEYS})[:32]
 
 
 def backends_digest(client: Any, judge: Judge | None, settings: Settings) -> str:
     """A digest that is equal if the same system answers and the same judge judges in the same way."""
     identity = judge_identity(judge)
     judged_by = {**asdict(identity), "url": _without_port(identity.url)} if identity else None
-    return _digest([_without_port(endpoint_name(client)), judged_by, fingerprint(settings)])
+    return digest_of([_without_port(endpoint_name(client)), judged_by, fingerprint(settings)])[:32]
 
 
 def store_key(question: Question, backends: str) -> str:
     """The key of a question in the store of a run: its digest, and that of its *backends*."""
     return f"{question_digest(question)}.{backends}"
-
-
-def _digest(value: Any) -> str:
-    return hashlib.sha256(json.dumps(value, sort_keys=True, default=str).encode()).hexdigest()[:32]
 
 
 def _text(value: Any) -> str:

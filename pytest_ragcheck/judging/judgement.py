@@ -128,8 +128,8 @@ def material_digest(question: Question, answer: RagAnswer) -> str:
 
 
 def digest_of(value: object) -> str:
-    """64 hex digits over a value that JSON can hold."""
-    return hashlib.sha256(json.dumps(value, sort_keys=True).encode("ascii")).hexdigest()
+    """64 hex digits over a value that JSON can hold; anything else in it counts as its text."""
+    return hashlib.sha256(json.dumps(value, sort_keys=True, default=str).encode("ascii")).hexdigest()
 
 
 def grounding_contexts(question: Question, answer: RagAnswer) -> tuple[str, ...]:

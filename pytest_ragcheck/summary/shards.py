@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -16,6 +15,7 @@ from typing import Any
 from pytest_ragcheck._version import __version__
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.frozen import frozen
+from pytest_ragcheck.judging.judgement import digest_of
 from pytest_ragcheck.questions.question import QuestionSet
 from pytest_ragcheck.questions.question_rows import question_row
 from pytest_ragcheck.questions.wire import set_from_wire, set_to_wire
@@ -151,11 +151,10 @@ def _same(outcomes: Outcomes) -> dict[str, Any]:
         (each.dataset_name, [question_row(q) for q in each.questions if q.path is None or q.path.suffix != ".py"])
         for each in outcomes.sets
     ]
-    digest = hashlib.sha256(json.dumps([each for each in asked if each[1]], sort_keys=True).encode()).hexdigest()
     return {
         "pytest-ragcheck": __version__,
         "agent": outcomes.agent_name,
-        "questions": digest[:16],
+        "questions": digest_of([each for each in asked if each[1]])[:16],
         "metrics": list(outcomes.groups),
         "gate": asdict(outcomes.rules),
         # Each machine may have its own servers, and each test its own client.
