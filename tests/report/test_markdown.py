@@ -90,7 +90,9 @@ def test_the_attacks_of_planted_documents_have_a_table() -> None:
 
 def test_the_heading_counts_several_datasets() -> None:
     other = a_record(question=a_question("q", dataset_name="shop"))
-    assert markdown_of(view_of(results_of(PASSED, other))).startswith("## ✅ rag: 2 datasets: all 2 questions that ran passed\n")
+    assert markdown_of(view_of(results_of(PASSED, other))).startswith(
+        "## ✅ rag: 2 datasets: all 2 questions that ran passed\n"
+    )
 
 
 def test_a_run_that_asked_nothing_is_neither_red_nor_green() -> None:
