@@ -11,7 +11,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from pytest_ragcheck.package_text import package_text
-from pytest_ragcheck.questions.characters import END, LONE_SURROGATE, UNPRINTABLE, WHITE_SPACE
 from pytest_ragcheck.questions.fields.field_readers import ANSWERS, MARKER_OPERATORS, TAG
 from pytest_ragcheck.questions.fields.file_level import SCHEMA_VERSION
 from pytest_ragcheck.questions.fields.key_names import (
@@ -31,6 +30,7 @@ from pytest_ragcheck.questions.fields.key_names import (
 from pytest_ragcheck.questions.mention import FLAGS
 from pytest_ragcheck.questions.nodes.node_values import MAX_COUNT
 from pytest_ragcheck.questions.question import TIERS
+from pytest_ragcheck.questions.question_ids import END, LONE_SURROGATE, UNPRINTABLE, WHITE_SPACE
 from pytest_ragcheck.scores.catalogue import ASSERTABLE, BOUNDED
 
 Schema = dict[str, Any]

@@ -8,7 +8,6 @@ from typing import Any
 
 import yaml
 
-from pytest_ragcheck.questions.characters import UNPRINTABLE
 from pytest_ragcheck.questions.nodes.node import (
     MAX_DEPTH,
     Entry,
@@ -20,6 +19,7 @@ from pytest_ragcheck.questions.nodes.node import (
     too_deep,
 )
 from pytest_ragcheck.questions.nodes.node_values import shortened
+from pytest_ragcheck.questions.question_ids import UNPRINTABLE
 
 MAX_ALIASED_SIZE = 64_000_000
 """Maximum size of all aliases, in characters; ample for shared passages, too small for an alias bomb."""
