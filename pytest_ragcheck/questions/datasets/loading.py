@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import heapq
+import os
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 from pytest_ragcheck.errors import DatasetError, UsageError
 from pytest_ragcheck.questions.datasets.dataset_files import files_at, rows_of_file
 from pytest_ragcheck.questions.datasets.dataset_names import DatasetChoice
-from pytest_ragcheck.questions.datasets.hub import rows_of_hub
-from pytest_ragcheck.questions.datasets.standard_dataset import Dataset, Row
+from pytest_ragcheck.questions.datasets.standard_dataset import Dataset, Hub, Row
 from pytest_ragcheck.questions.fields.check_question import check_question
 from pytest_ragcheck.questions.question import Origin, Question, QuestionSet
 from pytest_ragcheck.questions.question_ids import usable_id
@@ -97,6 +99,29 @@ def _rows(choice: DatasetChoice, dataset: Dataset, split: str) -> Iterator[Row]:
             yield from rows_of_file(path, dataset.unfold)
     elif dataset.hub is not None:
         yield from rows_of_hub(dataset.hub, subset=choice.subset, split=split)
+
+
+def rows_of_hub(hub: Hub, *, subset: str | None, split: str) -> Iterator[Row]:
+    """
+    Yield the rows of a split; the library downloads and caches the split.
+
+    Raises:
+        DatasetError: The library cannot load the split; the text quotes the library's error.
+    """
+    # By default, a test run sends no usage statistics.
+    os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
+    load_dataset: Any = import_module("datasets").load_dataset  # optional, needed for the hub only
+    place = f"{hub.repository} ({', '.join(filter(None, (subset or hub.config, split)))})"
+    try:
+        table = load_dataset(hub.repository, subset or hub.config, split=split, revision=hub.revision)
+    except Exception as error:  # the library's errors have no common class
+        reason = " ".join(str(error).split())[:300]
+        raise DatasetError(
+            f"{place}: cannot be loaded from the hub ({type(error).__name__}: {reason}). "
+            f"Get the file by other means, and give its path: NAME=PATH."
+        ) from error
+    for number, columns in enumerate(table, start=1):
+        yield Row(f"{place}: row {number}", columns)
 
 
 def sample(questions: Iterable[Question], size: int | None, *, seed: int) -> tuple[Question, ...]:

@@ -7,9 +7,10 @@ The dataset `golden`, a user's own JSON array of questions with their answers an
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from importlib.util import find_spec
 
 from pytest_ragcheck.errors import UsageError
-from pytest_ragcheck.questions.datasets import hub, msmarco, qasper, ragbench
+from pytest_ragcheck.questions.datasets import msmarco, qasper, ragbench
 from pytest_ragcheck.questions.datasets.dataset_names import DatasetChoice
 from pytest_ragcheck.questions.datasets.standard_dataset import Dataset, Row, passages_of
 from pytest_ragcheck.questions.datasets.wikipedia_datasets import HOTPOTQA, SQUAD_V2
@@ -114,8 +115,16 @@ def check_choice(choice: DatasetChoice, known: Mapping[str, Dataset]) -> None:
             f"{choice.name} has several subsets; write one of "
             f"{', '.join(f'{choice.name}:{subset}' for subset in dataset.subsets)}."
         )
-    if not hub.is_installed():
+    if not has_hub():
         raise UsageError(
             f"to load {choice.dataset_name} by its name, the package 'datasets' is needed: "
             f'pip install "pytest-ragcheck[datasets]". Or give its file: {choice.dataset_name}=PATH.'
         )
+
+
+def has_hub() -> bool:
+    """True if the `datasets` library, which loads from the hub, is installed."""
+    try:
+        return find_spec("datasets") is not None
+    except ValueError:  # raised for a module in sys.modules that has no spec
+        return False

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_ragcheck.questions.datasets.hub import is_installed
+from pytest_ragcheck.questions.datasets.registry import has_hub
 from tests.questions.datasets.sources import FILES, content
 
 if TYPE_CHECKING:
@@ -28,13 +28,13 @@ configs:
 CODE = """
 import json, sys
 from pytest_ragcheck.errors import DatasetError
-from pytest_ragcheck.questions.datasets import hub, ragbench
+from pytest_ragcheck.questions.datasets import loading, ragbench
 said = {}
 for repository, split in json.loads(sys.argv[1]):
     try:
-        rows = hub.rows_of_hub(ragbench.Hub(repository=repository), subset="hagrid", split=split)
+        rows = loading.rows_of_hub(ragbench.Hub(repository=repository), subset="hagrid", split=split)
         found = [(row.place, row.columns["dataset_name"]) for row in rows]
-        rows = hub.rows_of_hub(ragbench.Hub(repository=repository), subset="hagrid", split=split)
+        rows = loading.rows_of_hub(ragbench.Hub(repository=repository), subset="hagrid", split=split)
         ids = [question.id for question in ragbench.read(rows, "ragbench:hagrid")]
         said[f"{repository} {split}"] = [found[0], found[-1], ids]
     except DatasetError as error:
@@ -68,4 +68,4 @@ def test_a_split_is_loaded_by_the_library_and_what_it_cannot_load_is_said(tmp_pa
 def test_a_library_that_is_blocked_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     blocked: Any = None
     monkeypatch.setitem(sys.modules, "datasets", blocked)
-    assert not is_installed()
+    assert not has_hub()
