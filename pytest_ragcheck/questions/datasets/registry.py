@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.util import find_spec
 
 from pytest_ragcheck.errors import UsageError
-from pytest_ragcheck.questions.datasets import msmarco, qasper, ragbench
 from pytest_ragcheck.questions.datasets.dataset_names import DatasetChoice
+from pytest_ragcheck.questions.datasets.retrieved_datasets import MSMARCO, QASPER, RAGBENCH
 from pytest_ragcheck.questions.datasets.standard_dataset import Dataset, Row, passages_of
 from pytest_ragcheck.questions.datasets.wikipedia_datasets import HOTPOTQA, SQUAD_V2
 from pytest_ragcheck.questions.question import GENERATION, Question
@@ -46,7 +46,7 @@ _GOLDEN = Dataset(
     read=_read_golden,
 )
 
-DATASETS = (ragbench.DATASET, SQUAD_V2, _GOLDEN, qasper.DATASET, HOTPOTQA, msmarco.DATASET)
+DATASETS = (RAGBENCH, SQUAD_V2, _GOLDEN, QASPER, HOTPOTQA, MSMARCO)
 
 _NAMES = frozenset(dataset.name for dataset in DATASETS)
 

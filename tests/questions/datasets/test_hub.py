@@ -28,14 +28,16 @@ configs:
 CODE = """
 import json, sys
 from pytest_ragcheck.errors import DatasetError
-from pytest_ragcheck.questions.datasets import loading, ragbench
+from pytest_ragcheck.questions.datasets.loading import rows_of_hub
+from pytest_ragcheck.questions.datasets.retrieved_datasets import RAGBENCH
+from pytest_ragcheck.questions.datasets.standard_dataset import Hub
 said = {}
 for repository, split in json.loads(sys.argv[1]):
     try:
-        rows = loading.rows_of_hub(ragbench.Hub(repository=repository), subset="hagrid", split=split)
+        rows = rows_of_hub(Hub(repository=repository), subset="hagrid", split=split)
         found = [(row.place, row.columns["dataset_name"]) for row in rows]
-        rows = loading.rows_of_hub(ragbench.Hub(repository=repository), subset="hagrid", split=split)
-        ids = [question.id for question in ragbench.read(rows, "ragbench:hagrid")]
+        rows = rows_of_hub(Hub(repository=repository), subset="hagrid", split=split)
+        ids = [question.id for question in RAGBENCH.read(rows, "ragbench:hagrid")]
         said[f"{repository} {split}"] = [found[0], found[-1], ids]
     except DatasetError as error:
         said[f"{repository} {split}"] = str(error)

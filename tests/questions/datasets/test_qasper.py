@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_ragcheck.errors import DatasetError
-from pytest_ragcheck.questions.datasets.qasper import answer_of
+from pytest_ragcheck.questions.datasets.retrieved_datasets import answer_of
 from pytest_ragcheck.questions.datasets.standard_dataset import Row
 from tests.questions.datasets.sources import by_column, content, questions_of, written
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_ragcheck.errors import DatasetError
-from pytest_ragcheck.questions.datasets.ragbench import SUBSETS
+from pytest_ragcheck.questions.datasets.retrieved_datasets import SUBSETS
 from tests.questions.datasets.sources import OWN, content, loaded, questions_of, written
 
 if TYPE_CHECKING:
