@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from pytest_ragcheck.errors import DatasetError
-from pytest_ragcheck.questions.compose import decoded
 from pytest_ragcheck.questions.csv_nodes import DELIMITERS, SEPARATOR_LINE, split_rows
 from pytest_ragcheck.questions.datasets.dataset_files import rows_of_file
 from pytest_ragcheck.questions.nodes.node import ListNode, MappingNode, Node, Unreadable
+from pytest_ragcheck.questions.reader import decoded
 
 # YAML by its content: a list, or promptfoo's configuration with the key `tests`.
 _YAML = re.compile(r"\A(?:[ \t\r]*(?:(?:#|---)[^\n]*)?\n)* *- |^tests\s*:(?:\s|$)", re.MULTILINE)
