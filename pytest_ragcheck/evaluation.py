@@ -27,8 +27,8 @@ from pytest_ragcheck.questions.question import END_TO_END, Question, QuestionSet
 from pytest_ragcheck.questions.reader import read_question_file
 from pytest_ragcheck.questions.tiers import asked_in
 from pytest_ragcheck.rag.client import RagClient, as_client
-from pytest_ragcheck.redaction.library_logs import redact_logs
 from pytest_ragcheck.redaction.printable import printable
+from pytest_ragcheck.redaction.redactor import redact_logs
 from pytest_ragcheck.report.files.output_folder import check_folder
 from pytest_ragcheck.report.files.result_files import Written, write_results
 from pytest_ragcheck.report.terminal.run_lines import run_thresholds

@@ -7,7 +7,7 @@ import logging
 import pytest
 
 from pytest_ragcheck.redaction import REDACTED, Redactor
-from pytest_ragcheck.redaction.library_logs import redact_logs
+from pytest_ragcheck.redaction.redactor import redact_logs
 
 SECRET = "correct-horse-battery"
 

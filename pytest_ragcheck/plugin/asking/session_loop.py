@@ -15,8 +15,8 @@ from pytest_ragcheck.errors import EndpointError, UsageError
 from pytest_ragcheck.plugin.configuration import settings_of
 from pytest_ragcheck.plugin.run_state import run_of
 from pytest_ragcheck.plugin.workers.transport import LINE, has_workers, send
-from pytest_ragcheck.redaction.library_logs import redact_logs
 from pytest_ragcheck.redaction.printable import printable
+from pytest_ragcheck.redaction.redactor import redact_logs
 
 if TYPE_CHECKING:
     from pytest_ragcheck.config.settings import Settings
