@@ -73,7 +73,7 @@ def question_of_call(
 
 
 def id_of_call(node_id: str, number: int) -> str:
-    """The id of the question in the *number*-th call of the test, from 1."""
+    """The id for the *number*-th call of the test, from 1."""
     return usable_id(f"{node_id.partition('::')[2].replace('::', '.')}-{number}")
 
 

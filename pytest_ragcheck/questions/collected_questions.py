@@ -14,25 +14,23 @@ from pytest_ragcheck.questions.wire import set_from_wire, set_to_wire
 
 @dataclass(slots=True, eq=False)
 class CollectedQuestions:
-    """The questions of a run by dataset, and the node ids of their items; the plugin and the report use them."""
-
     root: Path
     suffix: str = ""
     """Suffix of the dataset names of this worker under `--dist each`; else empty."""
 
     sets: dict[str, QuestionSet] = field(default_factory=dict)
-    """The questions that an item asks, by dataset name; the item may be deselected."""
+    """By dataset name; the items may be deselected."""
 
     selected: dict[str, Question] = field(default_factory=dict)
-    """The question of each item that was not deselected, by node id."""
+    """By node id of the item."""
 
     tags: set[str] = field(default_factory=set)
-    """The tags that were registered as markers."""
+    """Those registered as markers."""
 
     _files: dict[str, QuestionSet] = field(default_factory=dict, init=False)
 
     def add(self, questions: QuestionSet) -> None:
-        """Add the questions of a file; raise a `QuestionFileError` if another file has the same dataset name."""
+        """Raises a `QuestionFileError` if another file has the same dataset name."""
         known = self._files.setdefault(questions.dataset_name, questions)
         if known.path != questions.path:
             to_do = "Give one of them another dataset_name."

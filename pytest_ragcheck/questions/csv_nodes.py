@@ -38,11 +38,7 @@ _NEVER_TEXTS = frozenset({"flag", "count", "thresholds"})
 
 
 def compose_csv(text: str, mistakes: Mistakes) -> ListNode | None:
-    """
-    The list of the questions in *text*; None if no row is valid, or the text has no rows.
-
-    Invalid rows and columns are noted as mistakes and skipped.
-    """
+    """The questions in *text*; None if no row is valid. Invalid rows and columns are noted as mistakes and skipped."""
     begin, line = 0, 1
     if separator := SEPARATOR_LINE.match(text):
         begin, line = separator.end(), 2

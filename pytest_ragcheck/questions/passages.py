@@ -9,7 +9,7 @@ from pytest_ragcheck.questions.question import GoldPassage, Question
 
 
 def text_digest(text: str) -> str:
-    """12 hex digits of the SHA-256 of the text, which may have lone surrogates."""
+    """12 hex digits, also of a text with lone surrogates."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 
@@ -21,7 +21,7 @@ def named(passage: GoldPassage, dataset_name: str) -> GoldPassage:
 
 
 def documents_of(question: Question) -> list[GoldPassage]:
-    """All passages of the question, gold ones first, each once; several may belong to one document."""
+    """The passages, gold ones first, each once; several may belong to one document."""
     passages = (named(p, question.dataset_name) for p in (*question.gold_passages, *question.distractors))
     return list(dict.fromkeys(passages))
 

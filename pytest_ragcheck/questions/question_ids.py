@@ -48,7 +48,7 @@ def derived_id(question: str) -> str:
 
 
 def id_mistake(text: str) -> str | None:
-    """Return why *text* cannot be an id, with the remedy, as the end of a sentence; None if it can."""
+    """Why *text* cannot be an id, with the remedy, as the end of a sentence; None if it can."""
     if "::" in text:
         return "has '::' in its id, where pytest separates file and test. Write '-' or ':' instead."
     if "[" in text or "]" in text:
@@ -61,12 +61,10 @@ def id_mistake(text: str) -> str | None:
 
 
 def usable_id(text: str) -> str:
-    """*text* as a valid id, unchanged if it already is one."""
     kept = text.replace("::", "__").replace("[", "(").replace("]", ")").strip()
     return _UNPRINTABLE.sub("-", kept)
 
 
 def unprintable_in(text: str) -> str | None:
-    """The first invisible or line-breaking character of *text*; None if there is none."""
     found = _UNPRINTABLE.search(text)
     return found[0] if found else None

@@ -101,15 +101,7 @@ def _below_root(path: Path, root: Path) -> str | None:
 
 
 def _compose_file(path: Path, mistakes: Mistakes) -> Node | None:
-    """
-    The tree of the file at *path*, whose ending gives the format; JSON Lines and CSV become a list.
-
-    Invalid lines and rows are noted as mistakes and skipped; None if no line is valid.
-
-    Raises:
-        Unreadable: The file is empty, is no text, or does not have the format of its ending.
-        OSError: The file cannot be read.
-    """
+    # Invalid lines and rows are noted as mistakes and skipped; None if no line is valid.
     suffix = path.suffix.lower()
     if suffix not in _FIRST_QUESTION:
         known = ", ".join(_FIRST_QUESTION)
@@ -136,7 +128,7 @@ def _compose(text: str, suffix: str, mistakes: Mistakes) -> Node | None:
 
 
 def decoded(content: bytes) -> str:
-    """The text of a file; raises `Unreadable` if it is neither UTF-8 nor UTF-16 with a byte order mark."""
+    """Raises `Unreadable` if the content is neither UTF-8 nor UTF-16 with a byte order mark."""
     for begin, what in _BINARY.items():
         if content.startswith(begin):
             raise Unreadable(1, f"is {what}")

@@ -28,7 +28,7 @@ _WRITERS: dict[str, Callable[[Any], Any]] = {
 
 
 def question_to_wire(question: Question) -> dict[str, Any]:
-    """Return the question as JSON values without those that are the default, and only the texts of earlier turns."""
+    """The values that are not the default, and only the texts of earlier turns."""
     # The session ends with the run, but the answer was judged with the history.
     wire = changed_fields(question)
     wire.pop("session", None)

@@ -22,12 +22,7 @@ _BROKEN = (EOFError, gzip.BadGzipFile, lzma.LZMAError, zlib.error, zipfile.BadZi
 
 
 def files_at(path: Path, *, subset: str | None, split: str) -> list[Path]:
-    """
-    The file at *path*, or the files of a split in the folder at *path*, sorted.
-
-    Raises:
-        DatasetError: The file does not exist.
-    """
+    """The file at *path*, or the files of a split in that folder, sorted; a `DatasetError` if there are none."""
     if path.is_file():
         return [path]
     if not path.is_dir():

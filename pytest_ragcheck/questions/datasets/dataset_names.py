@@ -16,7 +16,7 @@ _CHOICE = re.compile(
 
 @frozen
 class DatasetChoice:
-    """A user's choice of dataset, before `check_choice` has checked that the dataset exists."""
+    """`check_choice` checks that the dataset exists."""
 
     name: str
     subset: str | None = None
@@ -28,7 +28,7 @@ class DatasetChoice:
 
     @property
     def dataset_name(self) -> str:
-        """`NAME[:SUBSET]`, the name of the dataset in node ids and results."""
+        """`NAME[:SUBSET]`, as in node ids and results."""
         return self.name if self.subset is None else f"{self.name}:{self.subset}"
 
     def resolved_in(self, folder: Path) -> DatasetChoice:
@@ -40,12 +40,7 @@ class DatasetChoice:
 
 
 def read_choice(text: str) -> DatasetChoice:
-    """
-    The choice in *text*.
-
-    Raises:
-        ValueError: The text is invalid; the message continues a sentence: `is not ...; write ...`.
-    """
+    """Raises a ValueError whose message continues a sentence: `is not ...; write ...`."""
     match = _CHOICE.fullmatch(text)
     if match is None:
         raise ValueError(

@@ -102,12 +102,7 @@ def _rows(choice: DatasetChoice, dataset: Dataset, split: str) -> Iterator[Row]:
 
 
 def rows_of_hub(hub: Hub, *, subset: str | None, split: str) -> Iterator[Row]:
-    """
-    Yield the rows of a split; the library downloads and caches the split.
-
-    Raises:
-        DatasetError: The library cannot load the split; the text quotes the library's error.
-    """
+    """The rows of a split, which the library downloads and caches; a `DatasetError` quotes its error."""
     # By default, a test run sends no usage statistics.
     os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
     load_dataset: Any = import_module("datasets").load_dataset  # optional, needed for the hub only
@@ -118,7 +113,7 @@ def rows_of_hub(hub: Hub, *, subset: str | None, split: str) -> Iterator[Row]:
         reason = " ".join(str(error).split())[:300]
         raise DatasetError(
             f"{place}: cannot be loaded from the hub ({type(error).__name__}: {reason}). "
-            f"Get the file by other means, and give its path: NAME=PATH."
+            "Get the file by other means, and give its path: NAME=PATH."
         ) from error
     for number, columns in enumerate(table, start=1):
         yield Row(f"{place}: row {number}", columns)
@@ -138,7 +133,6 @@ def sample(questions: Iterable[Question], size: int | None, *, seed: int) -> tup
 
 
 def would_be_sampled(questions: QuestionSet, question_id: str) -> bool:
-    """Return whether the sample would include a further question of the dataset with this id."""
     origin = questions.origin
     if origin is None or origin.samples is None or len(questions.questions) < origin.samples:
         return True
@@ -147,5 +141,5 @@ def would_be_sampled(questions: QuestionSet, question_id: str) -> bool:
 
 
 def rank(question_id: str, seed: int) -> str:
-    """The sort key of the question under the seed; the sample takes the lowest keys."""
+    """The sample takes the lowest ranks."""
     return hashlib.sha256(f"{seed}:{question_id}".encode()).hexdigest()

@@ -1,8 +1,4 @@
-"""
-`DATASETS` lists the package's datasets; `check_choices` checks a user's choices against the known datasets.
-
-The dataset `golden`, a user's own JSON array of questions with their answers and contexts, is defined here.
-"""
+"""Lists the package's datasets, with `golden` for a user's own, and checks a user's choices against them."""
 
 from __future__ import annotations
 
@@ -19,7 +15,6 @@ from pytest_ragcheck.questions.question_ids import derived_id
 
 
 def _read_golden(rows: Iterable[Row], dataset_name: str) -> Iterator[Question]:
-    """Yield the questions of rows with `question`, `answer` and `context`; `id` and `document` are optional."""
     for row in rows:
         text, answer, context = row.text("question"), row.text("answer"), row.text("context")
         for name, value in (("answer", answer), ("context", context)):
@@ -52,17 +47,12 @@ _NAMES = frozenset(dataset.name for dataset in DATASETS)
 
 
 def is_standard(dataset_name: str) -> bool:
-    """True for one of the package's datasets, which a run collects only by `--rag-dataset`."""
+    """True for a dataset of the package, which a run collects only by `--rag-dataset`."""
     return dataset_name.partition(":")[0] in _NAMES
 
 
 def known_datasets(further: Iterable[Dataset] = ()) -> dict[str, Dataset]:
-    """
-    The package's datasets and the further ones by name.
-
-    Raises:
-        UsageError: Two datasets have the same name.
-    """
+    """All datasets by name; a `UsageError` if two have the same."""
     known: dict[str, Dataset] = {}
     for dataset in (*DATASETS, *further):
         if dataset.name in known:

@@ -104,18 +104,13 @@ _CAPTION = "FLOAT SELECTED"
 
 
 def _unfold_qasper(document: Row) -> Iterator[Row] | None:
-    """The rows of the official object of papers, keyed by their arXiv ids; None for a single row."""
+    # The official object has the papers by their arXiv ids.
     if "qas" in document:
         return None
     return (Row(f"{document.place}: {key!r}", {"id": key, **document.row(key).columns}) for key in document.columns)
 
 
 def _read_qasper(rows: Iterable[Row], dataset_name: str) -> Iterator[Question]:
-    """
-    Yield the questions of the official form or of the hub's columns.
-
-    Every reader's answer is acceptable. A question is unanswerable only if most of its readers marked it so.
-    """
     for paper in rows:
         paragraphs = [text for section in paper.rows("full_text") for text in section.texts("paragraphs")]
         paragraphs.insert(0, paper.optional_text("abstract") or "")
@@ -126,7 +121,7 @@ def _read_qasper(rows: Iterable[Row], dataset_name: str) -> Iterator[Question]:
 def _qasper_question(paper: Row, qa: Row, paragraphs: list[str], dataset_name: str) -> Question:
     readings = [answer.row("answer") for answer in qa.rows("answers")]
     unanswerable = sum(bool(reading.flag("unanswerable")) for reading in readings)
-    answerable = 2 * unanswerable <= len(readings)
+    answerable = 2 * unanswerable <= len(readings)  # most readers decide
     answers = tuple(dict.fromkeys(answer for reading in readings if (answer := answer_of(reading)) is not None))
     evidence = [text for reading in readings if not reading.flag("unanswerable") for text in reading.texts("evidence")]
     return Question(
@@ -179,7 +174,7 @@ _NO_ANSWER = "No Answer Present."
 
 
 def _unfold_msmarco(document: Row) -> Iterator[Row]:
-    """Yield the rows of the official columns, each an object keyed by row, or a single row as it is."""
+    # The official columns are objects keyed by row.
     if not isinstance(document.columns.get("query"), dict):
         yield document
         return
@@ -193,7 +188,6 @@ def _unfold_msmarco(document: Row) -> Iterator[Row]:
 
 
 def _read_msmarco(rows: Iterable[Row], dataset_name: str) -> Iterator[Question]:
-    """Yield the questions of the official columns, of JSON Lines or of the hub's columns."""
     for row in rows:
         given = [answer for answer in row.texts("answers") if answer.strip()]
         answers = tuple(dict.fromkeys((*given, *_well_formed(row))))

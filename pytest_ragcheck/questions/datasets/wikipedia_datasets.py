@@ -16,7 +16,7 @@ from pytest_ragcheck.questions.question import END_TO_END, GENERATION, RETRIEVAL
 
 
 def _unfold(document: Row) -> Iterator[Row]:
-    """Yield the rows of the official articles, which nest paragraphs and questions, or a single row as it is."""
+    # The official articles nest paragraphs and questions.
     if "data" not in document:
         yield document
         return

@@ -28,7 +28,7 @@ UNJUDGED: Mapping[str, float] = {"answer_correctness": 0.0, "groundedness": 0.0}
 
 @frozen
 class Form:
-    """One recognised form of files; docs/reference/convert.md has a section about each."""
+    """docs/reference/convert.md has a section about each form."""
 
     name: str
     """The tool and its name of the form, such as `ragas testset`."""
@@ -111,7 +111,7 @@ class Export:
 
 
 def text_of(value: Any) -> str | None:
-    """A text, or the digits of a number; None for a blank text and for any other value."""
+    """A text or the digits of a number; None for a blank text and other values."""
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         return str(value)
     return sound(value) if isinstance(value, str) and value.strip() else None
@@ -180,7 +180,7 @@ def user_texts(messages: Any) -> list[str] | None:
 
 
 def role_of(message: Mapping[str, Any]) -> Any:
-    """The author of a message; LangChain calls it `type`."""
+    """LangChain calls it `type`."""
     return message.get("role", message.get("type"))
 
 

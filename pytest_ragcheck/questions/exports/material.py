@@ -70,8 +70,6 @@ class Material:
 
 def read_material(path: Path) -> Material:
     """
-    The content of the file at *path*; without text for a folder or for parquet.
-
     Raises:
         DatasetError: The file cannot be read, is not UTF-8, or is empty.
         UsageError: The file is parquet, and pyarrow is not installed.
@@ -175,7 +173,7 @@ def lists_in(document: Any) -> dict[str, Rows]:
 
 
 def _json(text: str) -> Any:
-    # The JSON value; NaN, which pandas writes for a missing value, is None.
+    # pandas writes NaN for a missing value.
     return json.loads(text, parse_constant=lambda _: None)
 
 
@@ -186,7 +184,7 @@ def _objects(document: Any) -> Rows:
 
 
 def table_rows(path: Path, text: str) -> Rows:
-    """The rows of CSV, or a DatasetError about one; none if the header has no delimiter."""
+    """The rows of CSV; none if the header has no delimiter. Raises a `DatasetError` about a row."""
     separator = SEPARATOR_LINE.match(text)
     begin = separator.end() if separator else 0
     header = text[begin:].split("\n", 1)[0]

@@ -120,17 +120,12 @@ def _turn(dataset_name: str, text: str, kinds: Row, expected: str | None, contex
 
 
 def _spelled(row: Row, name: str) -> str:
-    # The name as the row spells it; files of the benchmark differ in the first letter.
+    # Files of the benchmark differ in the first letter.
     return name.lower() if name.lower() in row else name
 
 
 def _is_relevant(passage: Row) -> bool:
-    """
-    The last annotation; True for a passage without a score, which was chosen and not retrieved.
-
-    Raises:
-        DatasetError: The passage was retrieved, but has no annotation.
-    """
+    # The last annotation; a passage without a score was chosen and not retrieved.
     if "feedback" not in passage:
         if "score" in passage:
             raise DatasetError(

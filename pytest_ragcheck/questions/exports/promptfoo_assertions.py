@@ -28,10 +28,9 @@ class Assertions:
     thresholds: dict[str, float] = field(default_factory=dict)
     is_refused: bool = False
     left: list[Any] = field(default_factory=list)
-    """The assertions that were not carried over, for the metadata."""
+    """Those not carried over, for the metadata."""
 
     def read(self, assertions: Iterable[Any]) -> None:
-        """Convert each assertion, and those in a set without a threshold."""
         for assertion in assertions:
             if not isinstance(assertion, Mapping) or "type" not in assertion:
                 self._leave("assertions of another form", assertion)
@@ -55,7 +54,6 @@ class Assertions:
             self._leave(kind, assertion)
 
     def _text_assertion(self, kind: str, value: Any) -> bool:
-        # Convert an assertion about the answer's text; return False if it is another or cannot be converted.
         negated, positive = kind.startswith("not-"), kind.removeprefix("not-")
         patterns = _patterns(positive, value, negated=negated)
         if patterns is None or not all(map(_compiles, patterns)):

@@ -1,4 +1,4 @@
-"""`FORMS` is the table of the recognised exports, many of which `columns.json` describes; `read_exports` reads them."""
+"""Recognises and reads exports; `columns.json` describes many of their forms."""
 
 from __future__ import annotations
 
