@@ -1,4 +1,4 @@
-"""Adds the commands with their arguments, and returns the settings of a command."""
+"""Adds the commands, and reads the settings of one."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _TYPES: Mapping[str, Any] = {"path": _path, "int": int, "float": float}
 
 
 def add_commands(parser: argparse.ArgumentParser) -> None:
-    """Add all commands, which `commands.json` describes; a text among their arguments names a shared group."""
+    """Add the commands of `commands.json`, in which a text among the arguments names a shared group."""
     described = json.loads(package_text("cli/commands.json"))
     _add_parsers(parser, "command", described["commands"], described["shared"])
 
@@ -46,13 +46,10 @@ def _add_parsers(
 
 def settings_as_typed(typed: Mapping[str, Given], *, variables: Collection[str] = ()) -> Settings:
     """
-    The settings of a command that runs no tests.
+    The settings of a command that runs no tests; a `UsageError` for an invalid value.
 
-    *typed* has the arguments by setting, with the value None for an omitted one. From the environment come only the
-    secrets and the *variables*, because its other settings are for test runs.
-
-    Raises:
-        UsageError: A value is invalid.
+    *typed* has None for an omitted one. From the environment come only the secrets and the *variables*, because its
+    other settings are for test runs.
     """
     from pytest_ragcheck.config.resolve import read_settings
 

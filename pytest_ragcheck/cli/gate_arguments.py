@@ -25,18 +25,17 @@ class ChosenGate:
     rules: GateRules
     baseline: Baseline | None
     note: str = ""
-    """The reason why the run's own gate was replaced; empty if it was not, or if the user chose the gate."""
+    """The reason why the run's own gate was replaced; else empty."""
 
 
 def gate_of(chosen: argparse.Namespace, recorded: GateRules) -> ChosenGate:
     """
     The gate of the command line, or else the run's own, with the baseline.
 
-    Without `--baseline`, the baseline is that of a run. Without that file, a gate of the run that needs a baseline
-    becomes `each`.
+    Without `--baseline`, the baseline is that of a run. Without that file, the run's gate may become `each`.
 
     Raises:
-        UsageError: A value is invalid, the file is not a baseline, or `--gate` lacks a baseline to compare with.
+        UsageError: A value is invalid, the file is not a baseline, or `--gate` lacks one.
     """
     rules = _rules_of(chosen, recorded)
     place = chosen.baseline
@@ -65,8 +64,7 @@ def with_own_baseline(results: Results) -> Results:
     """
     The results with the lines of the run's own gate.
 
-    They stay the same if the run had no gate, if its baseline is missing, or if the baseline was changed after the
-    run, so that the gate decides otherwise.
+    They stay the same without a gate or its baseline, and if the gate decides otherwise by a changed baseline.
     """
     from pytest_ragcheck.config.resolve import environment_redactor
     from pytest_ragcheck.report.gated_results import gated
@@ -98,7 +96,7 @@ def _rules_of(chosen: argparse.Namespace, recorded: GateRules) -> GateRules:
 
 
 def place_of(given: str, argument: str) -> BaselinePlace:
-    """The place that an argument names: a path, or `git:REV:PATH`; a `UsageError` for another text."""
+    """Raises a `UsageError` for a text that is neither a path nor `git:REV:PATH`."""
     from pytest_ragcheck.config.resolve import read_value
 
     place: BaselinePlace = read_value("rag_baseline", Given(given, argument))

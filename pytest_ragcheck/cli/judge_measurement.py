@@ -33,7 +33,7 @@ from pytest_ragcheck.summary.calibration.judge_rates import Judged
 
 def measure_judge(answers: LabelledAnswers, path: Path, judge: Judge, settings: Settings) -> Measured:
     """
-    Measure how far the judge agrees with the labels in the file *path*, and close the judge.
+    Measure and close the judge; *path* is the file of the answers.
 
     Raises:
         StepFailed: The judge's preflight failed.
@@ -118,11 +118,7 @@ def _disagreements(scored: Sequence[tuple[LabelledAnswer, Judgement, float]], se
 
 def own_judge(place: str) -> Judge:
     """
-    The judge of that name; the current folder is on the search path.
-
-    Args:
-        place: `MODULE:NAME`: a judge, a function of question and answer, or a class or function without arguments
-            that makes a judge.
+    The judge at `MODULE:NAME`: a judge, a function of question and answer, or what makes one without arguments.
 
     Raises:
         UsageError: The module or name does not exist, or is not a judge.

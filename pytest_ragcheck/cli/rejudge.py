@@ -86,7 +86,7 @@ def run(chosen: argparse.Namespace) -> int:
 async def _judged(
     questions: Sequence[Question], recording: Recording, judge: Judge | None, settings: Settings
 ) -> tuple[tuple[Record, ...], tuple[str, ...]]:
-    # The records and the notes of the preflight; a judge that only repeats recordings has no preflight.
+    # A judge that only repeats recordings has no preflight.
     from pytest_ragcheck.concurrency.tasks import closing
     from pytest_ragcheck.engine.evaluator import evaluate_all
     from pytest_ragcheck.engine.limits.request_limiter import RequestLimiter

@@ -24,7 +24,7 @@ RESULTS = (RESULT_QUESTIONS, "_predictions.json", "_summary.json")
 _READ_AS_QUESTIONS = (".yaml", ".yml", ".json", ".jsonl", ".csv")
 
 _SKIPPED_FOLDERS = ("*.egg", ".*", "_darcs", "build", "CVS", "dist", "node_modules", "venv", "{arch}", "__pycache__")
-"""Folders that pytest skips by the default value of norecursedirs."""
+"""The default of pytest's norecursedirs."""
 
 _OUTPUT = "ragcheck-results"
 

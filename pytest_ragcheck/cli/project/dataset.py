@@ -1,4 +1,4 @@
-"""`ragcheck dataset` lists the standard datasets, writes one as a question file, or plants documents in a file."""
+"""`ragcheck dataset` lists and writes datasets, or plants documents in a question file."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from pytest_ragcheck.scores.catalogue import ASSERTABLE
 
 _INJECTION = "injection"
 _ENDINGS = ("_questions.json", ".rag.json", ".rag.yaml", ".rag.yml")
-"""Allowed endings of the written file, so that pytest finds the file."""
+"""Endings of files that pytest finds."""
 
 
 def run(chosen: argparse.Namespace) -> int:

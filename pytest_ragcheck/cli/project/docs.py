@@ -22,11 +22,7 @@ QUESTIONS = "ragcheck.rag.yaml"
 
 
 def read_pages() -> dict[str, str]:
-    """
-    The text of every page by its name, such as `reference/errors/endpoint`.
-
-    The pages come from the installed package, or from the folder `docs` of a checkout; empty without both.
-    """
+    """The text of every page by its name, such as `reference/errors/endpoint`."""
     texts = {path.removesuffix(".md"): text for path, text in shipped_texts().items() if path != QUESTIONS}
     return {name: _with_names(text, name) for name, text in sorted(texts.items())}
 
@@ -38,9 +34,9 @@ def _with_names(text: str, name: str) -> str:
 
 def shipped_texts() -> dict[str, str]:
     """
-    The text of each page by its path below `docs`, such as `how-to/cost.md`, and the text of `QUESTIONS`.
+    The pages by their paths, such as `how-to/cost.md`, and the text of `QUESTIONS`.
 
-    The texts come from the installed package or a checkout; empty without both.
+    They come from the installed package or a checkout; empty without both.
     """
     archive, docs = _PACKAGE / "pages.json.bz2", _CHECKOUT / "docs"
     if archive.is_file():

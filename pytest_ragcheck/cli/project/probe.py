@@ -146,7 +146,7 @@ def _in_conversations(settings: Mapping[str, str]) -> str:
 
 
 def _printer(target: Target) -> Callable[[Point], None]:
-    # A function that prints each point at once, so that slow points show.
+    # Each point is printed at once, so that slow points show.
     # Consoles of Windows may show the codes as text.
     coloured = os.name == "posix" and sys.stdout.isatty() and not os.environ.get("NO_COLOR")
     title_width = max(len(check.title) for check in Check)

@@ -10,7 +10,6 @@ from pytest_ragcheck.summary.result_schemas import result_schema
 
 
 def read_schema(name: str) -> str:
-    """The text of a schema by its name; the text is the same in every environment."""
     if name == "questions":
         from pytest_ragcheck.questions.fields.question_file_schema import question_file_schema
 

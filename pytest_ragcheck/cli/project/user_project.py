@@ -41,14 +41,14 @@ _URL = re.compile(r"""(?m)^[ \t]*rag_url\s*[=:]\s*["']?([^\s"']+)""")
 
 @frozen
 class Configuration:
-    """The project's pytest configuration file, for which `ragcheck init` suggests settings."""
+    """A project's configuration file of pytest."""
 
     path: Path
     section: str
-    """The heading of pytest's settings in the file."""
+    """The heading of pytest's settings."""
 
     line: int | None
-    """Line number of the heading, from 1; None if the file has no such heading."""
+    """The line of the heading, from 1; None without one."""
 
     settings: frozenset[str]
 
@@ -58,8 +58,6 @@ class Configuration:
 
 @frozen
 class Project:
-    """A folder with a user's code, which `ragcheck init` sets up."""
-
     folder: Path
     root: Path
     """The top of the repository; outside of a repository the folder itself."""
@@ -84,7 +82,7 @@ class Project:
 
     @property
     def requirements(self) -> str:
-        """The arguments of `pip install` for the imports of the project's conftest.py."""
+        """The arguments of `pip install` for the project."""
         wanted = ["pytest-ragcheck"]
         if (self.folder / "requirements.txt").is_file():
             wanted.append("-r requirements.txt")
@@ -210,8 +208,7 @@ def endpoint_settings(typed: Mapping[str, Given], names: Collection[str], *, to_
     """
     The settings *names* as typed or as in the ini file, with a `rag_url`, which may come from `RAGCHECK_URL` too.
 
-    *typed* has None for what is not given. What the file says of another server is left out. Without a URL, the
-    `UsageError` says what is *to_do*.
+    What the file says of another server is left out. Without a URL, the `UsageError` says what is *to_do*.
     """
     in_file = ini_settings(Path.cwd(), ("rag_url", *names))
     given = {name: each for name, each in typed.items() if each.value is not None}
@@ -235,7 +232,7 @@ def _server(url: Given) -> str | None:
 
 
 def ini_settings(folder: Path, names: Collection[str]) -> dict[str, Given]:
-    """The settings with these names in the configuration file; a `UsageError` for a broken file."""
+    """Raises a `UsageError` for a broken configuration file."""
     found = configuration_of(folder.resolve())
     if found is None:
         return {}

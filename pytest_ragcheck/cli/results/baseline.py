@@ -62,7 +62,6 @@ def run(chosen: argparse.Namespace) -> int:
 
 
 def _changed(chosen: argparse.Namespace, now: BaselineFile, root: Path) -> list[str]:
-    # Read the baseline, change it and write it; return the lines about that.
     path: Path = chosen.output
     rows = now.runs.rows
     earlier = _read(path, _OTHER) if path.exists() else None
@@ -138,7 +137,7 @@ def _of_datasets(words: str, keys: Set[Key]) -> Iterator[str]:
 
 
 def _replaced(now: Baseline, recorded: Baseline) -> Iterator[str]:
-    # Yield a line if earlier runs are replaced: later runs with their settings will be refused.
+    # Later runs with the settings of the replaced ones will be refused.
     known = {key: recorded.rows[key] for key, row in now.rows.items() if key in recorded.rows and not row.error_kind}
     found = {key: other for key, row in known.items() if (other := other_settings_of_rows(row, now.rows[key]))}
     for line in _of_datasets(
@@ -148,7 +147,6 @@ def _replaced(now: Baseline, recorded: Baseline) -> Iterator[str]:
 
 
 def _left_out(now: Baseline, recorded: Baseline) -> Iterator[str]:
-    # Yield a line for each ERROR of the run, which has no answer.
     for key, row in now.rows.items():
         if row.verdict is Verdict.ERROR:
             earlier = "; its recorded answers stay" if key in recorded.rows else ""
@@ -156,7 +154,7 @@ def _left_out(now: Baseline, recorded: Baseline) -> Iterator[str]:
 
 
 def _later_partial(results: Path, now: Baseline) -> Iterator[str]:
-    # Yield a line if a partial run is later, because a user may expect its answers.
+    # A user may expect the answers of a later partial run.
     partial = results.with_name(results.name.replace("_predictions.json", ".partial_predictions.json"))
     if (ended := ended_of(partial)) > now.timestamp:
         yield f"left out: the partial run of {ended}, which is later; run all questions to accept its answers"

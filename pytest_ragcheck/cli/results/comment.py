@@ -45,7 +45,7 @@ def run(chosen: argparse.Namespace) -> int:
 
 @frozen
 class Discussion:
-    """The comments of a pull request, as the API of its host serves them."""
+    """URLs and headers for the comments of a pull request."""
 
     comments: str
 
@@ -58,7 +58,7 @@ class Discussion:
 
 def discussion_of() -> Discussion:
     """
-    The discussion of the job's pull request, from the variables of GitHub Actions or GitLab CI.
+    The discussion of the CI job's pull request.
 
     Raises:
         NotPosted: The job belongs to no pull request.
@@ -107,7 +107,7 @@ def _on_gitlab() -> Discussion:
 
 def post_comment(discussion: Discussion, marker: str, text: str) -> bool:
     """
-    Update the comment that begins with the marker and return True, or write a new one and return False.
+    Update the comment that begins with the marker, or write one and return False.
 
     Raises:
         NotPosted: The host refused, or cannot be reached.
