@@ -20,16 +20,11 @@ class BaselinePlace:
 
     path: Path
     rev: str | None = None
-    """The git revision that has the file; None for the work tree."""
+    """None for the work tree."""
 
     @classmethod
     def from_text(cls, text: str) -> BaselinePlace:
-        """
-        The place that the text names.
-
-        Raises:
-            ValueError: The text begins with `git:` but is not `git:REV:PATH`.
-        """
+        """Raises a ValueError for a text that begins with `git:` but is not `git:REV:PATH`."""
         if not text.startswith(_IN_GIT):
             return cls(path=Path(text))
         rev, _, path = text.removeprefix(_IN_GIT).partition(":")
@@ -38,7 +33,6 @@ class BaselinePlace:
         return cls(path=Path(path), rev=rev)
 
     def resolved_in(self, folder: Path) -> BaselinePlace:
-        """Return the place with a relative path made relative to the folder."""
         return replace(self, path=Path(os.path.normpath(folder / self.path)))
 
     def __str__(self) -> str:

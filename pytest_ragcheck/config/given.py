@@ -33,10 +33,9 @@ class Given:
 
 def read_given(setting: Setting, given: Given, own_metrics: Collection[str] = ()) -> Any:
     """
-    The value that `Settings` holds for the given one.
+    The value for `Settings`, the same from a text and from a native value.
 
-    A text and a native value give the same result. *own_metrics* names the users' own metrics, which minimums and
-    weights may name.
+    Minimums and weights may name *own_metrics*.
 
     Raises:
         UsageError: The value cannot be read. The text names its origin and the way out.

@@ -10,7 +10,7 @@ from pytest_ragcheck.scores.catalogue import ASSERTABLE, BOUNDED, DEFAULT_GROUPS
 
 
 def read_minimum(text: str, own: Collection[str] = ()) -> tuple[str, float]:
-    """The pair of `METRIC=VALUE`, for a metric that can be asserted or one of the users' *own*."""
+    """`METRIC=VALUE`, for a metric that can be asserted or one of the users' *own*."""
     known = (*ASSERTABLE, *own)
     metric, value = _metric_and_value(
         text, "METRIC=VALUE; write, for example, f1=0.5", known, "that can be asserted", _OR_OWN
@@ -19,7 +19,7 @@ def read_minimum(text: str, own: Collection[str] = ()) -> tuple[str, float]:
 
 
 def read_maximum(text: str) -> tuple[str, float]:
-    """The pair of `METRIC=VALUE`, for a measurement that may have a maximum."""
+    """`METRIC=VALUE`, for a measurement that may have a maximum."""
     example = "; write, for example, latency_seconds=2"
     metric, value = _metric_and_value(text, f"METRIC=VALUE{example}", BOUNDED, "with a maximum")
     if not 0 < (maximum := number_in(value)) < float("inf"):
@@ -28,7 +28,7 @@ def read_maximum(text: str) -> tuple[str, float]:
 
 
 def read_weight(text: str, own: Collection[str] = ()) -> tuple[str, float]:
-    """The pair of `METRIC=WEIGHT`, for any metric except `overall_score`, or one of the users' *own*."""
+    """`METRIC=WEIGHT`, for any metric except `overall_score`, or one of the users' *own*."""
     known = tuple(name for name in (*METRICS, *own) if name != OVERALL)
     metric, value = _metric_and_value(
         text, "METRIC=WEIGHT; write, for example, f1=2", known, "that can have a weight", _OR_OWN
@@ -72,7 +72,7 @@ def nearest(name: str, known: Collection[str], others: str = "") -> str:
 
 
 def model_and_layer(model: str) -> tuple[str, int | None]:
-    """The two parts of `MODEL@LAYER`; without a layer, None."""
+    """The parts of `MODEL@LAYER`."""
     name, at, layer = model.rpartition("@")
     return (name, int(layer)) if at else (model, None)
 

@@ -8,7 +8,7 @@ from math import inf, nan
 
 
 def number_in(text: str) -> float:
-    """The number of the text; NaN, which is in no range, if the text is not a number."""
+    """NaN, which is in no range, for a text that is not a number."""
     try:
         return float(text)
     except ValueError:
@@ -16,7 +16,6 @@ def number_in(text: str) -> float:
 
 
 def _number(fits: Callable[[float], bool], expected: str) -> Callable[[str], float]:
-    # The reader of a number that fits.
     def read(text: str) -> float:
         number = number_in(text)
         if not fits(number):

@@ -24,14 +24,12 @@ WITH_MODEL = ("openai", "local", "ragas")
 
 
 def read_url(text: str) -> str:
-    """The text if it is an http or https URL with a host."""
     path = re.match("/[^?#]*", text)
     of_app = path and f"http://localhost:8000{path[0]} (an app in this process gets its path)"
     return _checked_url(text, of_app or "http://localhost:8000/query")
 
 
 def read_base_url(text: str) -> str:
-    """The text if it is a URL that can be extended with routes."""
     return _checked_url(text, "http://localhost:8000/v1")
 
 
@@ -69,7 +67,6 @@ def read_gate(text: str) -> str:
 
 
 def read_baseline_place(text: str) -> BaselinePlace:
-    """The place of a path, or of `git:REV:PATH`."""
     return BaselinePlace.from_text(_not_blank(text, "path"))
 
 
@@ -78,7 +75,6 @@ MISSING_QUESTIONS, OTHER_SETTINGS = DIFFERENCES = ("missing-questions", "other-s
 
 
 def _one_of(names: Collection[str], problem: str) -> Callable[[str], str]:
-    # The reader of one of the names.
     def read(text: str) -> str:
         if text not in names:
             raise ValueError(problem)
@@ -97,7 +93,6 @@ _SWITCHES = {
 
 
 def read_switch(text: str) -> bool:
-    """True for `on`, `true`, `yes` or `1`, and False for their opposites, in any case."""
     if text.lower() not in _SWITCHES:
         raise ValueError("is neither on nor off; write one of them")
     return _SWITCHES[text.lower()]
@@ -110,7 +105,6 @@ read_step = _one_of(STEPS, f"is not a step that can be left out; choose from {',
 
 
 def read_sample(text: str) -> Sample:
-    """The sample of `NUMBER` or `NUMBER@SEED`."""
     from pytest_ragcheck.questions.datasets.dataset_names import Sample
 
     match = re.fullmatch(r"([1-9][0-9]{0,8})(?:@([0-9]{1,9}))?", text)
@@ -140,7 +134,6 @@ HTML_ENDINGS = (".html", ".htm")
 
 
 def read_report(text: str) -> Path:
-    """The path of a report, in HTML or in Markdown by its ending."""
     path = read_path(text)
     if path.suffix.lower() not in (*HTML_ENDINGS, ".md", ""):
         raise ValueError("ends in neither .html nor .md; name the report such as report.html")
@@ -173,7 +166,7 @@ def read_embedding_model(text: str) -> str:
 
 
 def model_and_url(text: str) -> tuple[str, str | None]:
-    """The two parts of `MODEL@URL`; without a URL, None."""
+    """The parts of `MODEL@URL`."""
     match = re.fullmatch(r"(.*?)@\s*(\w*://.*)", text)
     return (match[1].strip(), match[2]) if match else (text, None)
 
@@ -188,7 +181,6 @@ def read_header(text: str) -> tuple[str, str]:
 
 
 def read_identity(text: str) -> tuple[str, tuple[str, str]]:
-    """The name of an identity, and the name and value of one of its headers."""
     name, _, header = text.partition(":")
     try:
         return re.fullmatch(r"[\w.@-]+", name.strip())[0], read_header(header.strip())  # type: ignore[index]
@@ -235,7 +227,6 @@ def read_parameters(text: str) -> Mapping[str, Any]:
 
 
 def read_dataset(text: str) -> DatasetChoice:
-    """The choice of `NAME[:SUBSET][@SPLIT][=PATH]`."""
     from pytest_ragcheck.questions.datasets.dataset_names import read_choice
 
     return read_choice(text)
@@ -257,7 +248,6 @@ def read_shape(text: str) -> str:
 
 
 def read_stream(text: str) -> bool:
-    """True for `auto`, and False for a switch that is off."""
     if text.strip().lower() == "auto":
         return True
     try:
@@ -274,7 +264,6 @@ def read_request(text: str) -> str:
 
 
 def read_response(text: str) -> str:
-    """The expressions for the parts of a reply, unchanged."""
     from pytest_ragcheck.rag.shapes.reading import Reading
 
     Reading.from_text(text)

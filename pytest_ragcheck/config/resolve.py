@@ -35,7 +35,7 @@ def read_settings(
     Args:
         given: The values of the command line, or else of the ini file, by setting.
         environment: Holds keys, and settings that the command line does not give; the process's if None.
-        folder: The folder of relative paths, except for values given with a folder; the current one if None.
+        folder: The folder of relative paths, except for values with their own; the current one if None.
         own_metrics: Names of the users' own metrics.
 
     Raises:
@@ -68,17 +68,11 @@ def read_settings(
 
 
 def read_value(name: str, given: Given) -> Any:
-    """
-    The value of one setting, by its name.
-
-    Raises:
-        UsageError: The value cannot be read; the text names its origin and the way out.
-    """
+    """Raises a `UsageError` as `read_settings` does."""
     return read_given(next(setting for setting in TABLE if setting.name == name), given)
 
 
 def environment_redactor() -> Redactor:
-    """The redactor of all secrets that the environment holds for this package."""
     secrets = _secrets_of(os.environ)
     for setting in TABLE:
         if setting.environment and setting.read in (*URL_READERS, read_embedding_model):
@@ -130,7 +124,6 @@ def _judge_of_replay(chosen: Mapping[str, Given | None], values: Mapping[str, An
 
 
 def _models(values: Mapping[str, Any], folder: Path) -> dict[str, Any]:
-    # The models and the prompt, with full paths for files and folders.
     found: dict[str, Any] = {}
     if "run.metric_groups" in values:
         found["run.metric_groups"] = tuple(_group(group, folder) for group in values["run.metric_groups"])
@@ -174,7 +167,7 @@ def _folder_or_name(text: str, folder: Path) -> str:
 def _headers(
     chosen: Mapping[str, Given | None], values: Mapping[str, Any], environment: Mapping[str, str]
 ) -> dict[str, Any]:
-    # The headers of both servers and of all identities, filled from the environment, and the secrets of the run.
+    # The headers with the values of the environment, and the secrets of the run.
     found: dict[str, Any] = {}
     secrets: list[str] = []
     asks = "run.replay" not in values

@@ -52,7 +52,6 @@ class JudgeSettings:
 
     @property
     def own_prices(self) -> Mapping[str, tuple[float, float]]:
-        """The given price, by the model that it is for."""
         return {self.model: self.price} if self.model and self.price else {}
 
 
@@ -151,7 +150,6 @@ class Settings:
     """Values to redact, in addition to those in the headers, the URLs and the keys."""
 
     redactor: Redactor = field(init=False, compare=False)
-    """The redactor of all secrets of these settings."""
 
     @classmethod
     def of(cls, **given: Any) -> Settings:
@@ -180,7 +178,7 @@ class Settings:
 
     @classmethod
     def from_values(cls, values: Mapping[str, Any]) -> Settings:
-        """The settings of the values, by `group.field`."""
+        """*values* are by `group.field`."""
         groups: dict[str, dict[str, Any]] = {group: {} for group in _GROUPS}
         for path, value in values.items():
             group, dot, name = path.partition(".")
@@ -224,7 +222,6 @@ class Settings:
 
     @property
     def needs_judge(self) -> bool:
-        """True if any chosen metric needs the judge."""
         return not JUDGE_GROUPS.isdisjoint(self.run.metrics)
 
     def _all_secrets(self) -> list[str]:
@@ -244,7 +241,7 @@ def _several(value: str | Iterable[str]) -> tuple[str, ...]:
 
 
 def _read(given: Mapping[str, Any], own_metrics: tuple[str, ...]) -> dict[str, Any]:
-    # The values that were given by keyword, by `group.field`.
+    # By `group.field`.
     own = _several(given.get("own_metrics", own_metrics))
     values: dict[str, Any] = {}
     for keyword, value in given.items():

@@ -55,13 +55,12 @@ from pytest_ragcheck.scores.catalogue import DEFAULT_GROUPS, DEFAULT_WEIGHTS
 
 @frozen
 class Setting:
-    """A row of the table: where a setting may be given, and how its text is read; its help text is in help.json."""
+    """Where a setting may be given, and how its text is read."""
 
     name: str
-    """Name in the ini file, such as `rag_top_k`."""
+    """Such as `rag_top_k`, in the ini file."""
 
     group: Literal["endpoint", "judge", "gate", "run"]
-    """The group of `Settings` that holds the value."""
 
     read: Callable[[str], Any]
     """Returns the value of a text. The text of its ValueError continues a sentence: `is not ...; write ...`."""
@@ -76,7 +75,6 @@ class Setting:
     """The value if none is given: None by default, or `collect(())` for words and lines."""
 
     environment: str | None = None
-    """Name of the environment variable, if the setting has one."""
 
     metavar: str = ""
     """Placeholder of the value on the command line; empty for a switch or an ini-only setting."""
@@ -85,7 +83,6 @@ class Setting:
     """One text, several texts separated by blanks (a repeatable option), one text a line, or on/off."""
 
     default_text: str = ""
-    """Describes the default if the value itself does not."""
 
     def __post_init__(self) -> None:
         if self.default is None and self.kind in ("words", "lines"):
@@ -93,7 +90,7 @@ class Setting:
 
     @property
     def path(self) -> str:
-        """The group and the field that hold the value, such as `endpoint.top_k`."""
+        """Such as `endpoint.top_k`."""
         return f"{self.group}.{self.field or self.keyword.removeprefix(f'{self.group}_')}"
 
     @property
@@ -103,17 +100,17 @@ class Setting:
 
     @property
     def option(self) -> str:
-        """Name on the command line, such as `--rag-top-k`."""
+        """Such as `--rag-top-k`."""
         return "--" + self.name.replace("_", "-")
 
     @property
     def keyword(self) -> str:
-        """Name in `Settings.of`, such as `top_k`."""
+        """Such as `top_k`, in `Settings.of`."""
         return self.name.removeprefix("rag_")
 
     @property
     def shown_default(self) -> str:
-        """The default as help texts show it; empty if there is none."""
+        """For help texts; empty without a default."""
         return self.default_text or _shown(self.default)
 
 

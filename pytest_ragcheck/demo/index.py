@@ -114,7 +114,7 @@ class Index:
             self._database.executemany("INSERT INTO passages VALUES (?, ?, ?, ?, ?)", rows)
 
     def delete(self, document_id: str) -> bool:
-        """Delete the document, and return False if there is none with this id."""
+        """False if there is none with this id."""
         with self._lock, self._database:
             return self._delete(document_id)
 

@@ -115,11 +115,7 @@ def citation_scores(sentences: Sequence[JudgedSentence]) -> dict[str, Score]:
 def _support_by_rules(
     question: str, sentences: Sequence[tuple[str, Sequence[int]]], passages: Sequence[str]
 ) -> list[SentenceSupport]:
-    """
-    The support of each sentence: its groundedness in the passages is `PASS_LINE` or more.
-
-    The words of the question need no support. Each sentence comes with the numbers of its passages, from 1.
-    """
+    # Each sentence comes with the numbers of its passages, from 1. The words of the question need no support.
     contexts_read = ContextCache(TermDictionary())
 
     def supports(sentence: str, numbers: Sequence[int]) -> bool:

@@ -1,4 +1,4 @@
-"""Counts the tokens and the money that a question costs, for the judge and for the system, by the prices of models."""
+"""Counts the tokens and the money that a question costs, for the judge and for the system."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def summed(costs: Iterable[Cost]) -> Cost:
 
 
 def usd_of(use: TokenUse, own: Mapping[str, tuple[float, float]]) -> float | None:
-    """The cost of the use in US dollars; None if it is unknown."""
+    """>= 0; None if it is unknown."""
     if use.recorded:
         return use.recorded_usd
     if use.input_tokens is None or use.output_tokens is None:

@@ -22,7 +22,7 @@ _MOST_CHARACTERS = 20_000
 
 
 def gold_keys(question: Question) -> frozenset[str]:
-    """Keys of the question's distinct gold passages: their texts, or the document ids of passages found by id."""
+    """The texts of the distinct gold passages, or the document ids of those found by id."""
     return frozenset(_key(passage, question) for passage in question.gold_passages)
 
 
@@ -112,7 +112,6 @@ def _holds(context: str, source_id: str, passage: str, doc_id: str, *, by_id: bo
 
 
 def _has_half(passage: list[str], context: str) -> bool:
-    # True if half of the passage's words, and at least `CHUNK_WORDS`, occur in the context in a row.
     needed = max(-(-len(passage) // 2), CHUNK_WORDS)
     # A run of that length contains one of these blocks as a whole.
     size = (needed + 1) // 2

@@ -70,24 +70,14 @@ class OwnMetric:
 
 
 def read_own(given: Any) -> tuple[OwnMetric, ...]:
-    """
-    The metrics that an implementation of the hook returned; none for None.
-
-    Raises:
-        UsageError: The value is not a list, or one of its items is not a metric.
-    """
+    """Reads what the hook returned; a `UsageError` unless it is None or a list of metrics."""
     if not isinstance(given, list | tuple | None):
         raise UsageError(f"{HOOK}: {given!r:.80} was returned: return a list of metrics.")
     return tuple(map(OwnMetric, given or ()))
 
 
 def distinct(metrics: Iterable[OwnMetric], *, given_as: str = HOOK) -> tuple[OwnMetric, ...]:
-    """
-    Returns the metrics unchanged.
-
-    Raises:
-        UsageError: Two metrics share a name, or one has the name of a built-in metric or measurement.
-    """
+    """Raises a `UsageError` if two metrics share a name, or one has that of a built-in metric or measurement."""
     metrics = tuple(metrics)
     own = (*METRICS, *BOUNDED)
     taken = set(own)

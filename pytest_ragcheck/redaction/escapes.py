@@ -64,15 +64,13 @@ class Unescaped:
         self.text = text.replace("+", " ")
 
     def source(self, start: int, end: int) -> tuple[int, int]:
-        """Translate a place in the unescaped text into one in the escaped text."""
+        """The place in the escaped text."""
         for one in reversed(self._passes):
             start, end = one.source(start), one.source(end)
         return start, end
 
 
 class _Pass:
-    """One reading of all escapes of a text."""
-
     def __init__(self, text: str) -> None:
         self.places = array("q")
         """Places of the escaped characters in the text that was read."""

@@ -39,7 +39,7 @@ _LONG_WORD = b"A" * 20
 
 
 class KnownSecret:
-    """One known secret of at least 4 characters, which `Redactor` removes in all spellings."""
+    """Of at least 4 characters."""
 
     def __init__(self, secret: str) -> None:
         self.core = max(_ALPHANUMERIC_RUN.findall(secret), key=len)
@@ -65,7 +65,6 @@ class KnownSecret:
         return text
 
     def spans(self, unescaped: Unescaped) -> list[tuple[int, int]]:
-        """The places of the secret in the escaped text."""
         return [unescaped.source(*match.span()) for match in self._unescaped.finditer(unescaped.text)]
 
 
@@ -198,9 +197,9 @@ _LOGGERS = (
 
 def redact_logs(redactor: Redactor) -> Callable[[], None]:
     """
-    Redacts all log records of HTTP libraries until the returned function is called.
+    Redacts the log records of HTTP libraries until the returned function is called.
 
-    At level DEBUG these libraries log whole headers and URLs, and people share logs.
+    At level DEBUG they have whole headers and URLs, and people share logs.
     """
 
     def redacting(record: logging.LogRecord) -> bool:

@@ -52,7 +52,6 @@ def is_secret_parameter(name: str, value: str) -> bool:
 
 
 def blank_parameters(text: str) -> str:
-    """The text with the values of secret URL parameters redacted."""
     return _PARAMETER.sub(_blank_parameter, text)
 
 
@@ -71,8 +70,6 @@ def _is_basic_credential(value: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class SecretPattern:
-    """One kind of secret, found by its form or its context."""
-
     hints: tuple[str, ...]
     """Every match contains one of these lower-case strings."""
 

@@ -17,11 +17,7 @@ NOT_DEFINED = "ragas does not define it for this answer (NaN)"
 
 
 class RagasByLibrary:
-    """
-    Measures the same scores of the same questions as `RagasMetrics`.
-
-    Scores of the judge's own judgement are not measured again.
-    """
+    """Measures as `RagasMetrics` does; scores of the judge's own judgement are not measured again."""
 
     names = RAGAS
     local = False
