@@ -30,18 +30,23 @@ from pytest_ragcheck.questions.fields.key_names import (
 from pytest_ragcheck.questions.mention import FLAGS
 from pytest_ragcheck.questions.nodes.node_values import MAX_COUNT
 from pytest_ragcheck.questions.question import TIERS
-from pytest_ragcheck.questions.question_ids import END, LONE_SURROGATE, UNPRINTABLE, WHITE_SPACE
+from pytest_ragcheck.questions.question_ids import UNPRINTABLE
 from pytest_ragcheck.scores.catalogue import ASSERTABLE, BOUNDED
 
 Schema = dict[str, Any]
 
 _DESCRIPTIONS: Mapping[str, Mapping[str, str]] = json.loads(package_text("questions/fields/descriptions.json"))
 _GIVEN: Schema = {"not": {"type": "null"}}
-_SOME_TEXT = f"[^{WHITE_SPACE}]"
-_NAME = rf"^(?! )[^{UNPRINTABLE}]+(?<! ){END}"
-_ID = rf"^(?! )(?:(?!::)[^\[\]{UNPRINTABLE}])+(?<! ){END}"
-_TAG = f"^(?!(?:{'|'.join(sorted(MARKER_OPERATORS))}){END}){TAG}{END}"
-_MENTION = rf"^(?!/[\s\S]+/(?!i?{END})[{FLAGS}]+{END})[\s\S]*{_SOME_TEXT}"
+# The characters that `str.strip` leaves.
+_SOME_TEXT = r"[^\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]"
+# A lone surrogate, also for readers that see surrogate pairs.
+_LONE_SURROGATE = r"[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]"
+# In Python and other languages `$` also matches before a final line break.
+_END = r"(?![\s\S])"
+_NAME = rf"^(?! )[^{UNPRINTABLE}]+(?<! ){_END}"
+_ID = rf"^(?! )(?:(?!::)[^\[\]{UNPRINTABLE}])+(?<! ){_END}"
+_TAG = f"^(?!(?:{'|'.join(sorted(MARKER_OPERATORS))}){_END}){TAG}{_END}"
+_MENTION = rf"^(?!/[\s\S]+/(?!i?{_END})[{FLAGS}]+{_END})[\s\S]*{_SOME_TEXT}"
 
 
 def question_file_schema() -> Schema:
@@ -68,7 +73,7 @@ def question_file_schema() -> Schema:
             "mention": _mention("string", "number"),
             "tag": _tag("string"),
             "value": _value(),
-            "broken": {"type": "string", "pattern": LONE_SURROGATE},
+            "broken": {"type": "string", "pattern": _LONE_SURROGATE},
             "repeated": {
                 "type": "null",
                 "errorMessage": "This is another name of a key that is given too. Keep one.",
@@ -238,7 +243,7 @@ def _unanswerable_without_answers() -> Schema:
 
 def _any_of(names: Sequence[str], schema: Schema) -> Schema:
     # The *schema* under one pattern that matches all *names*, which are words; empty without names.
-    return {f"^(?:{'|'.join(names)}){END}": schema} if names else {}
+    return {f"^(?:{'|'.join(names)}){_END}": schema} if names else {}
 
 
 def _ref(name: str) -> Schema:
