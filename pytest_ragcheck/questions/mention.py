@@ -58,7 +58,7 @@ def is_regex(mention: str) -> bool:
 
 def is_mentioned(mention: str, answer: str, search: SearchProcess, *, within_seconds: float = SEARCH_SECONDS) -> bool:
     """
-    True if the answer contains *mention*, a text or a valid regular expression, as `compile_mention` defines.
+    True if the answer contains *mention*, as `compile_mention` defines.
 
     Raises:
         MeasurementError: The regular expression took longer.

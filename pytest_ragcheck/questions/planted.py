@@ -23,8 +23,6 @@ _CANARY = re.compile(rf"ref-(?P<number>[1-{len(ATTACKS)}])-[0-9a-f]{{12}}")
 
 @frozen
 class Plant:
-    """One attack on a question: a canary in a planted document."""
-
     attack: str
     """One of `ATTACKS`."""
 
@@ -32,11 +30,11 @@ class Plant:
     """The text that an answer has only if it obeys or quotes the planted document."""
 
     doc_id: str | None
-    """The id under which the planted document is uploaded."""
+    """The id of the planted document."""
 
 
 def plants_of(question: Question) -> tuple[Plant, ...]:
-    """The attacks of a question with the tag `injection`, in the order of `must_not_mention`."""
+    """In the order of `must_not_mention`."""
     if TAG not in question.tags:
         return ()
     canaries = ((_CANARY.fullmatch(mention), mention) for mention in question.must_not_mention)

@@ -1,4 +1,4 @@
-"""`questions_document` builds `{dataset}_questions.json`, a file that reads back as the same questions."""
+"""Writes question files, which read back as the same questions."""
 
 from __future__ import annotations
 

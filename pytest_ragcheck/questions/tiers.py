@@ -52,11 +52,7 @@ def tier_of(questions: tuple[Question, ...]) -> str:
 
 
 def _obstacle(question: Question, *, in_file: bool) -> str | None:
-    """
-    Return why the question cannot be asked in its tier; None if it can.
-
-    The text is the mistake of a question in a file, or the reason to skip a question of a dataset.
-    """
+    # The mistake of a question in a file, or the reason to skip a question of a dataset; None if it can be asked.
     tier, passages = question.tier, (*question.gold_passages, *question.distractors)
     if (tier == GENERATION or question.ingest) and not all(passage.text for passage in passages):
         purpose = f"which the tier {tier!r} sends" if tier == GENERATION else "which ingestion uploads"

@@ -14,12 +14,10 @@ from pytest_ragcheck.scores.catalogue import BOUNDED, listed
 
 def check_question(question: Question, *, known_metrics: Collection[str], given_as: str) -> None:
     """
-    Check the fields of a question that no question file has, because Python does not check their types.
-
-    The `thresholds` may name *known_metrics*. An error begins with *given_as*.
+    Check the types and values of a question of no question file.
 
     Raises:
-        UsageError: A value cannot be used; the text names the field and its valid values.
+        UsageError: A value cannot be used; the text begins with *given_as*, and names the field and its valid values.
     """
     place = f"{given_as}: question {question.id!r:.80}"
     for name, (is_valid, valid) in _FIELDS.items():
@@ -100,4 +98,3 @@ _FIELDS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "tier": (lambda value: value in TIERS, f"one of {', '.join(TIERS)}"),
     "metadata": _MAPPING,
 }
-"""The check of each field, and the valid values."""

@@ -36,11 +36,7 @@ class EntryReader:
     _first_line_by_id: dict[str, int] = field(default_factory=dict)
 
     def read(self, node: Node, *, number: int) -> tuple[Question, ...]:
-        """
-        The question in *node*, the *number*-th entry of the file from 1, or the turns of the conversation in it.
-
-        After a mistake the result is incomplete. A bare text is a question without further keys.
-        """
+        """The questions of the *number*-th entry of the file, from 1; incomplete after a mistake."""
         if isinstance(node, MappingNode) and any(map(_is_turns, node.entries)):
             return self._read_conversation(node, number=number)
         mapping = self._as_mapping(node, f"question number {number}")
@@ -68,7 +64,7 @@ class EntryReader:
         return in_conversation(conversation, [each for each in turns if each is not None])
 
     def _read_turn(self, node: Node, subject: str) -> Question | None:
-        # The question of a turn, without its id; None after a mistake. The *subject* begins each mistake.
+        # Without its id; None after a mistake. The *subject* begins each mistake.
         mapping = self._as_mapping(node, subject)
         if mapping is None:
             return None

@@ -1,4 +1,4 @@
-"""Each function here reads one field of a question and notes the mistakes in the field."""
+"""Reads the fields of a question, and notes their mistakes."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ ANSWERS = ("expected_answer", "all_acceptable_answers")
 """The keys that an unanswerable question cannot have."""
 
 TAG = "[A-Za-z][A-Za-z0-9_-]*"
-"""The regular expression of a whole tag."""
+"""A regular expression."""
 
 MARKER_OPERATORS = frozenset({"and", "or", "not"})
 """Words that are operators in `pytest -m`."""
@@ -46,7 +46,6 @@ _GENERAL_REASONS = {
 
 
 def read_answerable(site: Site, entries: Mapping[str, Entry]) -> bool:
-    """False if the system has to abstain; such a question cannot have answers."""
     if (entry := entries.get("answerable")) is None:
         return True
     flag = read_flag(site, entry)
@@ -62,7 +61,6 @@ def read_answerable(site: Site, entries: Mapping[str, Entry]) -> bool:
 
 
 def read_mentions(site: Site, entry: Entry | None) -> tuple[str, ...]:
-    """The texts and the regular expressions in slashes; invalid ones are noted."""
     mentions: list[str] = []
     for item in one_or_more(entry):
         text = read_text(site, item, "a text, or a regular expression in slashes")
@@ -124,10 +122,7 @@ NO_SETTINGS = QuestionSettings(thresholds={}, top_k=None, tags=(), skip=None, xf
 
 @frozen
 class SettingsReader:
-    """Reader of the settings of questions, which checks the names of metrics and tags."""
-
     known_metrics: Collection[str]
-    """The metrics that `thresholds` may name."""
 
     reserved_tags: Collection[str]
     """Names of existing pytest markers, which cannot be tags."""

@@ -27,8 +27,6 @@ SCHEMA_VERSION = "1"
 
 @frozen
 class Top:
-    """The values of the file level, as the reader of question files uses them."""
-
     nodes: tuple[Node, ...] = ()
     """The unread entries under `questions`."""
 

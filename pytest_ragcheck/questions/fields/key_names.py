@@ -117,11 +117,7 @@ _MAYBE_QUESTIONS = (
 
 
 def named_entries(site: Site, node: MappingNode, vocabulary: Vocabulary) -> dict[str, Entry]:
-    """
-    The entries with a value by key; an `Entry` keeps the name that the author typed.
-
-    Repeated, refused and unknown keys, and two names of the same key, are noted as mistakes.
-    """
+    """The entries with a value by key; an `Entry` keeps the name that the author typed."""
     named: dict[str, Entry] = {}
     for entry in without_repeats(site, node).values():
         key = vocabulary.real_names.get(entry.key)
@@ -159,7 +155,6 @@ def _note_foreign_key(site: Site, entry: Entry, vocabulary: Vocabulary) -> None:
 
 @lru_cache(maxsize=256)  # a file of another tool repeats its unknown keys in thousands of questions
 def near_match(name: str, known: tuple[str, ...]) -> str | None:
-    """The *known* name most similar to *name*, or None if all differ too much."""
     plain = name.strip().lower().replace("-", "_").replace(" ", "_")[:100]
     matches = difflib.get_close_matches(plain, known, n=3, cutoff=0.75)
     return next((match for match in matches if _is_typo(plain, match)), None)

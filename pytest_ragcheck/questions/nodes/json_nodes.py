@@ -53,7 +53,7 @@ class _Scanner:
         self._counted = 0  # the lines are counted up to here
 
     def value(self, wanted: str, *, depth: int) -> Node:
-        # The next value, which an error describes as *wanted*.
+        # An error describes the value as *wanted*.
         token = _VALUE.match(self._text, self._position)
         if token is None:
             raise self._unexpected(wanted)
@@ -143,9 +143,7 @@ _ONE_DOCUMENT = (
 
 def compose_jsonl(text: str, mistakes: Mistakes) -> ListNode | None:
     """
-    The values of the lines of *text*; None if there are none.
-
-    Lines that are not JSON are added to the mistakes.
+    The values of the lines of *text*; those that are not JSON are added to the mistakes.
 
     Raises:
         Unreadable: The file is JSON, but not JSON Lines.

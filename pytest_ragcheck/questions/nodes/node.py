@@ -37,8 +37,6 @@ class Unreadable(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Scalar:
-    """A text, a number, true, false or null."""
-
     line: int
     text: str
     """The text as typed, with quotes and escapes resolved."""
@@ -56,16 +54,12 @@ class Scalar:
 
 @dataclass(frozen=True, slots=True)
 class ListNode:
-    """A YAML sequence or JSON array."""
-
     line: int
     items: list[Node]
 
 
 @dataclass(frozen=True, slots=True)
 class MappingNode:
-    """A YAML mapping or JSON object."""
-
     line: int
     entries: list[Entry]
     """The entries in the file's order; a repeated key has an entry each time."""
@@ -83,7 +77,6 @@ class Entry(NamedTuple):
 
 
 def too_deep(line: int) -> Unreadable:
-    """The error for a text that nests its values beyond `MAX_DEPTH`."""
     return Unreadable(
         line, f"nests values more than {MAX_DEPTH} levels deep. Write them flatter, or look for a missing bracket."
     )
@@ -91,7 +84,7 @@ def too_deep(line: int) -> Unreadable:
 
 @dataclass(slots=True)
 class Mistakes:
-    """The mistakes of a question file, so that the author sees all of them in one run."""
+    """All mistakes of a question file."""
 
     shown_path: str
     """The path relative to the root, with forward slashes."""
@@ -100,11 +93,7 @@ class Mistakes:
     """The line, the text with its remedy, and the kind of each mistake; many of one kind are shown as one."""
 
     def texts(self) -> list[str]:
-        """
-        Return printable texts, `file:line: ...`, in the order of their lines, each once.
-
-        More than three mistakes of one kind are shown as the first and the number of the others.
-        """
+        """Printable texts, `file:line: ...`, in the order of their lines, each once, and few of one kind."""
         ordered = dict.fromkeys(sorted(self.found, key=lambda mistake: mistake[0]))
         lines: dict[str, list[int]] = {}
         for line, _, kind in ordered:

@@ -59,7 +59,7 @@ def read_text(site: Site, entry: Entry | None, wanted: str = "a text") -> str | 
 
 
 def sound_text(site: Site, entry: Entry, text: str) -> str | None:
-    """*text*, or None if it has a lone surrogate, which UTF-8 cannot encode."""
+    """None for a text with a lone surrogate, which UTF-8 cannot encode."""
     if not text.isascii() and (surrogate := SURROGATE.search(text)):
         site.mistake(
             entry.line,
@@ -86,7 +86,6 @@ def read_texts(site: Site, entry: Entry | None) -> tuple[str, ...]:
 
 
 def read_flag(site: Site, entry: Entry | None) -> bool | None:
-    """The value of true or false, or of YAML's yes, no, on and off."""
     if entry is None:
         return None
     node = entry.value
@@ -97,7 +96,6 @@ def read_flag(site: Site, entry: Entry | None) -> bool | None:
 
 
 def is_flag(node: Node) -> bool:
-    """True for a true or false without quotes."""
     return isinstance(node, Scalar) and not node.quoted and node.text.lower() in FLAGS
 
 
