@@ -131,16 +131,35 @@ def test_below_ten_comparable_questions_each_is_asked_four_times_again(project: 
         servers.save()
         servers.answer = "It is 14 days."
         if narrowed == "relabelled":
+            # Without the texts of the contexts no recorded answer can be judged under another expected answer.
+            (project.folder / "ragcheck-baseline.contexts.json").unlink()
             expected = ["30 days"] * 3 + ["14 days"] * 9
             rows = [{"id": f"q{i}", "question": f"Question {i}?", "expected_answer": expected[i]} for i in range(12)]
             project.write("all.rag.json", json.dumps(rows))
         n_before = len(servers.endpoint.requests)
-        select = ("-k", "q2 or q3 or q4") if narrowed == "selected" else ()
+        select = ("-k", "q2 or q3 or q4") if narrowed == "selected" else ("--rag-min=groundedness=0.1",)
         run = servers.run("--rag-gate=regression", *select)
     # The other 9 are asked once: no recorded score is comparable with theirs.
     n_others = 0 if narrowed == "selected" else 9
     assert len(servers.endpoint.requests) - n_before == 3 * (1 + 4) + n_others
     assert run.exit_status == pytest.ExitCode.TESTS_FAILED
+
+
+@pytest.mark.parametrize(
+    ("answer", "line"), [("30 days it is.", "1 as before"), ("It is 14 days.", "1 confirmed as failing")]
+)
+def test_the_offline_judge_scores_recorded_answers_under_edited_labels(
+    project: Project, answer: str, line: str
+) -> None:
+    servers, offline = Servers(project, 1), "--rag-judge=offline"
+    with servers.endpoint, servers.judge:
+        assert servers.run(offline).exit_status == 0
+        assert main(["baseline", "save"]) == 0
+        question = {"id": "q0", "question": "Question 0?", "all_acceptable_answers": ["30 days", "a month"]}
+        project.write("all.rag.json", json.dumps([question]))
+        servers.answer = answer
+        run = servers.run(offline)
+    assert f"baseline ragcheck-baseline.json: {line}" in run.lines
 
 
 CHECKS = """\

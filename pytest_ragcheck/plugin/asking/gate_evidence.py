@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.concurrency.threads import in_thread
@@ -28,7 +29,14 @@ from pytest_ragcheck.summary.gate.procedure.compared_question import (
 )
 from pytest_ragcheck.summary.gate.procedure.mean_test import can_be_judged
 from pytest_ragcheck.summary.gate.recorded.recorded_verdicts import look_of_today
-from pytest_ragcheck.summary.gate.recorded.saved_answer import answer_digest, label_digests, text_digest
+from pytest_ragcheck.summary.gate.recorded.saved_answer import (
+    ASKED,
+    EXPECTED,
+    PARTS,
+    answer_digest,
+    label_digests,
+    text_digest,
+)
 from pytest_ragcheck.summary.gate.run_findings import is_deterministic
 from pytest_ragcheck.verdict.maximums import with_whole_cost
 from pytest_ragcheck.verdict.verdict import Verdict, shortfalls
@@ -81,12 +89,17 @@ class _Examination:
     retrieval: dict[str, dict[str, float]] = field(default_factory=dict)
     """Retrieval scores of recorded answers by digest, if today's gold ids are unknown to them."""
 
+    relabelled: dict[str, Scores] = field(default_factory=dict)
+    """Scores under changed labels by digest of the answer; empty if it could not be judged again."""
+
     again: list[Record] = field(default_factory=list)
     judged: list[Record] = field(default_factory=list)
     over_budget: bool = False
 
     async def run(self) -> Record:
         thresholds = self.record.thresholds
+        now = await self._look(self.record, thresholds)
+        self.relabelled[now.answer or ""] = now.scores
         known = await self._known(thresholds)
         common = {m: t for m, t in thresholds.items() if any(m in look.scores for look in self.row.answers)}
         if not known and (common or self.row.saved[-1][0].labels == label_digests(self.record.question)):
@@ -98,7 +111,16 @@ class _Examination:
         if known and not known[-1].passed and shortfalls(self.record.scores, lower):
             # A raised threshold must not hide a collapse below the former one.
             thresholds, known = lower, await self._known(lower)
-        now = await self._look(self.record, thresholds)
+        if not (known and known[-1].passed):
+            # Edited labels must not hide a fall of a metric that they do not touch.
+            latest, question = self.row.saved[-1][0], self.record.question
+            kept = {
+                m: t for m, t in thresholds.items() if latest.has_labels_of(question, ASKED, PARTS.get(m, EXPECTED))
+            }
+            fell = () if passes(now.scores, kept) else await self._known(kept)
+            if fell and fell[-1].passed:
+                thresholds, known = kept, fell
+        now = replace(now, passed=passes(now.scores, thresholds))
         evidence = GateReplies(
             gate=self.baseline.gate,
             thresholds=thresholds,
@@ -141,15 +163,21 @@ class _Examination:
                 question = self.baseline.with_saved_turns(self.record.question, run)
             looks = []
             for each in saved:
-                if each.judge == self.record.judge and (digest := each.digest(question)) is not None:
+                digest, same = each.digest(question) or "", each.has_labels_of(question, ASKED, EXPECTED)
+                if each.judge == self.record.judge and same:
                     self.recorded.add(digest)
-                look = await look_of_today(
+                rescored = partial(
+                    look_of_today,
                     each,
                     question,
                     thresholds,
                     metrics=metrics,
                     weights=self.backends.settings.run.weights,
                 )
+                look = await rescored()
+                if look is None and each.answer is not None and not same and each.has_labels_of(question, ASKED):
+                    self.answers.setdefault(digest, (question, each.answer))
+                    look = await rescored(judged=await self._under_new_labels(digest))
                 if look is not None and look.answer is not None and each.answer is not None:
                     self.answers.setdefault(look.answer, (question, each.answer))
                     if renamed:
@@ -158,6 +186,15 @@ class _Examination:
             if looks[0] is not None:
                 found.append(KnownRun(looks=tuple(look for look in looks if look is not None)))
         return tuple(found)
+
+    async def _under_new_labels(self, digest: str) -> Scores:
+        # A model judges recorded answers again for the means of `regression`, and if the answer of today fails.
+        record = self.record
+        wanted = self.baseline.gate == "regression" or record.verdict is Verdict.FAIL or is_deterministic(record)
+        if wanted and digest not in self.relabelled:
+            judged = await self._judge((digest,))
+            self.relabelled[digest] = judged[0] if judged else {}
+        return self.relabelled.get(digest, {})
 
     async def _look(self, record: Record, thresholds: Mapping[str, float]) -> Look:
         contexts, reply = list(map(text_digest, record.contexts)), record.reply

@@ -14,7 +14,7 @@ from pytest_ragcheck.plugin.run_state import run_of
 from pytest_ragcheck.questions.call import id_of_caller
 from pytest_ragcheck.rag.conversation_state import earlier_turn
 from pytest_ragcheck.summary.gate.procedure.gate_session import procedure_for
-from pytest_ragcheck.summary.gate.recorded.saved_answer import EXPECTED, label_digests, text_digest
+from pytest_ragcheck.summary.gate.recorded.saved_answer import ASKED, EXPECTED, text_digest
 from pytest_ragcheck.summary.gate_rules import COMPARING, GateRules
 from pytest_ragcheck.verdict.verdict import Verdict
 
@@ -94,10 +94,10 @@ class RunBaseline:
         row = self.row(question)
         if row is None or question.skip is not None or question.quarantine is not None or question.xfail:
             return False
-        # A judged score is void for another expected answer; retrieval is measured again.
-        expected = label_digests(question)[EXPECTED]
+        # A recorded answer is judged again under another expected answer; retrieval is measured again.
         return not question.is_answered or any(
-            looks[0].labels is None or looks[0].labels.get(EXPECTED) == expected for looks in row.saved
+            looks[0].has_labels_of(question, ASKED, *([EXPECTED] if looks[0].answer is None else []))
+            for looks in row.saved
         )
 
     @cached_property

@@ -8,11 +8,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.frozen import frozen
-from pytest_ragcheck.scores.catalogue import DEMANDED, RETRIEVAL
 from pytest_ragcheck.summary.gate.gate_replies import evidence_of
 from pytest_ragcheck.summary.gate.procedure.compared_question import passes
+from pytest_ragcheck.summary.gate.recorded.saved_answer import ASKED, PARTS
 from pytest_ragcheck.summary.gate.recorded.saved_answer import EXPECTED as ANSWERS
-from pytest_ragcheck.summary.gate.recorded.saved_answer import GOLD, MENTIONS, label_digests
 from pytest_ragcheck.summary.gate_rules import COMPARING, GateRules
 from pytest_ragcheck.summary.run_outcomes import EXPECTED
 from pytest_ragcheck.verdict.verdict import Verdict
@@ -24,10 +23,6 @@ if TYPE_CHECKING:
 
 ACCEPT = "ragcheck baseline accept"
 _GROUPS = ("newly_failing", "expected_failing", "still_failing", "newly_passing", "still_passing", "not_measured")
-
-
-_PARTS = {**dict.fromkeys(RETRIEVAL, GOLD), **dict.fromkeys(DEMANDED, MENTIONS)}
-"""The part of the labels that a metric depends on; other metrics depend on the expected answers."""
 
 
 @frozen
@@ -179,10 +174,9 @@ def _is_relabelled(row: BaselineRow, record: Record) -> bool:
     # A replay, or a run without this gate, has no evidence that the labels changed. Result files lack the labels.
     if record.evidence or record.question.path is None or record.verdict is Verdict.ERROR:
         return False
-    now = label_digests(record.question)
-    parts = {_PARTS.get(metric, ANSWERS) for metric in record.shortfalls or record.thresholds}
-    saved = [looks[0].labels or now for looks in row.saved]
-    return bool(saved and parts) and not any(labels.get(part) == now[part] for part in parts for labels in saved)
+    parts = {PARTS.get(metric, ANSWERS) for metric in record.shortfalls or record.thresholds}
+    same = (looks[0].has_labels_of(record.question, part, ASKED) for part in parts for looks in row.saved)
+    return bool(row.saved and parts) and not any(same)
 
 
 def _under_todays_rules(row: BaselineRow, record: Record) -> BaselineRow:

@@ -120,7 +120,7 @@ def test_a_question_with_another_text_is_compared_and_named() -> None:
 
 @pytest.mark.parametrize(
     ("metric", "part"),
-    [("f1", "expected"), ("groundedness", "expected"), ("recall_at_5", "gold"), ("must_not_retrieve", "mentions")],
+    [("f1", "expected"), ("groundedness", "asked"), ("recall_at_5", "gold"), ("must_not_retrieve", "mentions")],
 )
 def test_without_evidence_other_labels_of_an_asserted_metric_make_a_question_edited(metric: str, part: str) -> None:
     question = a_question("a", path=Path("a.rag.yaml"))
@@ -132,9 +132,9 @@ def test_without_evidence_other_labels_of_an_asserted_metric_make_a_question_edi
         outcomes = some_outcomes(record, rules=GateRules(gate=gate))
         return list(groups(compared([before("a", saved=saved)], [record], outcomes=outcomes)))
 
-    for name in labels:
+    for name in (*labels, "asked"):
         other = {**labels, name: "other"}
-        assert group(record, other) == ["apart" if name == part else "still_passing"]
+        assert group(record, other) == ["apart" if name in {part, "asked"} else "still_passing"]
         assert group(record, other, labels) == group(record, other, None) == ["still_passing"]
         assert group(record, other, gate="each") == ["still_passing"]
         assert group(replace(record, question=replace(question, path=None)), other) == ["still_passing"]

@@ -29,8 +29,8 @@ SAVED = SavedAnswer(passed=True, scores={"bertscore_f1": 0.8}, judge=OFFLINE, ju
     [
         ({"expected_answer": "14 days"}, "expected"),
         ({"answerable": False}, "expected"),
-        ({"identity": "guest"}, "expected"),
-        ({"earlier": (a_question("before"),)}, "expected"),
+        ({"identity": "guest"}, "asked"),
+        ({"earlier": (a_question("before"),)}, "asked"),
         ({"gold_passages": (GoldPassage(text="30 days."),)}, "gold"),
         ({"must_mention": ("30",)}, "mentions"),
         ({"must_not_mention": ("14",)}, "mentions"),
@@ -41,7 +41,7 @@ SAVED = SavedAnswer(passed=True, scores={"bertscore_f1": 0.8}, judge=OFFLINE, ju
 )
 def test_an_edit_changes_one_label(edit: dict[str, Any], part: str | None) -> None:
     before, now = label_digests(QUESTION), label_digests(replace(QUESTION, **edit))
-    assert [name for name in before if before[name] != now[name]] == ([part] if part else [])
+    assert [name for name in now if before.get(name) != now[name]] == ([part] if part else [])
 
 
 def test_a_recorded_verdict_holds_for_the_same_judge_and_expected_answers() -> None:
@@ -58,6 +58,7 @@ def test_a_recorded_verdict_holds_for_the_same_judge_and_expected_answers() -> N
     # Other gold passages change no verdict, and a metric may use them.
     assert found(replace(SAVED, labels={**labels, "gold": "other"})) == {"m": replace(known["m"], scores={})}
     assert found(replace(SAVED, labels={**labels, "expected": "other"})) == {}
+    assert found(replace(SAVED, labels={**labels, "asked": "as a guest"})) == {}
     assert found(replace(SAVED, judge=JudgeIdentity(kind="offline", prompt_version="offline-2"))) == {}
     assert found(replace(SAVED, judgement=None)) == found(replace(SAVED, material="")) == {}
 

@@ -16,7 +16,7 @@ from pytest_ragcheck.metrics.metric import Metric, measure
 from pytest_ragcheck.scores.catalogue import METRICS, OVERALL
 from pytest_ragcheck.scores.score import Score, measured_values, weighted
 from pytest_ragcheck.summary.gate.procedure.compared_question import Look, passes
-from pytest_ragcheck.summary.gate.recorded.saved_answer import EXPECTED, SavedAnswer, label_digests
+from pytest_ragcheck.summary.gate.recorded.saved_answer import ASKED, EXPECTED, PARTS, SavedAnswer, label_digests
 
 if TYPE_CHECKING:
     from pytest_ragcheck.judging.judgement import Judge, Judgement
@@ -46,7 +46,7 @@ def known_verdicts(saved: Iterable[SavedAnswer], question: Question, judge: Judg
     identity, labels = judge_identity(judge), label_digests(question)
     found: dict[str, KnownVerdict] = {}
     for each in saved:
-        same = each.judge == identity and (each.labels or labels).get(EXPECTED) == labels[EXPECTED]
+        same = each.judge == identity and each.has_labels_of(question, EXPECTED, ASKED)
         if same and each.judgement is not None and each.material:
             scores = each.scores if each.labels in (None, labels) else {}
             found.setdefault(each.material, KnownVerdict(judgement=each.judgement, scores=scores))
@@ -85,16 +85,18 @@ async def look_of_today(
     *,
     metrics: Sequence[Metric],
     weights: Mapping[str, float],
+    judged: Mapping[str, float] | None = None,
 ) -> Look | None:
     """
     The recorded answer with its scores under today's labels and its verdict under today's thresholds.
 
-    Recorded scores are kept if the labels are the same; otherwise the metrics that need no judge measure again. Judged
-    scores are kept unless the expected answers changed. None if an asserted metric has no comparable score.
+    Recorded scores are kept if the labels are the same; otherwise the metrics that need no judge measure again. Scores
+    that depend on expected answers that changed are those of *judged*, a new judgement. None if an asserted metric has
+    no comparable score.
     """
     scores = dict(saved.scores)
     if not saved.has_labels_of(question) or not thresholds.keys() <= scores.keys():
-        scores = await _measured(saved, question, metrics=metrics, weights=weights)
+        scores = await _measured(saved, question, judged or {}, metrics=metrics, weights=weights)
     if not thresholds.keys() <= scores.keys():
         return None
     return Look(
@@ -105,13 +107,20 @@ async def look_of_today(
 
 
 async def _measured(
-    saved: SavedAnswer, question: Question, *, metrics: Sequence[Metric], weights: Mapping[str, float]
+    saved: SavedAnswer,
+    question: Question,
+    judged: Mapping[str, float],
+    *,
+    metrics: Sequence[Metric],
+    weights: Mapping[str, float],
 ) -> dict[str, float]:
     local = [metric for metric in metrics if metric.local]
-    scores: dict[str, Score] = {}
-    if saved.has_answers_of(question):
-        own = {OVERALL, *(name for metric in local for name in metric.names)}
-        scores = {metric: Score(value) for metric, value in saved.scores.items() if metric not in own}
+    own = {OVERALL, *(name for metric in local for name in metric.names)}
+    scores = {metric: Score(value) for metric, value in judged.items()}
+    if saved.has_labels_of(question, ASKED):
+        same = saved.has_labels_of(question, EXPECTED)
+        kept = {m: Score(value) for m, value in saved.scores.items() if m not in own and (same or m in PARTS)}
+        scores |= kept
     answer = saved.answer
     if answer is not None:
         for metric in local:

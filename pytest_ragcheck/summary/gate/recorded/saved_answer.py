@@ -10,12 +10,20 @@ from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.judging.judgement import JudgeIdentity, Judgement, digest_of
 from pytest_ragcheck.questions.question import EarlierTurn, Question
 from pytest_ragcheck.rag.answer import RagAnswer
+from pytest_ragcheck.scores.catalogue import ABSTAINED, CITATION_SUPPORT, DEMANDED, JUDGED, RETRIEVAL
 
 _DIGITS = 16
 """Hex digits of a digest in a baseline; 64 bits keep a million texts apart."""
 
-EXPECTED, GOLD, MENTIONS = "expected", "gold", "mentions"
-"""The parts of a question that define a right answer."""
+EXPECTED, GOLD, MENTIONS, ASKED = "expected", "gold", "mentions", "asked"
+"""The parts of a question that define a right answer; the last one is what was asked, beside the question's text."""
+
+PARTS = {
+    **dict.fromkeys(RETRIEVAL, GOLD),
+    **dict.fromkeys(DEMANDED, MENTIONS),
+    **dict.fromkeys((JUDGED[1], ABSTAINED, *CITATION_SUPPORT), ASKED),
+}
+"""The part that a metric depends on; other metrics depend on the expected answers."""
 
 
 @frozen
@@ -54,13 +62,10 @@ class SavedAnswer:
     def digest(self, question: Question) -> str | None:
         return None if self.text is None else answer_digest(self.text, self.context_digests, self.source_ids, question)
 
-    def has_labels_of(self, question: Question) -> bool:
-        """True if the question had the same labels, as far as the file names them."""
-        return self.labels in (None, label_digests(question))
-
-    def has_answers_of(self, question: Question) -> bool:
-        """True if the question had the same right answers, as far as the file names them."""
-        return self.labels is None or self.labels.get(EXPECTED) == label_digests(question)[EXPECTED]
+    def has_labels_of(self, question: Question, *parts: str) -> bool:
+        """True if the question had the same labels, or these *parts* of them, as far as the file names them."""
+        then, now = self.labels, label_digests(question)
+        return then is None or all(then.get(part) == now.get(part) for part in parts or {*then, *now})
 
     @property
     def answer(self) -> RagAnswer | None:
@@ -91,15 +96,14 @@ def answer_digest(
 def label_digests(question: Question) -> dict[str, str]:
     """A digest of each part of the question that defines a right answer."""
     gold = [[passage.text, passage.doc_id] for passage in question.gold_passages]
-    # In a conversation, other earlier turns may make another answer the right one.
-    before: list[Any] = [[turn.question for turn in question.earlier]] if question.earlier else []
-    # The right answer may depend on the identity.
-    before += [question.identity] if question.identity else []
+    asked: list[Any] = [[turn.question for turn in question.earlier]] if question.earlier else []
+    asked += [question.identity] if question.identity else []
     hidden = [{"must_not_retrieve": list(question.must_not_retrieve)}] if question.must_not_retrieve else []
     cited = [list(question.must_cite)] if question.must_cite else []
     parts = {
-        EXPECTED: [question.answerable, list(question.acceptable_answers), *before],
+        EXPECTED: [question.answerable, list(question.acceptable_answers)],
         GOLD: gold,
         MENTIONS: [list(question.must_mention), list(question.must_not_mention), *cited, *hidden],
+        **({ASKED: asked} if asked else {}),
     }
     return {name: digest_of(part)[:_DIGITS] for name, part in parts.items()}
