@@ -393,6 +393,27 @@ def test_a_resumed_run_examines_a_question_to_the_end_that_an_outage_left_unexam
     assert "baseline ragcheck-baseline.json: 1 passed when asked again" in run.lines
 
 
+def test_a_question_that_stumbled_in_the_saved_run_is_red_if_it_breaks(project: Project) -> None:
+    project.write("all.rag.json", json.dumps([{"id": "a", "question": "When?", "must_mention": "9"}]))
+    right, wrong = "['It is 9.'] * 5", "['It is 8.'] * 5"
+    for answers in (right, "['It is 8.']"):
+        project.write("conftest.py", LEAKS_ONCE.replace("ANSWERS", answers))
+        assert project.run("--rag-judge=none").exit_status == 0
+        assert main(["baseline", "save"]) == 0
+    project.write("conftest.py", LEAKS_ONCE.replace("ANSWERS", wrong))
+    broken = project.run("--rag-judge=none", "-rx")
+    assert broken.junit["gate"] == ("failure", "1 confirmed as failing against ragcheck-baseline.json")
+    assert "flaky in ragcheck-baseline.json: the gate decides (asked again: FAIL, FAIL, FAIL, FAIL)" in broken.text
+    assert "    recorded  It is 9." in broken.section("ragcheck::gate")
+    project.write("conftest.py", LEAKS_ONCE.replace("ANSWERS", right))
+    assert "baseline ragcheck-baseline.json: 1 as before" in project.run("--rag-judge=none").lines
+    # A broken question that was saved may fail: the next change has not broken it.
+    project.write("conftest.py", LEAKS_ONCE.replace("ANSWERS", wrong))
+    project.run("--rag-judge=none")
+    assert main(["baseline", "save"]) == 0
+    assert "baseline ragcheck-baseline.json: 1 still failing" in project.run("--rag-judge=none").lines
+
+
 @pytest.mark.parametrize("baseline", ["ragcheck-baseline.json", "first.json"])
 def test_a_question_whose_repeats_differed_is_asked_four_times_again(project: Project, baseline: str) -> None:
     questions = [{"id": f"q{n}", "question": f"When, {n}?", "must_mention": "9"} for n in range(10)]

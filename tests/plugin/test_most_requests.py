@@ -24,7 +24,7 @@ PASS, FAIL, ERROR = Verdict.PASS, Verdict.FAIL, Verdict.ERROR
         (PASS, 2, ONE, "regression", (2 * 3, 2 + 2 * 8 + 2 * 3)),
         (FAIL, 0, TWO, "regression", (2 * 3, 2 + 3)),
         # Its saved runs differ.
-        (FAIL, 1, TWO, "regression", (4 * 3, 4 + 3)),
+        (FAIL, 1, TWO, "regression", (4 * 3, 4 + 2 * 8 + 3)),
         (ERROR, 0, TWO, "regression", (0, 0)),
     ],
 )

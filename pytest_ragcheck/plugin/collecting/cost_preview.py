@@ -16,7 +16,8 @@ from pytest_ragcheck.plugin.collecting.overrides import is_overridden
 from pytest_ragcheck.plugin.collecting.run_baseline import DRIFT_SAMPLE, RunBaseline
 from pytest_ragcheck.plugin.configuration import settings_of
 from pytest_ragcheck.report.counted import counted
-from pytest_ragcheck.summary.gate.procedure.candidate import ASKS, MORE_ASKS, MOST
+from pytest_ragcheck.summary.gate.procedure.candidate import ASKS, MOST
+from pytest_ragcheck.summary.gate.procedure.compared_question import MORE_ASKS
 from pytest_ragcheck.verdict.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -92,7 +93,7 @@ def most_requests(rows: Iterable[tuple[BaselineRow, int]], gate: str) -> tuple[i
     for row, requests in rows:
         if row.verdict is Verdict.ERROR:
             continue
-        passed = row.verdict is Verdict.PASS
+        passed = row.verdict is Verdict.PASS or row.passes
         if not passed and gate == "confirmed":
             continue
         again = MORE_ASKS if gate == "confirmed" or (row.passes and row.fails) else ASKS

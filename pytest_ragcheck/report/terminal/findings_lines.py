@@ -168,7 +168,7 @@ def _not_examined(comparison: Comparison, findings: GateFindings, decision: Deci
         answered = comparison.compared or comparison.apart or comparison.new
         advice = f" {accept_advice(comparison)}" if answered else ""
         yield f"no question can be compared{so}.{errors}{advice}"
-    elif findings.gate == "confirmed" and not any(each.question.passed_before for each in findings.examined):
+    elif findings.gate == "confirmed" and not any(each.question.before.passed for each in findings.examined):
         yield f"no compared question passed in its latest saved run{so}.{errors or ' Save a run that passes.'}"
     elif decision.rules.gate != findings.gate:
         yield (

@@ -180,10 +180,12 @@ def _is_relabelled(row: BaselineRow, record: Record) -> bool:
 
 
 def _under_todays_rules(row: BaselineRow, record: Record) -> BaselineRow:
-    evidence, scores = evidence_of(record), row.metrics
+    evidence, scores, answer = evidence_of(record), row.metrics, row.answer
     if evidence is not None and evidence.known:
-        latest = evidence.known[-1].looks[0]
-        passed, scores = latest.passed, latest.scores
+        compared = evidence.compared(record)
+        passed, scores = compared.before.passed, compared.before.scores
+        if compared.stumbled:
+            answer = next((look.text for look in reversed(row.answers) if look.passed and look.text), answer)
     elif evidence is None and record.thresholds and record.thresholds.keys() <= scores.keys():
         # A replay, or a run without this gate, did not rescore recorded answers.
         passed = passes(scores, record.thresholds)
@@ -192,7 +194,7 @@ def _under_todays_rules(row: BaselineRow, record: Record) -> BaselineRow:
     # A maximum that was exceeded then is not recorded, its FAIL is.
     passed = passed and not (is_above_maximum_alone(record) and row.verdict is Verdict.FAIL)
     verdict = Verdict.PASS if passed else Verdict.FAIL
-    return replace(row, verdict=verdict, metrics=scores, thresholds=record.thresholds)
+    return replace(row, verdict=verdict, metrics=scores, thresholds=record.thresholds, answer=answer)
 
 
 def _group(change: Change, *, expected: bool) -> str:

@@ -178,9 +178,13 @@ def is_newly_forbidden(record: Record, before: BaselineRow) -> bool:
 def _reason_by_baseline(record: Record, before: BaselineRow, baseline: str) -> str:
     evidence = evidence_of(record)
     again = ", ".join(record.asked_again)
-    why = f"PASS in {baseline}: the gate decides{f' (asked again: {again})' if again else ''}"
+    compared = evidence.compared(record) if evidence is not None and evidence.known else None
+    known = "flaky" if compared is not None and compared.stumbled else before.verdict.value
+    why = f"{known} in {baseline}: the gate decides{f' (asked again: {again})' if again else ''}"
+    if known == "flaky":
+        return why
     if before.verdict is not Verdict.PASS:
-        why = f"{before.verdict.value} in {baseline} too"
+        why = f"{known} in {baseline} too"
     elif evidence is None:
         return why
     elif evidence.apart:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from itertools import combinations
 
 from pytest_ragcheck.summary.gate.procedure.compared_question import (
+    MORE_ASKS,
     AskAgain,
     ComparedQuestion,
     JudgeAnew,
@@ -19,13 +20,11 @@ from pytest_ragcheck.summary.gate.procedure.gate_findings import Examined, Outco
 ASKS = 2
 """Most further looks at a newly failing question, and at a failing one when a run is saved."""
 
-MORE_ASKS = 4
-"""The same under `confirmed`, and for a question that failed in some looks of a saved run."""
-
 
 def asks_again(question: ComparedQuestion, gate: str) -> int:
     """How often the question is asked again if it fails each time."""
-    return MORE_ASKS if gate == "confirmed" or any(run.is_flaky for run in question.known) else ASKS
+    flaky = question.stumbled or any(run.is_flaky for run in question.known)
+    return MORE_ASKS if gate == "confirmed" or flaky else ASKS
 
 
 def examine(question: ComparedQuestion, *, gate: str, deterministic_judge: bool = False) -> Steps[Examined]:

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Generator, Mapping
 from typing import TypeVar
 
 from pytest_ragcheck.frozen import frozen
+
+MORE_ASKS = 4
+"""Most further looks at a failing question under `confirmed`, and at one that failed in some looks of a saved run."""
+
+_UNLIKELY = 0.05
+"""Five failures are as unlikely after a single pass: 1/21."""
 
 T = TypeVar("T")
 
@@ -83,8 +90,33 @@ class ComparedQuestion:
         return self.known[-1].passed
 
     @property
+    def stumbled(self) -> bool:
+        """
+        True if the latest saved run failed by chance, as the saved runs make `1 + MORE_ASKS` failures today unlikely.
+
+        If its last two looks failed, or its last one with the answer of today, the question was broken already.
+
+        Source: the rule of succession, Laplace (1774).
+        """
+        looks = [look for run in self.known for look in run.looks]
+        n, fails, answer = 1 + MORE_ASKS, sum(not look.passed for look in looks), self.now.answer
+        return (
+            not self.passed_before
+            and any(run.passed for run in self.known)
+            and any(look.passed for look in looks[-2:])
+            and answer is not None
+            and (looks[-1].passed or looks[-1].answer != answer)
+            and math.comb(fails + n, n) <= _UNLIKELY * math.comb(len(looks) + 1 + n, n)
+        )
+
+    @property
+    def before(self) -> Look:
+        """The first look of the latest saved run; of the latest that passed if the question stumbled."""
+        return next(run.looks[0] for run in reversed(self.known) if run.passed or not self.stumbled)
+
+    @property
     def is_candidate(self) -> bool:
-        return self.passed_before and not self.now.passed
+        return self.before.passed and not self.now.passed
 
     @property
     def looks_by_run(self) -> tuple[Look, ...]:

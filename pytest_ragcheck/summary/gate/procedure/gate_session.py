@@ -158,7 +158,8 @@ def _count(examined: Sequence[Examined], kind: str, unit_of: Mapping[Key, int], 
     p, needed = mixed_p(broken, once), critical_value(known_runs, improved, level)
     if p <= level:
         needed = min(needed, broken)
-    newly_broken, floor = sum(each.confirmed for each in examined), floor_value(_newly_passing(examined), len(examined))
+    newly_broken = sum(each.confirmed and each.question.passed_before for each in examined)
+    floor = floor_value(_newly_passing(examined), len(examined))
     return CountFinding(
         known_runs=known_runs,
         unit=kind,

@@ -56,6 +56,41 @@ def test_six_broken_questions_are_red_from_one_saved_run_and_fewer_from_more() -
             assert decided(questions).red is (count == needed), (runs, count)
 
 
+@pytest.mark.parametrize(
+    ("saved", "confirmed"),
+    [
+        # Five failures after p passes and f failures have a chance of C(f + 5, 5) / C(p + f + 6, 5).
+        ("p fp", True),  # C(6, 5) / C(9, 5) = 6 / 126 = 0.048
+        ("p p f", True),
+        ("p p p p fp", True),
+        ("p fp fp", True),  # C(7, 5) / C(11, 5) = 21 / 462 = 0.045
+        ("p f fp", False),  # C(7, 5) / C(10, 5) = 21 / 252 = 0.083
+        ("p f", False),  # C(6, 5) / C(8, 5) = 6 / 56 = 0.11
+        # Today has the answer that was recorded last.
+        ("p p s", False),
+        ("f fp", False),
+        ("p p p p ff", False),
+        ("p p p p f f", False),
+    ],
+)
+@pytest.mark.parametrize("gate", ["confirmed", "regression"])
+def test_a_flaky_question_is_confirmed_if_it_fails_more_than_its_saved_runs_explain(
+    saved: str, gate: str, *, confirmed: bool
+) -> None:
+    looks = {"p": look("right", 0.9), "f": look("wrong, too", 0.2), "s": look("wrong", 0.2)}
+    known = tuple(KnownRun(looks=tuple(map(looks.__getitem__, run))) for run in saved.split())
+    flaky = replace(broke(0), known=known, now=looks["s"])
+    others = [steady(n) for n in range(1, 12)]
+    asked = Outside([flaky, *others])
+    findings = decided([flaky, *others], name=gate, outside=asked)
+    assert findings.confirmed == ((flaky.key,) if confirmed else ())
+    assert findings.red is (confirmed and gate == "confirmed")
+    n_asked = sum(isinstance(request, AskAgain) for request in asked.served)
+    assert n_asked == (4 if confirmed else 0)
+    passing = replace(flaky, now=looks["p"])
+    assert not decided([passing, *others], name=gate).confirmed
+
+
 def test_a_more_lenient_judge_hides_no_wrong_answer() -> None:
     questions = [
         broke(n) if n < 8 else question(n, before=look(f"{n} a", 0.9), now=look(f"{n} b", 0.93)) for n in range(40)
