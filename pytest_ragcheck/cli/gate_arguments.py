@@ -38,10 +38,9 @@ def gate_of(chosen: argparse.Namespace, recorded: GateRules) -> ChosenGate:
         UsageError: A value is invalid, the file is not a baseline, or `--gate` lacks one.
     """
     rules = _rules_of(chosen, recorded)
-    place = chosen.baseline
-    if place is None and ((found := default_baseline()).rev is not None or found.path.is_file()):
-        place = str(found)
-    baseline = None if place is None else _read_baseline(place)
+    place = default_baseline() if chosen.baseline is None else place_of(chosen.baseline, "--baseline")
+    is_there = chosen.baseline is not None or place.rev is not None or place.path.is_file()
+    baseline = _read_baseline(place) if is_there else None
     if baseline is not None or rules.gate not in COMPARING:
         return ChosenGate(rules=rules, baseline=baseline)
     if chosen.gate is not None:
@@ -75,7 +74,8 @@ def with_own_baseline(results: Results) -> Results:
         return results
     name = gate.get("baseline")
     try:
-        baseline = _read_baseline(name, root_of(Path.cwd())) if name else None
+        root = root_of(Path.cwd())
+        baseline = _read_baseline(place_of(name, "baseline", root), root) if name else None
     except UsageError:
         return results
     compared = gated(results, baseline, rules_of_summary(results.summary), clean=environment_redactor().text)
@@ -95,16 +95,16 @@ def _rules_of(chosen: argparse.Namespace, recorded: GateRules) -> GateRules:
     return replace(recorded, **typed)
 
 
-def place_of(given: str, argument: str) -> BaselinePlace:
+def place_of(given: str, argument: str, folder: Path = Path()) -> BaselinePlace:
     """Raises a `UsageError` for a text that is neither a path nor `git:REV:PATH`."""
     from pytest_ragcheck.config.resolve import read_value
 
     place: BaselinePlace = read_value("rag_baseline", Given(given, argument))
-    return place
+    return place if place.rev is None else place.resolved_in(folder.absolute())
 
 
-def _read_baseline(given: str, folder: Path = Path()) -> Baseline:
-    place = place_of(given, "--baseline")
-    path = folder / place.path
-    file = predictions_path(path) if place.rev is None else InGit(rev=place.rev, path=path.absolute())
+def _read_baseline(place: BaselinePlace, folder: Path = Path()) -> Baseline:
+    file = (
+        predictions_path(folder / place.path) if place.rev is None else InGit(rev=place.rev, path=place.path.absolute())
+    )
     return read_baseline(file, name=str(place), advice=_ADVICE)

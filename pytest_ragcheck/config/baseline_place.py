@@ -22,6 +22,9 @@ class BaselinePlace:
     rev: str | None = None
     """None for the work tree."""
 
+    given: str = ""
+    """The text, if it begins with `git:`."""
+
     @classmethod
     def from_text(cls, text: str) -> BaselinePlace:
         """Raises a ValueError for a text that begins with `git:` but is not `git:REV:PATH`."""
@@ -30,10 +33,13 @@ class BaselinePlace:
         rev, _, path = text.removeprefix(_IN_GIT).partition(":")
         if not rev.strip() or rev.startswith("-") or not path.strip():
             raise ValueError("is not git:REV:PATH; write, for example, git:origin/main:tests/baseline.json")
-        return cls(path=Path(path), rev=rev)
+        return cls(path=Path(path), rev=rev, given=text)
 
     def resolved_in(self, folder: Path) -> BaselinePlace:
+        """The place with an absolute path; as in git, a path begins at the top of the repository, or with `./` here."""
+        if self.rev is not None and not self.given.removeprefix(f"{_IN_GIT}{self.rev}:").startswith(("./", "../")):
+            folder = next((each for each in (folder, *folder.parents) if (each / ".git").exists()), folder)
         return replace(self, path=Path(os.path.normpath(folder / self.path)))
 
     def __str__(self) -> str:
-        return self.path.as_posix() if self.rev is None else f"{_IN_GIT}{self.rev}:{self.path.as_posix()}"
+        return self.given or self.path.as_posix()

@@ -34,12 +34,12 @@ def run(chosen: argparse.Namespace) -> int:
     gate = gate_of(chosen, outcomes.rules)
     rules, baseline = gate.rules, gate.baseline
     redactor = environment_redactor()
-    place = BaselinePlace.from_text(baseline.name if baseline is not None else BASELINE_FILE).path
     start = Path.cwd()
+    place = BaselinePlace.from_text(baseline.name if baseline is not None else BASELINE_FILE).resolved_in(start)
     is_plain = default_baseline().path == Path(BASELINE_FILE)
     results = place_of_results(start / chosen.output, outcomes.agent_name)
     accept = accept_command(
-        results=results, baseline=start / place, start=start, is_plain=is_plain, output=default_results()
+        results=results, baseline=place.path, start=start, is_plain=is_plain, output=default_results()
     )
     gated = gate_outcomes(outcomes, baseline, rules, clean=redactor.text, accept=accept)
     outcomes, decision = gated.outcomes, gated.decision

@@ -64,7 +64,7 @@ def _output(folder: Path, *arguments: str) -> bytes:
     if done.returncode:
         said = done.stderr.decode("utf-8", "replace").strip().partition("\n")[0] or "no reason given"
         raise Unusable(
-            f"git does not have it ({said}). Give git:REV:PATH of a file that is committed there; "
+            f"git does not have it ({said}). Give git:REV:PATH or git:REV:./PATH of a file that is committed there; "
             "a shallow clone has to fetch REV first."
         )
     return done.stdout

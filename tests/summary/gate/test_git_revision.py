@@ -49,7 +49,9 @@ def test_what_git_does_not_have_says_what_to_give(repository: Path, rev: str, na
         read_baseline(InGit(rev=rev, path=repository / "tests" / name), name=f"git:{rev}:{name}")
     text = str(caught.value)
     assert text.startswith(f"git:{rev}:{name}: git does not have it (fatal: ")
-    assert text.endswith("Give git:REV:PATH of a file that is committed there; a shallow clone has to fetch REV first.")
+    assert text.endswith(
+        "Give git:REV:PATH or git:REV:./PATH of a file that is committed there; a shallow clone has to fetch REV first."
+    )
 
 
 def test_the_versions_of_a_merge_are_those_of_the_main_line(repository: Path) -> None:
