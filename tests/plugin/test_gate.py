@@ -561,7 +561,7 @@ def test_another_text_another_judge_and_other_thresholds_are_named(project: Proj
         "baseline baseline.json: 1 newly failing, 1 as before",
         "newly failing:",
         "  terms: groundedness 0.91 -> 0.75 < 0.80: No price is in the contexts.",
-        "compared although the question's text changed: terms",
+        "compared although the question's text or labels changed: terms",
         "the baseline was judged by en-1, this run by canned model-1 canned-1: verdicts may differ for that alone",
         "2 questions had other thresholds in the baseline: verdicts may differ for that alone",
     ]

@@ -22,7 +22,6 @@ from pytest_ragcheck.report.terminal.run_lines import run_thresholds
 from pytest_ragcheck.summary.calibration.agreement import read_agreements
 from pytest_ragcheck.summary.gate.baseline_comparison import Comparison, compare
 from pytest_ragcheck.summary.gate.gate_decision import Decision, decide
-from pytest_ragcheck.summary.gate.git_revision import committed
 from pytest_ragcheck.summary.gate_rules import GateRules
 from pytest_ragcheck.summary.run_outcomes import Outcomes
 from pytest_ragcheck.verdict.failure_text import first_line
@@ -33,7 +32,6 @@ if TYPE_CHECKING:
     import pytest
 
     from pytest_ragcheck.plugin.collecting.dataset_items import Datasets
-    from pytest_ragcheck.summary.gate.baseline_reader import Baseline
 
 
 def outcomes_of(run: Run, settings: Settings) -> Outcomes:
@@ -123,24 +121,6 @@ def gate_name(config: pytest.Config) -> str:
     """The name of the gate for a line about a missing decision."""
     settings = settings_of(config)
     return f"baseline {baseline_name(config)}" if settings.gate.baseline is not None else f"gate {settings.gate.rule}"
-
-
-def older_lines(baseline: Baseline, run: Run) -> Iterator[str]:
-    """Yield a line for each question file that changed after the baseline was made."""
-    try:
-        made = datetime.fromisoformat(baseline.timestamp.replace("Z", "+00:00"))
-    except ValueError:
-        return
-    if made.tzinfo is None:
-        made = made.replace(tzinfo=timezone.utc)
-    for path in dict.fromkeys(questions.path for questions in run.questions.sets.values() if questions.path.is_file()):
-        changed = datetime.fromtimestamp(path.stat().st_mtime, timezone.utc)
-        # A checkout gives every file a new time; git has the time of the change.
-        if changed > made and (changed := committed(path) or changed) > made:
-            yield (
-                f"baseline {baseline.name} of {made:%Y-%m-%d %H:%M} is older than {path.name} of "
-                f"{changed:%Y-%m-%d %H:%M}: save a new one if the questions were changed on purpose"
-            )
 
 
 def _comparison(config: pytest.Config, run: Run, outcomes: Outcomes, not_passed: Collection[str]) -> Comparison:

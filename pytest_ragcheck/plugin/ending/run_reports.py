@@ -8,7 +8,6 @@ from typing import Any, Literal
 
 import pytest
 
-from pytest_ragcheck.plugin.collecting.gate_baseline import baseline_of
 from pytest_ragcheck.plugin.configuration import settings_of
 from pytest_ragcheck.plugin.run_state import GATE_ID, Run
 from pytest_ragcheck.plugin.workers.transport import TOLERATED
@@ -85,16 +84,13 @@ class GateItem:
 
         *not_passed* is as for `reach_of`.
         """
-        from pytest_ragcheck.plugin.ending.gated_outcomes import decided, older_lines
+        from pytest_ragcheck.plugin.ending.gated_outcomes import decided
         from pytest_ragcheck.report.terminal.gate_lines import decision_headline, decision_lines, decision_text
 
         decision = decided(self._config, run, not_passed=not_passed)
         run.gate.decision = decision
         run.gate.lines = list(decision_lines(decision))
         place = settings_of(self._config).gate.baseline
-        if place is not None and decision.findings is None:
-            # With findings, the digests of the questions show the changes.
-            run.gate.lines += older_lines(baseline_of(self._config), run)
         run.gate.headline = decision_headline(decision)
         if decision.red:
             path = None if place is None else place.path

@@ -180,7 +180,7 @@ def _group(title: str, lines: Sequence[str]) -> Iterator[str]:
 def _notes(comparison: Comparison, name: Callable[[Key], str]) -> Iterator[str]:
     if changed := comparison.changed:
         names = some((name(change.before.key) for change in changed), _SHOWN)
-        yield f"compared although the question's text changed: {names}"
+        yield f"compared although the question's text or labels changed: {names}"
     if rows := comparison.not_run:
         datasets = dict.fromkeys(row.dataset_name for row in rows)
         yield f"not compared, because not run: {counted(len(rows), 'question')} of {some(datasets, _SHOWN)}"

@@ -89,10 +89,8 @@ def _documents(changes: Sequence[Change]) -> Iterator[str]:
     if lost := sorted((gold & known_ids) - ids):
         named = some(lost, _SHOWN, joint=" and ")
         yield f"gold documents that the baseline's contexts had and no reply has: {named}"
-    # Questions of result files have no path, and not all labels.
-    questions = ((c.now.question, c.before.saved[-1][0]) for c in changes if c.now.question.path)
-    edited = [question for question, saved in questions if not saved.has_labels_of(question)]
-    new = {passage.doc_id or "" for question in edited for passage in question.gold_passages if not passage.text}
+    passages = (passage for change in changes if change.edited for passage in change.now.question.gold_passages)
+    new = {passage.doc_id or "" for passage in passages if not passage.text}
     if unknown := new - known_ids - ids:
         yield (
             f"edited gold ids that neither the baseline nor a reply has: {some(sorted(unknown), _SHOWN)}; "

@@ -33,6 +33,12 @@ class Change:
     now: Record
     reworded: bool
 
+    @property
+    def edited(self) -> bool:
+        question, saved = self.now.question, self.before.saved
+        # Questions of result files have no path, and not all labels.
+        return self.reworded or bool(question.path and saved and not saved[-1][0].has_labels_of(question))
+
 
 @frozen
 class Comparison:
@@ -90,8 +96,8 @@ class Comparison:
 
     @property
     def changed(self) -> tuple[Change, ...]:
-        """The questions whose text has changed; each is also in its group."""
-        return tuple(change for change in (*self.compared, *self.not_measured) if change.reworded)
+        """The questions whose text or labels have changed; each is also in its group."""
+        return tuple(change for change in (*self.compared, *self.not_measured) if change.edited)
 
     @property
     def measured(self) -> list[Change]:

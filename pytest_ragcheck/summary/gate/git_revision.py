@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import subprocess
-from datetime import datetime, timezone
 from pathlib import Path
 
 from pytest_ragcheck.frozen import frozen
@@ -68,13 +67,3 @@ def _output(folder: Path, *arguments: str) -> bytes:
             "a shallow clone has to fetch REV first."
         )
     return done.stdout
-
-
-def committed(path: Path) -> datetime | None:
-    """The time of the file's last commit; None if there is none, or if the file has changed since."""
-    try:
-        _output(path.parent, "diff", "--quiet", "HEAD", "--", path.name)
-        seconds = _output(path.parent, "log", "-1", "--format=%ct", "--", path.name).strip()
-    except Unusable:
-        return None
-    return datetime.fromtimestamp(int(seconds), timezone.utc) if seconds.isdigit() else None

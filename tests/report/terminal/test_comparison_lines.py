@@ -162,7 +162,7 @@ def test_of_a_long_group_ten_are_shown_and_the_rest_counted() -> None:
     assert found[-2:] == ["  q9: groundedness 0.91 -> 0.10 < 0.70: No price is there.", "  ... and 3 more"]
     changed = lines([before(name, question="?") for name in names], [now(name) for name in names])
     assert changed[-1] == (
-        "compared although the question's text changed: q0, q1, q2, q3, q4, q5, q6, q7, q8, q9, 3 more"
+        "compared although the question's text or labels changed: q0, q1, q2, q3, q4, q5, q6, q7, q8, q9, 3 more"
     )
 
 

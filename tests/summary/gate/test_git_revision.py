@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import subprocess
-from datetime import datetime, timezone
 from typing import TYPE_CHECKING
 
 import pytest
 
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.summary.gate.baseline_reader import read_baseline
-from pytest_ragcheck.summary.gate.git_revision import InGit, committed, versions
+from pytest_ragcheck.summary.gate.git_revision import InGit, versions
 from pytest_ragcheck.summary.predictions_reader import Unusable
 from tests.baselines import passed, predictions
 
@@ -89,14 +88,3 @@ def test_without_git_the_text_says_so(repository: Path, monkeypatch: pytest.Monk
     path = repository / "tests" / "baseline.json"
     with pytest.raises(UsageError, match=r"git cannot be run: .*\. Give the path of a file\."):
         read_baseline(InGit(rev="HEAD", path=path), name="b")
-    assert committed(path) is None
-
-
-def test_a_file_is_of_its_last_commit_unless_it_was_changed_since(repository: Path) -> None:
-    path = repository / "tests" / "baseline.json"
-    changed = committed(path)
-    assert changed is not None
-    assert abs((datetime.now(timezone.utc) - changed).total_seconds()) < 600
-    path.write_text("{}", encoding="utf-8")
-    assert committed(path) is None
-    assert committed(repository / "unknown.json") is None
