@@ -121,6 +121,16 @@ def test_the_whole_workflow_gates_offline_and_judges_by_a_model_where_there_is_a
     assert ran.status == 1
     assert "2 confirmed as failing" in ran.output
 
+    accept = "ragcheck baseline accept"
+    advice = f"accept them: {accept}, and compare with that file instead of git:origin/main:ragcheck-baseline.json"
+    assert advice in ran.output
+    assert maintainer.run(accept).status == 0
+    (block,) = page(PAGE, "Answers accepted in a pull request")
+    _, approved, _, other, _ = yaml.safe_load(block.text)["env"]["BASELINE"].rsplit("'", 4)
+    for baseline, status in ((approved, 0), (other, 1)):
+        maintainer.environment["BASELINE"] = baseline
+        assert maintainer.run('pytest --rag-judge=offline --rag-baseline="$BASELINE"').status == status
+
 
 def test_the_gitlab_jobs_do_the_same(maintainer: Reader) -> None:
     included, (*_, whole) = page(PAGE, "", "On GitLab"), page(PAGE, "On GitLab")

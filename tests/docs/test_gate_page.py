@@ -97,6 +97,8 @@ def test_a_pull_request_is_compared_with_the_baseline_of_the_main_branch(followe
     replace_in(followed, "conftest.py", "30 days", "14 days")
     run = followed.run("--rag-judge=none", *shlex.split(compare)[1:])
     assert run.junit["gate"][1].startswith("1 confirmed as failing against git:origin/main:ragcheck-baseline.json")
+    advice = "accept them: ragcheck baseline accept, and compare with that file instead of "
+    assert f"{advice}git:origin/main:ragcheck-baseline.json" in run.text
 
 
 def test_a_saved_run_that_fails_names_the_flaky_question(followed: Project, capsys: pytest.CaptureFixture[str]) -> None:

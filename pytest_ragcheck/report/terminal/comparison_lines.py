@@ -53,19 +53,21 @@ def shell_word(path: PurePath) -> str:
 
 
 def accept_advice(comparison: Comparison) -> str:
-    return f"If the new answers are right, accept them{_when(comparison)}: {comparison.accept}"
+    return f"If the new answers are right, accept them{_command(comparison)}"
 
 
 def settings_advice(comparison: Comparison) -> str:
     return (
-        f"If the run is right, accept it{_when(comparison)}: {comparison.accept}. "
+        f"If the run is right, accept it{_command(comparison)}. "
         "To compare anyway, set rag_baseline_allow = other-settings."
     )
 
 
-def _when(comparison: Comparison) -> str:
+def _command(comparison: Comparison) -> str:
     # The command reads the last full run, and would accept its older answers.
-    return " after a full run" if comparison.partial else ""
+    when, read = " after a full run" if comparison.partial else "", comparison.baseline.name
+    instead = f", and compare with that file instead of {read}" if read.startswith("git:") else ""
+    return f"{when}: {comparison.accept}{instead}"
 
 
 def regressions_text(comparison: Comparison) -> str:
