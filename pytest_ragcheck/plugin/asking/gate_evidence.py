@@ -29,17 +29,10 @@ from pytest_ragcheck.summary.gate.procedure.compared_question import (
 )
 from pytest_ragcheck.summary.gate.procedure.mean_test import can_be_judged
 from pytest_ragcheck.summary.gate.recorded.recorded_verdicts import look_of_today
-from pytest_ragcheck.summary.gate.recorded.saved_answer import (
-    ASKED,
-    EXPECTED,
-    PARTS,
-    answer_digest,
-    label_digests,
-    text_digest,
-)
+from pytest_ragcheck.summary.gate.recorded.saved_answer import ASKED, EXPECTED, PARTS, answer_digest, text_digest
 from pytest_ragcheck.summary.gate.run_findings import is_deterministic
 from pytest_ragcheck.verdict.maximums import with_whole_cost
-from pytest_ragcheck.verdict.verdict import Verdict, shortfalls
+from pytest_ragcheck.verdict.verdict import Verdict
 
 if TYPE_CHECKING:
     from pytest_ragcheck.plugin.asking.checker import Checker
@@ -101,25 +94,21 @@ class _Examination:
         now = await self._look(self.record, thresholds)
         self.relabelled[now.answer or ""] = now.scores
         known = await self._known(thresholds)
+        latest, question = self.row.saved[-1][0], self.record.question
         common = {m: t for m, t in thresholds.items() if any(m in look.scores for look in self.row.answers)}
-        if not known and (common or self.row.saved[-1][0].labels == label_digests(self.record.question)):
+        if not known and (common or latest.has_labels_of(question)):
             # A metric that is asserted for the first time must not hide a collapse of the others.
             thresholds, known = common, await self._known(common)
         lower = {
             metric: min(minimum, self.row.thresholds.get(metric, minimum)) for metric, minimum in thresholds.items()
         }
-        if known and not known[-1].passed and shortfalls(self.record.scores, lower):
-            # A raised threshold must not hide a collapse below the former one.
-            thresholds, known = lower, await self._known(lower)
-        if not (known and known[-1].passed):
-            # Edited labels must not hide a fall of a metric that they do not touch.
-            latest, question = self.row.saved[-1][0], self.record.question
-            kept = {
-                m: t for m, t in thresholds.items() if latest.has_labels_of(question, ASKED, PARTS.get(m, EXPECTED))
-            }
-            fell = () if passes(now.scores, kept) else await self._known(kept)
-            if fell and fell[-1].passed:
-                thresholds, known = kept, fell
+        same = {m: t for m, t in thresholds.items() if latest.has_labels_of(question, ASKED, PARTS.get(m, EXPECTED))}
+        # No raised threshold hides a fall below the former one, and no edited label one of another metric.
+        for weaker in (lower, same):
+            if not (known and known[-1].passed) and not passes(now.scores, weaker):
+                found = await self._known(weaker)
+                if found and found[-1].passed:
+                    thresholds, known = weaker, found
         now = replace(now, passed=passes(now.scores, thresholds))
         evidence = GateReplies(
             gate=self.baseline.gate,
@@ -166,22 +155,15 @@ class _Examination:
                 digest, same = each.digest(question) or "", each.has_labels_of(question, ASKED, EXPECTED)
                 if each.judge == self.record.judge and same:
                     self.recorded.add(digest)
-                rescored = partial(
-                    look_of_today,
-                    each,
-                    question,
-                    thresholds,
-                    metrics=metrics,
-                    weights=self.backends.settings.run.weights,
-                )
-                look = await rescored()
-                if look is None and each.answer is not None and not same and each.has_labels_of(question, ASKED):
+                if each.answer is not None:
                     self.answers.setdefault(digest, (question, each.answer))
+                weights = self.backends.settings.run.weights
+                rescored = partial(look_of_today, each, question, thresholds, metrics=metrics, weights=weights)
+                look = await rescored()
+                if look is None and digest in self.answers and not same and each.has_labels_of(question, ASKED):
                     look = await rescored(judged=await self._under_new_labels(digest))
-                if look is not None and look.answer is not None and each.answer is not None:
-                    self.answers.setdefault(look.answer, (question, each.answer))
-                    if renamed:
-                        self.retrieval[look.answer] = {m: v for m, v in look.scores.items() if m in RETRIEVAL}
+                if look is not None and look.answer is not None and renamed:
+                    self.retrieval[look.answer] = {m: v for m, v in look.scores.items() if m in RETRIEVAL}
                 looks.append(look)
             if looks[0] is not None:
                 found.append(KnownRun(looks=tuple(look for look in looks if look is not None)))
@@ -280,7 +262,8 @@ class _Examination:
         return tuple(measured_values(record.scores) | self.retrieval.get(digest, {}) for digest, record in judged)
 
     async def _drift(self, compared: ComparedQuestion) -> tuple[Scores, Scores] | None:
-        recorded = compared.recorded(compared.now.answer)
+        looks = (look for run in compared.known for look in run.looks)
+        recorded = next((look for look in looks if look.answer == compared.now.answer), None)
         if recorded is None or recorded.answer is None:
             return None
         over_budget = self.over_budget

@@ -23,7 +23,7 @@ ASKS = 2
 
 def asks_again(question: ComparedQuestion, gate: str) -> int:
     """How often the question is asked again if it fails each time."""
-    flaky = question.stumbled or any(run.is_flaky for run in question.known)
+    flaky = question.stumbled or any(len({look.passed for look in run.looks}) > 1 for run in question.known)
     return MORE_ASKS if gate == "confirmed" or flaky else ASKS
 
 

@@ -9,10 +9,7 @@ from typing import TypeVar
 from pytest_ragcheck.frozen import frozen
 
 MORE_ASKS = 4
-"""Most further looks at a failing question under `confirmed`, and at one that failed in some looks of a saved run."""
-
-_UNLIKELY = 0.05
-"""Five failures are as unlikely after a single pass: 1/21."""
+"""Most further looks at a failing question under `confirmed`, and at one that saved runs show as flaky."""
 
 T = TypeVar("T")
 
@@ -59,10 +56,6 @@ class KnownRun:
         """True if no look passed. If only a later look passed, the run has neither `passed` nor `failed`."""
         return not any(look.passed for look in self.looks)
 
-    @property
-    def is_flaky(self) -> bool:
-        return len({look.passed for look in self.looks}) > 1
-
 
 @frozen
 class ComparedQuestion:
@@ -92,9 +85,9 @@ class ComparedQuestion:
     @property
     def stumbled(self) -> bool:
         """
-        True if the latest saved run failed by chance, as the saved runs make `1 + MORE_ASKS` failures today unlikely.
+        True if the latest saved run failed, and its saved runs make so many failures as today's unlikely.
 
-        If its last two looks failed, or its last one with the answer of today, the question was broken already.
+        Two failures at their end, or one with the answer of today, show that the question was broken already.
 
         Source: the rule of succession, Laplace (1774).
         """
@@ -106,7 +99,8 @@ class ComparedQuestion:
             and any(look.passed for look in looks[-2:])
             and answer is not None
             and (looks[-1].passed or looks[-1].answer != answer)
-            and math.comb(fails + n, n) <= _UNLIKELY * math.comb(len(looks) + 1 + n, n)
+            # After one pass five failures are as unlikely: 1 / 21.
+            and math.comb(fails + n, n) * 20 <= math.comb(len(looks) + 1 + n, n)
         )
 
     @property
@@ -128,11 +122,6 @@ class ComparedQuestion:
         """True unless all runs gave the same recognizable answer."""
         answer = self.now.answer
         return answer is None or any(run.looks[0].answer != answer for run in self.known)
-
-    def recorded(self, answer: str | None) -> Look | None:
-        """The first saved look with this answer; None if no saved run has it."""
-        looks = (look for run in self.known for look in run.looks)
-        return None if answer is None else next((look for look in looks if look.answer == answer), None)
 
     def margin(self, scores: Scores) -> float:
         """Distance of the worst asserted metric from its minimum; below 0 for a FAIL."""

@@ -94,38 +94,20 @@ async def look_of_today(
     that depend on expected answers that changed are those of *judged*, a new judgement. None if an asserted metric has
     no comparable score.
     """
-    scores = dict(saved.scores)
-    if not saved.has_labels_of(question) or not thresholds.keys() <= scores.keys():
-        scores = await _measured(saved, question, judged or {}, metrics=metrics, weights=weights)
-    if not thresholds.keys() <= scores.keys():
-        return None
-    return Look(
-        answer=saved.digest(question) if saved.answer is not None else None,
-        scores=scores,
-        passed=passes(scores, thresholds),
-    )
-
-
-async def _measured(
-    saved: SavedAnswer,
-    question: Question,
-    judged: Mapping[str, float],
-    *,
-    metrics: Sequence[Metric],
-    weights: Mapping[str, float],
-) -> dict[str, float]:
-    local = [metric for metric in metrics if metric.local]
-    own = {OVERALL, *(name for metric in local for name in metric.names)}
-    scores = {metric: Score(value) for metric, value in judged.items()}
-    if saved.has_labels_of(question, ASKED):
-        same = saved.has_labels_of(question, EXPECTED)
-        kept = {m: Score(value) for m, value in saved.scores.items() if m not in own and (same or m in PARTS)}
-        scores |= kept
-    answer = saved.answer
-    if answer is not None:
+    values, answer = dict(saved.scores), saved.answer
+    if not saved.has_labels_of(question) or not thresholds.keys() <= values.keys():
+        local = [metric for metric in metrics if metric.local]
+        own = {OVERALL, *(name for metric in local for name in metric.names)}
+        scores = {metric: Score(value) for metric, value in (judged or {}).items()}
+        if saved.has_labels_of(question, ASKED):
+            same = saved.has_labels_of(question, EXPECTED)
+            scores |= {m: Score(value) for m, value in values.items() if m not in own and (same or m in PARTS)}
         for metric in local:
-            scores |= await measure(metric, question, answer)
-    overall = weighted(scores, weights)
-    if overall is not None:
-        scores[OVERALL] = overall.score
-    return measured_values(scores)
+            scores |= {} if answer is None else await measure(metric, question, answer)
+        if overall := weighted(scores, weights):
+            scores[OVERALL] = overall.score
+        values = measured_values(scores)
+    if not thresholds.keys() <= values.keys():
+        return None
+    digest = saved.digest(question) if answer is not None else None
+    return Look(answer=digest, scores=values, passed=passes(values, thresholds))
