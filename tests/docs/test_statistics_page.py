@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 import re
 
-from pytest_ragcheck.summary.gate.procedure.candidate import ASKS, LEVEL
-from pytest_ragcheck.summary.gate.procedure.compared_question import MORE_ASKS
+from pytest_ragcheck.summary.gate.procedure.candidate import ASKS, LEVEL, MORE_ASKS
 from pytest_ragcheck.summary.gate.procedure.count_test import critical_value
 from pytest_ragcheck.summary.gate.procedure.gate_session import COUNT_SHARE, FEWEST_QUESTIONS
 from tests.docs.pages import DOCS

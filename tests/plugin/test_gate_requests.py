@@ -403,7 +403,7 @@ def test_a_question_that_stumbled_in_the_saved_run_is_red_if_it_breaks(project: 
     project.write("conftest.py", LEAKS_ONCE.replace("ANSWERS", wrong))
     broken = project.run("--rag-judge=none", "-rx")
     assert broken.junit["gate"] == ("failure", "1 confirmed as failing against ragcheck-baseline.json")
-    assert "flaky in ragcheck-baseline.json: the gate decides (asked again: FAIL, FAIL, FAIL, FAIL)" in broken.text
+    assert "FAIL in ragcheck-baseline.json: the gate decides (asked again: FAIL, FAIL, FAIL, FAIL)" in broken.text
     assert "    recorded  It is 9." in broken.section("ragcheck::gate")
     project.write("conftest.py", LEAKS_ONCE.replace("ANSWERS", right))
     assert "baseline ragcheck-baseline.json: 1 as before" in project.run("--rag-judge=none").lines

@@ -43,8 +43,6 @@ if TYPE_CHECKING:
     from pytest_ragcheck.summary.gate.baseline_reader import BaselineRow
     from pytest_ragcheck.verdict.record import Record
 
-LABELS_CHANGED = "its labels changed, and the recorded answers cannot be scored under the new ones"
-
 
 async def with_evidence(record: Record, backends: Backends, checker: Checker, run: RunBaseline) -> Record:
     """
@@ -115,7 +113,7 @@ class _Examination:
             thresholds=thresholds,
             now=now,
             known=known,
-            apart="" if known else LABELS_CHANGED,
+            apart="" if known else "its labels changed, and the recorded answers cannot be scored under the new ones",
             ids_renamed=bool(self.baseline.recorded_ids(self.record)),
             saved_runs=self.baseline.baseline.runs,
         )
@@ -145,6 +143,10 @@ class _Examination:
     async def _known(self, thresholds: Mapping[str, float]) -> tuple[KnownRun, ...]:
         renamed = self.baseline.renames_gold(self.record)
         metrics = [m for m in self.checker.metrics_of(self.backends) if not (renamed and m.names == RETRIEVAL)]
+        # A model judges recorded answers again for the means of `regression`, and if the answer of today fails.
+        wanted = (
+            self.baseline.gate == "regression" or self.record.verdict is Verdict.FAIL or is_deterministic(self.record)
+        )
         found = []
         for run, saved in enumerate(self.row.saved, -len(self.row.saved)):
             question = replace(self.record.question, history=saved[0].history)
@@ -161,22 +163,16 @@ class _Examination:
                 rescored = partial(look_of_today, each, question, thresholds, metrics=metrics, weights=weights)
                 look = await rescored()
                 if look is None and digest in self.answers and not same and each.has_labels_of(question, ASKED):
-                    look = await rescored(judged=await self._under_new_labels(digest))
+                    if wanted and digest not in self.relabelled:
+                        judged = await self._judge((digest,))
+                        self.relabelled[digest] = judged[0] if judged else {}
+                    look = await rescored(judged=self.relabelled.get(digest))
                 if look is not None and look.answer is not None and renamed:
                     self.retrieval[look.answer] = {m: v for m, v in look.scores.items() if m in RETRIEVAL}
                 looks.append(look)
             if looks[0] is not None:
                 found.append(KnownRun(looks=tuple(look for look in looks if look is not None)))
         return tuple(found)
-
-    async def _under_new_labels(self, digest: str) -> Scores:
-        # A model judges recorded answers again for the means of `regression`, and if the answer of today fails.
-        record = self.record
-        wanted = self.baseline.gate == "regression" or record.verdict is Verdict.FAIL or is_deterministic(record)
-        if wanted and digest not in self.relabelled:
-            judged = await self._judge((digest,))
-            self.relabelled[digest] = judged[0] if judged else {}
-        return self.relabelled.get(digest, {})
 
     async def _look(self, record: Record, thresholds: Mapping[str, float]) -> Look:
         contexts, reply = list(map(text_digest, record.contexts)), record.reply

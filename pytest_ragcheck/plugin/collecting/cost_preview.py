@@ -16,8 +16,7 @@ from pytest_ragcheck.plugin.collecting.overrides import is_overridden
 from pytest_ragcheck.plugin.collecting.run_baseline import DRIFT_SAMPLE, RunBaseline
 from pytest_ragcheck.plugin.configuration import settings_of
 from pytest_ragcheck.report.counted import counted
-from pytest_ragcheck.summary.gate.procedure.candidate import ASKS, MOST
-from pytest_ragcheck.summary.gate.procedure.compared_question import MORE_ASKS
+from pytest_ragcheck.summary.gate.procedure.candidate import ASKS, MORE_ASKS, MOST
 from pytest_ragcheck.verdict.verdict import Verdict
 
 if TYPE_CHECKING:

@@ -190,8 +190,8 @@ def _under_todays_rules(row: BaselineRow, record: Record) -> BaselineRow:
     if evidence is not None and evidence.known:
         compared = evidence.compared(record)
         passed, scores = compared.before.passed, compared.before.scores
-        if compared.stumbled:
-            answer = next((look.text for look in reversed(row.answers) if look.passed and look.text), answer)
+        for look in row.answers if compared.stumbled else ():
+            answer = look.text if look.passed and look.text else answer
     elif evidence is None and record.thresholds and record.thresholds.keys() <= scores.keys():
         # A replay, or a run without this gate, did not rescore recorded answers.
         passed = passes(scores, record.thresholds)

@@ -178,12 +178,12 @@ def is_newly_forbidden(record: Record, before: BaselineRow) -> bool:
 def _reason_by_baseline(record: Record, before: BaselineRow, baseline: str) -> str:
     evidence = evidence_of(record)
     again = ", ".join(record.asked_again)
-    stumbled = evidence is not None and evidence.known and evidence.compared(record).stumbled
-    known = "flaky" if stumbled else before.verdict.value
-    why = f"{known} in {baseline}: the gate decides{f' (asked again: {again})' if again else ''}"
-    if before.verdict is not Verdict.PASS and not stumbled:
-        why = f"{known} in {baseline} too"
-    elif evidence is None or stumbled:
+    why = f"{before.verdict.value} in {baseline}: the gate decides{f' (asked again: {again})' if again else ''}"
+    if evidence is not None and evidence.known and evidence.compared(record).stumbled:
+        return why
+    if before.verdict is not Verdict.PASS:
+        why = f"{before.verdict.value} in {baseline} too"
+    elif evidence is None:
         return why
     elif evidence.apart:
         why = f"not comparable with {baseline}: {evidence.apart}"

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from itertools import combinations
 
 from pytest_ragcheck.summary.gate.procedure.compared_question import (
-    MORE_ASKS,
     AskAgain,
     ComparedQuestion,
     JudgeAnew,
@@ -19,6 +18,9 @@ from pytest_ragcheck.summary.gate.procedure.gate_findings import Examined, Outco
 
 ASKS = 2
 """Most further looks at a newly failing question, and at a failing one when a run is saved."""
+
+MORE_ASKS = 4
+"""The same under `confirmed`, and for a question that failed in some looks of a saved run."""
 
 
 def asks_again(question: ComparedQuestion, gate: str) -> int:

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Generator, Mapping
+from math import comb
 from typing import TypeVar
 
 from pytest_ragcheck.frozen import frozen
-
-MORE_ASKS = 4
-"""Most further looks at a failing question under `confirmed`, and at one that saved runs show as flaky."""
 
 T = TypeVar("T")
 
@@ -84,29 +81,24 @@ class ComparedQuestion:
 
     @property
     def stumbled(self) -> bool:
-        """
-        True if the latest saved run failed, and its saved runs make so many failures as today's unlikely.
-
-        Two failures at their end, or one with the answer of today, show that the question was broken already.
-
-        Source: the rule of succession, Laplace (1774).
-        """
+        """True if the latest saved run failed, and five failures are unlikely by Laplace's rule of succession."""
+        # Two failures at the end, or one with the answer of today, show that it was broken already.
         looks = [look for run in self.known for look in run.looks]
-        n, fails, answer = 1 + MORE_ASKS, sum(not look.passed for look in looks), self.now.answer
+        passed, answer = [look.passed for look in looks], self.now.answer
         return (
             not self.passed_before
-            and any(run.passed for run in self.known)
-            and any(look.passed for look in looks[-2:])
+            and any(passed[-2:])
             and answer is not None
-            and (looks[-1].passed or looks[-1].answer != answer)
+            and (passed[-1] or looks[-1].answer != answer)
             # After one pass five failures are as unlikely: 1 / 21.
-            and math.comb(fails + n, n) * 20 <= math.comb(len(looks) + 1 + n, n)
+            and comb(passed.count(False) + 5, 5) * 20 <= comb(len(looks) + 6, 5)
         )
 
     @property
     def before(self) -> Look:
         """The first look of the latest saved run; of the latest that passed if the question stumbled."""
-        return next(run.looks[0] for run in reversed(self.known) if run.passed or not self.stumbled)
+        passed = [run for run in self.known if run.passed] if self.stumbled else []
+        return (passed or self.known)[-1].looks[0]
 
     @property
     def is_candidate(self) -> bool:

@@ -65,7 +65,8 @@ class SavedAnswer:
     def has_labels_of(self, question: Question, *parts: str) -> bool:
         """True if the question had the same labels, or these *parts* of them, as far as the file names them."""
         then, now = self.labels, label_digests(question)
-        return then is None or all(then.get(part) == now.get(part) for part in parts or {*then, *now})
+        keys = parts or {*(then or ()), *now}
+        return then is None or list(map(then.get, keys)) == list(map(now.get, keys))
 
     @property
     def answer(self) -> RagAnswer | None:
