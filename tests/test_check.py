@@ -459,7 +459,7 @@ def test_too_little_retrieved_is_said_in_numbers() -> None:
     one = GoldPassage(text="Refunds: within 30 days.")
     settings = Settings.of(min={"recall_at_5": 1})
     record = checked(a_question(gold_passages=(one, GoldPassage(text="Gift cards too."))), settings=settings)
-    assert (record.reason, record.blame) == ("1 of 2 gold passages is among the contexts", "retrieval")
+    assert (record.reason, record.blame) == ("1 of 2 gold passages is among the contexts, at rank 1", "retrieval")
     none = checked(a_question(gold_passages=(GoldPassage(text="Gift cards too."),)), settings=settings)
     assert none.reason == "0 of 1 gold passages are among the contexts"
     by_id = checked(
