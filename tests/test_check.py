@@ -468,7 +468,7 @@ def test_too_little_retrieved_is_said_in_numbers() -> None:
         settings=settings,
     )
     assert by_id.reason.endswith(
-        "1 of 3 gold passages is among the contexts (no id is 'terms.md': the ids are 'docs/terms.md', 'b')"
+        "1 of 3 gold passages is among the contexts, at rank 2 (no id is 'terms.md': the ids are 'docs/terms.md', 'b')"
     )
     lacking = checked(a_question(lacks_gold=True), settings=settings)
     assert (lacking.reason, lacking.blame) == ("the question has no gold passages, but others of its dataset have", "")
