@@ -39,7 +39,8 @@ def choose_metrics(settings: Settings, judge: Judge | None = None) -> tuple[Metr
 
         metrics.append(Overlap(exact_match=exact_match, f1=token_f1))
     if "lexical" in groups:
-        from pytest_ragcheck.metrics.overlap import Overlap, chrf, rouge_l
+        from pytest_ragcheck.metrics.lexical import chrf, rouge_l
+        from pytest_ragcheck.metrics.overlap import Overlap
 
         metrics.append(Overlap(rouge_l=rouge_l, chrf=chrf))
     if "semantic" in groups:
