@@ -208,7 +208,7 @@ def endpoint_settings(typed: Mapping[str, Given], names: Collection[str], *, to_
     """
     The settings *names* as typed or as in the ini file, with a `rag_url`, which may come from `RAGCHECK_URL` too.
 
-    What the file says of another server is left out. Without a URL, the `UsageError` says what is *to_do*.
+    Settings that the file has for another server are left out. *to_do* is the remedy in the error about a missing URL.
     """
     in_file = ini_settings(Path.cwd(), ("rag_url", *names))
     given = {name: each for name, each in typed.items() if each.value is not None}

@@ -46,7 +46,7 @@ def backends_of(
     _check(settings)
     config = request.config
     with usage_errors_as_failures():
-        check_installed(settings)  # overridden settings can name a package that is not
+        check_installed(settings)  # overridden settings may need a package that is not installed
     is_default = is_client_of_url(config, client) or (client is None and not is_overridden(config, "rag_client"))
     own_judge = judge if judged else None
     choices = [choice for choice, known in config.stash.get(_JUDGES, []) if known is judge]
