@@ -9,6 +9,7 @@ from typing import Any
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.questions.fields.check_question import check_mentions, check_thresholds, is_top_k
 from pytest_ragcheck.questions.fields.key_names import PASSAGE
+from pytest_ragcheck.questions.passages import text_digest
 from pytest_ragcheck.questions.question import END_TO_END, RETRIEVAL_ALONE, GoldPassage, Question
 from pytest_ragcheck.questions.question_ids import usable_id
 from pytest_ragcheck.questions.reader import default_dataset_name
@@ -73,8 +74,14 @@ def question_of_call(
 
 
 def id_of_call(node_id: str, number: int) -> str:
-    """The id for the *number*-th call of the test, from 1."""
-    return usable_id(f"{node_id.partition('::')[2].replace('::', '.')}-{number}")
+    """The id for the *number*-th call of the test, from 1; another one for each test of a file."""
+    test, bracket, parameters = node_id.partition("::")[2].partition("[")
+    parameters = parameters.removesuffix("]")
+    kept = usable_id(parameters)
+    if kept != parameters:  # else "std::sort" and "std__sort" would be one
+        kept += f"-{text_digest(parameters)[:4]}"
+    caller = usable_id(test.replace("::", "."))
+    return f"{caller}({kept})-{number}" if bracket else f"{caller}-{number}"
 
 
 def caller_of(node_id: str, root: Path) -> tuple[str, str]:

@@ -34,6 +34,20 @@ def test_a_call_asks_and_judges_one_question(project: Project) -> None:
     assert run.counts == {"pass": 1, "fail": 1, "error": 1, "skipped": 0}
 
 
+def test_parameters_that_no_id_may_have_are_told_apart(project: Project) -> None:
+    names = ["std::sort", "std.sort", "std__sort", "list[0]", "list(0)"]
+    project.reply_to(*map(good, names))
+    project.write(
+        "test_it.py",
+        "import pytest\n"
+        f"@pytest.mark.parametrize('name', {names})\n"
+        "def test_cost(rag_check, name):\n    rag_check(f'What about {name}?')\n",
+    )
+    run = project.run()
+    assert run.counts == {"pass": 5, "fail": 0, "error": 0, "skipped": 0}
+    assert {"test_cost(std.sort)-1", "test_cost(std__sort)-1", "test_cost(list(0))-1"} < set(run.verdicts)
+
+
 @two_ways
 def test_a_question_of_a_file_has_no_id_of_a_call(project: Project) -> None:
     project.ask(good("terms"), good("test_terms-1"), file="test_it.rag.yaml")
