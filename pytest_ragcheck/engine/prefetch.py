@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from pytest_ragcheck.concurrency.limiter import TimeLimit
 from pytest_ragcheck.concurrency.private_loop import end_tasks
+from pytest_ragcheck.concurrency.tasks import waited_for
 from pytest_ragcheck.engine.conversation import units_of
 from pytest_ragcheck.engine.store.record_store import MemoryStore
 
@@ -74,6 +75,9 @@ class Prefetcher:
         self._raised: dict[Hashable, BaseException] = {}
         self._is_finished = False
         """True if no further job begins ahead of its item."""
+        self._is_held = False
+        """True if none does until `resume`."""
+        self._claims = asyncio.Lock()
         self._is_ended = False
         self._producer: asyncio.Task[None] | None = None
         self._stopped = stopped
@@ -162,6 +166,17 @@ class Prefetcher:
                 return  # a client that hangs
             await asyncio.wait(left, timeout=left_seconds)
 
+    async def hold(self, seconds: float) -> None:
+        """Begin no further jobs ahead of their items until `resume`; wait up to *seconds* for those under way."""
+        self._is_held = True
+        async with self._claims:  # jobs that are being claimed begin
+            pass
+        await waited_for(self._unit_tasks(), seconds)
+
+    async def resume(self) -> None:
+        self._is_held = False
+        self._room.set()
+
     async def finish_unit(self, key: Hashable, seconds: float) -> None:
         """Wait up to *seconds* for the rest of the unit of a job, which other processes need."""
         tasks = [unit.task for unit in self._under_way.values() if unit.task and key in unit.ends]
@@ -192,8 +207,10 @@ class Prefetcher:
         await end_tasks(set(self._tasks()))
 
     def _tasks(self) -> list[asyncio.Task[None]]:
-        tasks = (self._producer, *(unit.task for unit in self._under_way.values()))
-        return [task for task in tasks if task is not None]
+        return [*([self._producer] if self._producer else []), *self._unit_tasks()]
+
+    def _unit_tasks(self) -> list[asyncio.Task[None]]:
+        return [unit.task for unit in self._under_way.values() if unit.task is not None]
 
     async def _produce(self) -> None:
         while self._fill(1) and self._store.claims_ahead:
@@ -203,8 +220,9 @@ class Prefetcher:
                 untaken = await self._store.untaken()
                 records = self._ahead - untaken - sum(len(unit.jobs) for unit in self._under_way.values())
                 room = min(room, -(-records // of_next))
-            if room > 0:
-                await self._claim(min(room, _BEGUN_AT_ONCE))
+            if room > 0 and not self._is_held:
+                async with self._claims:
+                    await self._claim(min(room, _BEGUN_AT_ONCE))
                 # Without a pause in this loop, the requests under way would starve.
                 await asyncio.sleep(0)
             else:

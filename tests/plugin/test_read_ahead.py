@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.harness import OTHERS
+from tests.harness import OTHERS, two_ways
 from tests.servers.counting import Counting
 from tests.servers.fake_endpoint import FakeEndpoint
 
@@ -39,6 +39,54 @@ class Finder:
 sys.meta_path.insert(0, Finder())
 """
 """CPython 3.11 may raise this error if two threads parse a module at the same time."""
+
+
+IN_THE_PROCESS = """\
+import time
+from pathlib import Path
+
+import pytest
+
+from pytest_ragcheck import RagClient
+
+Path("terms.txt").write_text("30 days")
+
+
+class System:
+    def text(self):
+        time.sleep(0.05)
+        print("looks it up")
+        return Path("terms.txt").read_text()
+
+    def answer(self, query):
+        time.sleep(0.05)
+        return {"answer": self.text(), "contexts": ["30 days"]}
+
+
+SYSTEM = System()
+
+
+@pytest.fixture(scope="session")
+def rag_client():
+    return RagClient.from_callable(SYSTEM.answer)
+
+
+@pytest.fixture
+def system():
+    return SYSTEM
+"""
+REPLACES_THE_SYSTEM = """\
+import time
+
+def test_replaced(system, monkeypatch):
+    monkeypatch.setattr(system, "text", lambda: "nothing")
+    time.sleep(0.3)
+
+def test_elsewhere(capsys, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    time.sleep(0.3)
+    assert capsys.readouterr().out == ""
+"""
 
 
 @pytest.mark.parametrize(
@@ -69,6 +117,17 @@ def test_so_many_are_asked_at_once_and_each_once(project: Project, options: tupl
     assert system.most == at_once
     assert set(system.answered.values()) == {1}
     assert len(system.answered) == number
+
+
+@two_ways
+def test_a_system_in_the_process_is_not_asked_while_a_test_of_the_project_runs(project: Project) -> None:
+    project.write("conftest.py", IN_THE_PROCESS)
+    questions(project, 1, "a.rag.json")
+    project.write("b_test.py", REPLACES_THE_SYSTEM)
+    questions(project, 30, "c.rag.json")
+    run = project.run("--rag-judge=offline")
+    assert run.outcomes == {"passed": 33}, run.text
+    assert run.counts == {"pass": 31, "fail": 0, "error": 0, "skipped": 0}
 
 
 def test_the_rows_are_in_the_files_order_however_the_answers_come(project: Project) -> None:

@@ -22,14 +22,16 @@ class LiveFixtures:
         self.in_last_item = False
         """True while the last item of this process runs."""
 
-        self.before_last_item: Callable[[], None] | None = None
-        """Called before the last item, outside of the time of that item."""
+        self.before_item: Callable[[pytest.Item], None] | None = None
+        """Called before each item, outside of the time of that item."""
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
-    def pytest_runtest_protocol(self, nextitem: pytest.Item | None) -> Generator[None, object, object]:
-        if nextitem is None and self.before_last_item is not None:
-            self.before_last_item()
+    def pytest_runtest_protocol(
+        self, item: pytest.Item, nextitem: pytest.Item | None
+    ) -> Generator[None, object, object]:
         self.in_last_item = nextitem is None
+        if self.before_item is not None:
+            self.before_item(item)
         return (yield)
 
     @pytest.hookimpl(wrapper=True)

@@ -24,6 +24,7 @@ from pytest_ragcheck.plugin.asking.preflight_step import Preflight
 from pytest_ragcheck.plugin.asking.schedule import AGAIN, CALLED, SWITCHED_OFF, Backends, Schedule
 from pytest_ragcheck.plugin.asking.session_loop import loop_of
 from pytest_ragcheck.plugin.asking.shared_run import forget_limits, limits_of, opened_store
+from pytest_ragcheck.plugin.collecting.question_items import question_of
 from pytest_ragcheck.plugin.configuration import is_fork, settings_of
 from pytest_ragcheck.plugin.guests.interruption import end_cleanly_on_sigterm, shorten
 from pytest_ragcheck.plugin.run_state import begin_run
@@ -90,8 +91,9 @@ class QuestionSession:
         self._fixtures = fixtures
         self._key_of_last_item = ""
         """The key of the last item of a worker, if its question was prefetched."""
-        if worker.is_worker:
-            fixtures.before_last_item = self._finish
+        self._asks_own_code = self._is_held = False
+        """Whether the project's code answers prefetched questions, and whether they wait for one of its tests."""
+        fixtures.before_item = self._before_item
         with_others = store is not None and worker.is_worker
         folder = run_folder(config) if with_others else None
         self._preflight = Preflight(session, limits_of(config).judging, checker.budget, folder)
@@ -128,6 +130,7 @@ class QuestionSession:
     def _evaluated(self, item: pytest.Item, question: Question, backends: Backends) -> Evaluated:
         step = self._schedule.step(item, question, backends)
         if step.begin:
+            self._asks_own_code |= not getattr(backends.client, "is_remote", False)
             prepare = self._preparer(backends, lasting=True)
             self._loop.run(self._asker.begin, ((key, prepare(each)) for key, each in step.begin))
             # In a thread, because an import of the main thread can swallow Ctrl-C.
@@ -242,10 +245,19 @@ class QuestionSession:
     def _awaited(self, question: Question, step: Callable[..., Awaitable[T]], *arguments: Any) -> T:
         return self._waiting.run(step, *arguments, question=question, to_go=self._schedule.to_go)
 
-    def _finish(self) -> None:
-        # Wait for the questions that this worker asks for the items of others, and begin no further ones.
-        # The wait has a limit of its own, because no item's limit applies, and a user's client may hang.
-        self._loop.run(self._asker.prefetcher.finish, self._patience_seconds)
+    def _before_item(self, item: pytest.Item) -> None:
+        # The waits have a limit of their own, because no item's limit applies, and a user's client may hang.
+        prefetcher = self._asker.prefetcher
+        if self._worker.is_worker and self._fixtures.in_last_item:
+            # Wait for the questions that this worker asks for the items of others, and begin no further ones.
+            self._loop.run(prefetcher.finish, self._patience_seconds)
+        elif self._asks_own_code and (question_of(item) is None) is not self._is_held:
+            # A test may replace functions, the working directory or the output that the project's system uses, too.
+            self._is_held = not self._is_held
+            if self._is_held:
+                self._loop.run(prefetcher.hold, self._patience_seconds)
+            else:
+                self._loop.run(prefetcher.resume)
 
     @property
     def _patience_seconds(self) -> float:
