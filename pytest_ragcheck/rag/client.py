@@ -59,9 +59,6 @@ class RagClient(ClientCalls):
     header_secrets: tuple[str, ...] = ()
     """The secrets in all headers, which no result may show."""
 
-    is_remote = False
-    """True if the system is a server, and not a function or an app in this process."""
-
     _app: AsgiApp | None = None
 
     def __init__(
@@ -111,7 +108,6 @@ class RagClient(ClientCalls):
             app=self._app,
             close_http=close_http,
         )
-        self.is_remote = app is None
         service = HttpService(
             route,
             base_url=base_url,

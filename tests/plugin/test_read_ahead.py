@@ -130,6 +130,21 @@ def test_a_system_in_the_process_is_not_asked_while_a_test_of_the_project_runs(p
     assert run.counts == {"pass": 31, "fail": 0, "error": 0, "skipped": 0}
 
 
+def test_a_test_that_replaces_the_clock_does_not_stop_the_questions(project: Project) -> None:
+    questions(project, 1, "a.rag.json")
+    project.write(
+        "b_test.py",
+        "import select, time\n"
+        "def test_in_2031(monkeypatch):\n"
+        "    monkeypatch.setattr(time, 'monotonic', lambda: 1.9e9)\n"
+        "    select.select([], [], [], 0.5)\n",
+    )
+    questions(project, 20, "c.rag.json")
+    with FakeEndpoint(Counting(seconds=SLOW)) as endpoint:
+        run = project.run(f"--rag-url={endpoint.url}", "--rag-judge=offline", subprocess=True)
+    assert run.outcomes == {"passed": 22}
+
+
 def test_the_rows_are_in_the_files_order_however_the_answers_come(project: Project) -> None:
     questions(project, 24)
     with FakeEndpoint(Counting()) as endpoint:

@@ -91,8 +91,8 @@ class QuestionSession:
         self._fixtures = fixtures
         self._key_of_last_item = ""
         """The key of the last item of a worker, if its question was prefetched."""
-        self._asks_own_code = self._is_held = False
-        """Whether the project's code answers prefetched questions, and whether they wait for one of its tests."""
+        self._is_held = False
+        """True while no question is prefetched, because a test of the project runs."""
         fixtures.before_item = self._before_item
         with_others = store is not None and worker.is_worker
         folder = run_folder(config) if with_others else None
@@ -130,7 +130,6 @@ class QuestionSession:
     def _evaluated(self, item: pytest.Item, question: Question, backends: Backends) -> Evaluated:
         step = self._schedule.step(item, question, backends)
         if step.begin:
-            self._asks_own_code |= not getattr(backends.client, "is_remote", False)
             prepare = self._preparer(backends, lasting=True)
             self._loop.run(self._asker.begin, ((key, prepare(each)) for key, each in step.begin))
             # In a thread, because an import of the main thread can swallow Ctrl-C.
@@ -251,8 +250,8 @@ class QuestionSession:
         if self._worker.is_worker and self._fixtures.in_last_item:
             # Wait for the questions that this worker asks for the items of others, and begin no further ones.
             self._loop.run(prefetcher.finish, self._patience_seconds)
-        elif self._asks_own_code and (question_of(item) is None) is not self._is_held:
-            # A test may replace functions, the working directory or the output that the project's system uses, too.
+        elif (question_of(item) is None) is not self._is_held:
+            # A test may replace what the questions use, too: functions, sockets, the clock, the working directory.
             self._is_held = not self._is_held
             if self._is_held:
                 self._loop.run(prefetcher.hold, self._patience_seconds)
