@@ -166,12 +166,14 @@ class Prefetcher:
                 return  # a client that hangs
             await asyncio.wait(left, timeout=left_seconds)
 
-    async def hold(self, seconds: float) -> None:
-        """Begin no further jobs ahead of their items until `resume`; wait up to *seconds* for those under way."""
+    async def hold(self) -> None:
+        """Wait for all jobs that may begin ahead of their items, and begin no further one until `resume`."""
+        if self._ahead is None and self._producer is not None:
+            await waited_for({self._producer})
         self._is_held = True
         async with self._claims:  # jobs that are being claimed begin
             pass
-        await waited_for(self._unit_tasks(), seconds)
+        await waited_for(self._unit_tasks())
 
     async def resume(self) -> None:
         self._is_held = False

@@ -184,7 +184,9 @@ class ProgressBoard:
         """
         progress = next((each for each in self._under_way.copy().values() if each.question == question), None)
         where = progress.where if progress is not None else "it has not begun"
+        return f"waiting for {question.id}: {where} ({self.counts(to_go)})"
+
+    def counts(self, to_go: int) -> str:
         stages = Counter(each.stage for each in self._under_way.copy().values())
         judged = stages[Stage.JUDGED] + stages[Stage.MEASURED]
-        counts = f"{stages[Stage.ASKED]} being asked, {judged} being judged, {to_go} to go"
-        return f"waiting for {question.id}: {where} ({counts})"
+        return f"{stages[Stage.ASKED]} being asked, {judged} being judged, {to_go} to go"

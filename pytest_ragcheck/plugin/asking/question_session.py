@@ -22,7 +22,7 @@ from pytest_ragcheck.plugin.asking.checker import Checker
 from pytest_ragcheck.plugin.asking.live_fixtures import live_fixtures
 from pytest_ragcheck.plugin.asking.preflight_step import Preflight
 from pytest_ragcheck.plugin.asking.schedule import AGAIN, CALLED, SWITCHED_OFF, Backends, Schedule
-from pytest_ragcheck.plugin.asking.session_loop import loop_of
+from pytest_ragcheck.plugin.asking.session_loop import loop_of, seconds_between_lines, write_line
 from pytest_ragcheck.plugin.asking.shared_run import forget_limits, limits_of, opened_store
 from pytest_ragcheck.plugin.collecting.question_items import question_of
 from pytest_ragcheck.plugin.configuration import is_fork, settings_of
@@ -245,18 +245,22 @@ class QuestionSession:
         return self._waiting.run(step, *arguments, question=question, to_go=self._schedule.to_go)
 
     def _before_item(self, item: pytest.Item) -> None:
-        # The waits have a limit of their own, because no item's limit applies, and a user's client may hang.
         prefetcher = self._asker.prefetcher
         if self._worker.is_worker and self._fixtures.in_last_item:
             # Wait for the questions that this worker asks for the items of others, and begin no further ones.
+            # The wait has a limit of its own, because no item's limit applies, and a user's client may hang.
             self._loop.run(prefetcher.finish, self._patience_seconds)
         elif (question_of(item) is None) is not self._is_held:
             # A test may replace what the questions use, too: functions, sockets, the clock, the working directory.
             self._is_held = not self._is_held
-            if self._is_held:
-                self._loop.run(prefetcher.hold, self._patience_seconds)
-            else:
-                self._loop.run(prefetcher.resume)
+            counts = self._checker.evaluator.progress.counts
+            self._loop.run(
+                prefetcher.hold if self._is_held else prefetcher.resume,
+                every_seconds=seconds_between_lines(self._config),
+                meanwhile=lambda: write_line(
+                    self._config, f"the next test waits for the questions ({counts(self._schedule.to_go)})"
+                ),
+            )
 
     @property
     def _patience_seconds(self) -> float:
