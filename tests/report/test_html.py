@@ -80,19 +80,55 @@ def test_questions_come_failures_first_and_are_found_by_what_is_chosen(page: Sho
             assert told.texts("#shown") == [f"{len(found)} of 3 questions"]
 
 
-def test_a_changed_answer_stands_beside_the_recorded_one_with_the_difference_marked(page: Show, tab: Tab) -> None:
-    failed = replace(FAILED, answer="Refunds take 45 days in all shops.")
+def shown_difference(page: Show, tab: Tab, recorded: str, answer: str) -> tuple[list[str], list[str]]:
     before = a_baseline(prices="PASS")
-    recorded = replace(before.rows["billing", "prices"], answer="Refunds take 30 days in shops.")
-    page(results_of(failed, baseline=replace(before, rows={("billing", "prices"): recorded})))
+    rows = {("billing", "prices"): replace(before.rows["billing", "prices"], answer=recorded)}
+    page(results_of(replace(FAILED, answer=answer, unsupported_claims=()), baseline=replace(before, rows=rows)))
     tab.run("document.querySelector('#broken details.q').open = true")
     tab.settle()
-    assert tab.run("[...document.querySelectorAll('.versus h3')].map(each => each.textContent)") == [
-        "Recorded answer",
-        "Answer",
+    gone, added = (texts_in(tab, f".versus mark.{kind}") for kind in ("old", "new"))
+    return gone, added
+
+
+def texts_in(tab: Tab, selector: str) -> list[str]:
+    texts: list[str] = tab.run(f"[...document.querySelectorAll('{selector}')].map(each => each.textContent)")
+    return texts
+
+
+def test_a_changed_answer_stands_beside_the_recorded_one_with_the_difference_marked(page: Show, tab: Tab) -> None:
+    marked = shown_difference(page, tab, "Refunds take 30 days in shops.", "Refunds take 45 days in all shops.")
+    assert texts_in(tab, ".versus h3") == ["Recorded answer", "Answer"]
+    assert marked == (["30"], ["45", "all"])
+
+
+@pytest.mark.parametrize("n_words", [1_000, 50_000])
+def test_one_changed_word_of_a_long_answer_is_marked(page: Show, tab: Tab, n_words: int) -> None:
+    same = " ".join(f"word{n}" for n in range(n_words))
+    old, new = f"Begin here. {same} 30 days {same}", f"Begin there. {same} 60 days {same}"
+    assert shown_difference(page, tab, old, new) == (["here.", "30"], ["there.", "60"])
+    assert texts_in(tab, ".versus > p") == []
+
+
+def test_answers_that_differ_in_too_many_words_have_a_note(page: Show, tab: Tab) -> None:
+    old, new = (" ".join(f"{name}{n}" for n in range(601)) for name in ("old", "new"))
+    assert shown_difference(page, tab, old, new) == ([], [])
+    assert texts_in(tab, ".versus > p") == [
+        "The difference is not marked: more than 1,200 words are in one answer only."
     ]
-    assert tab.run("[...document.querySelectorAll('mark.old')].map(each => each.textContent)") == ["30"]
-    assert tab.run("[...document.querySelectorAll('mark.new')].map(each => each.textContent)") == ["45", "all"]
+    marked = shown_difference(page, tab, old.rsplit(" ", 1)[0], new.rsplit(" ", 1)[0])
+    assert [len(texts.split()) for (texts,) in marked] == [600, 600]
+
+
+def test_the_long_stretches_of_an_answer_without_a_mark_are_folded(page: Show, tab: Tab) -> None:
+    same = "\U0001f600" * 8_000
+    shown_difference(page, tab, f"{same} 30 {same}", f"{same} 60 {same}")
+    # Of 16,000 UTF-16 units before the mark and behind it, all but about 1,000 at either end, or at one.
+    assert texts_in(tab, ".versus details.fold > summary") == ["14,000 more characters", "15,002 more characters"] * 2
+    assert texts_in(tab, ".versus .char") == []
+    # A hidden text has no inner text.
+    assert tab.run("document.querySelector('.versus div.text').innerText.includes('30')")
+    shown_difference(page, tab, "x" * 11_000, "30")
+    assert texts_in(tab, ".versus details.fold") == []
 
 
 def test_an_opened_question_shows_all_that_is_known(page: Show) -> None:

@@ -68,32 +68,65 @@ function hitsIn(text) {
   return hits;
 }
 
+const AROUND = 1000;
+const FOLDED = 10000;
+const MARKS = 20;
+
+// A text whose long stretches are folded, except its beginning and what is around its first marks and search matches.
 function paragraph(text, ranges = []) {
-  const node = el("p", "text", marked(text, ranges));
+  const edges = [0];
+  const cut = (at) => {
+    const blank = text.slice(at, at + 40).search(/\s/);
+    return blank < 0 && /[\udc00-\udfff]/.test(text[at] || "") ? at - 1 : at + Math.max(0, blank);
+  };
+  const places = [...ranges, ...hitsIn(text)].sort((a, b) => a[0] - b[0]).slice(0, MARKS);
+  let end = 0;
+  for (const [from, to] of [...places, [text.length + AROUND, Infinity]]) {
+    if (from - end > FOLDED + 2 * AROUND) edges.push(cut(end + AROUND), cut(from - AROUND));
+    end = Math.max(end, to);
+  }
+  const node = el(edges.length > 1 ? "div" : "p", "text");
+  [...edges, text.length].slice(1).forEach((to, at) => {
+    const from = edges[at];
+    const inside = ranges.map(([s, e, ...more]) => [Math.max(s, from) - from, Math.min(e, to) - from, ...more]).filter(([s, e]) => s < e);
+    const part = marked(text.slice(from, to), inside);
+    const marks = inside.length ? `, ${count(inside.length)} ${inside.length === 1 ? "mark" : "marks"}` : "";
+    node.append(at % 2 ? el("details", "fold", el("summary", "", `${count(to - from)} more characters${marks}`), el("div", "", part)) : part);
+  });
   node.dir = "auto";
   return node;
 }
 
-const WORDS = 600;
+const CHANGES = 1200;
 
-// The words of both texts that are not in their longest common subsequence.
+// The words that only one of the texts has, by Myers' greedy algorithm; null if they are too many.
 function differences(old, now) {
   const split = (text) => [...text.matchAll(/\S+/g)].map((match) => [match.index, match.index + match[0].length]);
   const [a, b] = [split(old), split(now)];
-  if (a.length > WORDS || b.length > WORDS) return [[], []];
-  const same = (i, j) => old.slice(...a[i]) === now.slice(...b[j]);
-  const most = Array.from({ length: a.length + 1 }, () => new Uint16Array(b.length + 1));
-  for (let i = a.length - 1; i >= 0; i -= 1) {
-    for (let j = b.length - 1; j >= 0; j -= 1) most[i][j] = same(i, j) ? most[i + 1][j + 1] + 1 : Math.max(most[i + 1][j], most[i][j + 1]);
-  }
+  const [before, after] = [a.map((range) => old.slice(...range)), b.map((range) => now.slice(...range))];
+  // For each number of changes, how far in `before` they reach, by the lead of `before` over `after`.
+  const steps = [];
+  const isAdded = (lead, n) => lead === -n || (lead !== n && steps[n - 1].get(lead - 1) < steps[n - 1].get(lead + 1));
+  const reaches = (n) => {
+    const reach = new Map();
+    steps.push(reach);
+    for (let lead = -n; lead <= n; lead += 2) {
+      let i = n === 0 ? 0 : isAdded(lead, n) ? steps[n - 1].get(lead + 1) : steps[n - 1].get(lead - 1) + 1;
+      while (i < a.length && i - lead < b.length && before[i] === after[i - lead]) i += 1;
+      reach.set(lead, i);
+    }
+    return reach.get(a.length - b.length) === a.length;
+  };
+  let n = 0;
+  while (!reaches(n)) if ((n += 1) > CHANGES) return null;
   const gone = [];
   const added = [];
-  let i = 0;
-  let j = 0;
-  while (i < a.length || j < b.length) {
-    if (i < a.length && j < b.length && same(i, j)) { i += 1; j += 1; }
-    else if (j < b.length && (i === a.length || most[i][j + 1] > most[i + 1][j])) { added.push([...b[j], "new", "only in the later answer"]); j += 1; }
-    else { gone.push([...a[i], "old", "only in the earlier answer"]); i += 1; }
+  for (let lead = a.length - b.length; n > 0; n -= 1) {
+    const isNew = isAdded(lead, n);
+    lead += isNew ? 1 : -1;
+    const i = steps[n - 1].get(lead);
+    if (isNew) added.unshift([...b[i - lead], "new", "only in the later answer"]);
+    else gone.unshift([...a[i], "old", "only in the earlier answer"]);
   }
   return [joined(gone, old), joined(added, now)];
 }
@@ -111,9 +144,12 @@ function joined(ranges, text) {
 
 // Two answers side by side, with the words marked that only one of them has.
 function versus(oldTitle, old, newTitle, now, ranges = []) {
-  const [gone, added] = differences(old, now);
+  const found = differences(old, now);
+  const [gone, added] = found || [[], []];
   const side = (title, text, marks) => el("div", "", el("h3", "", title), text.trim() ? paragraph(text, marks) : el("p", "small", "The answer is empty."));
-  return el("div", "versus", side(oldTitle, old, gone), side(newTitle, now, [...ranges, ...added]));
+  const sides = el("div", "versus", side(oldTitle, old, gone), side(newTitle, now, [...ranges, ...added]));
+  if (!found) sides.append(el("p", "small", `The difference is not marked: more than ${count(CHANGES)} words are in one answer only.`));
+  return sides;
 }
 
 const PAGE = 50;
