@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from pytest_ragcheck.redaction.printable import printable
-from pytest_ragcheck.report.counted import counted, one_line
+from pytest_ragcheck.report.counted import counted, from_difference, one_line
 from pytest_ragcheck.report.files.results_reader import Document
 from pytest_ragcheck.report.view import MetricView, View
 from pytest_ragcheck.verdict.failure_text import some, unequal
@@ -132,7 +132,9 @@ def _question(row: Document) -> str:
         lines.append(f"  tolerated: {cell(row['xfailed'])}")
     if row["change"] == "newly failing":
         answers = {"recorded": row["before"]["answer"], "answer": row["answer"]}
-        lines += [f"  {label}: {cell(text) or '(empty)'}" for label, text in answers.items() if text is not None]
+        for (label, text), other in zip(answers.items(), reversed(answers.values()), strict=True):
+            if text is not None:
+                lines.append(f"  {label}: {cell(from_difference(text, other or '', _TEXT_CHARS)) or '(empty)'}")
     if row["blame"]:
         lines.append(f"  blame: {row['blame']}")
     return "  \n".join(lines) + "\n"

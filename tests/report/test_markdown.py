@@ -42,6 +42,20 @@ def test_regressions_come_first_then_failures_then_errors() -> None:
     assert "| groundedness | 0.600 | 0.7 | 2 | 0.800 | -0.200 |\n" in text
 
 
+def test_long_answers_are_shown_where_they_differ() -> None:
+    said = " ".join(f"Clause {n} is as before." for n in range(100))
+    old, new = (f"{said} Refunds are possible within {days} days. {said}" for days in (30, 60))
+    before = a_baseline(prices="PASS")
+    rows = {("billing", "prices"): replace(before.rows["billing", "prices"], answer=old)}
+    text = markdown_of(view_of(results_of(replace(FAILED, answer=new), baseline=replace(before, rows=rows))))
+    recorded, answer = (line for line in text.splitlines() if line.startswith(("  recorded: ", "  answer: ")))
+    assert recorded.startswith(
+        "  recorded: ... Clause 99 is as before. Refunds are possible within 30 days. Clause 0 is"
+    )
+    assert answer.startswith("  answer: ... Clause 99 is as before. Refunds are possible within 60 days. Clause 0 is")
+    assert [line[-5:] for line in (recorded, answer)] == ["...  "] * 2
+
+
 def test_equal_scores_are_no_difference_to_the_baseline() -> None:
     names = [f"q{number}" for number in range(21)]
     rows = [

@@ -23,7 +23,7 @@ _AS_EXPECTED = "failing as expected"
 _SHOWN = 10
 """Most questions of a group."""
 
-_TEXT_LIMIT = 160
+TEXT_LIMIT = 160
 
 
 def accept_command(
@@ -249,4 +249,4 @@ def _counted(counts: dict[str, int]) -> str:
 
 
 def short(text: str) -> str:
-    return cut(text, _TEXT_LIMIT)
+    return cut(text, TEXT_LIMIT)

@@ -7,8 +7,15 @@ from statistics import fmean
 
 from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.redaction.printable import printable
-from pytest_ragcheck.report.counted import counted
-from pytest_ragcheck.report.terminal.comparison_lines import NEWLY_FAILING, Writer, accept_advice, other_groups, short
+from pytest_ragcheck.report.counted import counted, from_difference
+from pytest_ragcheck.report.terminal.comparison_lines import (
+    NEWLY_FAILING,
+    TEXT_LIMIT,
+    Writer,
+    accept_advice,
+    other_groups,
+    short,
+)
 from pytest_ragcheck.report.terminal.drift_lines import drift_lines, lost_score_lines
 from pytest_ragcheck.summary.gate.baseline_comparison import Change, Comparison, is_above_maximum_alone
 from pytest_ragcheck.summary.gate.gate_decision import Decision, is_newly_forbidden
@@ -198,8 +205,12 @@ def _judging(judging: Judging) -> Iterator[str]:
 
 
 def _texts(change: Change) -> Iterator[str]:
-    texts = {"question": change.before.question, "recorded": change.before.answer, "answer": change.now.answer}
-    return (f"{label:<9} {short(text)}" for label, text in texts.items() if text is not None)
+    before, now = change.before.answer, change.now.answer
+    yield f"question  {short(change.before.question)}"
+    if before is not None:
+        yield f"recorded  {short(from_difference(before, now or '', TEXT_LIMIT))}"
+    if now is not None:
+        yield f"answer    {short(from_difference(now, before or '', TEXT_LIMIT))}"
 
 
 def _mean_shift(examined: Sequence[Examined]) -> float:
