@@ -132,9 +132,8 @@ def passages(export: Export, value: Any, *, separator: str = "") -> tuple[GoldPa
     """The passages in a text, in an object with a text or an id, or in a list; others are counted."""
     found = []
     value = value_of(value)
-    if separator and isinstance(value, str):
-        value = value.split(separator)
-    for each in value if isinstance(value, (list, tuple)) else [value]:
+    is_list = isinstance(value, (list, tuple))
+    for each in value if is_list else value.split(separator) if separator and isinstance(value, str) else [value]:
         fields = each if isinstance(each, Mapping) else {"text": each}
         text = text_of(fields.get("text", fields.get("content", fields.get("page_content"))))
         doc_id = text_of(fields.get("doc_id", fields.get("doc_uri")))
@@ -144,7 +143,7 @@ def passages(export: Export, value: Any, *, separator: str = "") -> tuple[GoldPa
             export.leave("values of gold passages beside a text and a doc_id", more)
             if not doc_id and re.fullmatch(r".{,80}\.[a-zA-Z]\w+", text or ""):
                 export.leave('file names as gold passages, read as texts; write {"doc_id": "terms.md"}')
-        elif each and not isinstance(each, str):
+        elif is_list or (each and not isinstance(each, str)):
             export.leave("gold passages without a text or doc_id")
     return tuple(found)
 

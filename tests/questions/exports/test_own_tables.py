@@ -171,8 +171,18 @@ def test_a_gold_passage_that_cannot_be_read_is_listed(
 ) -> None:
     rows = [{"question": WHO, "gold_passages": cell}, {"question": "How long?", "gold_passages": ["", None, RULE]}]
     left, questions = convert(tmp_path, capsys, "a.json", json.dumps(rows))
-    assert left == ["gold passages without a text or doc_id: 1"]
+    # The two of the second row, and that of the first.
+    assert left == ["gold passages without a text or doc_id: 3"]
     assert [each.get("gold_passages", []) for each in questions] == [[], [{"text": RULE}]]
+
+
+@pytest.mark.parametrize("cell", [None, "", " ", [], "[]"])
+def test_no_gold_passage_is_listed_for_a_row_that_has_none(
+    cell: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    left, [question] = convert(tmp_path, capsys, "a.json", json.dumps([{"question": WHO, "gold_passages": cell}]))
+    assert left == []
+    assert "gold_passages" not in question
 
 
 def test_other_values_of_gold_passages_are_listed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
