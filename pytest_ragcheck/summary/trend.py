@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Literal, get_args
@@ -170,7 +171,7 @@ def changes_of(runs: Sequence[tuple[str, Mapping[Key, BaselineRow]]]) -> Iterato
     reported: dict[tuple[str, str, str], int] = {}
     models: set[str] = set()
     for n, (agent, rows) in enumerate(runs):
-        pairs: dict[tuple[str, str, str], None] = {}
+        pairs: Counter[tuple[str, str, str]] = Counter()
         for key, row in rows.items():
             seen, before = known.get(key, (n, {}))
             now = circumstances(row, agent)
@@ -178,17 +179,17 @@ def changes_of(runs: Sequence[tuple[str, Mapping[Key, BaselineRow]]]) -> Iterato
                 pair = (name, before.get(name, value), value)
                 # A question that an earlier change missed, such as by an ERROR, repeats that change.
                 if pair[1] != value and reported.get(pair, -1) <= seen:
-                    pairs[pair] = None
+                    pairs[pair] += 1
             if now:
                 known[key] = (n, {**before, **now})
         reported.update(dict.fromkeys(pairs, n))
         served = {row.served_by for row in rows.values()} - {""}
         # A server may have several models at once.
         if models and served and not models & served:
-            pairs["model of the judge's server", ", ".join(sorted(models)), ", ".join(sorted(served))] = None
+            pairs["model of the judge's server", ", ".join(sorted(models)), ", ".join(sorted(served))] = 1
         models = served or models
         if n and rows.keys().isdisjoint(runs[n - 1][1]):
-            pairs["questions", "those before", "only others"] = None
+            pairs["questions", "those before", "only others"] = 1
         yield tuple(_change(name, pairs) for name in dict.fromkeys(name for name, _, _ in pairs))
 
 
@@ -208,6 +209,8 @@ def circumstances(row: BaselineRow, agent: str) -> dict[str, str]:
     return {name: value for name, value in found.items() if value}
 
 
-def _change(name: str, pairs: Iterable[tuple[str, str, str]]) -> str:
-    shown = [f"{before} -> {now}" for of, before, now in pairs if of == name]
+def _change(name: str, pairs: Mapping[tuple[str, str, str], int]) -> str:
+    # The questions of a run have several values before if a run between did not measure all.
+    found = {f"{before} -> {now}": count for (of, before, now), count in pairs.items() if of == name}
+    shown = found if len(found) == 1 else [f"{pair} ({count})" for pair, count in found.items()]
     return f"{name}: {some(shown, _SHOWN, joint=', and ')}"

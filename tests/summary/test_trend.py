@@ -149,6 +149,15 @@ def test_another_judge_is_named_once_even_if_a_question_was_an_error_then() -> N
     assert trend.changes == ((), there, (), back, there)
 
 
+def test_changes_from_several_agents_have_their_number_of_questions() -> None:
+    runs = [
+        a_run(0, a_row("a"), a_row("b"), a_row("c"), agent_name="v1"),
+        a_run(1, a_row("a"), a_row("b", "E"), agent_name="v2"),
+        a_run(2, a_row("a"), a_row("b"), a_row("c"), agent_name="v3"),
+    ]
+    assert trend_of(runs).changes == ((), ("agent: v1 -> v2",), ("agent: v2 -> v3 (1), v1 -> v3 (2)",))
+
+
 def test_a_value_that_a_file_lacks_is_no_change() -> None:
     old, now = a_row("a"), a_row("a", prompt_version="en-2", tier="generation", top_k=5, thresholds={"f1": 0.5})
     assert trend_of([a_run(0, now), a_run(1, old), a_run(2, now)]).changes == ((), (), ())
