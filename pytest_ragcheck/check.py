@@ -14,7 +14,7 @@ from pytest_ragcheck.judging.judgement import Judge, Judgement, material_digest
 from pytest_ragcheck.judging.model.usage import metered
 from pytest_ragcheck.judging.panel import judge_by_all
 from pytest_ragcheck.metrics.cost import summed, system_cost, with_judge
-from pytest_ragcheck.metrics.metric import Metric, measure
+from pytest_ragcheck.metrics.metric import RunMetric, measure
 from pytest_ragcheck.rag.ask import ask, endpoint_name
 from pytest_ragcheck.scores.catalogue import ABSTAINED, JUDGED, METRICS, OVERALL, group_of
 from pytest_ragcheck.scores.score import Score, weighted
@@ -47,7 +47,7 @@ class PreparedQuestion:
     client: Asks
     judge: Judge | None
     settings: Settings
-    metrics: Sequence[Metric] = ()
+    metrics: Sequence[RunMetric] = ()
 
     upload: Callable[[Asks], Awaitable[Asks]] | None = None
     """Uploads the documents of the run, and returns a client that asks about them; None without documents."""
@@ -196,7 +196,7 @@ async def _decided(
     )
 
 
-def _of_other_metrics(question: Question, metrics: Iterable[Metric], settings: Settings) -> dict[str, Score]:
+def _of_other_metrics(question: Question, metrics: Iterable[RunMetric], settings: Settings) -> dict[str, Score]:
     # A score without a value for each asserted metric that the run does not have.
     scores = {}
     asserted = {*settings.gate.minimums, *question.minimums}.difference(_BESIDE_METRICS)
@@ -289,7 +289,7 @@ async def _judged(
 
 
 async def _measured(
-    question: Question, answer: RagAnswer, metrics: Iterable[Metric], limiter: Limiter, clean: Redactor
+    question: Question, answer: RagAnswer, metrics: Iterable[RunMetric], limiter: Limiter, clean: Redactor
 ) -> dict[str, Score]:
     return {
         name: Score(score.value, clean.text(score.reason), score.findings) if score.reason else score

@@ -109,7 +109,6 @@ class Length:
     """A metric of one's own."""
 
     names = ("length",)
-    local = True
 
     async def score(self, question: Question, answer: RagAnswer) -> Mapping[str, Score]:
         """Measures."""

@@ -1,4 +1,4 @@
-"""Defines the `Metric` protocol, and calls metrics."""
+"""Defines the protocols `Metric` and `RunMetric`, and calls metrics."""
 
 from __future__ import annotations
 
@@ -27,16 +27,6 @@ class Metric(Protocol):
         """The names of the scores, known before the first question, so that thresholds can use them."""
         ...
 
-    @property
-    def local(self) -> bool:
-        """
-        True if the metric computes on this machine; it then gets the texts unredacted.
-
-        Otherwise it may call a server. It then gets the texts without secrets, shares the limit of the judge's
-        requests, and is retried after a `MeasurementError` that a retry may resolve.
-        """
-        ...
-
     async def score(self, question: Question, answer: RagAnswer) -> Mapping[str, Score]:
         """
         The scores by name, without those that do not apply to the question.
@@ -47,8 +37,22 @@ class Metric(Protocol):
         ...
 
 
+class RunMetric(Metric, Protocol):
+    """A built-in metric, or a user's in an `OwnMetric`."""
+
+    @property
+    def local(self) -> bool:
+        """
+        True if the metric computes on this machine; it then gets the texts unredacted.
+
+        Otherwise it may call a server. It then gets the texts without secrets, shares the limit of the judge's
+        requests, and is retried after a `MeasurementError` that a retry may resolve.
+        """
+        ...
+
+
 async def measure(
-    metric: Metric, question: Question, answer: RagAnswer, limiter: Limiter | None = None
+    metric: RunMetric, question: Question, answer: RagAnswer, limiter: Limiter | None = None
 ) -> dict[str, Score]:
     """
     The scores of the metric; after a `MeasurementError` all its scores are unscored, with the reason.

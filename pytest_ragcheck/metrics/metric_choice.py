@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from pytest_ragcheck.config.settings import Settings
     from pytest_ragcheck.judging.judgement import Judge
     from pytest_ragcheck.judging.ragas_judge import RagasJudge
-    from pytest_ragcheck.metrics.metric import Metric
+    from pytest_ragcheck.metrics.metric import RunMetric
 
 
-def choose_metrics(settings: Settings, judge: Judge | None = None) -> tuple[Metric, ...]:
+def choose_metrics(settings: Settings, judge: Judge | None = None) -> tuple[RunMetric, ...]:
     """
     The metrics of the chosen groups, and those that every run measures.
 
@@ -33,7 +33,7 @@ def choose_metrics(settings: Settings, judge: Judge | None = None) -> tuple[Metr
     """
     check_installed(settings)
     groups = settings.run.metrics
-    metrics: list[Metric] = []
+    metrics: list[RunMetric] = []
     if "overlap" in groups:
         from pytest_ragcheck.metrics.overlap import Overlap, exact_match, token_f1
 
@@ -83,7 +83,7 @@ def check_installed(settings: Settings) -> None:
         )
 
 
-def _ragas(settings: Settings, judge: Judge | None) -> Metric:
+def _ragas(settings: Settings, judge: Judge | None) -> RunMetric:
     # The ragas metrics by the ragas library, by the judge's model, or without a model by counting words.
     if judge is not None and hasattr(judge, "measurement"):
         from pytest_ragcheck.metrics.ragas.by_library import RagasByLibrary

@@ -1,4 +1,4 @@
-"""Adapts a user's metric to `Metric`."""
+"""Adapts a user's metric to `RunMetric`."""
 
 from __future__ import annotations
 

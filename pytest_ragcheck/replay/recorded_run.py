@@ -16,7 +16,7 @@ from pytest_ragcheck.judging.judgement import Judge, JudgeIdentity, Judgement, m
 from pytest_ragcheck.judging.model.usage import TokenUse, note_use
 from pytest_ragcheck.judging.panel import judge_by_all
 from pytest_ragcheck.metrics.cost import Cost
-from pytest_ragcheck.metrics.metric import Metric
+from pytest_ragcheck.metrics.metric import RunMetric
 from pytest_ragcheck.questions.planted import plants_of
 from pytest_ragcheck.questions.question import END_TO_END, RETRIEVAL_ALONE, EarlierTurn, Question
 from pytest_ragcheck.rag.answer import RagAnswer
@@ -94,7 +94,7 @@ class Recording:
         return replace(row.reply, extra=_extra(row.cost))
 
     def prepared(
-        self, question: Question, judge: Judge | None, metrics: Sequence[Metric], settings: Settings
+        self, question: Question, judge: Judge | None, metrics: Sequence[RunMetric], settings: Settings
     ) -> PreparedQuestion:
         """
         The question with the recording in place of its system, and of its judge if there is a verdict.

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from pytest_ragcheck.engine.store.last_run import RunStore
     from pytest_ragcheck.judging.judgement import Judge
-    from pytest_ragcheck.metrics.metric import Metric
+    from pytest_ragcheck.metrics.metric import RunMetric
     from pytest_ragcheck.plugin.asking.document_step import RunDocuments
     from pytest_ragcheck.plugin.asking.schedule import Backends
     from pytest_ragcheck.plugin.collecting.run_baseline import RunBaseline
@@ -44,7 +44,7 @@ class _OpenMetrics:
     backends: Backends
     """Held so that no other object can get the id of one of them."""
 
-    metrics: tuple[Metric, ...]
+    metrics: tuple[RunMetric, ...]
     lasting: bool = False
 
 
@@ -101,7 +101,7 @@ class Checker:
         asked = replace(backends, client=as_client(backends.client, backends.settings))
         return lambda question: self._prepared(question, asked, self._known(question, asked.judge), metrics)
 
-    def metrics_of(self, backends: Backends, *, lasting: bool = False) -> tuple[Metric, ...]:
+    def metrics_of(self, backends: Backends, *, lasting: bool = False) -> tuple[RunMetric, ...]:
         """The metrics of questions with these backends; *lasting* ones stay open until the end of the run."""
         key = (id(backends.settings), id(backends.judge))
         if key not in self._metrics:
@@ -130,7 +130,7 @@ class Checker:
         return known_verdicts(row.answers, question, judge)
 
     def _prepared(
-        self, question: Question, backends: Backends, known: Mapping[str, KnownVerdict], metrics: tuple[Metric, ...]
+        self, question: Question, backends: Backends, known: Mapping[str, KnownVerdict], metrics: tuple[RunMetric, ...]
     ) -> PreparedQuestion:
         settings = backends.settings
         if settings.run.replay is not None:
@@ -172,7 +172,7 @@ class Checker:
             self._documents = RunDocuments(self._config)
         return await self._documents.with_documents(client)
 
-    def _close(self, metrics: Sequence[Metric]) -> None:
+    def _close(self, metrics: Sequence[RunMetric]) -> None:
         if any(hasattr(metric, "aclose") for metric in metrics):
             close_in_loop(self._config, closing(*metrics).aclose)
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.judging.checked_judgement import judge_identity
 from pytest_ragcheck.judging.judgement import material_digest
-from pytest_ragcheck.metrics.metric import Metric, measure
+from pytest_ragcheck.metrics.metric import RunMetric, measure
 from pytest_ragcheck.scores.catalogue import METRICS, OVERALL
 from pytest_ragcheck.scores.score import Score, measured_values, weighted
 from pytest_ragcheck.summary.gate.procedure.compared_question import Look, passes
@@ -58,7 +58,7 @@ class SameScore:
 
     local = False
 
-    def __init__(self, metric: Metric, known: Mapping[str, Mapping[str, Score]]) -> None:
+    def __init__(self, metric: RunMetric, known: Mapping[str, Mapping[str, Score]]) -> None:
         self.names = metric.names
         self._metric = metric
         self._known = known
@@ -72,7 +72,7 @@ class SameScore:
         return {**await self._metric.score(question, answer), **scores}
 
 
-def with_known(metrics: Sequence[Metric], known: Mapping[str, KnownVerdict]) -> tuple[Metric, ...]:
+def with_known(metrics: Sequence[RunMetric], known: Mapping[str, KnownVerdict]) -> tuple[RunMetric, ...]:
     """The metrics; those that may call a server measure only new answers."""
     scores = {material: {name: Score(value) for name, value in each.scores.items()} for material, each in known.items()}
     return tuple(metric if metric.local else SameScore(metric, scores) for metric in metrics)
@@ -83,7 +83,7 @@ async def look_of_today(
     question: Question,
     thresholds: Mapping[str, float],
     *,
-    metrics: Sequence[Metric],
+    metrics: Sequence[RunMetric],
     weights: Mapping[str, float],
     judged: Mapping[str, float] | None = None,
 ) -> Look | None:
