@@ -65,7 +65,7 @@ def rag_result(
 ) -> Record:
     """The record of the question. An ERROR ends the test here, a FAIL only in `assert_passed`."""
     __tracebackhide__ = True
-    return _result(request, rag_settings, rag_question, rag_client, rag_judge if rag_question.is_answered else None)
+    return _result(request, rag_settings, rag_question, rag_client, rag_judge)
 
 
 @pytest.fixture(name="_rag_result_without_judge")
@@ -80,7 +80,7 @@ def rag_result_without_judge(
 def _result(
     request: pytest.FixtureRequest,
     settings: Settings,
-    question: Question,
+    question: Any,
     client: Any,
     judge: GivenJudge | None,
 ) -> Record:
@@ -89,12 +89,26 @@ def _result(
     from pytest_ragcheck.plugin.asking.question_session import question_session_of
     from pytest_ragcheck.plugin.asking.rag_check import record_for
 
-    backends = backends_of(request, client, judge, settings, judged=question.is_answered)
+    _check_question(question)
+    judged = question.is_answered
+    backends = backends_of(request, client, judge if judged else None, settings, judged=judged)
     with usage_errors_as_failures():
         questions = question_session_of(request.session)
     record = record_for(request.node, question, settings, partial(questions.record, request.node, question, backends))
     record.assert_measured()
     return record
+
+
+def _check_question(given: Any) -> None:
+    # In a frame of its own: pytest notes an error of hidden frames alone.
+    from pytest_ragcheck.questions.question import Question
+
+    if not isinstance(given, Question):
+        pytest.fail(
+            f"the rag_question fixture returned {given!r:.80}, not a Question. Return the rag_question that your "
+            'fixture overrides, or a changed one, such as dataclasses.replace(rag_question, question="...").',
+            pytrace=False,
+        )
 
 
 @pytest.fixture

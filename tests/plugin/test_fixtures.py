@@ -403,6 +403,20 @@ def test_an_override_of_the_settings_without_a_return_is_named(project: Project,
     assert "pytest-ragcheck itself failed" not in run.text
 
 
+def test_an_override_of_the_question_by_its_text_is_named(project: Project) -> None:
+    project.ask(good("terms"))
+    project.extend_conftest("@pytest.fixture\ndef rag_question(rag_question): return rag_question.question\n")
+    run = project.run()
+    assert run.outcomes == {"error": 1}
+    assert run.section("ERROR at setup of terms") == [
+        (
+            "the rag_question fixture returned 'What about terms?', not a Question. Return the rag_question that your "
+            'fixture overrides, or a changed one, such as dataclasses.replace(rag_question, question="...").'
+        )
+    ]
+    assert "pytest-ragcheck itself failed" not in run.text
+
+
 def test_rag_question_in_a_test_without_questions_says_what_to_do(project: Project) -> None:
     project.ask(good("terms"))
     project.write("test_own.py", "def test_own(rag_result): pass\n")
