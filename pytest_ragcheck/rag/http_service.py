@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from copy import copy
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.errors import EndpointError, EndpointStreamError
@@ -13,7 +14,7 @@ from pytest_ragcheck.rag.body.json_body import ReplyMismatch
 from pytest_ragcheck.rag.http.endpoint_address import base_of, joined, read_address
 from pytest_ragcheck.rag.http.http_exchange import HttpExchange
 from pytest_ragcheck.rag.shapes.named_shapes import CHAT, CONTRACT
-from pytest_ragcheck.rag.shapes.reading import EXAMPLE
+from pytest_ragcheck.rag.shapes.reading import EXAMPLE, LATER
 from pytest_ragcheck.rag.shapes.shape import read_shape
 
 if TYPE_CHECKING:
@@ -95,12 +96,18 @@ class HttpEndpoint:
                 first_token_seconds=stream.first_token_seconds if exchange.is_traced else None,
             )
         reply = self._route.value(exchange)
+        is_accepted = exchange.status == HTTPStatus.ACCEPTED
         try:
             answer = self._shape.reading.read(reply)
         except ReplyMismatch as mismatch:
             from pytest_ragcheck.rag.shapes.variants import with_fitting_setting
 
-            raise self._route.unusable(exchange, with_fitting_setting(mismatch, reply, self._shape)) from None
+            fitting = with_fitting_setting(mismatch, reply, self._shape)
+            if is_accepted and "rag_response = " not in fitting.to_do:
+                fitting = ReplyMismatch(fitting.found, LATER)
+            raise self._route.unusable(exchange, fitting) from None
+        if is_accepted and not (answer.text.strip() if self._reads_answers else answer.contexts):
+            raise self._route.unusable(exchange, ReplyMismatch("the reply has no answer yet", LATER))
         return replace(answer, latency_seconds=exchange.seconds)
 
 

@@ -234,6 +234,7 @@ MISBEHAVIOURS = {
     "The answer inside another object": _json({"data": GOOD}),
     "An OpenAI chat completion": _json({"id": "c1", "choices": [{"message": {"content": "30 days"}}]}),
     "An error with status 200": _json({"error": {"message": "the index is empty"}}),
+    "An answer that comes later": _json({"answer": "", "contexts": [], "status": "pending"}),
     "The answer is null": _json({"answer": None, "contexts": []}),
     "The answer is a number": _json({"answer": 30, "contexts": []}),
     "The answer is an object": _json({"answer": {"text": "30 days"}, "contexts": []}),

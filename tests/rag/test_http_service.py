@@ -72,6 +72,21 @@ def test_passages_go_along_with_a_question_and_no_session_does():
     assert answer.latency_seconds is not None
 
 
+@pytest.mark.parametrize("body", [{"answer": "", "contexts": []}, {"jobId": 17}])
+def test_status_202_without_an_answer_is_no_answer_yet(body):
+    with FakeEndpoint(json_reply(body, 202)) as endpoint, pytest.raises(EndpointReplyError) as caught:
+        call(endpoint.url, lambda client: client.query("When?"))
+    found, to_do = str(caught.value).splitlines()
+    assert found.endswith(" (status 202)")
+    assert to_do.startswith("Wait for the answer in a function, for RagClient.from_callable")
+    assert ("no answer yet" in found) == ("answer" in body)
+
+
+def test_status_202_with_an_answer_is_an_answer():
+    with FakeEndpoint(json_reply(GOOD, 202)) as endpoint:
+        assert call(endpoint.url, lambda client: client.query("When?")).text == GOOD["answer"]
+
+
 def test_a_session_goes_along_where_one_is_given():
     with FakeEndpoint(json_reply(SERVER)) as endpoint:
         call(endpoint.url, lambda client: client.query_with_context("When?", PASSAGES, session_id="mine"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -9,6 +10,11 @@ _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _JSON_LINES = ("ndjson", "jsonl", "jsonlines", "json-lines", "stream+json")
 _OF_ANYTHING = frozenset({"", "text/plain", "text/html", "application/octet-stream"})
 """Media types that servers send without being told one."""
+
+_FAILED = (
+    *("error", "errored", "fail", "failed", "failure", "exception", "abort", "aborted", "cancelled", "canceled"),
+    *("timeout", "timed_out", "timed out", "false"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +80,7 @@ class ServerSentEvents:
                 yield StreamEvent(line)
                 continue
             if not line:
-                if self._data or self._type == "error":  # may come without data
+                if self._data or is_failure(self._type):  # may come without data
                     yield StreamEvent(b"\n".join(self._data), self._type)
                 self._data, self._type = [], ""
                 continue
@@ -122,6 +128,13 @@ def parser_for(content_type: str) -> EventParser | None:
         return ServerSentEvents()
     is_declared = media_type.endswith(_JSON_LINES)
     return JsonLines(is_declared=is_declared) if is_declared or media_type in _OF_ANYTHING else None
+
+
+def is_failure(word: str) -> bool:
+    """True if the name of an event, or the status of a reply, reports a failure, as `RUN_ERROR` and `500` do."""
+    word = word.lower()
+    ends = word.endswith(_FAILED) and not word.startswith("no")
+    return ends or re.fullmatch(r"-\d+|[45]\d{2,4}", word) is not None
 
 
 def is_lines(body: bytes) -> bool:

@@ -12,6 +12,7 @@ from urllib.parse import quote
 
 from pytest_ragcheck.errors import EndpointError, EndpointStatusError, EndpointTimeout
 from pytest_ragcheck.frozen import frozen
+from pytest_ragcheck.rag.body.event_parsers import is_failure
 from pytest_ragcheck.rag.body.excerpt import excerpt, keys_of
 from pytest_ragcheck.rag.body.excerpt import named as kind_of
 from pytest_ragcheck.rag.body.json_body import ReplyMismatch
@@ -234,6 +235,6 @@ def _tasks(reply: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
 
 def _failures(reply: Mapping[str, Any]) -> Iterator[str]:
     for task in _tasks(reply):
-        if task.get("status") == "failed":
+        if is_failure(str(task.get("status"))):
             reason = task.get("error") or task.get("error_message") or task.get("message")
             yield excerpt(str(reason), 200) if reason else "the server gives no reason"

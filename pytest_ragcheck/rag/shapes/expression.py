@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from pytest_ragcheck.rag.body.event_parsers import is_failure
 from pytest_ragcheck.rag.body.excerpt import excerpt, keys_of, named, named_error
 from pytest_ragcheck.rag.body.json_body import parse_json
 
@@ -20,7 +21,12 @@ _UNFINISHED = {
     "tool_calls": "the model ended with a tool call",
 }
 _CONTENT = re.compile(r"^(.*choices\[0\]\.\w+\.)content$")
-_FAILED = ("false", "error", "failed", "failure")
+STATUSES = ("success", "ok", "status", "state", "code", "statusCode", "status_code")
+FLAGS = ("timed_out", "errorMessage", "error_message", "hasErrors", "has_errors", "isError", "is_error")
+_NOT_DONE = re.compile(
+    r"stat(?:us|e): (?:pending|queued|waiting|scheduled|submitted|starting|initiali[sz]ing|loading|running|processing|"
+    r"in[ _-]?progress|not[ _-]?ready|partial|incomplete)|partial: true"
+)
 _ODD = re.compile(r"[-#%+/;^~]|[^\x00-\x7f]")
 _SEE = " (ragcheck docs how-to/own-endpoint-shape)"
 
@@ -56,25 +62,36 @@ class Expression:
         The message of an error in the reply or in an object on the path of the expression; empty without one.
 
         With *beside_text* an error may be a warning, and counts only if the status is "failed". With *unfinished* the
-        flags of a failure, and the reason of an unfinished answer, count too.
+        reason of an unfinished answer, and a failure, count too.
         """
-        path = [] if self.is_key else _read_objects(self._compiled.parsed, reply)
-        for place in (reply, *path):
-            if not isinstance(place, Mapping):
-                continue
-            if (not beside_text or place.get("status") == "failed") and (
-                error := place.get("error") or place.get("errors")
-            ):
+        for place in self._objects(reply):
+            failed = str(place.get("status")).lower() == "failed"
+            if (failed or not beside_text) and (error := place.get("error") or place.get("errors")):
                 return named_error(error)
-            if unfinished and (failed := next(_failures(place), "")):
-                return named_error(place.get("message") or failed)
             if unfinished and (details := place.get("incomplete_details")):  # of OpenAI's Responses API
                 return named_error(details)
             reason = str(place.get("finish_reason"))
             # The answer may be an argument of the tool.
             if unfinished and reason in _UNFINISHED and f"{reason}[" not in self.text:
                 return f'finish_reason "{reason}" ({_UNFINISHED[reason]})'
+        return self.failure_in(reply) if unfinished else ""
+
+    def failure_in(self, reply: object) -> str:
+        """As `error_in`: the message beside a mark of a failure, or the mark, such as `status: failed`."""
+        for place in self._objects(reply):
+            if mark := next(_marks(place), ""):
+                return named_error(place.get("message") or place.get("msg") or mark)
         return ""
+
+    def pending_in(self, reply: object) -> str:
+        """As `error_in`: the mark of a job that is not done, such as `status: pending`."""
+        keys = ("status", "state", "partial")
+        marks = (f"{key}: {place.get(key)}".lower() for place in self._objects(reply) for key in keys)
+        return next(filter(_NOT_DONE.fullmatch, marks), "")
+
+    def _objects(self, reply: object) -> list[Mapping[str, Any]]:
+        path = [] if self.is_key else _read_objects(self._compiled.parsed, reply)
+        return [place for place in (reply, *path) if isinstance(place, Mapping)]
 
     def dead_end(self, reply: object) -> str:
         """
@@ -144,16 +161,22 @@ def _read_objects(node: Any, reply: object) -> list[object]:
     return values
 
 
-def _failures(place: Mapping[str, Any]) -> Iterator[str]:
-    # The flags of a failure; the last two are those of Elasticsearch, which may find nothing because of them.
+def _marks(place: Mapping[str, Any]) -> Iterator[str]:
+    # `timed_out` and `_shards` are of Elasticsearch, which may find nothing because of them.
     shards = place.get("_shards")
     failed = shards.get("failed") if isinstance(shards, Mapping) else 0
     # Not by truth: a status of 0 is a success.
-    for key in ("success", "ok", "status"):
-        if (value := str(place.get(key)).lower()) in _FAILED:
-            yield f"{key}: {value}"
-    if place.get("timed_out") is True:
-        yield "timed_out: true"
+    for key in (*STATUSES, "finish_reason"):
+        value = place.get(key)
+        text = str(value).lower() if isinstance(value, str | int) else ""
+        if is_failure(text):
+            yield f"{key}: {text}"
+    for key in FLAGS:
+        value = place.get(key)
+        if value is True:
+            yield f"{key}: true"
+        elif isinstance(value, str) and value.strip() and key.endswith("essage"):
+            yield value
     if failed:
         yield f"_shards.failed: {failed}"
 

@@ -17,6 +17,7 @@ from pytest_ragcheck.rag.shapes.object_fields import ObjectFields
 FIELDS = ("answer", "contexts", "source_ids", "session")
 EXAMPLE = "answer=result.text contexts=result.sources[].text"
 
+LATER = "Wait for the answer in a function, for RagClient.from_callable: ragcheck docs how-to/own-endpoint-shape."
 _FIX_THE_CAUSE = "Fix its cause in the RAG system, and report such failures with status 500."
 
 # Skip quoted text, which may contain the name of a field, and the comparison `==`.
@@ -97,6 +98,8 @@ class Reading:
         if error := wanted.error_in(reply, beside_text=has_text, unfinished=not has_text):
             label = _label(field, wanted)
             raise ReplyMismatch(f"the reply has no {field} in {label} but an error: {error}", _FIX_THE_CAUSE)
+        if not has_text and (pending := wanted.pending_in(reply)):
+            raise ReplyMismatch(f"the reply has no {field} yet: {pending}", LATER)
         if self.answer is not None:
             found["contexts"] = _find("contexts", self.contexts, reply)
         found.update({field: self.part(field, reply) for field in ("source_ids", "session")})

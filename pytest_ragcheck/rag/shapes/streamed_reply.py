@@ -7,8 +7,10 @@ import time
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+from pytest_ragcheck.rag.body.event_parsers import is_failure
 from pytest_ragcheck.rag.body.excerpt import named, named_error, quoted
 from pytest_ragcheck.rag.body.json_body import NotJson, ReplyMismatch, parse_json
+from pytest_ragcheck.rag.shapes.expression import FLAGS, STATUSES
 from pytest_ragcheck.rag.shapes.reading import FIELDS
 
 if TYPE_CHECKING:
@@ -21,7 +23,8 @@ _DONE = b"[DONE]"
 
 _SEE_THE_LOG = "See the endpoint's log."
 _FIX_THE_CAUSE = "Fix its cause in the RAG system."
-_UNFINISHED = re.compile(rb'"(?:length|content_filter|tool_calls|incomplete_details|success|ok|status)"')
+_WORDS = ("length", "content_filter", "tool_calls", "incomplete_details", "error", "_shards", *STATUSES, *FLAGS)
+_MARKED = re.compile(f'"(?:{"|".join(_WORDS)})"'.encode())
 
 _CITES = re.compile(r"^(?:source|citation)-|\bcitation\.")
 _EVENT_LINE = re.compile(rb"(?:^|[\r\n]|\xef\xbb\xbf)(?:data|event|id|retry)?:")
@@ -57,6 +60,9 @@ class StreamedReply:
         self._unfinished = ""
         """Why an event calls the reply unfinished; an ERROR only without an answer, or contexts asked alone."""
 
+        self._failure: ReplyMismatch | None = None
+        """The failure that an event reports; an ERROR unless the answer goes on, since a step of an agent may fail."""
+
         self._problem: ReplyMismatch | None = None
         self.is_done = False
         """True after the event that ends the stream by its payload, and after one that reports an error."""
@@ -91,12 +97,12 @@ class StreamedReply:
         Raises:
             ReplyMismatch: The stream broke off, reports an error, cannot be read, or lacks the answer or the contexts.
         """
-        if self._problem is not None:
-            raise self._problem
         is_cut, last = self._parser.is_within_event, self._parser.finish()
         # Many servers send no blank line after the last event.
         if not self.is_done and last is not None and (not is_cut or last.data.strip() == _DONE):
             self._take(last)
+        if problem := self._problem or self._failure:
+            raise problem
         end = self._reading.end
         if start.strip() and not (self._events or self.is_done or _EVENT_LINE.search(start)):
             raise ReplyMismatch(
@@ -189,6 +195,8 @@ class StreamedReply:
             self._found.pop("source_ids", None)
         self._found[field] = found
         if field == "contexts":
+            if self._reading.parts.answer is None and found:
+                self._failure = None
             expression = self._reading.parts.contexts
             gap = expression.dead_end(value)
             self._gap = gap and f"event {self._events} of the stream: contexts={expression.text} finds nothing: {gap}"
@@ -203,7 +211,7 @@ class StreamedReply:
             self.first_token_seconds = self.first_token_seconds or time.perf_counter() - self._started
             self._pieces.append(piece)
             if piece.strip():  # an agent ends its tool calls too
-                self._has_ended, self._unfinished = False, ""
+                self._has_ended, self._unfinished, self._failure = False, "", None
 
     def _value(self, event: StreamEvent) -> Any:
         start, is_text = event.data.lstrip()[:1], event.type in self._text_types
@@ -225,21 +233,30 @@ class StreamedReply:
     def _refuse_error(self, event: StreamEvent, value: object) -> str:
         # Return why the event calls the reply unfinished.
         keys = value if isinstance(value, dict) else {}
-        kinds = (event.type, keys.get("event"), keys.get("type"))
+        names = (event.type, keys.get("event"), keys.get("type"))
+        kinds = [name.lower() for name in names if isinstance(name, str)]
         response = keys.get("response")  # in events of OpenAI's Responses API
         expression = self._reading.parts.answer or self._reading.parts.contexts
         # The search takes as long as that for the answer, and few events have an error.
         error = expression.error_in(value) if b'"error"' in event.data else ""
         if not error and ("error" in kinds or "response.failed" in kinds):
-            error = expression.error_in(response) or named_error(value)
-            error = error if event.data.strip() else "an error event without data"
+            error = expression.error_in(response) or _reported(event, value)
         if not error and self._reading.error is not None and (found := self._reading.error.find(value)):
             error = named_error(found)
+        found = f"event {self._events} of the stream reports an error: "
         if error:
-            found = f"event {self._events} of the stream reports an error: {error}"
-            raise ReplyMismatch(found, _FIX_THE_CAUSE)
+            raise ReplyMismatch(found + error, _FIX_THE_CAUSE)
+        if any(map(is_failure, kinds)):
+            self._failure = ReplyMismatch(found + _reported(event, value), _FIX_THE_CAUSE)
         if b'"stop"' in event.data and "tool_calls" in self._unfinished:
             self._unfinished = ""
-        if not _UNFINISHED.search(event.data):
+        if not _MARKED.search(event.data):
+            return ""
+        if failure := expression.failure_in(value) or expression.failure_in(response):
+            self._failure = ReplyMismatch(found + failure, _FIX_THE_CAUSE)
             return ""
         return expression.error_in(value, unfinished=True) or expression.error_in(response, unfinished=True)
+
+
+def _reported(event: StreamEvent, value: object) -> str:
+    return named_error(value) if event.data.strip() else "an error event without data"

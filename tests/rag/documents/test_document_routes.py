@@ -117,6 +117,7 @@ def test_a_failed_task_ends_the_waiting():
     [
         ([{"status": "failed"}, "failed", {"status": "done"}], ("the server gives no reason",)),
         ({"t1": {"status": "failed", "message": "too large"}}, ("too large",)),
+        ([{"status": "FAILED", "error": "virus"}, {"status": "COMPLETED"}], ("virus",)),
         ("failed", ()),
         (None, ()),
     ],

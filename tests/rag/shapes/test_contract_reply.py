@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from types import MappingProxyType
+from typing import Any
 
 import pytest
 
@@ -35,6 +36,57 @@ def test_an_answer_beside_an_error_and_an_abstention_without_one_are_answers():
     succeeded = {"success": True, "ok": 1, "status": 0, "message": "nothing found"}
     assert read_reply({"answer": "", "contexts": [], **succeeded}).text == ""
     assert read_reply({"answer": "30 days", "contexts": [], "success": False}).text == "30 days"
+
+
+@pytest.mark.parametrize(
+    ("mark", "error"),
+    [
+        ({"code": 500, "message": "index gone"}, "index gone"),
+        ({"code": "503", "msg": "index gone"}, "index gone"),
+        ({"status": 500, "title": "Internal Server Error"}, "status: 500"),
+        ({"statusCode": 404}, "statusCode: 404"),
+        ({"code": -1}, "code: -1"),
+        ({"status": "timeout"}, "status: timeout"),
+        ({"status": "FAILED"}, "status: failed"),
+        ({"status": "aborted"}, "status: aborted"),
+        ({"state": "cancelled"}, "state: cancelled"),
+        ({"code": "INTERNAL_ERROR"}, "code: internal_error"),
+        ({"errorMessage": "index gone"}, "index gone"),
+        ({"hasErrors": True}, "hasErrors: true"),
+        ({"finish_reason": "error"}, "finish_reason: error"),
+    ],
+)
+def test_an_empty_answer_beside_a_mark_of_a_failure_is_no_abstention(mark: dict[str, Any], error: str):
+    with pytest.raises(ReplyMismatch) as caught:
+        read_reply({"answer": "", "contexts": [], **mark})
+    assert caught.value.found == f'the reply has no answer in "answer" but an error: "{error}"'
+    assert read_reply({"answer": "30 days", "contexts": [], **mark}).text == "30 days"
+
+
+@pytest.mark.parametrize("mark", [{"status": "PENDING"}, {"state": "loading"}, {"partial": True}])
+def test_an_empty_answer_of_a_job_that_is_not_done_is_no_abstention(mark: dict[str, Any]):
+    with pytest.raises(ReplyMismatch) as caught:
+        read_reply({"answer": "", "contexts": [], "jobId": 17, **mark})
+    [(key, value)] = mark.items()
+    assert caught.value.found == f"the reply has no answer yet: {key}: {value}".lower()
+    assert "RagClient.from_callable" in caught.value.to_do
+    assert read_reply({"answer": "30 days", "contexts": [], **mark}).text == "30 days"
+
+
+@pytest.mark.parametrize(
+    "beside",
+    [
+        {"code": 200},
+        {"code": 0},
+        {"code": "OK"},
+        {"code": 20000},
+        {"status": "NO_ERROR", "hasErrors": False, "errorMessage": "", "partial": False},
+        {"state": {"errors": 3}, "metadata": {"error": "one shard was slow", "status": "failed"}},
+        {"finish_reason": "stop", "status": "completed", "message": "no error"},
+    ],
+)
+def test_an_empty_answer_beside_other_words_is_an_abstention(beside: dict[str, Any]):
+    assert read_reply({"answer": "", "contexts": [], **beside}).text == ""
 
 
 def test_whole_characters_beyond_the_basic_plane_are_no_halves():

@@ -105,6 +105,16 @@ def delta(text: str | None = None, **more: Any) -> dict[str, Any]:
             id="a text of the Responses API that is cut off",
         ),
         pytest.param(streamed([sse("", {}), WHOLE]), {}, id="events without any part"),
+        pytest.param(
+            streamed([sse({"type": "tool_error", "code": 404}, {"type": "search", "status": "failed"}), WHOLE]),
+            {},
+            id="a step that fails before the answer",
+        ),
+        pytest.param(
+            streamed([sse({"status": "running", "code": 200}), WHOLE, sse({"status": "NO_ERROR", "code": 0})]),
+            {},
+            id="statuses of a stream that succeeds",
+        ),
         pytest.param(streamed([sse({"answer": None, "contexts": None}), WHOLE]), {}, id="nulls"),
         pytest.param(streamed([sse({"contexts": ["first"]}), WHOLE]), {}, id="the last contexts stand"),
         pytest.param(streamed([WHOLE, sse({"contexts": None})]), {}, id="null is no value"),
@@ -361,6 +371,27 @@ def test_the_ids_of_replaced_contexts_are_not_those_of_the_last_ones(
             'event 5 of the stream reports an error: "the model timed out"',
             id="an error by its type",
         ),
+        *(
+            pytest.param(
+                streamed([WHOLE, ending]),
+                {},
+                "endpoint_stream",
+                f"event 5 of the stream reports an error: {error}",
+                id=f"an answer that ends with {ending.decode().split()}",
+            )
+            for ending, error in (
+                (sse({"message": "LLM timeout"}, event="ERROR"), '"LLM timeout"'),
+                (sse({"message": "LLM timeout"}, event="failed"), '"LLM timeout"'),
+                (sse("LLM timeout", event="exception"), '"LLM timeout"'),
+                (b"event: aborted\n\n", "an error event without data"),
+                (sse({"type": "stream_error", "message": "LLM timeout"}), '"LLM timeout"'),
+                (sse({"type": "RunError", "message": "LLM timeout"}), '"LLM timeout"'),
+                (sse({"code": 500, "msg": "LLM timeout"}), '"LLM timeout"'),
+                (sse({"errorMessage": "LLM timeout"}), '"LLM timeout"'),
+                (sse({"status": "FAILED"}), '"status: failed"'),
+                (sse({"finish_reason": "error"}), '"finish_reason: error"'),
+            )
+        ),
         pytest.param(
             streamed(
                 [
@@ -406,7 +437,7 @@ def test_the_ids_of_replaced_contexts_are_not_those_of_the_last_ones(
             streamed([sse({"answer": "", **END}, {"status": "failed", "message": "no index"})]),
             {},
             "endpoint_stream",
-            'the stream has no answer but an error: "no index"',
+            'event 2 of the stream reports an error: "no index"',
             id="a failure in place of an answer",
         ),
         pytest.param(
