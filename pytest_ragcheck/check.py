@@ -84,12 +84,8 @@ async def check_question(
     A failure of the endpoint or the judge makes the verdict ERROR. Any other exception is a bug, in this package or
     in a user's client or judge, and propagates.
     """
+    prepared = _with_clients_secrets(prepared)
     question, settings = prepared.question, prepared.settings
-    # A user's own client may send secrets that the settings do not have.
-    of_client = getattr(prepared.client, "header_secrets", ())
-    if further := [secret for secret in of_client if settings.redactor.text(secret) == secret]:
-        settings = settings.replace(secrets=(*settings.secrets, *further))
-        prepared = replace(prepared, settings=settings)
     if "judge" not in settings.run.metrics or not question.is_answered:
         prepared = replace(prepared, judge=None)
     records: list[Record] = []
@@ -114,7 +110,7 @@ async def check_question(
 
 
 async def _checked_once(prepared: PreparedQuestion, dialogue: Dialogue | None, limiters: StepLimiters) -> Record:
-    question, clean = prepared.question, prepared.settings.redactor
+    question = prepared.question
     record = blank_record(prepared)
     # A recorded answer may follow other answers than those that the recording shows for the earlier turns.
     if dialogue is not None and not (prepared.is_recorded and question.history):
@@ -125,11 +121,13 @@ async def _checked_once(prepared: PreparedQuestion, dialogue: Dialogue | None, l
         known = () if prepared.is_recorded else prepared.settings.endpoint.identities
         given = await limiters.timing.run(partial(limiters.asking.run, partial(ask, asked, prepared.client, known)))
     except MeasurementError as error:
+        clean = _with_clients_secrets(prepared).settings.redactor
         no_request = isinstance(error, IngestionError | ReplayError) or not record.endpoint
         top_k = None if no_request else asked_top_k(prepared)
         return replace(record, error_kind=error.kind, reason=clean.text(str(error)), top_k=top_k)
+    prepared = _with_clients_secrets(prepared)
     # The judge gets redacted texts, since they leave this machine; local metrics use the original ones.
-    answer = answer_without_secrets(given, clean)
+    answer = answer_without_secrets(given, prepared.settings.redactor)
     if dialogue is not None:
         dialogue.add(question, given, answer)
     record = replace(
@@ -245,6 +243,13 @@ def _with_verdict(
         **further,
     )
     return decided if prepared.row is None else with_recorded_repeats(decided, prepared.row)
+
+
+def _with_clients_secrets(prepared: PreparedQuestion) -> PreparedQuestion:
+    # A user's own client may send secrets that the settings do not have, and further ones with each request.
+    settings, of_client = prepared.settings, getattr(prepared.client, "header_secrets", ())
+    further = [secret for secret in of_client if settings.redactor.text(secret) == secret]
+    return replace(prepared, settings=settings.replace(secrets=(*settings.secrets, *further))) if further else prepared
 
 
 def _thresholds(prepared: PreparedQuestion) -> Thresholds:

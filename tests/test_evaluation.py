@@ -8,10 +8,12 @@ import json
 import logging
 import pickle
 import re
+from base64 import b64decode
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import httpx
+import httpx2
 import pytest
 
 from pytest_ragcheck import (
@@ -33,7 +35,7 @@ from pytest_ragcheck.errors import StepFailed
 from pytest_ragcheck.redaction import REDACTED
 from tests.making import a_question
 from tests.servers.canary_judge import says_of_canaries
-from tests.servers.fake_endpoint import FakeEndpoint, json_reply
+from tests.servers.fake_endpoint import FakeEndpoint, json_reply, reply
 from tests.servers.openai_server import OpenAIServer, verdict
 
 if TYPE_CHECKING:
@@ -467,6 +469,30 @@ def test_no_result_has_a_secret_that_only_the_client_knows(tmp_path: Path) -> No
     ]
     written = "".join(path.read_text(encoding="utf-8") for path in tmp_path.glob("*.json"))
     assert [secret for secret in ("alice-battery", "correct-horse", "mine-of-http") if secret in written] == []
+
+
+def echo_of_credentials(connection: Any, request: Any) -> bool:
+    credentials = request.headers["authorization"].removeprefix("Basic ")
+    said = f"{credentials} {b64decode(credentials).decode()} {request.headers['cookie']}"
+    body = json.dumps({"answer": said, "contexts": ["given-cookie-42"]})
+    return reply(body, content_type="application/json", set_cookie="SID=given-cookie-42; Path=/")(connection, request)
+
+
+@pytest.mark.parametrize("library", [httpx, httpx2])
+def test_no_result_has_the_credentials_and_cookies_of_a_users_own_http_client(tmp_path: Path, library: Any) -> None:
+    async def ask(url: str) -> Evaluation:
+        cookies = {"PORTAL": "sessioncookie778899", "lang": "en"}
+        http = library.AsyncClient(auth=("svcuser", "Pa55wordZZ91"), cookies=cookies)
+        async with RagClient(url, http=http, close_http=True) as client:
+            return await evaluate([a_question("a"), a_question("b")], client, "none", output=tmp_path)
+
+    with FakeEndpoint(echo_of_credentials) as endpoint:
+        first, second = asyncio.run(ask(endpoint.url)).records
+    assert str(first.answer).startswith(f"{REDACTED} {REDACTED} ")
+    assert first.contexts == second.contexts == (REDACTED,)
+    written = "".join(path.read_text(encoding="utf-8") for path in tmp_path.glob("*.json"))
+    secrets = ("Pa55wordZZ91", "sessioncookie778899", "given-cookie-42", "c3ZjdXNlcjpQYTU1d29yZFpaOTE")
+    assert [secret for secret in secrets if secret in written] == []
 
 
 def test_one_metric_needs_no_list_and_other_wrong_arguments_are_refused() -> None:

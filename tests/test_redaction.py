@@ -11,7 +11,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from pytest_ragcheck.redaction import REDACTED, Redactor, shown_url, url_secrets
+from pytest_ragcheck.redaction import REDACTED, Redactor, header_secrets, shown_url, url_secrets
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -223,6 +223,21 @@ def test_other_escaped_text_stays_as_it_is() -> None:
 
 def test_white_space_around_a_known_secret_is_no_part_of_it() -> None:
     assert Redactor(["  correct-horse\n"]).text("<correct-horse>") == f"<{REDACTED}>"
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "secrets"),
+    [
+        ("Authorization", "Bearer horse", ["Bearer horse", "horse"]),
+        ("Authorization", "Basic YTpwdzEyMw==", ["Basic YTpwdzEyMw==", "YTpwdzEyMw==", "a:pw123", "pw123"]),
+        ("Authorization", "Basic no-base64", ["Basic no-base64", "no-base64"]),
+        ("Cookie", "SID=abcdef0123; lang=en", ["SID=abcdef0123; lang=en", "lang=en", "abcdef0123"]),
+        ("X-Api-Key", "", []),
+        ("Accept", "text/html", []),
+    ],
+)
+def test_the_secrets_of_a_header_are_its_value_and_its_parts(name: str, value: str, secrets: list[str]) -> None:
+    assert header_secrets(name, value) == secrets
 
 
 def test_a_longer_secret_goes_before_a_shorter_one_inside_of_it() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
@@ -56,9 +56,8 @@ class RagClient(ClientCalls):
         UsageError: An argument cannot work.
     """
 
-    header_secrets: tuple[str, ...] = ()
-    """The secrets in all headers, which no result may show."""
-
+    _secrets: Collection[str] = ()
+    _sent_secrets: Collection[str] = ()
     _app: AsgiApp | None = None
 
     def __init__(
@@ -98,7 +97,7 @@ class RagClient(ClientCalls):
         for name, value in every:
             check_header(name, value)
         every += getattr(http, "headers", {}).items()
-        self.header_secrets = tuple(secret for name, value in every for secret in header_secrets(name, value))
+        self._secrets = tuple(secret for name, value in every for secret in header_secrets(name, value))
         route = HttpRoute(
             url,
             headers=headers or {},
@@ -108,6 +107,7 @@ class RagClient(ClientCalls):
             app=self._app,
             close_http=close_http,
         )
+        self._sent_secrets = route.sent_secrets
         service = HttpService(
             route,
             base_url=base_url,
@@ -199,6 +199,11 @@ class RagClient(ClientCalls):
     def endpoint(self) -> str:
         """The endpoint's URL without secrets, the qualified name of a function, or the name and path of an app."""
         return self._endpoint.name
+
+    @property
+    def header_secrets(self) -> tuple[str, ...]:
+        """The secrets in all headers, those of the requests so far included, which no result may show."""
+        return (*self._secrets, *self._sent_secrets)
 
     @cached_property
     def blocking(self) -> BlockingRagClient:

@@ -3,6 +3,7 @@
 from pytest_ragcheck.redaction.redactor import Redactor
 from pytest_ragcheck.redaction.secret_patterns import (
     REDACTED,
+    cookie_secrets,
     header_secrets,
     is_secret_header,
     shown_query,
@@ -10,4 +11,13 @@ from pytest_ragcheck.redaction.secret_patterns import (
     url_secrets,
 )
 
-__all__ = ["REDACTED", "Redactor", "header_secrets", "is_secret_header", "shown_query", "shown_url", "url_secrets"]
+__all__ = [
+    "REDACTED",
+    "Redactor",
+    "cookie_secrets",
+    "header_secrets",
+    "is_secret_header",
+    "shown_query",
+    "shown_url",
+    "url_secrets",
+]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from urllib.parse import unquote, unquote_plus, urlsplit
 
@@ -40,8 +40,18 @@ def is_secret_header(name: str) -> bool:
 
 
 def header_secrets(name: str, value: str) -> list[str]:
-    """The secrets in a header: the value, and the token after its scheme, as in `Bearer TOKEN`."""
-    return [value, *value.split()[1:]] if is_secret_header(name) else []
+    """The secrets in a header: the value, the token after its scheme, and the password or the cookies in it."""
+    if not is_secret_header(name):
+        return []
+    words = value.split()
+    decoded = _basic_credential(words[-1]) if words and words[0].lower() == "basic" else ""
+    found = [*filter(None, (value, *words[1:], decoded, decoded.partition(":")[2]))]
+    return found + cookie_secrets(each.partition("=")[2] for each in value.split(";") if "cookie" in name.lower())
+
+
+def cookie_secrets(values: Iterable[str]) -> list[str]:
+    """The values that are long enough for a session, unlike `lang=en`."""
+    return [value for value in values if looks_secret(value) or len(value) >= 16]
 
 
 def is_secret_parameter(name: str, value: str) -> bool:
@@ -60,12 +70,12 @@ def _blank_parameter(match: re.Match[str]) -> str:
     return f"{match[1]}{REDACTED}" if is_secret else match[0]
 
 
-def _is_basic_credential(value: str) -> bool:
+def _basic_credential(value: str) -> str:
     try:
         decoded = base64.b64decode(value + "=" * (-len(value) % 4), validate=True).decode("utf-8")
     except (binascii.Error, UnicodeDecodeError):
-        return False
-    return ":" in decoded and decoded.isprintable()
+        return ""
+    return decoded if ":" in decoded and decoded.isprintable() else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +115,7 @@ PATTERNS = (
         looks_secret,
     ),
     SecretPattern(("bearer",), r"(?i)(\bbearer\s{1,4})([\w.~+/=-]+)", looks_secret),
-    SecretPattern(("basic",), r"(?i)(\bbasic\s{1,4})([A-Za-z0-9+/]+={0,2})", _is_basic_credential),
+    SecretPattern(("basic",), r"(?i)(\bbasic\s{1,4})([A-Za-z0-9+/]+={0,2})", _basic_credential),
     SecretPattern(
         ("cookie",),
         rf"(?i)(cookie{_IS}|[<-]cookie [\"']?)([\w.-]+=[^\s;\"'\\\[\]]*(?:;\s?[\w.-]+=[^\s;\"'\\\[\]]*)*)",

@@ -25,10 +25,13 @@ class AsksIngested:
         for upload in self._uploads.values():
             for dataset in upload.datasets:
                 self._names[dataset][upload.doc_id].append(upload.file_name)
-        self.header_secrets = getattr(client, "header_secrets", ())
         self.endpoint = endpoint_name(client)
         self.lacks_documents = ingested.is_refused
         """True if the system takes or reads no further documents."""
+
+    @property
+    def header_secrets(self) -> tuple[str, ...]:
+        return getattr(self._client, "header_secrets", ())
 
     async def ask(self, question: Question) -> RagAnswer:
         """

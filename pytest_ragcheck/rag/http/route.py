@@ -6,7 +6,8 @@ import asyncio
 import ssl
 import sys
 import time
-from collections.abc import Mapping
+from collections import deque
+from collections.abc import Iterable, Mapping
 from copy import copy
 from dataclasses import replace
 from types import MappingProxyType
@@ -28,8 +29,11 @@ from pytest_ragcheck.rag.http.exchange_failures import (
 )
 from pytest_ragcheck.rag.http.exchange_progress import Phase
 from pytest_ragcheck.rag.http.http_exchange import ERROR_BODY_BYTES, HttpExchange
+from pytest_ragcheck.redaction import cookie_secrets, header_secrets
 
 if TYPE_CHECKING:
+    from http.cookiejar import Cookie
+
     from pytest_ragcheck.rag.http.asgi_app import AsgiApp
     from pytest_ragcheck.rag.http.connections import AnyClient, AnyResponse
 
@@ -58,6 +62,9 @@ class HttpRoute:
         # A TLS handshake that is cancelled from outside leaves its socket open, so connecting ends a little earlier.
         self._step_limits = self._library.Timeout(None, connect=timeout_seconds - min(1, timeout_seconds / 2))
         self._to_do: Mapping[int, str] = {}
+        self.sent_secrets = deque[str](maxlen=50)
+        """The last secrets that the user's own client added to requests, by its auth and its cookies."""
+
         self._set_target(url, headers)
 
     def at(self, url: str, *, to_do: Mapping[int, str] = MappingProxyType({})) -> HttpRoute:
@@ -156,6 +163,8 @@ class HttpRoute:
         exchange.started = time.perf_counter()
         try:
             response = await client.send(built, stream=True, follow_redirects=False, **auth)
+            if self._http is not None:
+                self._note_secrets(response.request.headers, client.cookies.jar)
             await exchange.read(response, self._library, self._max_reply_bytes)
         except Exception as error:
             exchange.seconds = time.perf_counter() - exchange.started
@@ -166,6 +175,11 @@ class HttpRoute:
         except asyncio.CancelledError:
             await exchange.cut_short()
             raise
+
+    def _note_secrets(self, headers: Mapping[str, str], cookies: Iterable[Cookie]) -> None:
+        found = cookie_secrets(cookie.value or "" for cookie in cookies)
+        found += [secret for header in headers.items() for secret in header_secrets(*header)]
+        self.sent_secrets += [secret for secret in found if secret not in self.sent_secrets]
 
     def _request(self, client: Any, exchange: HttpExchange, url: Any, request: Mapping[str, Any]) -> Any:
         # The only header of a request itself is its content type.
