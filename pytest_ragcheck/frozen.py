@@ -32,6 +32,8 @@ else:
 @dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(dataclasses.field,))
 def frozen(cls: type[T]) -> type[T]:
     """Return *cls* as a dataclass with slots whose objects are compared by their fields and cannot be changed."""
+    # Without a docstring, `dataclass` parses a signature. CPython 3.11 may raise SystemError if two threads parse.
+    cls.__doc__ = cls.__doc__ or cls.__name__
     made: Any = dataclasses.dataclass(init=False, repr=False, eq=False, slots=True, kw_only=True)(cls)
     content = _content(made)
 

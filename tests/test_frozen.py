@@ -5,6 +5,8 @@ from __future__ import annotations
 import copy
 import inspect
 import pickle
+import subprocess
+import sys
 from dataclasses import FrozenInstanceError, asdict, dataclass, field, fields, replace
 
 import pytest
@@ -133,3 +135,17 @@ def test_the_text_names_class_and_shown_fields_unless_the_class_has_its_own() ->
     assert repr(Ours(name="abc")) == shown == "Ours(name='abc', tags=(), length=3)"
     assert repr(Single()) == "a name"
     assert repr(Empty()) == "Empty()"
+
+
+def test_the_modules_that_a_thread_imports_parse_nothing() -> None:
+    """CPython 3.11 may end the run with a SystemError if pytest's thread parses at the same time."""
+    code = (
+        "import sys\n"
+        "def parsed(event, _):\n"
+        "    if event == 'compile' and sys._getframe(1).f_globals['__name__'] == 'ast':\n"
+        "        print('parsed')\n"
+        "sys.addaudithook(parsed)\n"
+        "import pytest_ragcheck.rag.cited_answer, pytest_ragcheck.judging.model.judge_reply\n"
+        "import pytest_ragcheck.plugin.ending.item_report, pytest_ragcheck.plugin.ending.session_end\n"
+    )
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == ""
