@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import math
 import os
+import selectors
+import socket
 import threading
 import time
 from collections.abc import Awaitable, Callable
@@ -46,6 +48,24 @@ class PrivateLoop:
         self._running: _LoopThread | None = None
         self._changing = threading.Lock()
 
+    def start(self) -> None:
+        """
+        Start the loop ahead of the first `run`, unless it runs.
+
+        Raises:
+            UsageError: The loop cannot start.
+        """
+        if self._pid != os.getpid():
+            # A forked child has no thread but its own.
+            self._reset()
+        with self._changing:
+            self._started()
+
+    def _started(self) -> _LoopThread:
+        if self._running is None:
+            self._running = _LoopThread()
+        return self._running
+
     def run(
         self,
         function: Callable[..., Awaitable[T]],
@@ -62,14 +82,11 @@ class PrivateLoop:
             UsageError: The loop cannot start, or another thread closed it.
         """
         if self._pid != os.getpid():
-            # A forked child has no thread but its own.
             self._reset()
         outcome: Future[Callable[[], T]] = Future()
         try:
             with self._changing:
-                if self._running is None:
-                    self._running = _LoopThread()
-                running = self._running
+                running = self._started()
                 # Inside the lock, because `close` ends only the tasks that it finds in the loop.
                 running.loop.call_soon_threadsafe(_begin, running.loop, outcome, function, *arguments)
             result = self._wait(outcome, running, every_seconds or math.inf, meanwhile)
@@ -147,12 +164,9 @@ class _LoopThread:
         self._thread = threading.Thread(target=self._run, args=[started], name="ragcheck loop", daemon=True)
         try:
             self._thread.start()
-            self.loop = started.result()
-        except (OSError, RuntimeError) as error:
-            raise UsageError(
-                f"the event loop that asks questions cannot start: {error}. Close files and threads of this process, "
-                "or raise its limits (ulimit -n, ulimit -u)."
-            ) from error
+        except RuntimeError as error:
+            raise _limit_reached(error) from error
+        self.loop = started.result()
 
     @property
     def thread_id(self) -> int:
@@ -189,9 +203,10 @@ class _LoopThread:
 
     def _run(self, started: Future[asyncio.AbstractEventLoop]) -> None:
         try:
+            _check_sockets()
             loop = asyncio.new_event_loop()
         except BaseException as error:
-            started.set_exception(error)
+            started.set_exception(error if isinstance(error, UsageError) else _limit_reached(error))
             return
         asyncio.set_event_loop(loop)
         started.set_result(loop)
@@ -205,6 +220,31 @@ class _LoopThread:
         finally:
             asyncio.set_event_loop(None)
             loop.close()
+
+
+def _check_sockets() -> None:
+    # Raise the error of a new loop before there is one, because the garbage collector cannot close a half-made loop.
+    try:
+        # Not by `socketpair`, which would leave a descriptor open.
+        socket.socket(getattr(socket, "AF_UNIX", socket.AF_INET)).close()
+    except BaseException as error:
+        if isinstance(error, OSError) and error.errno:
+            raise
+        what = f"{type(error).__name__}: {error}".rstrip(".")
+        raise UsageError(
+            f"the event loop that asks questions cannot start: socket.socket raised {what}. It needs a socket pair, "
+            "but no network. Forbid sockets in a fixture of function scope."
+        ) from None  # a cause would count as a failure of this package
+    with selectors.DefaultSelector():
+        for each in socket.socketpair():
+            each.close()
+
+
+def _limit_reached(error: BaseException) -> UsageError:
+    return UsageError(
+        f"the event loop that asks questions cannot start: {error}. Close files and threads of this process, "
+        "or raise its limits (ulimit -n, ulimit -u)."
+    )
 
 
 def _begin(

@@ -126,6 +126,10 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 
         live_fixtures(session.config)
         select(session)
+        if not session.config.option.collectonly:
+            from pytest_ragcheck.plugin.asking.session_loop import LoopStart
+
+            session.config.pluginmanager.register(LoopStart(session.config), "ragcheck-loop")
         if any(is_overridden(session.config, name) for name in BACKEND_FIXTURES):
             # Even if a user's fixture uses up the limit of open files, its items must be reported.
             import pytest_ragcheck.plugin.ending.item_report

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -85,16 +84,17 @@ def _result(
     judge: GivenJudge | None,
 ) -> Record:
     __tracebackhide__ = True
-    from pytest_ragcheck.plugin.asking.default_backends import backends_of, usage_errors_as_failures
+    from pytest_ragcheck.plugin.asking.default_backends import backends_of
     from pytest_ragcheck.plugin.asking.question_session import question_session_of
     from pytest_ragcheck.plugin.asking.rag_check import record_for
 
     _check_question(question)
     judged = question.is_answered
     backends = backends_of(request, client, judge if judged else None, settings, judged=judged)
-    with usage_errors_as_failures():
-        questions = question_session_of(request.session)
-    record = record_for(request.node, question, settings, partial(questions.record, request.node, question, backends))
+    item = request.node
+    record = record_for(
+        item, question, settings, lambda: question_session_of(request.session).record(item, question, backends)
+    )
     record.assert_measured()
     return record
 

@@ -275,6 +275,29 @@ except UsageError as error:
     print(error)
 """
 
+NO_SOCKETS = """
+import gc, os, socket, sys
+from pytest_ragcheck.errors import UsageError
+from pytest_ragcheck.concurrency.private_loop import PrivateLoop
+
+async def nothing(): print("asked")
+
+def guard(*args, **options): raise RuntimeError("no network in unit tests.")
+
+sys.unraisablehook = print
+loop = PrivateLoop()
+loop.start()
+socket.socket = guard
+loop.run(nothing)
+opened = len(os.listdir("/dev/fd"))
+try:
+    PrivateLoop().run(nothing)
+except UsageError as error:
+    print(error)
+gc.collect()
+print(len(os.listdir("/dev/fd")) - opened)
+"""
+
 FORKED = """
 import os
 from pytest_ragcheck.concurrency.private_loop import PrivateLoop
@@ -303,6 +326,16 @@ def test_a_loop_that_cannot_start_says_why() -> None:
     assert output_of(NO_DESCRIPTOR_LEFT) == (
         "the event loop that asks questions cannot start: [Errno 24] Too many open files. Close files and threads of "
         "this process, or raise its limits (ulimit -n, ulimit -u).\n"
+    )
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no folder of the open files")
+def test_a_loop_starts_before_sockets_are_forbidden_or_names_their_guard() -> None:
+    assert output_of(NO_SOCKETS) == (
+        "asked\n"
+        "the event loop that asks questions cannot start: socket.socket raised RuntimeError: no network in unit tests. "
+        "It needs a socket pair, but no network. Forbid sockets in a fixture of function scope.\n"
+        "0\n"
     )
 
 

@@ -469,3 +469,60 @@ def test_a_parametrized_judge_judges_each_question_once_for_each_parameter(proje
     )
     run = project.run()
     assert run.outcomes == {"passed": 4}, run.text
+
+
+NO_NETWORK = """
+import socket
+
+import pytest
+from pytest_ragcheck import RagClient
+
+
+@pytest.fixture(autouse=True, scope="{scope}")
+def no_network():
+    def guard(*args, **options):
+        raise RuntimeError("no network in unit tests")
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(socket, "socket", guard)
+        yield
+"""
+ASKED = """
+
+@pytest.fixture(scope="session")
+def rag_client():
+    return RagClient.from_callable(lambda query: {"answer": "30 days", "contexts": ["Within 30 days."]})
+"""
+NO_LOOP = "the event loop that asks questions cannot start: socket.socket raised RuntimeError: no network in unit tests"
+
+
+@two_ways
+def test_a_function_is_asked_where_a_fixture_forbids_sockets(project: Project) -> None:
+    project.write("conftest.py", NO_NETWORK.format(scope="function") + ASKED)
+    project.write("q.rag.yaml", "- {id: a, question: How long?, expected_answer: 30 days}\n")
+    project.write("test_own.py", "def test_ordinary():\n    pass\n")
+    run = project.run("--rag-judge=offline")
+    assert run.outcomes == {"passed": 2}
+    assert "1 PASS, 0 FAIL, 0 ERROR, 0 skipped" in run.text
+
+
+def test_a_guard_that_is_older_than_the_loop_turns_no_other_test_red(project: Project) -> None:
+    project.write("conftest.py", NO_NETWORK.format(scope="session") + ASKED)
+    project.write("q.rag.yaml", "- {id: a, question: How long?, expected_answer: 30 days}\n")
+    project.write("test_own.py", "def test_ordinary():\n    pass\n")
+    run = project.run("--rag-judge=offline", "test_own.py", "q.rag.yaml", "test_own.py::test_ordinary")
+    assert run.outcomes == {"passed": 1, "error": 1}
+    assert run.short_summary[0].startswith("ERROR q.rag.yaml::a - ")
+    assert NO_LOOP in run.junit["a"][1]
+
+
+@pytest.mark.parametrize("scheme", ["http", "https"])
+def test_an_endpoint_that_may_not_be_connected_is_an_error_with_the_words_of_the_guard(
+    project: Project, scheme: str
+) -> None:
+    project.write("conftest.py", NO_NETWORK.format(scope="function"))
+    project.write("q.rag.yaml", "- {id: a, question: How long?, expected_answer: 30 days}\n")
+    run = project.run("--rag-judge=offline", f"--rag-url={scheme}://127.0.0.1:9/query")
+    assert run.outcomes == {"error": 1}
+    assert f"{scheme}://127.0.0.1:9/query: no connection: no network in unit tests\n" in run.text
+    assert "pytest-ragcheck itself failed" not in run.text

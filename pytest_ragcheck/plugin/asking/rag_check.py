@@ -15,6 +15,7 @@ from pytest_ragcheck.engine.budget import OverBudget
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.metrics.gold import has_short_gold, short_gold_note
 from pytest_ragcheck.plugin.asking.question_session import question_session_of
+from pytest_ragcheck.plugin.asking.session_loop import loop_of
 from pytest_ragcheck.plugin.configuration import known_metrics
 from pytest_ragcheck.plugin.item_records import Evaluated, keep_record
 from pytest_ragcheck.plugin.run_state import run_of
@@ -118,8 +119,13 @@ class RagCheck:
             run.queue_note(short_gold_note(question.dataset_name, "a rag_check"))
         # The tier retrieval needs no judge, and so no preflight of one.
         backends = self._backends if question.is_answered else replace(self._backends, judge=None)
-        evaluate = partial(question_session_of(self._request.session).called, question, backends)
-        return record_for(self._request.node, question, self._backends.settings, evaluate)
+        session = self._request.session
+        return record_for(
+            self._request.node,
+            question,
+            self._backends.settings,
+            lambda: question_session_of(session).called(question, backends),
+        )
 
 
 def record_for(item: pytest.Item, question: Question, settings: Settings, evaluate: Callable[[], Evaluated]) -> Record:
@@ -127,6 +133,8 @@ def record_for(item: pytest.Item, question: Question, settings: Settings, evalua
     __tracebackhide__ = True
     lost = partial(_not_evaluated, question, settings)
     try:
+        # Before there is a question session, whose end would try to start the loop again.
+        loop_of(item.config).start()
         evaluated = evaluate()
     except (KeyboardInterrupt, pytest.skip.Exception, pytest.xfail.Exception, pytest.exit.Exception):
         raise

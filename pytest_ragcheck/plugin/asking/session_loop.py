@@ -12,6 +12,7 @@ import pytest
 from pytest_ragcheck.concurrency.frames import blocking_call
 from pytest_ragcheck.concurrency.private_loop import PrivateLoop
 from pytest_ragcheck.errors import EndpointError, UsageError
+from pytest_ragcheck.plugin.collecting.overrides import has_fixture, is_overridden
 from pytest_ragcheck.plugin.configuration import settings_of
 from pytest_ragcheck.plugin.run_state import run_of
 from pytest_ragcheck.plugin.workers.transport import LINE, has_workers, send
@@ -35,6 +36,25 @@ def loop_of(config: pytest.Config) -> PrivateLoop:
         config.add_cleanup(redact_logs(settings_of(config).redactor))
         config.add_cleanup(loop.close)
     return config.stash[LOOP]
+
+
+class LoopStart:
+    """Starts the loop before the fixtures of a question, one of which may forbid the sockets that the loop needs."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._is_overridden = is_overridden(config, "rag_client") or is_overridden(config, "rag_settings")
+
+    def pytest_runtest_setup(self, item: pytest.Item) -> None:
+        # Not `tryfirst`, so that a question with the mark `skip` starts none. Nor does a run without an endpoint.
+        if "rag_settings" in getattr(item, "fixturenames", ()) and self._has_client(item):
+            with suppress(UsageError):  # the item fails with it later
+                loop_of(item.config).start()
+
+    def _has_client(self, item: pytest.Item) -> bool:
+        settings = settings_of(item.config)
+        homes = (getattr(item, "module", None), getattr(item, "cls", None))
+        is_given = self._is_overridden or settings.endpoint.url is not None or settings.run.replay is not None
+        return is_given or any(has_fixture(home, "rag_client") for home in homes)
 
 
 def client_of_url(session: pytest.Session, settings: Settings) -> RagClient:

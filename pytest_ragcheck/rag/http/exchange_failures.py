@@ -158,7 +158,8 @@ def _not_connected(address: Address, causes: Sequence[BaseException]) -> _Failur
             )
     # The innermost error has the system's own words, such as "Network is unreachable".
     words = [cause.strerror for cause in causes if isinstance(cause, OSError) and cause.strerror]
-    what = excerpt((words or [str(causes[0]) or "closed while it was being made"])[-1])
+    first = next((cause for cause in causes if not hasattr(cause, "exceptions")), causes[0])
+    what = excerpt((words or [str(first) or "closed while it was being made"])[-1])
     to_do = proxy_remedy or "Check the address in the URL, and the network from here to it."
     return _Failure(f"no connection{where}: {what}", to_do, transient=True)
 

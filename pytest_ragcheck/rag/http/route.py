@@ -236,8 +236,9 @@ class HttpRoute:
             return unusable_reply(address, 200, mismatch, "")
         if isinstance(error, library.HTTPStatusError):  # an event hook called raise_for_status()
             return wrong_status(address, exchange, error.response, "", to_do=self._to_do)
-        # The library does not wrap all TLS errors, such as a missing client certificate.
-        if isinstance(error, (library.TransportError, ssl.SSLError)):
+        # The library does not wrap all TLS errors, such as a missing client certificate, nor those of a guard that
+        # forbids sockets.
+        if isinstance(error, (library.TransportError, ssl.SSLError)) or exchange.phase is Phase.CONNECTING:
             phase = Phase.CONNECTING if isinstance(error, library.ConnectError) else exchange.phase
             return unreachable(address, error, phase, exchange.before)
         is_of_user = self._http is not None if self._app is None else isinstance(error, AppFailure)
