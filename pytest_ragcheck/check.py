@@ -16,6 +16,7 @@ from pytest_ragcheck.judging.panel import judge_by_all
 from pytest_ragcheck.metrics.cost import summed, system_cost, with_judge
 from pytest_ragcheck.metrics.metric import RunMetric, measure
 from pytest_ragcheck.rag.ask import ask, endpoint_name
+from pytest_ragcheck.rag.client import is_whole
 from pytest_ragcheck.scores.catalogue import ABSTAINED, JUDGED, METRICS, OVERALL, group_of
 from pytest_ragcheck.scores.score import Score, weighted
 from pytest_ragcheck.verdict.blame import blame
@@ -85,7 +86,9 @@ async def check_question(
     in a user's client or judge, and propagates.
     """
     prepared = _with_clients_secrets(prepared)
-    question, settings = prepared.question, prepared.settings
+    question, settings = prepared.question, settings_with(prepared.client, prepared.settings)
+    if settings is not prepared.settings:
+        prepared = replace(prepared, settings=settings)
     if "judge" not in settings.run.metrics or not question.is_answered:
         prepared = replace(prepared, judge=None)
     records: list[Record] = []
@@ -111,6 +114,7 @@ async def check_question(
 
 async def _checked_once(prepared: PreparedQuestion, dialogue: Dialogue | None, limiters: StepLimiters) -> Record:
     question = prepared.question
+    top_k = question.top_k or prepared.settings.endpoint.top_k
     record = blank_record(prepared)
     # A recorded answer may follow other answers than those that the recording shows for the earlier turns.
     if dialogue is not None and not (prepared.is_recorded and question.history):
@@ -119,12 +123,13 @@ async def _checked_once(prepared: PreparedQuestion, dialogue: Dialogue | None, l
     asked = question if dialogue is None else dialogue.next_turn(question)
     try:
         known = () if prepared.is_recorded else prepared.settings.endpoint.identities
-        given = await limiters.timing.run(partial(limiters.asking.run, partial(ask, asked, prepared.client, known)))
+        asking = partial(ask, replace(asked, top_k=top_k), prepared.client, known)
+        given = await limiters.timing.run(partial(limiters.asking.run, asking))
     except MeasurementError as error:
         clean = _with_clients_secrets(prepared).settings.redactor
         no_request = isinstance(error, IngestionError | ReplayError) or not record.endpoint
-        top_k = None if no_request else asked_top_k(prepared)
-        return replace(record, error_kind=error.kind, reason=clean.text(str(error)), top_k=top_k)
+        reason = clean.text(str(error))
+        return replace(record, error_kind=error.kind, reason=reason, top_k=None if no_request else top_k)
     prepared = _with_clients_secrets(prepared)
     # The judge gets redacted texts, since they leave this machine; local metrics use the original ones.
     answer = answer_without_secrets(given, prepared.settings.redactor)
@@ -138,7 +143,7 @@ async def _checked_once(prepared: PreparedQuestion, dialogue: Dialogue | None, l
         server_source_ids=answer.server_source_ids,
         latency_seconds=answer.latency_seconds,
         first_token_seconds=answer.first_token_seconds,
-        top_k=asked_top_k(prepared),
+        top_k=top_k,
         cost=system_cost(given.extra),
     )
     return await _decided(record, given, answer, prepared, limiters)
@@ -154,8 +159,9 @@ async def _decided(
     # Return the record of an answer with its judgement, scores and verdict; *answer* is *given* without secrets.
     judge, metrics, settings = prepared.judge, prepared.metrics, prepared.settings
     clean, question = settings.redactor, record.question
+    asked = replace(question, top_k=record.top_k)
     measured = partial(
-        _measured, question, given, [metric for metric in metrics if metric.local], limiters.measuring, clean
+        _measured, asked, given, [metric for metric in metrics if metric.local], limiters.measuring, clean
     )
     judged = expected_without_secrets(question, clean)
     try:
@@ -267,8 +273,10 @@ def _thresholds(prepared: PreparedQuestion) -> Thresholds:
     )
 
 
-def asked_top_k(prepared: PreparedQuestion) -> int:
-    return prepared.question.top_k or prepared.settings.endpoint.top_k
+def settings_with(client: Any, settings: Settings) -> Settings:
+    """Return the settings with the client's own number of contexts, if it has one."""
+    own = getattr(client, "top_k", None)
+    return settings if own == settings.endpoint.top_k or not is_whole(own) else settings.replace(top_k=own)
 
 
 def blank_record(prepared: PreparedQuestion) -> Record:

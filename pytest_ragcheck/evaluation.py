@@ -10,7 +10,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pytest_ragcheck.check import PreparedQuestion
+from pytest_ragcheck.check import PreparedQuestion, settings_with
 from pytest_ragcheck.concurrency.tasks import closing
 from pytest_ragcheck.config.settings import Settings
 from pytest_ragcheck.engine.evaluator import evaluate_all
@@ -119,8 +119,9 @@ async def evaluate(
         used = made = choose_judge(settings)
     else:
         used, made = as_judge(judge), None
-    measured = choose_metrics(settings, used)
     system = _client(client, settings)
+    settings = settings_with(system, settings)
+    measured = choose_metrics(settings, used)
     asked = [question for each in sets for question in each.questions if question.skip is None]
     async with closing(made, *measured, system if client is None else None) as stack:
         stack.callback(redact_logs(settings.redactor))

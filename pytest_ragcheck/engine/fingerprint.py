@@ -10,6 +10,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from pytest_ragcheck._version import __version__
+from pytest_ragcheck.check import settings_with
 from pytest_ragcheck.config.readers import model_and_url
 from pytest_ragcheck.config.settings import Settings
 from pytest_ragcheck.config.table import TABLE
@@ -78,7 +79,8 @@ def backends_digest(client: Any, judge: Judge | None, settings: Settings) -> str
     """A digest that is equal if the same system answers and the same judge judges in the same way."""
     identity = judge_identity(judge)
     judged_by = {**asdict(identity), "url": _without_port(identity.url)} if identity else None
-    return digest_of([_without_port(endpoint_name(client)), judged_by, fingerprint(settings)])[:32]
+    run = fingerprint(settings_with(client, settings))
+    return digest_of([_without_port(endpoint_name(client)), judged_by, run])[:32]
 
 
 def store_key(question: Question, backends: str) -> str:

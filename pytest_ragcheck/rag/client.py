@@ -33,7 +33,8 @@ class RagClient(ClientCalls):
         url: The route for questions, such as `http://localhost:8000/query`.
         headers: Sent with every question; no text shows their values.
         identities: Further headers of each identity, by its name. A question with `as` is asked with them.
-        top_k: How many contexts are requested for a question without its own `top_k`, >= 1.
+        top_k: How many contexts are requested for a question without its own `top_k`, >= 1. None: the number of the
+            run, or 5 outside of a run.
         timeout_seconds: Limit of a whole exchange, from connecting to the last byte, > 0.
         max_reply_bytes: Limit of a reply's body, decompressed, >= 1.
         http: Your own `AsyncClient` of httpx or httpx2, for TLS settings or proxies. Its own settings apply, but
@@ -66,7 +67,7 @@ class RagClient(ClientCalls):
         *,
         headers: Mapping[str, str] | None = None,
         identities: Mapping[str, Mapping[str, str]] | None = None,
-        top_k: int = 5,
+        top_k: int | None = None,
         timeout_seconds: float = 60.0,
         max_reply_bytes: int = 10_000_000,
         http: httpx.AsyncClient | httpx2.AsyncClient | None = None,
@@ -83,7 +84,7 @@ class RagClient(ClientCalls):
         from pytest_ragcheck.rag.http_service import HttpService
 
         _check_limits(top_k, timeout_seconds)
-        if not _is_whole(max_reply_bytes):
+        if not is_whole(max_reply_bytes):
             raise UsageError(f"max_reply_bytes is {max_reply_bytes!r}; give a whole number of bytes, at least 1.")
         if app is not None:
             from pytest_ragcheck.rag.http.asgi_app import AsgiApp
@@ -168,7 +169,12 @@ class RagClient(ClientCalls):
 
     @classmethod
     def from_callable(
-        cls, function: Callable[..., Any], *, top_k: int = 5, timeout_seconds: float = 60.0, response: str | None = None
+        cls,
+        function: Callable[..., Any],
+        *,
+        top_k: int | None = None,
+        timeout_seconds: float = 60.0,
+        response: str | None = None,
     ) -> Self:
         """
         A client of a RAG system that is a function in this process.
@@ -178,7 +184,7 @@ class RagClient(ClientCalls):
                 conversations with `history=` (OpenAI messages) or `session=` if it takes them. Returns
                 `{"answer": str, "contexts": [str, ...]}` or a `RagAnswer`. A coroutine function is awaited, any
                 other runs in a thread.
-            top_k: How many contexts are requested for a question without its own `top_k`, >= 1.
+            top_k: As for `RagClient`.
             timeout_seconds: Limit of a call, > 0. A thread that takes longer is abandoned, not ended.
             response: Where the parts of another return value are, as for `RagClient`. Keys are read of mappings, and
                 attributes of objects: `answer=answer contexts=context[].page_content`.
@@ -255,15 +261,15 @@ def _path(url: str) -> str:
     return urlsplit(url)._replace(scheme="", netloc="").geturl() or "/"
 
 
-def _check_limits(top_k: int, timeout_seconds: float) -> None:
-    if not _is_whole(top_k):
+def _check_limits(top_k: int | None, timeout_seconds: float) -> None:
+    if top_k is not None and not is_whole(top_k):
         raise UsageError(f"top_k is {top_k!r}; give a whole number, at least 1.")
     number = isinstance(timeout_seconds, int | float) and not isinstance(timeout_seconds, bool)
     if not number or not 0 < timeout_seconds < math.inf:
         raise UsageError(f"timeout_seconds is {timeout_seconds!r}; give a number of seconds above 0, such as 60.")
 
 
-def _is_whole(number: object) -> bool:
+def is_whole(number: object) -> bool:
     return isinstance(number, int) and not isinstance(number, bool) and number >= 1
 
 

@@ -27,13 +27,14 @@ _log = logging.getLogger(__name__)
 class ClientCalls:
     """The coroutines that `RagClient` inherits and `BlockingRagClient` runs."""
 
-    def __init__(self, endpoint: HttpService | FunctionEndpoint, top_k: int) -> None:
+    def __init__(self, endpoint: HttpService | FunctionEndpoint, top_k: int | None) -> None:
         self._endpoint = endpoint
-        self._top_k = top_k
+        self.top_k = top_k
+        """The client's own number of contexts, which its questions are recorded with; None without one."""
 
     async def ask(self, question: Question) -> RagAnswer:
         """
-        The system's answer to the question, with the question's own `top_k` if it has one.
+        The system's answer to the question, with the question's `top_k`, which is never None in a run.
 
         The earlier turns of a conversation go along, or the session of their replies.
         In the tier `generation` the request carries the question's passages. In the tier `retrieval` the answer is
@@ -51,7 +52,7 @@ class ClientCalls:
         endpoint = self._endpoint.as_identity(question.identity)
         if question.tier == GENERATION:
             return await endpoint.ask_with_context(question.question, _rows(context_of(question)), conversation)
-        top_k = self._top_k if question.top_k is None else question.top_k
+        top_k = self._number(question.top_k)
         return await endpoint.ask(
             question.question, top_k, conversation, include_chunks=question.ingest, answers=question.is_answered
         )
@@ -62,14 +63,14 @@ class ClientCalls:
 
         Args:
             text: The question.
-            top_k: How many contexts are requested, >= 1; the client's own number if None.
+            top_k: How many contexts are requested, >= 1; the client's own number, or else 5, if None.
             include_chunks: True to request the texts and ids of the retrieved documents. A client with a shape
                 of its own ignores it.
 
         Raises:
             EndpointError: The client gave no answer that can be judged; the subclass names the cause.
         """
-        top_k = self._top_k if top_k is None else top_k
+        top_k = self._number(top_k)
         return await self._endpoint.ask(text, top_k, NO_CONVERSATION, include_chunks=include_chunks, answers=True)
 
     async def query_with_context(
@@ -143,6 +144,9 @@ class ClientCalls:
     async def aclose(self) -> None:
         """Closes the connections made from the running loop."""
         await self._endpoint.aclose()
+
+    def _number(self, asked: int | None) -> int:
+        return next(number for number in (asked, self.top_k, 5) if number is not None)
 
 
 def _rows(passages: Sequence[GoldPassage]) -> list[dict[str, Any]]:

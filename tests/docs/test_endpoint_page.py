@@ -70,7 +70,8 @@ def test_the_clients_arguments_are_all_in_the_table_with_their_defaults() -> Non
     listed = {name: default for names, default in table.items() for name in re.findall(r"\w+", names)}
     signature = inspect.signature(RagClient).parameters
     assert set(signature) <= set(listed)
-    for name in ("top_k", "timeout_seconds", "max_reply_bytes"):
+    assert (signature["top_k"].default, listed["top_k"]) == (None, "the run's; 5 outside of a run")
+    for name in ("timeout_seconds", "max_reply_bytes"):
         assert listed[name] == f"{signature[name].default:,.0f}"
 
 

@@ -21,6 +21,7 @@ from pytest_ragcheck.engine.fingerprint import (
     store_key,
 )
 from pytest_ragcheck.judging.judgement import JudgeIdentity
+from pytest_ragcheck.rag.client import RagClient
 from tests.making import Answers, Judges, a_question
 
 BASE = Settings.of(url="http://rag.example/query", judge="offline")
@@ -130,6 +131,14 @@ def test_the_same_backends_have_the_same_digest_and_others_do_not() -> None:
         backends_digest(system("http://rag/q"), judge(), BASE.replace(threshold=0.1)),
     ]
     assert len({digest, *others}) == 6
+
+
+def test_the_clients_own_number_of_contexts_is_part_of_the_digest() -> None:
+    def digest(**arguments: Any) -> str:
+        return backends_digest(RagClient("http://rag.example/query", **arguments), None, BASE)
+
+    assert digest() == digest(top_k=5) == backends_digest(system("http://rag.example/query"), None, BASE)
+    assert digest(top_k=3) not in {digest(), digest(top_k=4)}
 
 
 @pytest.mark.parametrize(("one", "other"), [("127.0.0.1:1", "127.0.0.1:2"), ("localhost:1", "localhost:2")])

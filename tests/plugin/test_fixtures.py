@@ -11,7 +11,10 @@ from tests.harness import three_ways, two_ways
 from tests.servers.fake_endpoint import FakeEndpoint, json_reply
 
 if TYPE_CHECKING:
+    import socket
+
     from tests.harness import Project
+    from tests.servers.fake_endpoint import Request
 
 CANNED_JUDGE = """
 @pytest.fixture(scope="session")
@@ -206,6 +209,66 @@ def test_an_override_of_the_settings_holds_in_its_folder(project: Project) -> No
         "    return rag_settings.replace(threshold=0.5)\n",
     )
     assert project.run().verdicts == {"root": "FAIL", "lenient": "PASS"}
+
+
+SYSTEMS = """
+import pytest
+from pytest_ragcheck import RagAnswer, RagClient
+
+def answer(query, top_k):
+    return {"answer": "30 days", "contexts": [f"passage {number}" for number in range(top_k)]}
+
+class Own:
+    async def ask(self, question):
+        return RagAnswer(text="30 days", contexts=("passage",) * question.top_k)
+
+class OwnNumber:
+    top_k = 3
+
+    async def ask(self, question):
+        return RagAnswer(text="30 days", contexts=("passage",) * min(question.top_k, 3))
+
+@pytest.fixture(scope="session")
+def rag_client(rag_settings):
+    return CLIENT
+"""
+
+
+@pytest.mark.parametrize(
+    ("client", "number"),
+    [
+        ("answer", 10),
+        ("RagClient.from_callable(answer)", 10),
+        ("RagClient.from_callable(answer, top_k=3)", 3),
+        ("RagClient(URL)", 10),
+        ("RagClient(URL, top_k=3)", 3),
+        ("RagClient.from_settings(rag_settings, url=URL)", 10),
+        ("Own()", 10),
+        ("OwnNumber()", 3),
+    ],
+)
+def test_the_recorded_number_of_contexts_is_the_number_asked_for(project: Project, client: str, number: int) -> None:
+    def answering(connection: socket.socket, request: Request) -> bool:
+        reply = json_reply({"answer": "30 days", "contexts": ["passage"] * request.json["top_k"]})
+        return reply(connection, request)
+
+    gold = "question: How long?, gold_passages: {text: passage 1}"
+    for folder in ("plain", "seven"):
+        rows = f"- {{id: {folder}, {gold}}}\n- {{id: {folder}-two, top_k: 2, {gold}}}\n"
+        project.write(f"{folder}/refunds.rag.yaml", rows)
+    project.write("seven/conftest.py", SETTINGS_OF_FOLDER.format("top_k=7"))
+    with FakeEndpoint(answering) as endpoint:
+        project.write("conftest.py", SYSTEMS.replace("CLIENT", client.replace("URL", repr(endpoint.url))))
+        run = project.run("--rag-judge=none", "--rag-tier=retrieval", "-o", "rag_top_k=10")
+    rows_by_id = {row["question_id"]: row for row in run.predictions["predictions"]}
+    asked = {name: (row["top_k"], len(row["contexts"])) for name, row in rows_by_id.items()}
+    # A client with its own number has that in each folder.
+    of_folder = 7 if number == 10 and "from_settings" not in client else number
+    expected = {"plain": number, "plain-two": 2, "seven": of_folder, "seven-two": 2}
+    assert asked == {name: (top_k, top_k) for name, top_k in expected.items()}
+    assert rows_by_id["plain"]["thresholds"].keys() == {f"recall_at_{number}"}
+    recalls = [name for name in rows_by_id["plain"]["metrics"] if name.startswith("recall_at")]
+    assert recalls[-1] == f"recall_at_{number}"
 
 
 SETTINGS_OF_FOLDER = """

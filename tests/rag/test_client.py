@@ -29,10 +29,12 @@ def test_the_questions_own_top_k_wins_over_the_clients():
             await client.ask(question(top_k=9))
             await client.query("?")
             await client.query("?", top_k=2)
+        async with RagClient(url) as client:
+            await client.query("?")
 
     with FakeEndpoint(json_reply(GOOD)) as endpoint:
         asyncio.run(run(endpoint.url))
-    assert [request.json["top_k"] for request in endpoint.requests] == [3, 9, 3, 2]
+    assert [request.json["top_k"] for request in endpoint.requests] == [3, 9, 3, 2, 5]
     assert endpoint.requests[0].json["query"] == "What is the refund window?"
 
 

@@ -25,6 +25,7 @@ class AsksIngested:
         for upload in self._uploads.values():
             for dataset in upload.datasets:
                 self._names[dataset][upload.doc_id].append(upload.file_name)
+        self.top_k = getattr(client, "top_k", None)
         self.endpoint = endpoint_name(client)
         self.lacks_documents = ingested.is_refused
         """True if the system takes or reads no further documents."""
