@@ -84,6 +84,9 @@ class Setting:
 
     default_text: str = ""
 
+    whole_run: bool | tuple[str, ...] = False
+    """True if it holds for the whole run, so that a folder cannot change it; or the words that a folder cannot add."""
+
     def __post_init__(self) -> None:
         if self.default is None and self.kind in ("words", "lines"):
             object.__setattr__(self, "default", self.collect(()))
@@ -147,9 +150,9 @@ TABLE: tuple[Setting, ...] = (
     _endpoint(name="rag_identities", read=read_identity, collect=as_identities, kind="lines"),
     _endpoint(name="rag_top_k", default=5, read=read_count),
     _endpoint(name="rag_timeout", field="timeout_seconds", default=60.0, read=read_seconds),
-    _endpoint(name="rag_concurrency", default=8, read=read_count, metavar="NUMBER"),
-    _endpoint(name="rag_delay", field="delay_seconds", default=0.0, read=read_delay),
-    _endpoint(name="rag_retries", default=2, read=read_number),
+    _endpoint(name="rag_concurrency", default=8, read=read_count, metavar="NUMBER", whole_run=True),
+    _endpoint(name="rag_delay", field="delay_seconds", default=0.0, read=read_delay, whole_run=True),
+    _endpoint(name="rag_retries", default=2, read=read_number, whole_run=True),
     _judge(
         name="rag_judge",
         field="name",
@@ -163,10 +166,10 @@ TABLE: tuple[Setting, ...] = (
     _judge(name="rag_judge_headers", read=read_header, collect=as_mapping, kind="lines"),
     _judge(name="rag_judge_parameters", default=MappingProxyType({}), read=read_parameters),
     _judge(name="rag_judge_prompt", default="en", read=read_name),
-    _judge(name="rag_judge_concurrency", default_text="as rag_concurrency", read=read_count),
+    _judge(name="rag_judge_concurrency", default_text="as rag_concurrency", read=read_count, whole_run=True),
     _judge(name="rag_judge_repeats", default=1, read=read_count),
     _judge(name="rag_judge_price", read=read_price),
-    _judge(name="rag_calibration", field="calibrations", read=read_path, kind="lines"),
+    _judge(name="rag_calibration", field="calibrations", read=read_path, kind="lines", whole_run=True),
     _judge(name="rag_embedding_model", read=read_embedding_model, environment="RAGCHECK_EMBEDDING_MODEL"),
     _gate(name="rag_threshold", default=0.7, read=read_fraction, metavar="NUMBER"),
     _gate(
@@ -190,6 +193,7 @@ TABLE: tuple[Setting, ...] = (
         default_text="ragcheck-baseline.json in the rootdir, if it exists",
         read=read_baseline_place,
         metavar="PREDICTIONS",
+        whole_run=True,
     ),
     _gate(
         name="rag_gate",
@@ -198,14 +202,21 @@ TABLE: tuple[Setting, ...] = (
         default_text="confirmed with a baseline, each without",
         read=read_gate,
         metavar="GATE",
+        whole_run=True,
     ),
-    _gate(name="rag_false_alarms", default=0.01, read=read_chance),
-    _gate(name="rag_baseline_allow", field="baseline_allows", read=read_difference, kind="words"),
-    _run(name="rag_tier", default="end_to_end", read=read_tier, metavar="TIER"),
-    _switch(name="rag_ingest"),
+    _gate(name="rag_false_alarms", default=0.01, read=read_chance, whole_run=True),
+    _gate(name="rag_baseline_allow", field="baseline_allows", read=read_difference, kind="words", whole_run=True),
+    _run(name="rag_tier", default="end_to_end", read=read_tier, metavar="TIER", whole_run=True),
+    _switch(name="rag_ingest", whole_run=True),
     _run(name="rag_repeats", default=1, read=read_count),
     _switch(name="rag_require_endpoint"),
-    _run(name="rag_disable", field="disabled", read=read_step, kind="words"),
+    _run(
+        name="rag_disable",
+        field="disabled",
+        read=read_step,
+        kind="words",
+        whole_run=("cleanup", "cleanup-on-failure"),
+    ),
     _run(
         name="rag_metrics",
         field="metric_groups",
@@ -215,21 +226,22 @@ TABLE: tuple[Setting, ...] = (
         kind="words",
     ),
     _run(name="rag_weights", default=DEFAULT_WEIGHTS, read=read_weight, collect=as_mapping, kind="words"),
-    _run(name="rag_question_files", read=read_name, kind="words"),
+    _run(name="rag_question_files", read=read_name, kind="words", whole_run=True),
     _run(
         name="rag_dataset",
         field="datasets",
         read=read_dataset,
         metavar="NAME[:SUBSET][@SPLIT][=PATH]",
         kind="words",
+        whole_run=True,
     ),
-    _run(name="rag_samples", read=read_sample, metavar="NUMBER[@SEED]"),
-    _run(name="rag_shard", read=read_shard, metavar="I/N"),
-    _switch(name="rag_resume"),
-    _run(name="rag_replay", read=read_path, metavar="PREDICTIONS"),
-    _switch(name="rag_dry_run"),
-    _run(name="rag_max_cost", field="max_cost_usd", read=read_usd, metavar="USD"),
-    _run(name="rag_output", default=Path("ragcheck-results"), read=read_path, metavar="FOLDER"),
-    _run(name="rag_agent", default="rag", read=read_name, metavar="NAME"),
-    _run(name="rag_report", field="reports", read=read_report, metavar="FILE", kind="words"),
+    _run(name="rag_samples", read=read_sample, metavar="NUMBER[@SEED]", whole_run=True),
+    _run(name="rag_shard", read=read_shard, metavar="I/N", whole_run=True),
+    _switch(name="rag_resume", whole_run=True),
+    _run(name="rag_replay", read=read_path, metavar="PREDICTIONS", whole_run=True),
+    _switch(name="rag_dry_run", whole_run=True),
+    _run(name="rag_max_cost", field="max_cost_usd", read=read_usd, metavar="USD", whole_run=True),
+    _run(name="rag_output", default=Path("ragcheck-results"), read=read_path, metavar="FOLDER", whole_run=True),
+    _run(name="rag_agent", default="rag", read=read_name, metavar="NAME", whole_run=True),
+    _run(name="rag_report", field="reports", read=read_report, metavar="FILE", kind="words", whole_run=True),
 )

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from pytest_ragcheck.config.readers import STEPS
+from pytest_ragcheck.config.table import TABLE
 from pytest_ragcheck.plugin import __all__ as fixtures
 from pytest_ragcheck.plugin.asking.rag_check import RagCheck
 from pytest_ragcheck.verdict.record import Record
@@ -53,6 +55,16 @@ def test_the_example_does_what_the_page_says(section: str, reader: Callable[...,
         ran = someone.run("pytest --rag-judge=offline")
     assert PRINTED[section] in ran.output
     assert ran.status == (1 if section == "rag_settings" else 0)
+
+
+def test_the_settings_of_a_folder_are_listed() -> None:
+    (sentence,) = re.findall(r"^It may change (.+)\.$", PAGE, re.MULTILINE)
+    settings, _, words = sentence.partition(" with ")
+    listed = re.findall(r"`(\w+)`", settings)
+    assert sorted(listed) == sorted(each.keyword for each in TABLE if each.whole_run is not True)
+    (disable,) = [each for each in TABLE if each.keyword == "disable"]
+    assert isinstance(disable.whole_run, tuple)
+    assert {*re.findall(r"`(\w+)`", words)} == {*STEPS}.difference(disable.whole_run)
 
 
 def test_every_fixture_has_its_section() -> None:

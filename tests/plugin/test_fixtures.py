@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from pytest_ragcheck.config.table import TABLE
 from tests.canned import bad, good
 from tests.harness import three_ways, two_ways
 from tests.servers.fake_endpoint import FakeEndpoint, json_reply
@@ -278,6 +279,68 @@ import pytest
 def rag_settings(rag_settings):
     return rag_settings.replace({})
 """
+
+
+OF_THE_WHOLE_RUN = {
+    "concurrency": "1",
+    "delay": "0.1",
+    "retries": "0",
+    "judge_concurrency": "1",
+    "calibration": "'agreements.json'",
+    "baseline": "'old.json'",
+    "gate": "'rate:0.5'",
+    "false_alarms": "0.5",
+    "baseline_allow": "'other-settings'",
+    "tier": "'retrieval'",
+    "ingest": "True",
+    "disable": "'prefetch cleanup'",
+    "question_files": "'*.csv'",
+    "dataset": "'squad_v2'",
+    "samples": "1",
+    "shard": "'1/2'",
+    "resume": "True",
+    "replay": "'old.json'",
+    "dry_run": "True",
+    "max_cost": "0.01",
+    "output": "'elsewhere'",
+    "agent": "'other'",
+    "report": "'page.html'",
+}
+
+
+def test_an_override_that_changes_a_setting_of_the_whole_run_is_an_error_of_its_folder(project: Project) -> None:
+    assert {setting.keyword for setting in TABLE if setting.whole_run} == OF_THE_WHOLE_RUN.keys()
+    changes = {name: f"{name}={value}" for name, value in OF_THE_WHOLE_RUN.items()}
+    changes["two"] = "delay=1, threshold=0.1, dry_run=True"
+    fine = "threshold=0.9, concurrency=8, output='ragcheck-results', disable='cache'"
+    for folder, arguments in (("a-fine", fine), *changes.items()):
+        project.ask(good(folder, expected_answer="30 days"), file=f"{folder}/refunds.rag.yaml")
+        project.write(f"{folder}/conftest.py", SETTINGS_OF_FOLDER.format(arguments))
+    made = SETTINGS_OF_FOLDER.format("").replace("rag_settings.replace", "pytest_ragcheck.Settings.of")
+    project.write("z/conftest.py", f"import pytest_ragcheck\n{made}")
+    project.ask(good("z"), file="z/refunds.rag.yaml")
+    run = project.run()
+    errors = {name: error.removeprefix("Failed: ") for name, (_, error) in run.errors_by_id.items()}
+    assert errors.keys() == changes.keys()
+    for name in OF_THE_WHOLE_RUN:
+        assert errors[name] == (
+            f"rag_settings: an override changes {name}, which holds for the whole run; "
+            f"set rag_{name} in the ini file or on the command line."
+        )
+    assert errors["two"] == (
+        "rag_settings: an override changes delay and dry_run, which hold for the whole run; "
+        "set rag_delay and rag_dry_run in the ini file or on the command line."
+    )
+    assert run.counts["pass"] == 2
+
+
+def test_a_folder_may_switch_prefetching_off(project: Project) -> None:
+    for folder in ("ahead", "demand"):
+        project.ask(good(f"{folder}-1"), good(f"{folder}-2"), file=f"{folder}/refunds.rag.yaml")
+    project.write("demand/conftest.py", SETTINGS_OF_FOLDER.format("disable='prefetch'"))
+    run = project.run()
+    assert run.outcomes == {"passed": 4}
+    assert run.summary["on_demand"] == {"prefetch is disabled (rag_disable)": 2}
 
 
 @two_ways

@@ -94,6 +94,19 @@ def test_parameters_and_headers_of_the_judge_are_sent_recorded_and_part_of_the_k
     assert len(judge.requests) == before + 3
 
 
+def test_a_folder_may_leave_the_cache_out(project: Project, run: Callable[..., Run], judge: OpenAIServer) -> None:
+    project.write("other/one.rag.yaml", "- {id: other, question: How long?, expected_answer: 30 days}\n")
+    project.write(
+        "other/conftest.py",
+        "import pytest\n\n@pytest.fixture(scope='session')\ndef rag_settings(rag_settings):\n"
+        "    return rag_settings.replace(disable='cache preflight')\n",
+    )
+    run()
+    assert len(judge.requests) == 4
+    again = run()
+    assert (len(judge.requests), again.summary["n_verdicts_from_cache"]) == (5, 3)
+
+
 def test_a_cache_folder_that_cannot_be_made_is_said_once_and_the_run_goes_on(
     project: Project, run: Callable[..., Run]
 ) -> None:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_ragcheck.config.resolve import resolved
 from pytest_ragcheck.config.settings import Settings
+from pytest_ragcheck.config.table import TABLE
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.judging.checked_judgement import as_judge
 from pytest_ragcheck.judging.judge_choice import choose_judge
@@ -19,6 +22,7 @@ from pytest_ragcheck.plugin.asking.session_loop import client_of_url, close_in_l
 from pytest_ragcheck.plugin.collecting.overrides import is_overridden
 from pytest_ragcheck.plugin.collecting.preconditions import NO_ENDPOINT, NO_JUDGE
 from pytest_ragcheck.plugin.collecting.question_items import question_of
+from pytest_ragcheck.plugin.configuration import settings_of
 from pytest_ragcheck.plugin.question_files import calls_rag_check
 from pytest_ragcheck.plugin.run_state import RUN, run_of
 from pytest_ragcheck.plugin.workers.worker_info import worker_info
@@ -29,6 +33,10 @@ if TYPE_CHECKING:
 
 _JUDGES: pytest.StashKey[list[tuple[tuple[Any, ...], Judge | None]]] = pytest.StashKey()
 """The judges of the session, by the settings that choose them."""
+
+_WHOLE_RUN = tuple(setting for setting in TABLE if setting.whole_run)
+
+_of_whole_run: Callable[[Settings], tuple[Any, ...]] = attrgetter(*[setting.path for setting in _WHOLE_RUN])
 
 _FOLDER = "ragcheck"
 """The verdict cache is in pytest's own cache, so that `--cache-clear` clears it."""
@@ -45,6 +53,7 @@ def backends_of(
     """
     _check(settings)
     config = request.config
+    _check_whole_run(settings, config)
     with usage_errors_as_failures():
         check_installed(settings)  # overridden settings may need a package that is not installed
     is_default = is_client_of_url(config, client) or (client is None and not is_overridden(config, "rag_client"))
@@ -105,7 +114,7 @@ def default_judge(request: pytest.FixtureRequest, settings: Settings) -> Judge |
 
 
 def _choice(settings: Settings) -> tuple[Any, ...]:
-    return settings.judge, settings.endpoint, settings.needs_judge
+    return settings.judge, settings.endpoint, settings.needs_judge, "cache" in settings.run.disabled
 
 
 def _check(given: Any) -> None:
@@ -115,6 +124,31 @@ def _check(given: Any) -> None:
             "Return the settings that it changes, such as rag_settings.replace(threshold=0.9).",
             pytrace=False,
         )
+
+
+def _check_whole_run(settings: Settings, config: pytest.Config) -> None:
+    # Not in the fixtures of session scope, whose failure would hold for all folders.
+    own, of_run = _of_whole_run(settings), _of_whole_run(settings_of(config))
+    if own == of_run:
+        return
+    changed = [
+        setting
+        for setting, value, wanted in zip(_WHOLE_RUN, own, of_run, strict=True)
+        if _is_changed(setting.whole_run, resolved(config.rootpath, value), wanted)
+    ]
+    if changed:
+        keywords = " and ".join(setting.keyword for setting in changed)
+        pytest.fail(
+            f"rag_settings: an override changes {keywords}, which {'hold' if changed[1:] else 'holds'} for the whole "
+            f"run; set {' and '.join(setting.name for setting in changed)} in the ini file or on the command line.",
+            pytrace=False,
+        )
+
+
+def _is_changed(words: bool | tuple[str, ...], value: Any, of_run: Any) -> bool:
+    if isinstance(words, tuple):
+        return not {*value}.difference(of_run).isdisjoint(words)
+    return bool(value != of_run)
 
 
 def _asks_for_answers(session: pytest.Session) -> bool:

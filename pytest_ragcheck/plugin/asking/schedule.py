@@ -146,7 +146,12 @@ class Schedule:
         if planned is None or planned.question != question:
             return Step(on_demand=self._on_demand.get(item.nodeid, AGAIN))
         begin: tuple[tuple[str, Question], ...] = ()
-        if planned.home not in self._begun and backends.are_lasting(self._fixtures.values, judged=question.is_answered):
+        off = "prefetch" in backends.settings.run.disabled
+        if (
+            planned.home not in self._begun
+            and not off
+            and backends.are_lasting(self._fixtures.values, judged=question.is_answered)
+        ):
             self._begun[planned.home] = (backends, digest := backends.digest)
             same = [planned, *(each for each in self._ahead.values() if each.home == planned.home)]
             if self._fixtures.in_last_item:
@@ -157,7 +162,7 @@ class Schedule:
                 each.key = store_key(each.question, digest)
             begin = tuple((each.key, each.question) for each in by_conversation(same))
         if planned.home not in self._begun:
-            return Step(on_demand=NARROW)
+            return Step(on_demand=SWITCHED_OFF if off else NARROW)
         begun, digest = self._begun[planned.home]
         key = planned.key or store_key(question, digest)
         return Step(key=key, begin=begin, on_demand="" if begun.same_as(backends) else OTHER_BACKENDS)
