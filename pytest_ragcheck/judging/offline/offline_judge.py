@@ -51,7 +51,7 @@ class OfflineJudge:
     much of an acceptable answer it contains. Neither understands the text.
     """
 
-    identity: ClassVar[JudgeIdentity] = JudgeIdentity(kind="offline", prompt_version="offline-19")
+    identity: ClassVar[JudgeIdentity] = JudgeIdentity(kind="offline", prompt_version="offline-20")
 
     def __init__(self) -> None:
         self._terms = TermDictionary()

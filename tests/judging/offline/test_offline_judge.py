@@ -21,6 +21,8 @@ REFUNDS = (
     "Shipping takes 45 days to Australia.",
 )
 
+FLIGHTS = tuple(f"Flight LH{1000 + n} from Munich to Berlin costs {90 + 7 * n} EUR." for n in range(12))
+
 
 def judged(
     answer: str,
@@ -46,7 +48,7 @@ def calibrated(raw: float, line: float) -> float:
 
 
 def test_the_judge_says_who_it_is():
-    assert OfflineJudge.identity == JudgeIdentity(kind="offline", prompt_version="offline-19")
+    assert OfflineJudge.identity == JudgeIdentity(kind="offline", prompt_version="offline-20")
 
 
 @pytest.mark.parametrize("answer", ["30 days", "Thirty days.", "30d", "You can ask within 30 days."])
@@ -405,6 +407,22 @@ class TestGroundedness:
     )
     def test_a_number_that_is_only_written_otherwise_is_right(self, answer: str, context: str):
         assert judged(answer, contexts=(context,), question="?").groundedness == 1.0
+
+    @pytest.mark.parametrize("line", FLIGHTS)
+    @pytest.mark.parametrize("contexts", [("\n".join(FLIGHTS),), FLIGHTS])
+    def test_each_of_many_similar_lines_is_right(self, line: str, contexts: tuple[str, ...]):
+        assert judged(line, contexts=contexts).groundedness == 1.0
+        assert judged(line.replace("from Munich ", ""), contexts=contexts).groundedness == 1.0
+
+    @pytest.mark.parametrize("n_lines", [2, 8, 12])
+    def test_the_numbers_of_two_similar_lines_do_not_make_one(self, n_lines: int):
+        judgement = judged("Flight LH1001 from Munich to Berlin costs 90 EUR.", contexts=FLIGHTS[:n_lines])
+        assert judgement.groundedness == 0.6
+        assert judgement.error_message.startswith("the contexts have 97 and not 90 in ")
+
+    def test_similar_lines_about_others_contradict_nothing(self):
+        lines = tuple(f"Dogs are {'not ' * (zone != 11)}allowed in zone {zone}." for zone in range(14))
+        assert judged("Dogs are allowed in zone 11.", contexts=lines).groundedness == 1.0
 
     def test_a_dot_may_be_a_separator_of_thousands(self):
         judgement = judged("It costs 1.500 euros.", contexts=("It costs 1,500 euros.",), question="?")

@@ -6,7 +6,7 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from functools import reduce
-from itertools import compress, count, islice, pairwise, repeat
+from itertools import compress, count, pairwise, repeat
 from operator import ge, lshift, or_
 
 from pytest_ragcheck.judging.offline.grounding.read_context import ContextSentence, ReadContext
@@ -125,8 +125,14 @@ class ContextIndex:
     def _present(self) -> int:
         return reduce(or_, self._windows, 0)
 
-    def nearest(self, sought: int, size: int, *, share: float = NEAR_COPY, apart: float = _AS_NEAR) -> list[list[str]]:
-        """The nearest sentences with at least *share* of a claim's *size* terms, which have the bits *sought*."""
+    def nearest(
+        self, sought: int, size: int, *, claim: int = 0, share: float = NEAR_COPY, apart: float = _AS_NEAR
+    ) -> list[list[str]]:
+        """
+        The nearest sentences with at least *share* of *size* terms, which have the bits *sought*.
+
+        Of too many, such as the lines of a price list, those with most of the bits of the whole *claim* are returned.
+        """
         enough = share * size
         if not sought or (sought & self._present).bit_count() < enough:
             return []
@@ -139,8 +145,12 @@ class ContextIndex:
         if top < enough:
             return []
         least = max(top - apart * size, 1)
-        nearest = compress(sentences, map(least.__le__, counts))
-        return [each.terms for each in islice(nearest, _MOST_NEAREST) if not each.is_long]
+        places = list(compress(count(), map(least.__le__, counts)))
+        if len(places) > _MOST_NEAREST:
+            ranks = list(map(int.bit_count, map(claim.__and__, bits)))
+            places.sort(key=ranks.__getitem__, reverse=True)
+        nearest = map(sentences.__getitem__, places[:_MOST_NEAREST])
+        return [each.terms for each in nearest if not each.is_long]
 
 
 def _n_pieces(terms: Sequence[object]) -> int:

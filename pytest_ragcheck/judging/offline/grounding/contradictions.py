@@ -49,7 +49,7 @@ class Contradictions:
                 bits &= specific
             least = max(_LEAST_REPEATED, NEAR_COPY * bits.bit_count())
             if any((each & bits).bit_count() >= least for each in denying):
-                nearest = self._index.nearest(bits, bits.bit_count(), apart=0)
+                nearest = self._index.nearest(bits, bits.bit_count(), claim=claimed, apart=0)
                 if not nearest:
                     continue
                 own = own or polarity(claim, WITHOUT_POLARITY)
@@ -59,9 +59,9 @@ class Contradictions:
         repeated = [bits for bits in nearby if not bits & ~claimed]
         if not repeated or IF in claim or not (denies or any(self._foci_of(bits) & claimed for bits in opposing)):
             return False
-        return self._repeats_with_other_polarity(claim, repeated)
+        return self._repeats_with_other_polarity(claim, claimed, repeated)
 
-    def _repeats_with_other_polarity(self, claim: Sequence[str], sought: Sequence[int]) -> bool:
+    def _repeats_with_other_polarity(self, claim: Sequence[str], claimed: int, sought: Sequence[int]) -> bool:
         # True if a part of *claim* repeats a sentence with bits of *sought*, but in the opposite polarity.
         by_bits = self._by_bits if NOT in claim else self._signed
         repeated = (by_bits[bits] for bits in sought if bits in by_bits)
@@ -74,7 +74,8 @@ class Contradictions:
             is_repeated = len(plain) >= _LEAST_REPEATED and plain <= self._index.wanted.intersection(claim)
             part = _part_with(claim, plain) if is_repeated else ()
             if part and (NOT in part) is not has_not:
-                nearest = self._index.nearest(self._index.bits_of(plain), len(plain), share=1.0, apart=0)
+                bits = self._index.bits_of(plain)
+                nearest = self._index.nearest(bits, len(plain), claim=claimed, share=1.0, apart=0)
                 if _all_oppose(nearest, claim, polarity(part, WITHOUT_POLARITY), about=plain):
                     return True
         return False

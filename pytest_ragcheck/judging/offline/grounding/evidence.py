@@ -83,12 +83,15 @@ class Evidence:
     def contradicted_number(self, claim: Sequence[str]) -> tuple[str, str] | None:
         """A number of *claim*, and the one that the nearest sentences have between the same neighbours; or None."""
         numbers = numbers_in(claim)
-        content = frozenset(content_of(claim)).difference(numbers)
-        nearest = self.index.nearest(self.index.bits_of(content), len(content))
+        content = frozenset(content_of(claim))
+        words, bits_of = content.difference(numbers), self.index.bits_of
+        nearest = self.index.nearest(bits_of(words), len(words), claim=bits_of(content))
         if not nearest:
             return None
         have = set(chain.from_iterable(nearest))
         absent = {number for number in numbers if have.isdisjoint((number, other_reading(number)))}
+        if not absent and len(numbers) > 1:
+            absent, nearest = _number_of_another(content, numbers, nearest)
         if not absent:
             return None
         frames = {(before, after): term for before, term, after in _in_frames(claim) if term in absent}
@@ -110,7 +113,7 @@ class Evidence:
             return ChangedDetail(terms=[date])
         if (item := added_item(claim, self.known)) and item[0] in self._wanted:
             return ChangedDetail(terms=item, is_list=True)
-        if terms := self._other_agent(claim, content):
+        if terms := self._other_agent(claim, bits):
             return ChangedDetail(terms=terms)
         if not near_copy:
             return None
@@ -119,15 +122,15 @@ class Evidence:
         own = plain - self._asked
         nearest = self._near_copies(bits)
         if not nearest and len(own) >= _LEAST_OF_A_COPY:
-            nearest = self._near_copies(self.index.bits_of(own))
+            nearest = self._near_copies(self.index.bits_of(own), claim=bits)
         for sentence in nearest:
             change = changed_detail(claim, sentence, lambda run: self._has_run_elsewhere(run, plain))
             if change is None:
                 return None
         return change
 
-    def _near_copies(self, sought: int) -> list[list[str]]:
-        return self.index.nearest(sought, sought.bit_count(), share=_COPY, apart=0.0)
+    def _near_copies(self, sought: int, *, claim: int = 0) -> list[list[str]]:
+        return self.index.nearest(sought, sought.bit_count(), claim=claim, share=_COPY, apart=0.0)
 
     def swapped_noun(self, text: str) -> ChangedDetail | None:
         """The noun of the sentence *text* that is swapped with another one in the contexts; None without one."""
@@ -146,13 +149,13 @@ class Evidence:
                     return ChangedDetail(terms=[noun])
         return None
 
-    def _other_agent(self, claim: Sequence[str], content: Sequence[str]) -> Sequence[str]:
+    def _other_agent(self, claim: Sequence[str], bits: int) -> Sequence[str]:
         # The agent of *claim* ("paid by the tenant"), if the contexts name only others; else empty.
         for action, agent in agents(claim):
             if agent[0] in self.known and not self._asked.issuperset(agent):
                 known = [
                     others
-                    for sentence in self._near_copies(self.index.bits_of(frozenset(content).difference(agent)))
+                    for sentence in self._near_copies(bits & ~self.index.bits_of(agent), claim=bits)
                     for other_action, others in agents(sentence)
                     if other_action == action
                 ]
@@ -190,6 +193,19 @@ def is_verbatim(sentence: str, contexts: Sequence[str]) -> bool:
         if start > 0 and re.search(rf"(?<![^\W_]){re.escape(sentence)}", context):
             return True
     return False
+
+
+def _number_of_another(
+    content: frozenset[str], numbers: Sequence[str], nearest: list[list[str]]
+) -> tuple[set[str], list[list[str]]]:
+    # The number that is all of *content* a sentence lacks, and the sentence, unless one has all *numbers*: a claim with
+    # numbers of two lines of a table.
+    if not any(map(set(numbers).issubset, nearest)):
+        for number in reversed(numbers):
+            for sentence in nearest:
+                if content.difference(sentence) == {number} and other_reading(number) not in sentence:
+                    return {number}, [sentence]
+    return set(), []
 
 
 def _mail_addresses(text: str) -> set[str]:
