@@ -51,10 +51,10 @@ def found_gold(question: Question, answer: RagAnswer) -> tuple[frozenset[str], .
     The gold passages that each context contains, as in `gold_keys`; mostly one or none.
 
     Passages without a text, and passages that the run uploaded as documents, are found by their document ids. Any other
-    passage is found by its text, since several passages may be of one document. Case, accents, punctuation and white
-    space do not matter. A context contains a passage if it is the passage, a part of it with `CHUNK_WORDS` words or
-    more, or a text with the whole passage. A chunk that was cut elsewhere contains the passage if half of the passage's
-    words, and at least `CHUNK_WORDS`, occur in the chunk in a row, unless their ids name other documents.
+    passage is found by its text, since several passages may be of one document. Case, accents, punctuation, white space
+    and HTML tags do not matter. A context contains a passage if it is the passage, a part of it with `CHUNK_WORDS`
+    words or more, or a text with the whole passage. A chunk that was cut elsewhere contains the passage if half of the
+    passage's words, and at least `CHUNK_WORDS`, occur in the chunk in a row, unless their ids name other documents.
     """
     if not question.gold_passages:
         return tuple(frozenset[str]() for _ in answer.contexts)

@@ -41,7 +41,7 @@ _AFTER = (
 """By the start or the end of a text, a condition on the text around it."""
 
 _JOINT = re.compile("(?<=[^\0-\u0dff])(?!$)|(?<!^)(?=[^\0-\u0dff])")
-_MARKUP = r"(?:[*_`]|</?\w+>)*"
+_MARKUP = r"(?:[*_`]|</?\w+(?: [^<>]*)?>)*"
 _ALIKE: dict[int, int | str | None] = {
     **{each: unicodedata.normalize("NFKC", chr(each)) for each in (*range(0x2080, 0x208A), *range(0xFB00, 0xFFEF))},
     **str.maketrans("\u2010\u2011\u2012\u2013\u2212\u2018\u2019\u02bc\u201c\u201d\u201e«»", '-----\'\'\'"""""'),
@@ -102,7 +102,7 @@ def compile_mention(mention: str) -> re.Pattern[str]:
         return _compile_regex(mention, regex["pattern"], regex["flags"])
     text = " ".join(searched(mention).split())
     # In scripts without spaces, Markdown emphasises parts of words: **30**日.
-    body = rf"{_MARKUP}\s+{_MARKUP}".join(_JOINT.sub(r"(?:\*\*)?", re.escape(word)) for word in text.split())
+    body = rf"{_MARKUP}\s+{_MARKUP}".join(_JOINT.sub(r"(?:\*\*|</?[a-z]+>)?", re.escape(word)) for word in text.split())
     before = "".join(border for start, border in _BEFORE if re.match(start, text))
     after = "".join(border for end, border in _AFTER if re.search(end, text))
     return re.compile(f"(?-i:{before}){body}(?-i:{after})", re.IGNORECASE)

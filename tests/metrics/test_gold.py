@@ -26,6 +26,7 @@ def holds(context: str, passage: str = TEXT) -> bool:
         "Refunds were possible until 2019. Shipping is not refunded; gift cards are.",
         "Chapter 3. Refunds are possible within 30 days. Shipping costs extra.",
         f"Chapter 3. {TEXT} Chapter 4.",
+        "<p>Refunds are possible within <b>30</b> days.</p><ul><li>Shipping is <em>not</em> refunded;</li></ul>",
     ],
 )
 def test_the_passage_a_chunk_of_it_and_a_piece_that_has_it_whole_hold_it(context: str) -> None:
@@ -61,6 +62,11 @@ def test_scripts_without_blanks_and_with_marks_are_matched_too() -> None:
     assert holds("返品について。返品は30日以内に可能です。送料は返金されません。", "返品は30日以内に可能です")
     assert holds("Возврат возможен в течение 30 дней", "«Возврат возможен в течение 30 дней»")
     assert holds("Ｃａｆé très agréable à Paris", "café très agréable à Paris")
+
+
+def test_a_passage_may_have_html_tags() -> None:
+    assert holds(TEXT, "<p>Refunds are possible within&nbsp;<b>30</b>&nbsp;days.<br>Shipping is not refunded;</p>")
+    assert not holds("Refunds for Lists of int are possible", "Refunds for List<int> are possible")
 
 
 def test_a_passage_without_words_is_found_nowhere() -> None:

@@ -60,6 +60,8 @@ if TYPE_CHECKING:
         ("C#", "in C# or C++"),
         ("AT&T", "by AT&amp;T"),
         ("30 days", "<b>30</b>&nbsp;days"),
+        ("30 days", '30 <b class="c">days</b>'),
+        ("30天", "在<b>30</b>天内"),
         ("top_k", r"set top\_k to 5"),
         ("office", "the o\ufb03ce"),
         ("H2O", "H\u2082O"),

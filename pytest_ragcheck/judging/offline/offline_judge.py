@@ -18,6 +18,7 @@ from pytest_ragcheck.judging.offline.grounding.evidence import is_verbatim
 from pytest_ragcheck.judging.offline.grounding.groundedness import PASS_LINE, Groundedness, groundedness
 from pytest_ragcheck.judging.offline.grounding.read_context import ContextCache
 from pytest_ragcheck.judging.offline.refusals import Sentence, SentenceCache, is_refusal
+from pytest_ragcheck.judging.offline.words.html_tags import blank_tags, links_in
 from pytest_ragcheck.judging.offline.words.normalized_text import beginning
 from pytest_ragcheck.judging.offline.words.terms import STOP_WORDS, TermDictionary, numbers_in
 from pytest_ragcheck.questions.question import Question
@@ -72,6 +73,7 @@ class OfflineJudge:
         answered = text
         if MAY_CITE.search(text):
             text = cited_answer(answer if text is answer.text else replace(answer, text=text)).marked.blanked(text)
+        text = blank_tags(text)
         cache = SentenceCache(answered, text)
         if question.answerable and question.acceptable_answers:
             # Correctness parses the whole answer anyway, which usually rules out a refusal.
@@ -139,7 +141,8 @@ class OfflineJudge:
         )
         if grounded.is_long or not (denies or agrees):
             return grounded
-        if all(is_verbatim(each.plain, contexts) for each in grounded.sentences):
+        plain = [self._passages[context].text for context in contexts]
+        if all(is_verbatim(each.plain, plain) for each in grounded.sentences):
             return grounded  # verbatim, though perhaps about something else
         expected = groundedness(
             recall.expected,
@@ -193,8 +196,10 @@ class OfflineJudge:
         if not acceptable:
             return None, "", None
         # An expected address may be that of a link, which the text lacks.
-        linking = [sentence for sentence in cache.sentences if "](" in sentence]
-        is_linked = any(f"]({each})" in sentence for sentence in linking for each in acceptable)
+        linking = [sentence for sentence in cache.sentences if "](" in sentence or "<a" in sentence]
+        is_linked = any(
+            f"]({each})" in sentence or each in links_in(sentence) for sentence in linking for each in acceptable
+        )
         if is_linked or (abstained and any(map(_declines, acceptable))):
             return 1.0, "", None
         claims = _without_refusals(cache.sentences) if abstained else text

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from itertools import filterfalse
 
+from pytest_ragcheck.judging.offline.words.html_tags import blank_tags, without_gaps
 from pytest_ragcheck.judging.offline.words.normalized_text import clause_words, listed, normalised
 from pytest_ragcheck.judging.offline.words.sentences import sentences
 from pytest_ragcheck.package_text import package_text
@@ -150,14 +151,15 @@ class SentenceCache(dict[str, Sentence]):
     """
     The parsed sentences of one answer, so that each is parsed once.
 
-    *read* is the text that is parsed: the answer with blanks for its citation markers.
+    *read* is the text that is parsed: the answer with blanks for its citation markers and HTML tags.
     """
 
     def __init__(self, answer: str, read: str | None = None) -> None:
         super().__init__()
         self.sentences: tuple[str, ...]
         """Verbatim, in order."""
-        if read is None or read == answer:
+        read = blank_tags(answer) if read is None else read
+        if read == answer:
             self.sentences = tuple(sentences(answer))
             return
         end = 0
@@ -167,7 +169,7 @@ class SentenceCache(dict[str, Sentence]):
             end = start + len(sentence)
             verbatim.append(answer[start:end])
             is_whole = sentence == read.strip()
-            self[verbatim[-1]] = Sentence(re.sub(" +(?=[ .,;:!?)。，、])", "", sentence), is_whole=is_whole)
+            self[verbatim[-1]] = Sentence(without_gaps(sentence), is_whole=is_whole)
         self.sentences = tuple(verbatim)
 
     def __missing__(self, sentence: str) -> Sentence:

@@ -97,9 +97,10 @@ class TestCorrectness:
         assert correctness >= 0.7
 
     @pytest.mark.parametrize(("page", "is_right"), [("signup", True), ("signup/old", False), ("login", False)])
-    def test_an_expected_address_may_be_that_of_a_link(self, page: str, is_right: bool):
+    @pytest.mark.parametrize("link", ["Register [here]({}).", '<p>Register <a href="{}">here</a>.</p>'])
+    def test_an_expected_address_may_be_that_of_a_link(self, link: str, page: str, is_right: bool):
         contexts = ("Register at https://portal.example/signup and log in at https://portal.example/login.",)
-        answer = f"Register [here](https://portal.example/{page})."
+        answer = link.format(f"https://portal.example/{page}")
         judgement = judged(answer, "https://portal.example/signup", contexts=contexts)
         assert ((judgement.answer_correctness or 0.0) >= 0.7) is is_right
 
@@ -452,6 +453,19 @@ class TestGroundedness:
     def test_the_words_of_a_link_claim_and_its_address_does_not(self):
         assert judged("A [receipt](https://a.example/2024/7) is needed.").groundedness == 1.0
         assert (judged("A [receipt](https://a.example/2024/7) of 99 EUR is needed.").groundedness or 0.0) < 0.7
+
+    def test_html_tags_are_not_read(self):
+        plain, html = "Refunds are possible within 30 days.", "<p>Refunds are possible within <b>30</b> days.</p>"
+        for answer, context in ((plain, html), (html, plain), (html, html)):
+            for expected in ("30 days", "<b>30</b> days"):
+                assert scores(judged(answer, expected, contexts=(context,))) == (1.0, 1.0)
+        wrong = judged("<ul><li>Within <b>45</b> days.</li><li>A receipt is needed.</li></ul>")
+        assert wrong.unsupported_claims == ("Within <b>45</b> days.",)
+        assert judged("<p>I don't know.</p>", "30 days").abstained
+
+    def test_the_addresses_of_html_links_are_known(self):
+        contexts = ('<p>Read <a href="https://a.example/refunds">more</a>.</p>',)
+        assert judged("Read more: https://a.example/refunds", contexts=contexts).groundedness == 1.0
 
     def test_a_footnote_and_a_list_of_sources_claim_nothing(self):
         assert judged("A receipt is needed.[^1]\n\n[^1]: policy, page 77").groundedness == 1.0

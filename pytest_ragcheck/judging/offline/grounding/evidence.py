@@ -26,10 +26,8 @@ _GERMAN = terms_of(WORDS["German"])
 
 
 class Evidence:
-    def __init__(
-        self, passages: Sequence[ReadContext], *, texts: Sequence[str], wanted: frozenset[str], asked: frozenset[str]
-    ) -> None:
-        self.texts = texts
+    def __init__(self, passages: Sequence[ReadContext], *, wanted: frozenset[str], asked: frozenset[str]) -> None:
+        self.texts = [passage.text for passage in passages]
         self._wanted = wanted
         self._asked = asked
         self._passages = passages

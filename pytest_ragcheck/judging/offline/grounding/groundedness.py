@@ -122,7 +122,7 @@ def groundedness(
     passages = list(map(contexts_read.__getitem__, contexts))
     compare_quantities(claims, question_terms, passages)
     wanted = frozenset[str]().union(*[claim.content for claim in claims])
-    evidence = Evidence(passages, texts=contexts, wanted=wanted, asked=asked)
+    evidence = Evidence(passages, wanted=wanted, asked=asked)
     measure(claims, evidence, Computation(answer, question_terms, passages, accepted, terms))
     size = sum([len(claim.content) for claim in claims])
     absence = sum([claim.absence for claim in claims])

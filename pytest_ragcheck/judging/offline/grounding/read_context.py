@@ -10,6 +10,7 @@ from pytest_ragcheck.judging.offline.negation import polarity
 from pytest_ragcheck.judging.offline.quantities.dates import DAY_NUMBERS
 from pytest_ragcheck.judging.offline.quantities.quantity import Quantity
 from pytest_ragcheck.judging.offline.quantities.quantity_reader import read_quantities
+from pytest_ragcheck.judging.offline.words.html_tags import links_in, without_tags
 from pytest_ragcheck.judging.offline.words.polarity_words import SIGNED
 from pytest_ragcheck.judging.offline.words.sentences import sentences
 from pytest_ragcheck.judging.offline.words.terms import END, WITHOUT_POLARITY, TermDictionary, numbers_in, term_of
@@ -42,7 +43,10 @@ class ReadContext:
     """A context, parsed once for all answers that are compared with it."""
 
     def __init__(self, text: str, terms: TermDictionary) -> None:
-        self.terms = terms.with_ends(text)
+        self.text = "\n".join((without_tags(text), *links_in(text)))
+        """Without HTML tags, with the addresses of its links at the end."""
+
+        self.terms = terms.with_ends(self.text)
         """In order, with `END` at the end of each sentence."""
 
         self.distinct = frozenset(self.terms)
@@ -50,7 +54,6 @@ class ReadContext:
             self.distinct = self.distinct.union(term_of(SHORT_WEEKDAYS[each]) for each in weekdays)
         self.numbers = numbers_in(self.distinct)
         self.numbers += (str(DAY_NUMBERS[each]) for each in self.distinct.intersection(DAY_NUMBERS))
-        self._text = text
 
     @lazy
     def sentence_ends(self) -> list[int]:
@@ -68,7 +71,7 @@ class ReadContext:
 
     @lazy
     def clauses(self) -> list[list[dict[str, str]]]:
-        return list(map(read_clauses, sentences(self._text)))
+        return list(map(read_clauses, sentences(self.text)))
 
     @lazy
     def quantities(self) -> list[Quantity]:

@@ -8,6 +8,7 @@ from html import unescape
 from itertools import chain
 
 from pytest_ragcheck.judging.offline.words.han_numbers import with_han_numbers_in_digits
+from pytest_ragcheck.judging.offline.words.html_tags import without_tags
 from pytest_ragcheck.judging.offline.words.word_lists import MONTH_NAMES, MONTHS_BY_WORD, WORDS
 
 UNSPACED = (
@@ -84,11 +85,13 @@ def listed(words: str) -> frozenset[str]:
 
 def normalised(text: str) -> str:
     """
-    *text* with case, accents, widths and apostrophes unified.
+    *text* without HTML tags, with case, accents, widths and apostrophes unified.
 
     "No one" becomes "nobody", "un'ora" "un ora", "No. 4" "number 4", "24/7" "24 hours a day", and 2024-05-01 a date in
     words.
     """
+    if "<" in text:
+        text = without_tags(text)
     if "](" in text:
         text = _LINK_TO_ITS_TEXT.sub(r"\2\1", text)
     if "M" in text:

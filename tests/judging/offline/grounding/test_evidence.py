@@ -11,7 +11,6 @@ def evidence(*contexts: str, wanted: str) -> Evidence:
     terms = TermDictionary()
     return Evidence(
         list(map(ContextCache(terms).__getitem__, contexts)),
-        texts=contexts,
         wanted=frozenset(terms.of(wanted)),
         asked=frozenset(),
     )
