@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from datetime import datetime, timezone
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -124,6 +125,7 @@ async def _checked_once(prepared: PreparedQuestion, dialogue: Dialogue | None, l
     try:
         known = () if prepared.is_recorded else prepared.settings.endpoint.identities
         asking = partial(ask, replace(asked, top_k=top_k), prepared.client, known)
+        asked_at = datetime.now(timezone.utc).isoformat(timespec="milliseconds")
         given = await limiters.timing.run(partial(limiters.asking.run, asking))
     except MeasurementError as error:
         clean = _with_clients_secrets(prepared).settings.redactor
@@ -143,6 +145,7 @@ async def _checked_once(prepared: PreparedQuestion, dialogue: Dialogue | None, l
         server_source_ids=answer.server_source_ids,
         latency_seconds=answer.latency_seconds,
         first_token_seconds=answer.first_token_seconds,
+        asked_at=asked_at if prepared.row is None else prepared.row.asked_at,
         top_k=top_k,
         cost=system_cost(given.extra),
     )

@@ -85,7 +85,7 @@ def run(*arguments: Any, **options: Any) -> Evaluation:
 def without_times(text: str) -> str:
     # A pytest run also names the test files that it would collect.
     text = re.sub(r'"reach": [^}]+}', "", text)
-    text = re.sub(r'"(timestamp|latency_\w+)": [^\n]+', r'"\1": 0', text)
+    text = re.sub(r'"(timestamp|latency_\w+|asked_at)": [^\n]+', r'"\1": 0', text)
     # The function is another one, of the same name.
     return re.sub(r"[\w/.-]*(?:test_evaluation|conftest)\.(?:answer|py:\d+)", "answer", text)
 

@@ -65,7 +65,7 @@ def _of_predictions(path: Path, name: str) -> Recording:
     mentions: dict[Key, str] = {}
     for part in ("predictions", "errors"):
         for fields in rows(document, part):
-            record = _record(fields, errored=part == "errors")
+            record = _record(fields, errored=part == "errors", ended=document.get("timestamp", ""))
             key = record.question.key
             if found.setdefault(key, record) is not record:
                 raise Unusable(f"{fields.place} is a second row of question {key[1]!r} of {key[0]!r}. {AS_WRITTEN}")
@@ -87,7 +87,7 @@ def _of_store(path: Path) -> list[Record]:
         raise Unusable(f"it is not a readable store ({error}). {_REMEDY}") from None
 
 
-def _record(fields: Fields, *, errored: bool) -> Record:
+def _record(fields: Fields, *, errored: bool, ended: str) -> Record:
     answered = not errored or "prediction" in fields.row
     judgement = fields.object_or_null("judgement")
     repeated = fields.row.get("repeated")
@@ -111,6 +111,7 @@ def _record(fields: Fields, *, errored: bool) -> Record:
         top_k=fields.whole_or_null("top_k"),
         latency_seconds=fields.number_or_null("latency_seconds"),
         first_token_seconds=fields.number_or_null("first_token_seconds"),
+        asked_at=fields.text_or_null("asked_at") or ended,
         scores=_scores(fields) if answered else {},
         reason=fields.text("message") if errored else fields.text("reason") if repeated else "",
         error_kind=fields.text("kind") if errored else "",

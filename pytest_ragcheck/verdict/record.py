@@ -56,6 +56,9 @@ class Record(Shown):
     first_token_seconds: float | None = None
     """Seconds until the first piece of a streamed answer, >= 0; None if it was not streamed."""
 
+    asked_at: str = ""
+    """When the system was asked, ISO 8601 in UTC; in a replay, when it was recorded. Empty without an answer."""
+
     scores: Mapping[str, Score] = field(default_factory=dict)
     """The scores by metric; a metric that does not apply is absent."""
 

@@ -46,6 +46,8 @@ def test_a_run_leaves_questions_predictions_and_a_summary(project: Project) -> N
     material = [row["judgement"]["material"] for row in predictions["predictions"]]
     assert len({digest for digest in material if re.fullmatch(r"[0-9a-f]{64}", digest)}) == 2
     labels = [row.pop("labels") for row in predictions["predictions"]]
+    asked = [datetime.fromisoformat(row.pop("asked_at")) for row in predictions["predictions"]]
+    assert all(before - timedelta(seconds=1) <= each <= datetime.now(timezone.utc) for each in asked)
     assert [set(digests) for digests in labels] == [{"expected", "gold", "mentions"}] * 2
     assert labels[0]["expected"] != labels[1]["expected"]
     assert predictions["predictions"] == [

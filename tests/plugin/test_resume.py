@@ -97,7 +97,7 @@ def without_times(folder: Path) -> dict[str, Any]:
     """The result files by name, without the values that differ between any two runs."""
     found = {}
     for path in sorted(folder.glob("*.json")):
-        text = re.sub(r'"(timestamp|latency\w*)": [^,\n]+', r'"\1": 0', path.read_text(encoding="utf-8"))
+        text = re.sub(r'"(timestamp|latency\w*|asked_at)": [^,\n]+', r'"\1": 0', path.read_text(encoding="utf-8"))
         found[path.name] = re.sub(r"127\.0\.0\.1:\d+", "here", text)
     return found
 

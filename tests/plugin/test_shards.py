@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from tests.harness import Project, Run
 
+TIMES = {"timestamp", "latency_seconds", "asked_at"}
 SHARDS = ("1/4", "2/4", "3/4", "4/4")
 
 
@@ -69,7 +70,7 @@ def timeless(path: Path) -> Any:
 
     def without(value: Any) -> Any:
         if isinstance(value, dict):
-            return {key: without(part) for key, part in value.items() if key not in {"timestamp", "latency_seconds"}}
+            return {key: without(part) for key, part in value.items() if key not in TIMES}
         return [without(part) for part in value] if isinstance(value, list) else value
 
     return without(json.loads(path.read_text(encoding="utf-8")))

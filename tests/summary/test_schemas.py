@@ -191,7 +191,7 @@ RUNS = {
     "a tolerated FAIL": some_outcomes(
         a_record("a", verdict=Verdict.FAIL), tolerated={("billing", "a"): "in quarantine"}
     ),
-    "a replay": some_outcomes(a_record("a", asked_again=("FAIL", "PASS")), replay_of="recorded.json"),
+    "a replay": some_outcomes(a_record("a", asked_again=("FAIL", "PASS"), asked_at="2126"), replay_of="recorded.json"),
     "costs": some_outcomes(a_record("a", cost=COST), an_error("b", answer="a", cost=COST)),
     "an identity": some_outcomes(a_record(question=a_question(identity="alice")), an_error("b")),
     "a repeated conversation": some_outcomes(

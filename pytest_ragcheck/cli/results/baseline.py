@@ -26,7 +26,7 @@ from pytest_ragcheck.report.files.results_reader import (
 )
 from pytest_ragcheck.report.terminal.gate_lines import flaky_lines
 from pytest_ragcheck.summary.flaky import flaky_in_history
-from pytest_ragcheck.summary.gate.baseline_file import BaselineFile, baseline_documents, differing
+from pytest_ragcheck.summary.gate.baseline_file import BaselineFile, baseline_documents, differing, saved_asks
 from pytest_ragcheck.summary.gate.baseline_reader import Baseline, read_baseline
 from pytest_ragcheck.summary.gate.comparability import described, other_settings_of_rows
 from pytest_ragcheck.summary.gate.recorded.saved_runs import contexts_path, read_contexts
@@ -94,10 +94,11 @@ def _saved(chosen: argparse.Namespace, now: BaselineFile, earlier: BaselineFile 
         raise UsageError(f"{chosen.results}: this run was saved into {path} before. Save each run once.")
     _write(path, *baseline_documents(now, earlier, read_contexts(path)))
     saved, texts = read_baseline(path, name=str(path), advice=_ADVICE), contexts_path(path).name
-    runs = counted(len(saved.runs), "saved run")
+    runs = counted(max(len(row.saved) for row in saved.rows.values()), "saved run")
     return [
         f"{path}: {counted(len(saved.rows), 'question')}, {runs}; contexts in {texts}",
         *_left_out(now.runs, saved),
+        *_asked_before(now, earlier),
         *(_replaced(now.runs, earlier.runs) if earlier is not None else ()),
         *_of_datasets("dropped, because missing", now.gone),
         *flaky_lines(flaky_in_history(saved)),
@@ -144,6 +145,12 @@ def _replaced(now: Baseline, recorded: Baseline) -> Iterator[str]:
         f"replaced, because of other settings ({'; '.join(described(found.values()))})", found.keys()
     ):
         yield f"{line}. Run with these settings from now on, or restore the earlier {recorded.name}."
+
+
+def _asked_before(now: BaselineFile, earlier: BaselineFile | None) -> Iterator[str]:
+    if earlier is not None and (known := saved_asks(now, earlier)):
+        once = "is that of a saved run, and counts once" if known == 1 else "are those of a saved run, and count once"
+        yield f"{known} of {counted(len(now.document['predictions']), 'answer')} {once}"
 
 
 def _left_out(now: Baseline, recorded: Baseline) -> Iterator[str]:

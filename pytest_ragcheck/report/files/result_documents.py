@@ -160,7 +160,7 @@ def _measured(record: Record) -> dict[str, Any]:
         "unsupported_claims": list(record.unsupported_claims),
         "latency_seconds": record.latency_seconds,
         **({} if record.first_token_seconds is None else {"first_token_seconds": record.first_token_seconds}),
-        **_unless_empty(cost=record.cost.known()),
+        **_unless_empty(asked_at=record.asked_at, cost=record.cost.known()),
         JUDGEMENT: _judgement(record),
         **_repeated(record),
         **_unless_empty(earlier_turns=list(map(asdict, record.question.history))),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect
 from collections.abc import Collection, Mapping, Sequence, Set
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,7 @@ _ANSWER_KEYS = (
     "verdict", "prediction", "source_ids", "metrics", "judgement", "judge", "latency_seconds", "labels",
     "earlier_turns",
 )  # fmt: skip
+_VERDICTS = {"passes": "PASS", "fails": "FAIL"}
 
 
 @frozen
@@ -43,7 +45,8 @@ def baseline_documents(
     The document of the baseline with the run added, and the document of its contexts.
 
     A question keeps its earlier runs if its text and its settings are the same, if it is an ERROR in the run, and if it
-    was not run. A question that is gone is dropped.
+    was not run. A question that is gone is dropped. The looks at a question are in the order in which they were asked,
+    and the look of a saved ask is replaced.
 
     *now* is the run, *earlier* the baseline that is extended, and *contexts* has its texts by digest. With *accepted*,
     only these questions are taken from the run, without their earlier runs unless both answers break a prohibition.
@@ -61,10 +64,22 @@ def baseline_documents(
                 # Each accepted leak is a known one, also if the system alternates between them.
                 and (accepted is None or (_leaks(row) and _leaks(recorded[key])))
             )
-            rows.append(_row(measured[key], row, before[key] if continues else {}, texts))
+            given = {"asked_at": now.runs.timestamp, **measured[key]}
+            rows.append(_row(given, row, before[key] if continues else {}, texts))
         elif key in before and key not in (now.gone if accepted is None else accepted):
             rows.append(before[key])
     return _documents(now.document, earlier.document if earlier else {}, rows, texts)
+
+
+def saved_asks(now: BaselineFile, earlier: BaselineFile) -> int:
+    """The number of answers of the run that were asked in a saved run, as in a replay of that run."""
+    before = _by_key(earlier.document)
+    return sum(
+        given.get("asked_at", now.runs.timestamp) in before[key].get("asked", ())
+        and _is_comparable(now.runs.rows[key], earlier.runs.rows[key])
+        for key, given in _by_key(now.document).items()
+        if key in before
+    )
 
 
 def differing(now: BaselineFile, earlier: BaselineFile) -> list[Key]:
@@ -110,17 +125,33 @@ def _by_key(document: Mapping[str, Any]) -> dict[Key, Mapping[str, Any]]:
 
 def _row(given: Mapping[str, Any], now: BaselineRow, known: Mapping[str, Any], texts: dict[str, str]) -> dict[str, Any]:
     answers, runs = _answers_and_runs(known)
-    looks = [_full_answer(given, texts), *_further_looks(now)]
-    runs.append([_index_of(answer, answers) for answer in looks])
-    latest, history = answers[runs[-1][0]], known.get("history") or {}
-    return {
-        **{name: given[name] for name in _ROW_KEYS if name in given},
-        **{name: given[name] for name in OF_THE_LATEST_ANSWER if given.get(name) != latest.get(name)},
-        **_prompt(given),
-        "history": {"passes": now.passes + history.get("passes", 0), "fails": now.fails + history.get("fails", 0)},
-        "answers": answers,
-        "runs": runs,
-    }
+    asked = [*known.get("asked", ("",) * len(runs))]
+    looks, replaced = [_full_answer(given, texts), *_further_looks(now)], []
+    place = bisect(asked, given["asked_at"])
+    if given["asked_at"] in filter(None, asked):
+        place -= 1
+        replaced = [answers[each] for each in runs.pop(place)]
+        # A replay has no further looks.
+        looks += replaced[1:] if len(looks) == 1 else []
+    else:
+        asked.insert(place, given["asked_at"])
+    runs.insert(place, [_index_of(answer, answers) for answer in looks])
+    latest = answers[runs[-1][0]]
+    if place == len(runs) - 1:
+        of_latest = {name: given[name] for name in OF_THE_LATEST_ANSWER if given.get(name) != latest.get(name)}
+        head = {**{name: given[name] for name in _ROW_KEYS if name in given}, **of_latest, **_prompt(given)}
+    else:
+        # The baseline has a later run of the question.
+        head = {name: known[name] for name in (*_ROW_KEYS, *OF_THE_LATEST_ANSWER, "prompt_version") if name in known}
+    stored = [answers[each] for each in runs[place]]
+    counts = _counts(stored, replaced) if replaced else {"passes": now.passes, "fails": now.fails}
+    history = {name: max(0, known.get("history", {}).get(name, 0) + n) for name, n in counts.items()}
+    return {**head, "history": history, "answers": answers, "runs": runs, "asked": asked}
+
+
+def _counts(looks: Sequence[Mapping[str, Any]], replaced: Sequence[Mapping[str, Any]]) -> dict[str, int]:
+    more, less = ([look["verdict"] for look in each] for each in (looks, replaced))
+    return {name: more.count(verdict) - less.count(verdict) for name, verdict in _VERDICTS.items()}
 
 
 def _prompt(given: Mapping[str, Any]) -> dict[str, Any]:
@@ -134,13 +165,13 @@ def _documents(
     rows: Sequence[Mapping[str, Any]],
     texts: Mapping[str, str],
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    ended = document.get("timestamp", "")
-    ends = earlier and (earlier.get("runs") or [earlier.get("timestamp", "")])
+    ends = earlier.get("runs") or [earlier[name] for name in ("timestamp",) if name in earlier]
+    ends = sorted({*ends, document.get("timestamp", "")})
     compact = {
         **{name: document[name] for name in _DOCUMENT_KEYS if name in document},
         "num_examples": len(rows),
-        "timestamp": ended,
-        "runs": [*(end for end in ends if end != ended), ended],
+        "timestamp": ends[-1],
+        "runs": ends,
         "predictions": rows,
         "errors": [],
     }

@@ -473,6 +473,64 @@ def test_a_run_is_saved_once(save: Callable[..., tuple[int, str, str]]) -> None:
     )
 
 
+def test_a_replayed_merged_or_resumed_answer_counts_once(project: Project, ragcheck: Save) -> None:
+    once = "2 of 2 answers are those of a saved run, and count once"
+
+    def saved(results: str = "ragcheck-results") -> list[str]:
+        # The runs before are printed, too.
+        lines = ragcheck("baseline", "save", results)[1].splitlines()
+        return [
+            line.partition("; contexts")[0]
+            for line in lines
+            if line.startswith("ragcheck-baseline.json:") or line == once
+        ]
+
+    project.ask(good("terms"), good("prices"))
+    for shard in (1, 2):
+        project.run(f"--rag-shard={shard}/2", f"--rag-output=part-{shard}")
+    ragcheck("merge", "part-1", "part-2")
+    assert saved() == ["ragcheck-baseline.json: 2 questions, 1 saved run"]
+    ragcheck("merge", "part-1", "part-2")
+    assert saved() == ["ragcheck-baseline.json: 2 questions, 1 saved run", once]
+    project.run("--rag-replay=ragcheck-results", "--rag-output=again")
+    assert saved("again") == ["ragcheck-baseline.json: 2 questions, 1 saved run", once]
+    project.run()
+    assert saved() == ["ragcheck-baseline.json: 2 questions, 2 saved runs"]
+    project.run("--rag-resume")
+    assert saved() == ["ragcheck-baseline.json: 2 questions, 2 saved runs", once]
+    assert {name: counts for name, (_, *counts) in recorded(project.folder).items()} == {
+        "terms": [2, 0],
+        "prices": [2, 0],
+    }
+
+
+def asked(day: int) -> dict[str, Any]:
+    return {"asked_at": f"2126-11-0{day}T09:00:00.000+00:00"}
+
+
+def test_a_saved_ask_takes_the_verdict_of_its_replay(save: Save, tmp_path: Path) -> None:
+    labels = {"labels": {"expected": "0" * 16}}
+    look: dict[str, Any] = {"answer": None, "scores": {}, "passed": False}
+    gate = {"gate": "confirmed", "thresholds": {}, "now": look, "known": [], "replies": [look], "saved_runs": []}
+    assert save(failed("terms", **asked(1), gate=gate), failed("prices"))[0] == 0
+    replayed = {"timestamp": "2126-11-06T00:00:00+00:00", "replay_of": "rag_predictions.json"}
+    _, printed, _ = save(passed("terms", **asked(1), **labels), failed("prices", **asked(2)), **replayed)
+    assert printed.splitlines()[1] == "1 of 2 answers is that of a saved run, and counts once"
+    rows = read_baseline(tmp_path / "ragcheck-baseline.json", name="b").rows
+    assert [(row.passes, row.fails, len(row.saved), len(row.answers)) for row in rows.values()] == [
+        (1, 0, 1, 2),
+        (0, 2, 2, 2),
+    ]
+
+
+def test_a_saved_ask_under_other_settings_starts_anew(save: Save, tmp_path: Path) -> None:
+    save(passed("terms", **asked(1)))
+    _, printed, _ = save(failed("terms", **asked(1), prompt_version="canned-2"), timestamp=LATER)
+    assert printed.splitlines()[1].startswith("replaced, because of other settings")
+    (row,) = read_baseline(tmp_path / "ragcheck-baseline.json", name="b").rows.values()
+    assert (row.verdict.value, row.passes, row.fails) == ("FAIL", 0, 1)
+
+
 @pytest.fixture
 def accept(tmp_path: Path, ragcheck: Callable[..., tuple[int, str, str]]) -> Callable[..., tuple[int, str, str]]:
     """Accepts a later run with these rows into ragcheck-baseline.json."""
@@ -676,13 +734,13 @@ def test_the_page_says_how_much_a_baseline_takes(save: Save, tmp_path: Path) -> 
         passed(
             f"q{n}", question="w" * 70, prediction="a" * 300, contexts=[f"{n} {i} ".ljust(800, "c") for i in range(5)],
             source_ids=[f"handbook-{i}.md" for i in range(5)], judge=judge, judgement=judgement, metrics=metrics,
-            prompt_version="en-2", latency_seconds=0.123456, labels=labels,
+            prompt_version="en-2", latency_seconds=0.123456, labels=labels, asked_at="2126-11-05T12:29:00.123+00:00",
         )
         for n in range(50)
     ]  # fmt: skip
     save(*rows)
     baseline, contexts = (tmp_path / f"ragcheck-baseline{ending}.json" for ending in ("", ".contexts"))
     first = baseline.stat().st_size
-    save(*rows, timestamp=LATER)
+    save(*({**row, "asked_at": "2126-11-09T12:29:00.123+00:00"} for row in rows), timestamp=LATER)
     per_thousand = [20 * first / 1e6, 20 * contexts.stat().st_size / 1e6, 20 * (baseline.stat().st_size - first) / 1e3]
     assert per_thousand == pytest.approx([float(each) for each in stated], rel=0.1)
