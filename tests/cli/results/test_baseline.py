@@ -523,6 +523,35 @@ def test_a_saved_ask_takes_the_verdict_of_its_replay(save: Save, tmp_path: Path)
     ]
 
 
+def test_looks_are_in_the_order_in_which_they_were_asked(save: Save, tmp_path: Path) -> None:
+    ends = [f"2126-11-0{day}T12:00:00+00:00" for day in (5, 1, 3)]
+    save(passed("terms", **asked(5)), timestamp=ends[0])
+    save(failed("terms", **asked(1), thresholds={"groundedness": 0.9}), timestamp=ends[1])
+    # Of an earlier version, without the time of its ask.
+    save(failed("terms", prediction="None."), timestamp=ends[2])
+    document = json.loads((tmp_path / "ragcheck-baseline.json").read_bytes())
+    assert (document["timestamp"], document["runs"]) == (ends[0], sorted(ends))
+    assert list(schema_mistakes("baseline", document)) == []
+    (row,) = read_baseline(tmp_path / "ragcheck-baseline.json", name="b").rows.values()
+    assert (row.verdict.value, row.thresholds, row.passes, row.fails) == ("PASS", passed()["thresholds"], 1, 2)
+    assert [[look.text for look in run] for run in row.saved] == [
+        ["The window is 30 days."],
+        ["None."],
+        ["The window is 30 days."],
+    ]
+
+
+def test_a_baseline_of_an_earlier_version_is_before_every_later_run(save: Save, tmp_path: Path) -> None:
+    save(passed("terms"))
+    path = tmp_path / "ragcheck-baseline.json"
+    document = json.loads(path.read_bytes())
+    del document["predictions"][0]["asked"]
+    path.write_text(json.dumps(document), encoding="utf-8")
+    save(failed("terms", prediction="None.", **asked(1)), timestamp="2126-11-01T12:00:00+00:00")
+    assert [run[0].passed for run in read_baseline(path, name="b").rows["billing", "terms"].saved] == [True, False]
+    assert json.loads(path.read_bytes())["predictions"][0]["asked"] == ["", asked(1)["asked_at"]]
+
+
 def test_a_saved_ask_under_other_settings_starts_anew(save: Save, tmp_path: Path) -> None:
     save(passed("terms", **asked(1)))
     _, printed, _ = save(failed("terms", **asked(1), prompt_version="canned-2"), timestamp=LATER)
