@@ -26,7 +26,13 @@ from pytest_ragcheck.report.files.results_reader import (
 )
 from pytest_ragcheck.report.terminal.gate_lines import flaky_lines
 from pytest_ragcheck.summary.flaky import flaky_in_history
-from pytest_ragcheck.summary.gate.baseline_file import BaselineFile, baseline_documents, differing, saved_asks
+from pytest_ragcheck.summary.gate.baseline_file import (
+    BaselineFile,
+    baseline_documents,
+    differing,
+    passed_again,
+    saved_asks,
+)
 from pytest_ragcheck.summary.gate.baseline_reader import Baseline, read_baseline
 from pytest_ragcheck.summary.gate.comparability import described, other_settings_of_rows
 from pytest_ragcheck.summary.gate.recorded.saved_runs import contexts_path, read_contexts
@@ -113,8 +119,9 @@ def _accepted(chosen: argparse.Namespace, now: BaselineFile, earlier: BaselineFi
     if chosen.ids:
         keys = _named(chosen.ids, now, earlier.runs)
     else:
-        keys = differing(now, earlier)
-        notes[:0] = _left_out(now.runs, earlier.runs)
+        again = passed_again(now, earlier)
+        keys = [key for key in differing(now, earlier) if key not in again]
+        notes[:0] = [*_left_out(now.runs, earlier.runs), *_passed_again(again)]
     if not keys:
         return [f"{path}: no answer differs from the recorded ones", *notes]
     compact, contexts = baseline_documents(now, earlier, read_contexts(path), keys)
@@ -158,6 +165,14 @@ def _left_out(now: Baseline, recorded: Baseline) -> Iterator[str]:
         if row.verdict is Verdict.ERROR:
             earlier = "; its recorded answers stay" if key in recorded.rows else ""
             yield f"left out: {'::'.join(key)} is an ERROR in this run ({row.error_kind}){earlier}"
+
+
+def _passed_again(keys: Set[Key]) -> Iterator[str]:
+    if keys:
+        yield (
+            f"left out: {counted(len(keys), 'question')} that failed and passed when asked again; "
+            "an ID accepts one of them"
+        )
 
 
 def _later_partial(results: Path, now: Baseline) -> Iterator[str]:

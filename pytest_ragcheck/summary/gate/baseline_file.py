@@ -12,6 +12,7 @@ from pytest_ragcheck.summary.gate.comparability import other_settings_of_rows
 from pytest_ragcheck.summary.gate.recorded.saved_answer import text_digest
 from pytest_ragcheck.summary.gate.recorded.saved_runs import OF_THE_LATEST_ANSWER
 from pytest_ragcheck.summary.predictions_reader import Fields, Key, key_of
+from pytest_ragcheck.verdict.verdict import Verdict
 
 if TYPE_CHECKING:
     from pytest_ragcheck.summary.gate.baseline_reader import Baseline, BaselineRow
@@ -73,13 +74,23 @@ def baseline_documents(
 
 def saved_asks(now: BaselineFile, earlier: BaselineFile) -> int:
     """The number of answers of the run that were asked in a saved run, as in a replay of that run."""
-    before = _by_key(earlier.document)
-    return sum(
-        given.get("asked_at", now.runs.timestamp) in before[key].get("asked", ())
-        and _is_comparable(now.runs.rows[key], earlier.runs.rows[key])
-        for key, given in _by_key(now.document).items()
-        if key in before
-    )
+    measured, before = _by_key(now.document), _by_key(earlier.document)
+    asked = ((measured[key].get("asked_at", now.runs.timestamp), before[key]) for key in continued(now, earlier))
+    return sum(each in known.get("asked", ()) for each, known in asked)
+
+
+def passed_again(now: BaselineFile, earlier: BaselineFile) -> set[Key]:
+    """The questions that failed in the run and then passed when asked again, unless they broke a prohibition."""
+    measured, rows = _by_key(now.document), now.runs.rows
+    again = {key for key in continued(now, earlier) if "PASS" in measured[key].get("asked_again", ())}
+    return {key for key in again if rows[key].verdict is Verdict.FAIL and not _leaks(rows[key])}
+
+
+def continued(now: BaselineFile, earlier: BaselineFile) -> set[Key]:
+    """The questions whose answers of the run can be compared with recorded ones."""
+    rows, recorded = now.runs.rows, earlier.runs.rows
+    both = _by_key(now.document).keys() & _by_key(earlier.document).keys()
+    return {key for key in both if _is_comparable(rows[key], recorded[key])}
 
 
 def differing(now: BaselineFile, earlier: BaselineFile) -> list[Key]:

@@ -628,6 +628,36 @@ def test_an_answer_of_any_recorded_run_does_not_differ(save: Save, accept: Save,
     assert (tmp_path / "ragcheck-baseline.json").read_bytes() == written
 
 
+def test_a_question_that_passed_when_asked_again_is_accepted_by_its_id_alone(
+    save: Save, accept: Save, tmp_path: Path
+) -> None:
+    rows = passed("terms"), passed("prices"), passed("hours")
+    save(*rows)
+    save(*rows, timestamp="2126-11-06T00:00:00+00:00")
+    again = {"prediction": "None.", "asked_again": ["FAIL", "PASS"]}
+    later = passed("terms"), failed("prices", **again), failed("hours", prediction="None.", asked_again=["FAIL"] * 4)
+    assert accept(*later)[1].splitlines() == [
+        f"ragcheck-baseline.json: 1 accepted of {LATER}",
+        "billing::hours: PASS -> FAIL, which the gate tolerates from now on",
+        "left out: 1 question that failed and passed when asked again; an ID accepts one of them",
+    ]
+    assert {name: counts for name, (_, *counts) in recorded(tmp_path).items()} == {
+        "terms": [2, 0],
+        "prices": [2, 0],
+        "hours": [0, 1],
+    }
+    assert accept(*later, ids=("prices",))[1].splitlines()[1:] == [
+        "billing::prices: PASS -> FAIL, which the gate tolerates from now on"
+    ]
+
+
+def test_a_leak_is_accepted_though_the_question_passed_when_asked_again(save: Save, accept: Save) -> None:
+    asserted = {"thresholds": {"must_not_mention": 1.0}}
+    save(passed("pay", metrics={"must_not_mention": 1.0}, **asserted))
+    leak = failed("pay", metrics={"must_not_mention": 0.5}, prediction="It leaks.", asked_again=["PASS"], **asserted)
+    assert accept(leak)[1].splitlines()[1:] == ["billing::pay: PASS -> FAIL, which the gate tolerates from now on"]
+
+
 def test_the_same_answer_from_another_forbidden_document_differs(save: Save, accept: Save) -> None:
     leak = {"metrics": {"must_not_retrieve": 0.5}, "contexts": ["A text."], "thresholds": {"must_not_retrieve": 1.0}}
     save(failed("pay", source_ids=["pay.md"], **leak), passed("terms", contexts=["A text."], source_ids=["one.md"]))
