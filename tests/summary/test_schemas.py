@@ -29,7 +29,8 @@ from pytest_ragcheck.summary.calibration.agreement import Agreement
 from pytest_ragcheck.summary.flaky import Flaky
 from pytest_ragcheck.summary.gate.gate_decision import decide
 from pytest_ragcheck.summary.gate.gate_replies import GateReplies
-from pytest_ragcheck.summary.gate.procedure.compared_question import KnownRun, Look
+from pytest_ragcheck.summary.gate.procedure.compared_question import ComparedQuestion, KnownRun, Look
+from pytest_ragcheck.summary.gate.procedure.gate_findings import Examined, GateFindings, Outcome
 from pytest_ragcheck.summary.gate_rules import GateRules
 from pytest_ragcheck.verdict.verdict import Verdict
 from tests.making import OFFLINE, a_question, a_record, a_set, an_error, some_outcomes
@@ -181,6 +182,10 @@ EXAMINED = GateReplies(
     same=True, ids_renamed=True, replies=(NOW, None, (NOW.scores,)), judged={"0" * 16: (NOW.scores,)},
     drift=(NOW.scores, NOW.scores), not_judged=True, over_budget=True, saved_runs=("2126-11-05T12:30:00+00:00",),
 )  # fmt: skip
+ASKED = ComparedQuestion(key=("billing", "a"), thresholds={"f1": 0.5}, known=(KnownRun(looks=(NOW,)),), now=NOW)
+CONFIRMED = GateFindings(
+    gate="confirmed", examined=(Examined(question=ASKED, outcome=Outcome.CONFIRMED),), count=None, mean=None
+)
 RUNS = {
     "a run with a gate": some_outcomes(a_record("a", evidence=EXAMINED.to_document())),
     "everything": some_outcomes(*EVERYTHING, skipped={"billing": 0}),
@@ -233,9 +238,8 @@ RUNS = {
 def aggregated(run: Outcomes) -> Summary:
     """The summary of a run with everything that it can have beside its records."""
     flaky = (Flaky(dataset_name="billing", question_id="a", passes=1, fails=2),)
-    return aggregate(
-        replace(run, agreements=(MEASURED,)), flaky=flaky, decision=decide(run, None, GateRules(gate="rate:0.5"))
-    )
+    decision = replace(decide(run, None, GateRules(gate="rate:0.5")), findings=CONFIRMED)
+    return aggregate(replace(run, agreements=(MEASURED,)), flaky=flaky, decision=decision)
 
 
 def violations(name: str, document: dict[str, Any]) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from contextlib import ExitStack, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -20,20 +20,24 @@ from pytest_ragcheck.report.counted import counted
 from pytest_ragcheck.report.files.results_reader import (
     RUN_AGAIN,
     asked_rows,
+    confirmed_in,
     ended_of,
     predictions_path,
     questions_files,
 )
+from pytest_ragcheck.report.terminal.comparison_lines import shell_word
 from pytest_ragcheck.report.terminal.gate_lines import flaky_lines
 from pytest_ragcheck.summary.flaky import flaky_in_history
+from pytest_ragcheck.summary.gate.baseline_comparison import ACCEPT
 from pytest_ragcheck.summary.gate.baseline_file import (
     BaselineFile,
     baseline_documents,
+    continued,
     differing,
     passed_again,
     saved_asks,
 )
-from pytest_ragcheck.summary.gate.baseline_reader import Baseline, read_baseline
+from pytest_ragcheck.summary.gate.baseline_reader import Baseline, BaselineRow, read_baseline
 from pytest_ragcheck.summary.gate.comparability import described, other_settings_of_rows
 from pytest_ragcheck.summary.gate.recorded.saved_runs import contexts_path, read_contexts
 from pytest_ragcheck.summary.predictions_reader import Key
@@ -49,6 +53,8 @@ _OTHER = "Give -o another file, or move that one away."
 def run(chosen: argparse.Namespace) -> int:
     from pytest_ragcheck.report.files.output_folder import check_outside
 
+    given = {"--results": chosen.results, "-o": chosen.output}
+    chosen.accept = "".join((ACCEPT, *(f" {option} {shell_word(path)}" for option, path in given.items() if path)))
     path: Path = chosen.output or default_baseline().path
     chosen.output = path
     root = root_of(Path.cwd())
@@ -98,14 +104,18 @@ def _saved(chosen: argparse.Namespace, now: BaselineFile, earlier: BaselineFile 
     path: Path = chosen.output
     if earlier is not None and now.runs.timestamp in earlier.runs.runs:
         raise UsageError(f"{chosen.results}: this run was saved into {path} before. Save each run once.")
-    _write(path, *baseline_documents(now, earlier, read_contexts(path)))
+    confirmed = confirmed_in(chosen.results)
+    held = {key for key in continued(now, earlier) if "::".join(key) in confirmed} if earlier is not None else set()
+    _write(path, *baseline_documents(now, earlier, read_contexts(path), left_out=held))
     saved, texts = read_baseline(path, name=str(path), advice=_ADVICE), contexts_path(path).name
     runs = counted(max(len(row.saved) for row in saved.rows.values()), "saved run")
     return [
         f"{path}: {counted(len(saved.rows), 'question')}, {runs}; contexts in {texts}",
         *_left_out(now.runs, saved),
+        *_held(held, chosen.accept),
         *_asked_before(now, earlier),
         *(_replaced(now.runs, earlier.runs) if earlier is not None else ()),
+        *_tolerated(saved, {} if earlier is None else earlier.runs.rows, confirmed),
         *_of_datasets("dropped, because missing", now.gone),
         *flaky_lines(flaky_in_history(saved)),
     ]
@@ -127,13 +137,9 @@ def _accepted(chosen: argparse.Namespace, now: BaselineFile, earlier: BaselineFi
     compact, contexts = baseline_documents(now, earlier, read_contexts(path), keys)
     _write(path, compact, contexts)
     before, after = ({key: row.verdict.value for key, row in each.runs.rows.items()} for each in (earlier, now))
-    known = "FAIL, which the gate tolerates from now on"
     return [
         f"{path}: {len(keys)} accepted of {now.runs.timestamp}",
-        *(
-            f"{'::'.join(key)}: {before.get(key, 'new')} -> {after.get(key, 'gone').replace('FAIL', known)}"
-            for key in keys
-        ),
+        *(_change(key, before.get(key, "new"), after.get(key, "gone")) for key in keys),
         *notes,
     ]
 
@@ -152,6 +158,25 @@ def _replaced(now: Baseline, recorded: Baseline) -> Iterator[str]:
         f"replaced, because of other settings ({'; '.join(described(found.values()))})", found.keys()
     ):
         yield f"{line}. Run with these settings from now on, or restore the earlier {recorded.name}."
+
+
+def _held(keys: Set[Key], accept: str) -> Iterator[str]:
+    if keys:
+        yield (
+            f"left out: {counted(len(keys), 'question')} confirmed as failing; the recorded answers stay. "
+            f"If the new answers are right, accept them: {accept}"
+        )
+
+
+def _tolerated(saved: Baseline, before: Mapping[Key, BaselineRow], confirmed: Set[str]) -> Iterator[str]:
+    for key, row in saved.rows.items():
+        passed = key in before and before[key].verdict is Verdict.PASS
+        if row.verdict is Verdict.FAIL and len(row.saved) == 1 and (passed or "::".join(key) in confirmed):
+            yield _change(key, before[key].verdict.value if key in before else "new", "FAIL")
+
+
+def _change(key: Key, before: str, after: str) -> str:
+    return f"{'::'.join(key)}: {before} -> {after}{', which the gate tolerates from now on' if after == 'FAIL' else ''}"
 
 
 def _asked_before(now: BaselineFile, earlier: BaselineFile | None) -> Iterator[str]:

@@ -228,6 +228,7 @@ def _gate(decision: Decision) -> dict[str, Any]:
         "baseline": None if comparison is None else comparison.baseline.name,
         "red": decision.red,
         "reason": decision_headline(decision),
+        **_unless_empty(confirmed=list(map("::".join, decision.confirmed))),
     }
 
 

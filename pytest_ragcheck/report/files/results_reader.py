@@ -30,6 +30,7 @@ from pytest_ragcheck.summary.predictions_reader import (
 Document = dict[str, Any]
 
 _GIVE = "Give the {agent}_predictions.json of a run."
+_SUMMARY = "_summary.json"
 _PASSAGES = ("gold_passages", "distractors")
 _TEXTS = ("all_acceptable_answers", "must_not_mention", "must_not_retrieve", "tags")
 RUN_AGAIN = "Run the questions once more to have such a file."
@@ -86,7 +87,7 @@ def read_results(path: Path) -> Results:
             f"{path}: its name does not end in {ENDING}, so no summary belongs to it. Give the folder of a run, or "
             "git:REV:PATH for the history of a baseline."
         )
-    summary_path = path.with_name(path.name.removesuffix(ENDING) + "_summary.json")
+    summary_path = path.with_name(path.name.removesuffix(ENDING) + _SUMMARY)
     summary = _json(summary_path)
     if "metric_statistics" not in summary:
         raise UsageError(f"{summary_path}: it is not the summary of a run. Keep the files of a run together.")
@@ -150,6 +151,14 @@ def ended_of(predictions: Path) -> str:
         return str(json.loads(predictions.read_bytes())["timestamp"])
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return ""
+
+
+def confirmed_in(predictions: Path) -> frozenset[str]:
+    """The questions, as `DATASET::ID`, for which the run's own gate was red; empty without its summary."""
+    path = predictions.with_name(predictions.name.removesuffix(ENDING) + _SUMMARY)
+    summary = _json(path) if path.exists() else {}
+    is_of_run = summary.get("timestamp") == ended_of(predictions)
+    return frozenset(summary.get("gate", {}).get("confirmed", ())) if is_of_run else frozenset()
 
 
 def all_rows(document: Mapping[str, Any]) -> Iterator[Document]:

@@ -41,6 +41,7 @@ def baseline_documents(
     earlier: BaselineFile | None,
     contexts: Mapping[str, str],
     accepted: Collection[Key] | None = None,
+    left_out: Collection[Key] = (),
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """
     The document of the baseline with the run added, and the document of its contexts.
@@ -51,13 +52,14 @@ def baseline_documents(
 
     *now* is the run, *earlier* the baseline that is extended, and *contexts* has its texts by digest. With *accepted*,
     only these questions are taken from the run, without their earlier runs unless both answers break a prohibition.
+    The recorded rows of the questions that are *left_out* stay.
     """
     measured, before = _by_key(now.document), _by_key(earlier.document if earlier else {})
     recorded = earlier.runs.rows if earlier else {}
     texts = dict(contexts)
     rows: list[Mapping[str, Any]] = []
     for key in {**before, **measured}:
-        if key in measured and (accepted is None or key in accepted):
+        if key in measured and key not in left_out and (accepted is None or key in accepted):
             row = now.runs.rows[key]
             continues = (
                 key in before

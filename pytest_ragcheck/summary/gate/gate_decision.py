@@ -103,6 +103,14 @@ class Decision:
         return frozenset(change.now.question.key for change in self.comparison.newly_failing)
 
     @property
+    def confirmed(self) -> tuple[Key, ...]:
+        """The questions that were confirmed as failing; empty if their number does not turn the gate red."""
+        findings = self.findings
+        if findings is None or (findings.count and not (findings.count.red or findings.count.floor_red)):
+            return ()
+        return findings.confirmed
+
+    @property
     def red(self) -> bool:
         """True if the gate turns the run red; single questions may also be red."""
         return self.baseline_red or (self.rate is not None and self.rate.is_too_low)

@@ -148,10 +148,13 @@ def test_a_suspect_of_the_shards_gate_is_green_and_many_are_red(tmp_path: Path, 
     shards(tmp_path, bad("q0", "FAIL", "FAIL"), *map(good, names[1:]), rules=REGRESSION)
     status, printed, _ = merge(*WITH)
     assert (status, "confirmed as failing:" in printed) == (0, True)
+    summary = tmp_path / "ragcheck-results" / "rag_summary.json"
+    assert "confirmed" not in json.loads(summary.read_bytes())["gate"]
     shards(tmp_path, *(bad(name, "FAIL", "FAIL") for name in names), rules=REGRESSION)
     status, printed, _ = merge(*WITH)
     assert status == 1
     assert "gate regression: RED: 12 confirmed as failing against baseline.json" in printed
+    assert json.loads(summary.read_bytes())["gate"]["confirmed"] == [f"billing::{name}" for name in names]
     assert printed.count("  q3: groundedness 0.90 -> 0.30 < 0.70: unsupported\n    failed 3 of 3 times\n") == 1
 
 
