@@ -79,12 +79,13 @@ class Run:
     def to_json(self) -> str:
         """The collected questions as one ASCII JSON string for the controller."""
         self.sent = True
-        return json.dumps({**self.questions.to_wire(), "cut_short": self.cut_short})
+        return json.dumps({**self.questions.to_wire(), "cut_short": self.cut_short, "callers": sorted(self.callers)})
 
     def merge(self, text: str) -> None:
         wire = json.loads(text)
         self.questions.merge(wire)
         self.cut_short = self.cut_short or wire["cut_short"]
+        self.callers |= set(map(tuple, wire["callers"]))
 
     def queue_note(self, note: str) -> None:
         """Queue a message for the end of the terminal report, which another process may write."""

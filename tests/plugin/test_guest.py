@@ -178,6 +178,7 @@ def test_options_alone_change_nothing(project: Project, options: list[str]) -> N
     run = project.run(*options)
     assert (run.exit_status, run.outcomes, run.files) == (0, {"passed": 1}, [])
     assert "ragcheck:" not in run.text
+    assert ("no question was collected" in run.lines) is (options == ["--rag-require-endpoint"])
 
 
 def test_questions_that_are_not_run_change_nothing(project: Project) -> None:

@@ -199,6 +199,37 @@ def test_an_endpoint_is_not_required_where_nothing_asks(project: Project) -> Non
     assert project.run("--rag-require-endpoint", "--collect-only").exit_status == 0
 
 
+SKIPPING = "@pytest.fixture(scope='session')\ndef rag_client(): pytest.skip('no index on this machine')\n"
+
+
+@three_ways
+@pytest.mark.parametrize("called", [False, True])
+def test_a_run_that_requires_its_endpoint_is_red_if_its_client_skips_every_question(
+    project: Project, called: bool
+) -> None:
+    project.write("conftest.py", f"import pytest\n{SKIPPING}")
+    project.write("test_unit.py", "import pytest\ndef test_unit(): pytest.skip('not today')\n")
+    if called:
+        project.write("test_own.py", "def test_own(rag_check): rag_check('What?')\ndef test_two(rag_check): pass\n")
+    else:
+        project.write("billing.rag.yaml", "questions: [What?, Where?]")
+    run = project.run("--rag-judge=offline", "--rag-require-endpoint", "--rag-gate=each")
+    assert (run.exit_status, run.outcomes, run.files) == (pytest.ExitCode.TESTS_FAILED, {"skipped": 3}, [])
+    assert "no question was asked: 2 tests skipped; --rag-require-endpoint turns such a run red" in run.lines
+    assert "gate: not compared: no question was asked" in run.lines
+    run = project.run("--rag-judge=offline")
+    assert (run.exit_status, run.files) == (0, [])
+    assert "no question was asked: 2 tests skipped" in run.lines
+    assert "gate:" not in run.text
+
+
+def test_a_skipped_question_beside_one_that_was_asked_leaves_the_run_green(project: Project) -> None:
+    project.ask(good("terms"), good("prices", skip="later"))
+    run = project.run("--rag-require-endpoint")
+    assert (run.exit_status, run.outcomes) == (0, {"passed": 1, "skipped": 1})
+    assert "no question was asked" not in run.text
+
+
 def test_an_overridden_client_needs_no_endpoint(project: Project) -> None:
     project.ask(good("terms"))
     assert project.run("--rag-require-endpoint").outcomes == {"passed": 1}

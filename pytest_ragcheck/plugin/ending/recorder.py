@@ -221,10 +221,13 @@ class Recorder:
         self._merge_begun()
         run = self._run
         if run is None:
-            if self._gate and session.testscollected and self._config.args_source.name != "ARGS":
+            searched = session.testscollected and self._config.args_source.name != "ARGS"
+            if searched and self._gate:
                 self._lines = ["gate: not compared: no question was collected"]
                 if settings_of(self._config).run.require_endpoint:
                     session.exitstatus = session.exitstatus or pytest.ExitCode.TESTS_FAILED
+            elif searched and self._config.getoption("rag_require_endpoint", None):
+                self._lines = ["no question was collected"]
             return
         self._delete_documents(session)
         self._settle(session, run)

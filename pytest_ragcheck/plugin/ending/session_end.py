@@ -16,10 +16,11 @@ from pytest_ragcheck.errors import ResultsError, UsageError
 from pytest_ragcheck.plugin.collecting.collection_scope import reach_of
 from pytest_ragcheck.plugin.collecting.gate_baseline import baseline_if_read, rules_of
 from pytest_ragcheck.plugin.collecting.preconditions import NO_ENDPOINT
-from pytest_ragcheck.plugin.configuration import settings_of
+from pytest_ragcheck.plugin.configuration import has_gate, settings_of
 from pytest_ragcheck.plugin.ending.gated_outcomes import outcomes_of
 from pytest_ragcheck.plugin.run_state import OVER_BUDGET, GateOutcome, Run
 from pytest_ragcheck.plugin.workers.worker_info import run_folder, runs_everything
+from pytest_ragcheck.questions.call import caller_of
 from pytest_ragcheck.questions.question_rows import questions_document
 from pytest_ragcheck.redaction.printable import printable
 from pytest_ragcheck.report.counted import counted
@@ -46,7 +47,7 @@ def finish(
     session: pytest.Session, run: Run, *, not_passed: Collection[str], encoded: Callable[[Any], Any]
 ) -> list[str]:
     """
-    Write the result files, and return the lines of the terminal report; empty if no question was asked.
+    Write the result files, and return the lines of the terminal report; without files if no question was asked.
 
     A green run turns red if a file cannot be written, because the next reader would find the old one. It also turns red
     if documents are left in the system, because they would change the answers of the next run.
@@ -57,8 +58,7 @@ def finish(
     settings = settings_of(config)
     # A shard without questions writes its files, too; `ragcheck merge` expects them.
     refused = session.exitstatus == pytest.ExitCode.USAGE_ERROR
-    skipped = run.results.no_endpoint
-    lines = [f"{skipped} {'test was' if skipped == 1 else 'tests were'} skipped: {NO_ENDPOINT}"] if skipped else []
+    lines = list(_skipped_lines(session, run, settings))
     if not run.ran and (settings.run.shard is None or refused or config.getoption("collectonly")):
         return lines
     clean, baseline = settings.redactor.text, baseline_if_read(config)
@@ -91,6 +91,28 @@ def finish(
     if settings.run.reports:
         lines += map(printable, write_reports(session, run.gate, outcomes, summary))
     return lines
+
+
+def _skipped_lines(session: pytest.Session, run: Run, settings: Settings) -> Iterator[str]:
+    # Yield why questions were skipped, and turn a run red that requires its endpoint and skipped all of them.
+    config, skipped = session.config, run.results.no_endpoint
+    if skipped:
+        yield f"{skipped} {'test was' if skipped == 1 else 'tests were'} skipped: {NO_ENDPOINT}"
+    asking = [
+        node_id
+        for node_id in run.results.skipped
+        if node_id in run.questions.asked or caller_of(node_id, config.rootpath) in run.callers
+    ]
+    if run.ran or not asking:
+        return
+    red = settings.run.require_endpoint
+    if red or not skipped:
+        why = "; --rag-require-endpoint turns such a run red" if red else ""
+        yield f"no question was asked: {counted(len(asking), 'test')} skipped{why}"
+    if has_gate(config):
+        yield "gate: not compared: no question was asked"
+    if red:
+        session.exitstatus = session.exitstatus or pytest.ExitCode.TESTS_FAILED
 
 
 def _with_reach(
