@@ -253,6 +253,17 @@ def test_a_question_that_turns_the_gate_red_is_shown_with_both_answers(project: 
     ]
 
 
+def test_long_answers_are_shown_where_they_differ(project: Project) -> None:
+    same = f"Answer q1, {'a' * 200}. This is the end of it, and it is"
+    before = replace(World(n=12), answers={1: f"{same} right."})
+    saved(project, before)
+    run = today(project, replace(before, answers={1: f"{same} wrong."}), "--rag-gate=confirmed")
+    assert run.section("ragcheck::gate")[6:8] == [
+        "    recorded  ... This is the end of it, and it is right.",
+        "    answer    ... This is the end of it, and it is wrong.",
+    ]
+
+
 @two_ways
 @pytest.mark.parametrize("gold", ["none", pytest.param("own", marks=exhaustive)])
 def test_refusals_are_red_with_and_without_gold_passages(project: Project, gold: str) -> None:
