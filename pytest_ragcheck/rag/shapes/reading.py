@@ -167,7 +167,7 @@ def _find(field: str, expression: Expression, reply: object) -> Any:
         if error := expression.error_in(reply, unfinished=field == "answer"):
             lacks = f'the reply has no "{key}" but' if expression.is_key else f"{part} finds nothing: the reply is"
             raise ReplyMismatch(f"{lacks} an error: {error}", _FIX_THE_CAUSE)
-        if value is not None:
+        if value:
             to_do += " To skip elements without it, use a filter, as in items[?text].text."
         if not expression.is_key:
             from pytest_ragcheck.rag.shapes.reply_search import with_messages

@@ -129,12 +129,22 @@ def contexts_in(reply: object, beside: Place, names: Sequence[str] = CONTEXTS_NA
             if plain and all(each.startswith(("http://", "https://")) for each in value):  # an empty one, too
                 last_choice = last_choice or Texts(path)
             elif isinstance(value, list):
-                found = Texts(path) if plain else texts_in(f"{path}[]", _flat(value))
+                found = Texts(path) if plain else texts_in(f"{path}[]", _flat(value)) or _some_texts(path, value)
                 if found and not found.ids and are_texts(_flat(value)):
                     found = Texts(found.expression, _ids_beside(place, key))
                 if found:
                     return found
     return last_choice
+
+
+def _some_texts(path: str, values: Sequence[Any]) -> Texts | None:
+    # The texts of the objects that have one, by a filter; an empty text has no place in contexts either.
+    texts = [value for value in values if isinstance(value, dict)]
+    for key in keys_among(dict(chain.from_iterable(map(dict.items, texts))), TEXT_NAMES):
+        having = [value for value in texts if value.get(key)]
+        if having and len(values) == len(having) + sum(value.get(key, 0) in ("", None) for value in texts):
+            return texts_in(f"{path}[?{written(key)}]", having)
+    return None
 
 
 def _in_object(path: str, texts: Mapping[str, Any]) -> Texts | None:

@@ -48,7 +48,8 @@ def with_fitting_setting(mismatch: ReplyMismatch, reply: object, shape: Shape) -
     if setting:
         return ReplyMismatch(mismatch.found, f"Set rag_response = {setting}")
     answer = answer_in(reply)
-    if isinstance(mismatch, NotFound) and mismatch.field == "contexts" and answer:
+    # An expression that finds some contexts needs a filter.
+    if isinstance(mismatch, NotFound) and mismatch.field == "contexts" and answer and "[?" not in mismatch.to_do:
         return ReplyMismatch(mismatch.found, f"Set rag_response = answer={answer.expression}{NO_CONTEXTS}")
     return mismatch
 

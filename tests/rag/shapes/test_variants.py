@@ -41,6 +41,10 @@ VARIANTS: dict[str, Any] = {
     "answer=finalAnswer contexts=retrievedContexts": {"finalAnswer": ANSWER, "retrievedContexts": TEXTS},
     'answer="final-answer" contexts="source documents"': {"final-answer": ANSWER, "source documents": TEXTS},
     "answer=answer contexts=contexts[].text source_ids=contexts[].id": {"answer": ANSWER, "contexts": each("text")},
+    "answer=answer contexts=contexts[?text].text source_ids=contexts[?text].id": {
+        "answer": ANSWER,
+        "contexts": [{"id": "null", "text": None}, *each("text"), {"id": "empty", "text": ""}],
+    },
     "answer=answer contexts=contexts[].content source_ids=contexts[].id": {
         "answer": ANSWER,
         "contexts": each("content"),
@@ -610,6 +614,18 @@ def test_ids_that_are_numbers_are_made_texts_by_the_expression_that_the_error_na
         assert str(caught.value).endswith(f"\nSet rag_response = {response}")
         with RagClient(endpoint.url, response=response).blocking as client:
             assert client.query("?").source_ids == ("7",)
+
+
+def test_a_filter_is_named_where_ones_own_expression_finds_some_of_the_contexts():
+    reply = {"answer": ANSWER, "lines": [{"said": TEXTS[0]}, {"said": None}]}
+    with FakeEndpoint(json_reply(reply)) as endpoint:
+        response = "answer=answer contexts=lines[].said"
+        with RagClient(endpoint.url, response=response).blocking as client, pytest.raises(EndpointReplyError) as caught:
+            client.query("?")
+    assert str(caught.value).endswith(
+        "finds nothing: lines[1].said is null\nCorrect contexts=lines[].said, or fix the reply. "
+        "To skip elements without it, use a filter, as in items[?text].text."
+    )
 
 
 HITS = [{"title": "a.md", "snippet": TEXTS[0]}, {"title": "b.md", "snippet": TEXTS[1]}]
