@@ -97,6 +97,52 @@ def test_a_client_of_ones_own_is_asked(section: str, contexts: int, reader: Call
     assert len(predictions["predictions"][0]["contexts"]) == contexts
 
 
+class LoginServer:
+    """Wants a cookie from `POST /login`, or with *tokens* a token, which expires after the first answer."""
+
+    def __init__(self, *, tokens: bool) -> None:
+        self.takes_tokens = tokens
+        self.tokens: list[str] = []
+        self.expired: list[str] = []
+        self.refused = 0
+
+    def __call__(self, connection: Any, request: Any) -> bool:
+        reply = json_reply({"error": "log in"}, 401)
+        if request.path == "/login" and request.json == {"user": "ci", "password": "pw-of-ci-1"}:
+            self.tokens.append(f"token-{len(self.tokens)}")
+            reply = json_reply({"token": self.tokens[-1]}, set_cookie="SID=session-0123456789; Path=/")
+        token = request.headers.get("authorization", "").removeprefix("Bearer ")
+        has_cookie = not self.takes_tokens and "SID=" in request.headers.get("cookie", "")
+        if has_cookie or token in {*self.tokens}.difference(self.expired):
+            self.expired = self.expired or [token]
+            reply = json_reply({"answer": f"30 days {token}", "contexts": ["Within 30 days."]})
+        elif request.path == "/query":
+            self.refused += 1
+        return reply(connection, request)
+
+
+@pytest.mark.parametrize("number", [0, 1], ids=["cookie", "token"])
+def test_a_login_of_the_page_reaches_the_endpoint(number: int, reader: Callable[..., Reader]) -> None:
+    code = blocks("Log in", "python")[number].text
+    server = LoginServer(tokens=number == 1)
+    with FakeEndpoint(server) as endpoint:
+        someone = reader(environment={"RAG_PASSWORD": "pw-of-ci-1"})
+        login = endpoint.url.replace("/query", "/login")
+        (someone.folder / "conftest.py").write_text(code.replace("http://localhost:8000/login", login))
+        questions = f"{QUESTIONS}{QUESTIONS.partition('questions:')[2].replace('What', 'How long')}"
+        (someone.folder / "billing.rag.yaml").write_text(questions)
+        ran = someone.run(f"pytest --rag-judge=offline --rag-url={endpoint.url} -orag_concurrency=1")
+    assert ran.status == 0, ran.output
+    assert server.refused == number, ran.output
+    predictions = (someone.folder / "ragcheck-results" / "rag_predictions.json").read_text()
+    assert not re.search(r"token-\d", predictions)
+
+
+def test_the_examples_import_the_http_library_that_is_installed_with_the_package() -> None:
+    pages = (path.read_text(encoding="utf-8") for path in DOCS.rglob("*.md"))
+    assert not [text for text in pages if re.search(r"\b(import httpx\b|httpx\.\w)", text)]
+
+
 def test_an_app_in_the_same_process_is_asked(reader: Callable[..., Reader]) -> None:
     someone = reader()
     (someone.folder / "my_service.py").write_text(SERVICE)

@@ -443,6 +443,8 @@ async def app(scope: Any, receive: Any, send: Any) -> None:
     question = await receive()
     if scope["path"] == "/broken":
         raise FileNotFoundError("no index at\n/var/index")
+    if scope["path"] == "/used-before":
+        raise RuntimeError("Event loop is closed")
     if scope["path"] == "/slow":
         await asyncio.sleep(60)
     await send({"type": "http.response.start", "status": 200, "headers": []})
@@ -470,6 +472,16 @@ def test_what_an_app_in_this_process_raises_is_an_endpoint_error(library):
     assert str(caught.value) == (
         "http://app/broken: the client given as http= raised FileNotFoundError: no index at /var/index\n"
         "Fix the client, or the app that it calls."
+    )
+
+
+def test_a_client_that_was_used_in_another_event_loop_names_the_cause(library):
+    with pytest.raises(EndpointError) as caught:
+        ask_app(library, "/used-before")
+    assert str(caught.value) == (
+        "http://app/used-before: the client given as http= was used in another event loop before "
+        "(RuntimeError: Event loop is closed)\n"
+        "Make no request with it in a fixture: log in as shown by ragcheck docs reference/client."
     )
 
 

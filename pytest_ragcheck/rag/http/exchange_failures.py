@@ -127,6 +127,11 @@ def raised_inside(address: Address, error: Exception) -> EndpointError:
     else:
         what = excerpt(f"{type(error).__name__}: {error}")
         text = f"the client given as http= raised {what}\nFix the client, or the app that it calls."
+        if isinstance(error, RuntimeError) and " loop" in what:
+            text = (
+                f"the client given as http= was used in another event loop before ({what})\n"
+                "Make no request with it in a fixture: log in as shown by ragcheck docs reference/client."
+            )
     return EndpointError(address.redactor.text(f"{address.shown}: {text}"), url=address.shown)
 
 
