@@ -6,6 +6,8 @@ import base64
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
+import pytest
+
 from pytest_ragcheck.cli import main
 from tests.servers import openai_server
 from tests.servers.fake_endpoint import FakeEndpoint, json_reply, reply
@@ -14,8 +16,6 @@ from tests.servers.openai_server import OpenAIServer
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
-
-    import pytest
 
     from tests.harness import Project
 
@@ -193,3 +193,55 @@ def leaks(path: Path) -> list[str]:
 
 def found(content: bytes) -> list[str]:
     return [form for form in forms() if form.encode() in content]
+
+
+RAISING = """\
+import os
+
+import pytest
+from pytest_ragcheck import RagClient
+
+TOKEN, PLACE = os.environ["RAG_TOKEN"], {place!r}
+
+
+class OwnClient:
+    async def ask(self, question):
+        local = TOKEN
+        raise ConnectionError(f"401 for https://rag.example/query?api_key={{local}}") from ValueError(TOKEN)
+
+
+def answer(query):
+    if PLACE == "exit":
+        raise SystemExit("cannot log in with " + TOKEN)
+    return {{"answer": "30 days", "contexts": ["30 days"]}}
+
+
+@pytest.fixture(scope="session")
+def rag_client():
+    assert PLACE != "fixture", TOKEN
+    return OwnClient() if PLACE == "client" else RagClient.from_callable(answer)
+
+
+@pytest.fixture(scope="session")
+def rag_judge():
+    def judge(question, answer):
+        raise ConnectionError("401 for " + TOKEN)
+
+    return judge
+"""
+
+
+@pytest.mark.parametrize("options", [(), ("--tb=native",), ("-n1", "--tb=short", "--showlocals")])
+@pytest.mark.parametrize("place", ["client", "judge", "exit", "fixture"])
+def test_what_a_users_code_raises_is_shown_without_secrets(
+    project: Project, monkeypatch: pytest.MonkeyPatch, place: str, options: tuple[str, ...]
+) -> None:
+    monkeypatch.setenv("RAG_TOKEN", "tok-9f8e7d6c5b4a3210")
+    project.write("conftest.py", RAISING.format(place=place))
+    project.write("pytest.ini", "[pytest]\nrag_headers = Authorization: Bearer {env:RAG_TOKEN}\n")
+    project.write("q.rag.yaml", "- {id: a, question: How long?, expected_answer: 30 days}\n")
+    project.write("test_own.py", "def test_own(rag_check):\n    rag_check('How long?', expected='30 days')\n")
+    run = project.run(*options)
+    assert "passed" not in run.outcomes
+    assert "[redacted]" in run.text
+    assert "tok-9f8e7d6c5b4a3210" not in run.text + (project.folder / "junit.xml").read_text(encoding="utf-8")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -53,6 +54,7 @@ def complete_report(item: pytest.Item, call: pytest.CallInfo[None], report: pyte
         put_payload(report, payload, is_sent=is_sent)
     if call.excinfo is not None:
         _make_readable(item, call.excinfo, report, records)
+    _redact(item, report, records)
 
 
 def records_of(report: pytest.TestReport, config: pytest.Config) -> list[Record]:
@@ -133,6 +135,19 @@ def _make_readable(item: pytest.Item, excinfo: Any, report: pytest.TestReport, r
         # A user's own test keeps its traceback; only its line in the short summary gets the scores.
         set_crash(report.longrepr, record.text(), record.question.path, record.question.line)
     _tolerate(item, excinfo.value, report)
+
+
+def _redact(item: pytest.Item, report: pytest.TestReport, records: Sequence[Record]) -> None:
+    # An exception of a user's client, judge or fixture may have secrets in its text, in local variables and in causes.
+    if not report.failed or not (records or "rag_settings" in getattr(item, "fixturenames", ())):
+        return
+    config = item.config
+    data = config.hook.pytest_report_to_serializable(config=config, report=report)
+    shown = settings_of(config).redactor.document(data["longrepr"])
+    # The redactor makes lists of tuples.
+    if json.dumps(shown) != json.dumps(data["longrepr"]):
+        clean = config.hook.pytest_report_from_serializable(config=config, data={**data, "longrepr": shown})
+        report.longrepr = clean.longrepr
 
 
 def _tolerate(item: pytest.Item, raised: QuestionErrored | QuestionFailed, report: pytest.TestReport) -> None:
