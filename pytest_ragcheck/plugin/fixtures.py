@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_ragcheck.plugin.configuration import settings_of
+from pytest_ragcheck.plugin.configuration import names_of_own_metrics, settings_of
 
 if TYPE_CHECKING:
     from pytest_ragcheck.config.settings import Settings
@@ -21,7 +21,10 @@ if TYPE_CHECKING:
 def rag_settings(request: pytest.FixtureRequest) -> Settings:
     """The settings of the run. An override can return `rag_settings.replace(threshold=0.9)`."""
     # `pytestconfig` would be set up for each item, which takes 0.03 ms.
-    return settings_of(request.config)
+    settings = settings_of(request.config)
+    # A conftest.py that pytest has read since may define further metrics, which an override can name.
+    own = names_of_own_metrics(request.config)
+    return settings if settings.run.own_metrics == own else settings.replace(own_metrics=own)
 
 
 @pytest.fixture(scope="session")

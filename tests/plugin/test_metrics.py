@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.canned import good
-from tests.harness import three_ways
+from tests.harness import three_ways, two_ways
 
 if TYPE_CHECKING:
     from tests.harness import Project
@@ -144,6 +144,26 @@ def test_one_in_a_folder_deeper_down_is_heard_too(project: Project) -> None:
     )
     run = project.run()
     assert run.summary["overall_metrics"]["half"] == 0.5
+
+
+@two_ways
+def test_a_folders_settings_may_name_its_own_metric_whichever_folder_is_run(project: Project) -> None:
+    for folder, metric, value in (("a", "tone", 0.2), ("b", "tune", 0.9)):
+        project.ask(good(folder), file=f"teams/{folder}/billing.rag.yaml")
+        project.write(
+            f"teams/{folder}/conftest.py",
+            f"import pytest\n\ndef {metric}(q, a): return {value}\n"
+            f"def pytest_ragcheck_metrics(): return [{metric}]\n\n"
+            "@pytest.fixture(scope='session')\ndef rag_settings(rag_settings):\n"
+            f"    return rag_settings.replace(min='{metric}=0.5')\n",
+        )
+    for arguments, verdicts in ((["teams/b"], {"b": "PASS"}), ([], {"a": "FAIL", "b": "PASS"})):
+        # The option makes pytest read the settings before it reads the folders.
+        for early in ([], ["--rag-threshold=0.7"]):
+            run = project.run(*arguments, *early)
+            assert run.verdicts == verdicts, run.text
+    (row,) = [row for row in run.predictions["predictions"] if row["question_id"] == "a"]
+    assert (row["thresholds"]["tone"], row["metrics"]["tone"]) == (0.5, 0.2)
 
 
 def test_what_is_no_metric_ends_the_run_before_the_first_question(project: Project) -> None:
