@@ -105,6 +105,8 @@ def normalised(text: str) -> str:
             written, pattern = _SPELLINGS[cue]
             text = re.sub(pattern, written, text)
     if has_digits:
+        if "," in text and _BETWEEN_CELLS.search(text):
+            text = "\n".join(map(_with_separate_cells, text.split("\n")))
         text = _PHONE.sub(lambda found: _NO_NATIONAL_DIGIT.sub("", found[0]), text)
         if "/" in text or ".20" in text or ".19" in text:
             text = _NUMERIC_DATE.sub(_numeric_date_in_words, text)
@@ -181,6 +183,18 @@ _NO_NATIONAL_DIGIT = re.compile(r"^\+\d{1,3}[ .(-]|\(0\)|\D")
 # A Markdown link to its own text: "[a@b.example](mailto:a@b.example)".
 _LINK_TO_ITS_TEXT = re.compile(r"\[([^][\s]+)\]\(((?:https?://(?:www\.)?|mailto:)?)\1/?\)")
 _DIGIT = re.compile(r"\d")
+
+
+# A comma between a word and a number without a blank, as in the CSV row "basic,219,301".
+_BETWEEN_CELLS = re.compile(r",(?:(?<=[a-z],)\d|(?<=\d,)[a-z])")
+_QUOTE_OR_COMMA = re.compile(r'"[^"]*"|,(?<=\d,)(?=\d)')
+
+
+def _with_separate_cells(line: str) -> str:
+    # *line* with a blank after the commas between its numbers if it is a row of CSV, and else unchanged.
+    if ", " in line or not _BETWEEN_CELLS.search(line):
+        return line
+    return _QUOTE_OR_COMMA.sub(lambda found: ", " if found[0] == "," else found[0], line)
 
 
 def _spellings(name: str) -> dict[str, list[str]]:
