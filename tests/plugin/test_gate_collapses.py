@@ -346,6 +346,24 @@ def test_a_verdict_stands_if_only_the_gold_passages_are_edited(project: Project)
     assert "30 of 30 answers are in the baseline and keep their verdicts; 20 of them were judged again" in run.lines
 
 
+def test_the_verdicts_of_a_strict_judge_are_replaced_as_the_run_advises(project: Project) -> None:
+    strict = World(n=12, shift=-0.4)
+    project.write("conftest.py", SERVER)
+    assert today(project, strict).outcomes == {"failed": 12}
+    assert main(["baseline", "save"]) == 0
+    run = today(project, replace(strict, shift=0.0, seed=2))
+    assert run.outcomes == {"xfailed": 12}
+    assert (
+        "if today's judge is right, replace the recorded verdicts: pytest -p no:ragcheck-gate -o rag_disable=cache, "
+        "then ragcheck baseline accept"
+    ) in run.lines
+    assert "no compared question passed in its latest saved run, so the gate cannot turn red." in run.lines
+    assert project.run("-p", "no:ragcheck-gate", "-orag_disable=cache").outcomes == {"passed": 12}
+    assert main(["baseline", "accept"]) == 0
+    assert today(project, replace(strict, shift=0.0, seed=3)).outcomes == {"passed": 12}
+    assert today(project, replace(strict.wrong([0]), shift=0.0, seed=4)).exit_status == 1
+
+
 @two_ways
 def test_a_stricter_judge_is_named_and_no_regression(project: Project) -> None:
     before = World(n=40)

@@ -120,6 +120,11 @@ def held_lines(comparison: Comparison, findings: GateFindings, decision: Decisio
 
 def findings_lines(comparison: Comparison, findings: GateFindings, decision: Decision) -> Iterator[str]:
     yield from _judging(decision.judging)
+    if decision.judging.drift_is_real:
+        yield (
+            "if today's judge is right, replace the recorded verdicts: pytest -p no:ragcheck-gate "
+            f"-o rag_disable=cache, then {comparison.accept}"
+        )
     stricter = [each for each in findings.candidates if each.outcome is Outcome.JUDGE_STRICTER]
     if stricter:
         shift = _mean_shift(stricter)
@@ -176,7 +181,8 @@ def _not_examined(comparison: Comparison, findings: GateFindings, decision: Deci
         advice = f" {accept_advice(comparison)}" if answered else ""
         yield f"no question can be compared{so}.{errors}{advice}"
     elif findings.gate == "confirmed" and not any(each.question.before.passed for each in findings.examined):
-        yield f"no compared question passed in its latest saved run{so}.{errors or ' Save a run that passes.'}"
+        save = "" if decision.judging.drift_is_real else " Save a run that passes."
+        yield f"no compared question passed in its latest saved run{so}.{errors or save}"
     elif decision.rules.gate != findings.gate:
         yield (
             f"fewer than {FEWEST_QUESTIONS} questions to compare: {decision.rules.gate} decides as {findings.gate}, "
