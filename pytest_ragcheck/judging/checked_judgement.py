@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, cast
 
-from pytest_ragcheck.errors import JudgeError, JudgeReplyError
+from pytest_ragcheck.errors import JudgeError, JudgeReplyError, UsageError
 from pytest_ragcheck.frozen import replace
 from pytest_ragcheck.judging.judgement import Judge, JudgeIdentity, Judgement, grounding_contexts, material_digest
 from pytest_ragcheck.questions.question import Question
@@ -29,6 +29,18 @@ class FunctionJudge:
 
 
 def as_judge(given: GivenJudge) -> Judge:
+    """
+    The judge as an object with a method `judge`.
+
+    Raises:
+        UsageError: Its `identity` is not a `JudgeIdentity`.
+    """
+    identity, name = getattr(given, "identity", None), type(given).__qualname__
+    if not isinstance(identity, JudgeIdentity | None) and not isinstance(given, type):
+        raise UsageError(
+            f"{name}: the identity of the rag_judge is {identity!r:.80}, not a JudgeIdentity. "
+            f'Write identity = JudgeIdentity(kind="{name}", prompt_version="1").'
+        )
     if hasattr(given, "judge") or not callable(given):
         return cast("Judge", given)
     return FunctionJudge(given)

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from pytest_ragcheck import Judgement, OfflineJudge, Question, RagAnswer
-from pytest_ragcheck.errors import JudgeError, JudgeReplyError
-from pytest_ragcheck.judging.checked_judgement import checked_judgement, judge_identity
+from pytest_ragcheck.errors import JudgeError, JudgeReplyError, UsageError
+from pytest_ragcheck.judging.checked_judgement import as_judge, checked_judgement, judge_identity
 from pytest_ragcheck.judging.judgement import JudgeIdentity
 from tests.making import OFFLINE, Judges, a_question
 
@@ -82,6 +82,17 @@ def test_a_class_in_place_of_its_object_is_named_with_what_to_return() -> None:
         asyncio.run(checked_judgement(a_question(), ANSWER, by))
     assert str(caught.value) == (
         "OfflineJudge: the rag_judge is a class. Return an object of it, such as OfflineJudge()."
+    )
+
+
+def test_an_identity_of_another_type_is_named_with_what_to_write() -> None:
+    given: Any = Judges(Judgement())
+    given.identity = "helpdesk"
+    with pytest.raises(UsageError) as caught:
+        as_judge(given)
+    assert str(caught.value) == (
+        "Judges: the identity of the rag_judge is 'helpdesk', not a JudgeIdentity. "
+        'Write identity = JudgeIdentity(kind="Judges", prompt_version="1").'
     )
 
 

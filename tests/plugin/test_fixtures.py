@@ -652,3 +652,14 @@ def test_an_endpoint_that_may_not_be_connected_is_an_error_with_the_words_of_the
     assert run.outcomes == {"error": 1}
     assert f"{scheme}://127.0.0.1:9/query: no connection: no network in unit tests\n" in run.text
     assert "pytest-ragcheck itself failed" not in run.text
+
+
+def test_a_judge_whose_identity_is_a_text_is_an_error_of_the_test(project: Project) -> None:
+    project.ask(good("terms"))
+    project.extend_conftest(
+        "class Helpdesk:\n    identity = 'helpdesk'\n    def judge(self, question, answer): ...\n"
+        "@pytest.fixture(scope='session')\ndef rag_judge(): return Helpdesk()\n"
+    )
+    run = project.run()
+    assert run.exit_status == pytest.ExitCode.TESTS_FAILED
+    assert "Helpdesk: the identity of the rag_judge is 'helpdesk', not a JudgeIdentity. " in run.text

@@ -62,9 +62,11 @@ def backends_of(
     is_other = judged and choices and _choice(settings) not in choices
     if is_other and (judge is not None or not is_overridden(config, "rag_judge")):
         own_judge = default_judge(request, settings)
+    with usage_errors_as_failures():
+        used = None if own_judge is None else as_judge(own_judge)
     return Backends(
         client=default_client(request, settings) if is_default else client,
-        judge=None if own_judge is None else as_judge(own_judge),
+        judge=used,
         settings=settings,
         given=(client, judge, settings),
     )
