@@ -407,10 +407,10 @@ def test_a_question_that_stumbled_in_the_saved_run_is_red_if_it_breaks(project: 
     assert "    recorded  It is 9." in broken.section("ragcheck::gate")
     project.write("conftest.py", LEAKS_ONCE.replace("ANSWERS", right))
     assert "baseline ragcheck-baseline.json: 1 as before" in project.run("--rag-judge=none").lines
-    # A broken question that was saved may fail: the next change has not broken it.
+    # A broken question that was accepted may fail: the next change has not broken it.
     project.write("conftest.py", LEAKS_ONCE.replace("ANSWERS", wrong))
     project.run("--rag-judge=none")
-    assert main(["baseline", "save"]) == 0
+    assert main(["baseline", "accept"]) == 0
     assert "baseline ragcheck-baseline.json: 1 still failing" in project.run("--rag-judge=none").lines
 
 

@@ -104,8 +104,7 @@ def _saved(chosen: argparse.Namespace, now: BaselineFile, earlier: BaselineFile 
     path: Path = chosen.output
     if earlier is not None and now.runs.timestamp in earlier.runs.runs:
         raise UsageError(f"{chosen.results}: this run was saved into {path} before. Save each run once.")
-    confirmed = confirmed_in(chosen.results)
-    held = {key for key in continued(now, earlier) if "::".join(key) in confirmed} if earlier is not None else set()
+    held = set() if earlier is None else _confirmed(chosen.results, now, earlier)
     _write(path, *baseline_documents(now, earlier, read_contexts(path), left_out=held))
     saved, texts = read_baseline(path, name=str(path), advice=_ADVICE), contexts_path(path).name
     runs = counted(max(len(row.saved) for row in saved.rows.values()), "saved run")
@@ -115,7 +114,7 @@ def _saved(chosen: argparse.Namespace, now: BaselineFile, earlier: BaselineFile 
         *_held(held, chosen.accept),
         *_asked_before(now, earlier),
         *(_replaced(now.runs, earlier.runs) if earlier is not None else ()),
-        *_tolerated(saved, {} if earlier is None else earlier.runs.rows, confirmed),
+        *_tolerated(saved, {} if earlier is None else earlier.runs.rows, confirmed_in(chosen.results)),
         *_of_datasets("dropped, because missing", now.gone),
         *flaky_lines(flaky_in_history(saved)),
     ]
@@ -130,7 +129,7 @@ def _accepted(chosen: argparse.Namespace, now: BaselineFile, earlier: BaselineFi
         keys = _named(chosen.ids, now, earlier.runs)
     else:
         again = passed_again(now, earlier)
-        keys = [key for key in differing(now, earlier) if key not in again]
+        keys = [key for key in differing(now, earlier, _confirmed(chosen.results, now, earlier)) if key not in again]
         notes[:0] = [*_left_out(now.runs, earlier.runs), *_passed_again(again)]
     if not keys:
         return [f"{path}: no answer differs from the recorded ones", *notes]
@@ -158,6 +157,11 @@ def _replaced(now: Baseline, recorded: Baseline) -> Iterator[str]:
         f"replaced, because of other settings ({'; '.join(described(found.values()))})", found.keys()
     ):
         yield f"{line}. Run with these settings from now on, or restore the earlier {recorded.name}."
+
+
+def _confirmed(results: Path, now: BaselineFile, earlier: BaselineFile) -> set[Key]:
+    confirmed = confirmed_in(results)
+    return {key for key in continued(now, earlier) if "::".join(key) in confirmed}
 
 
 def _held(keys: Set[Key], accept: str) -> Iterator[str]:

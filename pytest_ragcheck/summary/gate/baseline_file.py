@@ -95,8 +95,12 @@ def continued(now: BaselineFile, earlier: BaselineFile) -> set[Key]:
     return {key for key in both if _is_comparable(rows[key], recorded[key])}
 
 
-def differing(now: BaselineFile, earlier: BaselineFile) -> list[Key]:
-    """The questions that accepting the run would add to the baseline, change in it or remove from it."""
+def differing(now: BaselineFile, earlier: BaselineFile, confirmed: Collection[Key]) -> list[Key]:
+    """
+    The questions that accepting the run would add to the baseline, change in it or remove from it.
+
+    A question that the gate *confirmed* as failing may have an answer that failed in a saved run too.
+    """
     measured, before = _by_key(now.document), _by_key(earlier.document)
     rows, recorded = now.runs.rows, earlier.runs.rows
     metrics = {*DEMANDED, *(metric for row in rows.values() for metric in row.metrics)}
@@ -107,6 +111,7 @@ def differing(now: BaselineFile, earlier: BaselineFile) -> list[Key]:
             if key not in before
             or not _is_recorded(given, before[key])
             or not _is_comparable(rows[key], recorded[key])
+            or (key in confirmed and before[key].get("asked") != [given.get("asked_at", now.runs.timestamp)])
             or not recorded[key].metrics.keys() <= metrics
         ),
         *(key for key in before if key in now.gone),
