@@ -71,9 +71,13 @@ def endpoint_name(client: Asks) -> str:
     return type(client).__qualname__ if endpoint is None else str(endpoint)
 
 
+def is_async(function: Any) -> bool:
+    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(type(function).__call__)
+
+
 async def settled(function: Any, *arguments: Any, **keywords: Any) -> Any:
     """The function's result, awaited; a plain function runs in a thread, so that it does not block the loop."""
-    if inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(type(function).__call__):
+    if is_async(function):
         return await function(*arguments, **keywords)
     from pytest_ragcheck.concurrency.threads import in_thread
 

@@ -14,7 +14,7 @@ from pytest_ragcheck.concurrency.limiter import TimeLimit
 from pytest_ragcheck.concurrency.tasks import in_task
 from pytest_ragcheck.errors import EndpointError, EndpointReplyError, EndpointTimeout, UsageError
 from pytest_ragcheck.rag.answer import RagAnswer
-from pytest_ragcheck.rag.ask import settled
+from pytest_ragcheck.rag.ask import is_async, settled
 from pytest_ragcheck.rag.body.excerpt import excerpt, instance, shown_error
 from pytest_ragcheck.rag.body.json_body import ReplyMismatch
 from pytest_ragcheck.rag.conversation_state import ConversationState
@@ -124,11 +124,13 @@ class FunctionEndpoint:
             except Exception as error:
                 raise self._raised(error) from error
             return self._read(returned, time.perf_counter() - started, answers=answers)
-        raise self._error(
-            f"returned nothing within {self._timeout_seconds:g} s",
-            "Make it return sooner, or raise timeout_seconds.",
-            EndpointTimeout,
-        )
+        to_do = "Make it return sooner, or raise timeout_seconds."
+        if is_async(self._function):
+            to_do += (
+                " Questions have an event loop of their own: make queues, tasks and pools in the function's first "
+                "call, because those of a fixture's loop never answer."
+            )
+        raise self._error(f"returned nothing within {self._timeout_seconds:g} s", to_do, EndpointTimeout)
 
     async def aclose(self) -> None:
         """Does nothing: a function has nothing to close."""

@@ -235,8 +235,13 @@ def test_a_function_that_takes_too_long_is_given_up(is_async):
     finally:
         released.set()
     assert type(error) is EndpointTimeout
+    loop = (
+        " Questions have an event loop of their own: make queues, tasks and pools in the function's first "
+        "call, because those of a fixture's loop never answer."
+    )
     assert str(error).endswith(
-        f"hangs{'_async' * is_async}: returned nothing within 0.05 s\nMake it return sooner, or raise timeout_seconds."
+        f"hangs{'_async' * is_async}: returned nothing within 0.05 s\n"
+        f"Make it return sooner, or raise timeout_seconds.{loop * is_async}"
     )
 
 
