@@ -6,7 +6,7 @@ import json
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qs, parse_qsl, urlsplit
 
 import pytest
 
@@ -220,6 +220,27 @@ def test_a_conversation_runs_by_the_settings_of_the_page(project: Project, headi
             {"role": "assistant", "content": PASSAGES[0]},
             {"role": "user", "content": FOLLOW_UP},
         ]
+
+
+def runs_jobs(connection: Any, request: Any) -> bool:
+    if request.path == "/query":
+        return json_reply({"error": "forms only"}, 415)(connection, request)
+    if request.path == "/jobs":
+        assert request.headers["content-type"] == "application/x-www-form-urlencoded"
+        assert parse_qs(request.body.decode()) == {"q": [QUESTION], "k": ["5"]}
+        return json_reply({"id": 17, "status": "pending"}, 202)(connection, request)
+    assert request.path == "/jobs/17"
+    return json_reply({"id": 17, "status": "done", "answer": ANSWER, "contexts": PASSAGES})(connection, request)
+
+
+def test_a_form_and_a_job_are_asked_by_the_function_of_the_page(project: Project) -> None:
+    [code] = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+    with FakeEndpoint(runs_jobs) as endpoint:
+        refused = run_with(project, f"[pytest]\nrag_url = {endpoint.url}\n")
+        project.write("conftest.py", code.replace("http://localhost:8000", endpoint.url.removesuffix("/query")))
+        run = run_with(project, "[pytest]\n")
+    assert "To send a form, write a function: ragcheck docs how-to/own-endpoint-shape." in refused.text
+    assert run.verdicts == {"window": "PASS"}, run.text
 
 
 @two_ways

@@ -78,7 +78,7 @@ def test_status_202_without_an_answer_is_no_answer_yet(body):
         call(endpoint.url, lambda client: client.query("When?"))
     found, to_do = str(caught.value).splitlines()
     assert found.endswith(" (status 202)")
-    assert to_do.startswith("Wait for the answer in a function, for RagClient.from_callable")
+    assert to_do.startswith("Settings ask once. Wait for the answer in a function:")
     assert ("no answer yet" in found) == ("answer" in body)
 
 

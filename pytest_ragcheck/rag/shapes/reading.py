@@ -17,7 +17,7 @@ from pytest_ragcheck.rag.shapes.object_fields import ObjectFields
 FIELDS = ("answer", "contexts", "source_ids", "session")
 EXAMPLE = "answer=result.text contexts=result.sources[].text"
 
-LATER = "Wait for the answer in a function, for RagClient.from_callable: ragcheck docs how-to/own-endpoint-shape."
+LATER = "Settings ask once. Wait for the answer in a function: ragcheck docs how-to/own-endpoint-shape."
 _FIX_THE_CAUSE = "Fix its cause in the RAG system, and report such failures with status 500."
 
 # Skip quoted text, which may contain the name of a field, and the comparison `==`.

@@ -43,6 +43,11 @@ class JsonTemplate:
             where = f", from character {error.pos + 1} on," if isinstance(error, json.JSONDecodeError) else ""
             raise ValueError(
                 f"is neither JSON{where} nor a query string after GET; write {_EXAMPLE} or GET q={{query}}"
+                + (
+                    ""
+                    if text.startswith("{")
+                    else "; a form needs a function (ragcheck docs how-to/own-endpoint-shape)"
+                )
             ) from None
         self.shown = f"POST with the JSON {excerpt(text, 200)}"
         """The request in words, for error texts."""

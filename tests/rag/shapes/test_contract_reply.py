@@ -69,7 +69,7 @@ def test_an_empty_answer_of_a_job_that_is_not_done_is_no_abstention(mark: dict[s
         read_reply({"answer": "", "contexts": [], "jobId": 17, **mark})
     [(key, value)] = mark.items()
     assert caught.value.found == f"the reply has no answer yet: {key}: {value}".lower()
-    assert "RagClient.from_callable" in caught.value.to_do
+    assert "Wait for the answer in a function" in caught.value.to_do
     assert read_reply({"answer": "30 days", "contexts": [], **mark}).text == "30 days"
 
 

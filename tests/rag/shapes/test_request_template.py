@@ -86,6 +86,14 @@ def test_what_the_url_has_of_the_same_name_gives_way_and_the_rest_stays():
                 'write {"input": "{query}", "k": "{top_k}"} or GET q={query}'
             ),
         ),
+        (
+            "POST q={query}",
+            (
+                "is neither JSON, from character 1 on, nor a query string after GET; "
+                'write {"input": "{query}", "k": "{top_k}"} or GET q={query}; '
+                "a form needs a function (ragcheck docs how-to/own-endpoint-shape)"
+            ),
+        ),
         ("GET q={question}", None),
         *(
             (
