@@ -153,9 +153,7 @@ def _replaced(now: Baseline, recorded: Baseline) -> Iterator[str]:
     # Later runs with the settings of the replaced ones will be refused.
     known = {key: recorded.rows[key] for key, row in now.rows.items() if key in recorded.rows and not row.error_kind}
     found = {key: other for key, row in known.items() if (other := other_settings_of_rows(row, now.rows[key]))}
-    for line in _of_datasets(
-        f"replaced, because of other settings ({'; '.join(described(found.values()))})", found.keys()
-    ):
+    for line in _of_datasets(f"replaced, because of other settings ({'; '.join(described(found))})", found.keys()):
         yield f"{line}. Run with these settings from now on, or restore the earlier {recorded.name}."
 
 

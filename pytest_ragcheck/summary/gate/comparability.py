@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -32,7 +32,7 @@ def differences(comparison: Comparison) -> tuple[str, ...]:
     A value that the baseline lacks, as in files of an earlier version, counts as equal.
     """
     measured = comparison.measured
-    found = [other_settings(change.before, change.now) for change in measured]
+    found = {change.before.key: other_settings(change.before, change.now) for change in measured}
     return tuple(filter(None, (_dataset(comparison), *described(found), _metrics(measured))))
 
 
@@ -46,11 +46,13 @@ def other_settings_of_rows(before: BaselineRow, now: BaselineRow) -> Differing:
     return _differing(before, now.judge, (now.prompt_version, now.tier, now.top_k))
 
 
-def described(found: Collection[Differing]) -> Iterator[str]:
-    """Yield a clause for each setting that differs, such as `top_k: 5 then, 3 now`."""
+def described(found: Mapping[Key, Differing]) -> Iterator[str]:
+    """Yield a clause for each setting that differs, such as `top_k: 5 then, 3 now`, with the questions if few do."""
     for what in _SETTINGS:
-        if pairs := [each[what] for each in found if what in each]:
-            yield f"{what}: {_some(then for then, _ in pairs)} then, {_some(now for _, now in pairs)} now"
+        if pairs := {key: each[what] for key, each in found.items() if what in each}:
+            named = f" ({_some(map('::'.join, pairs))})" if 2 * len(pairs) <= len(found) else ""
+            then, now = (_some(pair[side] for pair in pairs.values()) for side in (0, 1))
+            yield f"{what}: {then} then, {now} now{named}"
 
 
 def _differing(before: BaselineRow, judge: JudgeIdentity | None, now: tuple[object, object, object]) -> Differing:

@@ -12,6 +12,7 @@ from pytest_ragcheck.summary.gate.baseline_comparison import Change, compare
 from pytest_ragcheck.summary.gate.baseline_reader import Baseline, BaselineRow
 from pytest_ragcheck.summary.gate.comparability import LostScores, differences, lost_scores
 from pytest_ragcheck.summary.gate.recorded.saved_answer import SavedAnswer
+from pytest_ragcheck.summary.gate_rules import GateRules
 from pytest_ragcheck.verdict.verdict import Verdict
 from tests.making import a_question, a_record, some_outcomes
 
@@ -173,3 +174,12 @@ def test_scores_that_are_there_at_random_are_nearly_never_red(chance: float, n: 
         red += LostScores(METRIC, lost=lost, n_gained=gained, n=sum(map(any, both))).red
     # The rule promises at most 0.13 %: 2.6 of 2,000, and by chance rarely more than 8.
     assert red <= 8
+
+
+def test_a_setting_of_few_questions_names_them() -> None:
+    rows = [BaselineRow(**{**ROW, "id": name, "question": f"What about {name}?"}) for name in "abc"]
+    top_k = {"a": 5, "b": 9, "c": 5}
+    records = [a_record(question=a_question(name), **{**NOW, "top_k": n}) for name, n in top_k.items()]
+    baseline = Baseline(name="b", rows={row.key: row for row in rows})
+    compared = compare(baseline, some_outcomes(*records), GateRules(), clean=str, expects=lambda *_: True)
+    assert differences(compared) == ("top_k: 5 then, 9 now (billing::b)",)
