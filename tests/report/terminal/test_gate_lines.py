@@ -89,6 +89,22 @@ def test_questions_that_failed_in_an_earlier_run_count_for_the_share_alone(first
     assert f"; the gate turns {red} with 2 saved runs" in counted[0]
 
 
+@pytest.mark.parametrize(("n_failed", "of", "shown"), [(4, 20, False), (5, 50, True), (5, 51, False)])
+def test_many_questions_that_fail_at_first_are_counted(n_failed: int, of: int, *, shown: bool) -> None:
+    again: dict[str, Any] = {f"q{i}": {"groundedness": 0.3, "asked_again": ("FAIL", "PASS")} for i in range(n_failed)}
+    names = [f"q{i}" for i in range(of)]
+    # A question that failed before does not count.
+    rows = [*map(before, names), before("old", 0.3, verdict=Verdict.FAIL)]
+    records = [*(now(name, **again.get(name, {})) for name in names), now("old", 0.3)]
+    lines = list(decision_lines(decided(rows, records, GateRules(gate="confirmed"))))
+    line = (
+        f"{n_failed} of {of} questions that passed before failed at first: "
+        "rag_gate = regression tests whether the answers became worse"
+    )
+    assert (line in lines) is shown
+    assert not any("at first" in line for line in decision_lines(decided(rows, records)))
+
+
 def test_a_green_gate_has_no_text_and_a_red_one_says_it_in_its_first_line() -> None:
     green = decided([before("a")], [now("a", 0.3, asked_again=("FAIL", "PASS"))])
     assert (green.red, decision_text(green), decision_headline(green)) == (False, "", "")
