@@ -29,12 +29,6 @@ class FunctionJudge:
 
 
 def as_judge(given: GivenJudge) -> Judge:
-    """
-    The judge as an object with a method `judge`.
-
-    Raises:
-        UsageError: Its `identity` is not a `JudgeIdentity`.
-    """
     identity, name = getattr(given, "identity", None), type(given).__qualname__
     if not isinstance(identity, JudgeIdentity | None) and not isinstance(given, type):
         raise UsageError(

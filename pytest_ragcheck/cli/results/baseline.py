@@ -25,17 +25,14 @@ from pytest_ragcheck.report.files.results_reader import (
     predictions_path,
     questions_files,
 )
-from pytest_ragcheck.report.terminal.comparison_lines import shell_word
 from pytest_ragcheck.report.terminal.gate_lines import flaky_lines
 from pytest_ragcheck.summary.flaky import flaky_in_history
-from pytest_ragcheck.summary.gate.baseline_comparison import ACCEPT
 from pytest_ragcheck.summary.gate.baseline_file import (
     BaselineFile,
+    asked_in,
     baseline_documents,
-    continued,
     differing,
     passed_again,
-    saved_asks,
 )
 from pytest_ragcheck.summary.gate.baseline_reader import Baseline, BaselineRow, read_baseline
 from pytest_ragcheck.summary.gate.comparability import described, other_settings_of_rows
@@ -53,8 +50,6 @@ _OTHER = "Give -o another file, or move that one away."
 def run(chosen: argparse.Namespace) -> int:
     from pytest_ragcheck.report.files.output_folder import check_outside
 
-    given = {"--results": chosen.results, "-o": chosen.output}
-    chosen.accept = "".join((ACCEPT, *(f" {option} {shell_word(path)}" for option, path in given.items() if path)))
     path: Path = chosen.output or default_baseline().path
     chosen.output = path
     root = root_of(Path.cwd())
@@ -104,17 +99,19 @@ def _saved(chosen: argparse.Namespace, now: BaselineFile, earlier: BaselineFile 
     path: Path = chosen.output
     if earlier is not None and now.runs.timestamp in earlier.runs.runs:
         raise UsageError(f"{chosen.results}: this run was saved into {path} before. Save each run once.")
-    held = set() if earlier is None else _confirmed(chosen.results, now, earlier)
+    confirmed = confirmed_in(chosen.results)
+    asked_before = {} if earlier is None else asked_in(now, earlier)
+    held = {key for key in asked_before if "::".join(key) in confirmed}
     _write(path, *baseline_documents(now, earlier, read_contexts(path), left_out=held))
     saved, texts = read_baseline(path, name=str(path), advice=_ADVICE), contexts_path(path).name
     runs = counted(max(len(row.saved) for row in saved.rows.values()), "saved run")
     return [
         f"{path}: {counted(len(saved.rows), 'question')}, {runs}; contexts in {texts}",
         *_left_out(now.runs, saved),
-        *_held(held, chosen.accept),
-        *_asked_before(now, earlier),
+        *_of_datasets("left out, because confirmed as failing (ragcheck baseline accept takes the answers)", held),
+        *_of_datasets("asked in a saved run, and counted once", {key for key, each in asked_before.items() if each}),
         *(_replaced(now.runs, earlier.runs) if earlier is not None else ()),
-        *_tolerated(saved, {} if earlier is None else earlier.runs.rows, confirmed_in(chosen.results)),
+        *_tolerated(saved, {} if earlier is None else earlier.runs.rows, confirmed),
         *_of_datasets("dropped, because missing", now.gone),
         *flaky_lines(flaky_in_history(saved)),
     ]
@@ -129,8 +126,9 @@ def _accepted(chosen: argparse.Namespace, now: BaselineFile, earlier: BaselineFi
         keys = _named(chosen.ids, now, earlier.runs)
     else:
         again = passed_again(now, earlier)
-        keys = [key for key in differing(now, earlier, _confirmed(chosen.results, now, earlier)) if key not in again]
-        notes[:0] = [*_left_out(now.runs, earlier.runs), *_passed_again(again)]
+        keys = [key for key in differing(now, earlier, confirmed_in(chosen.results)) if key not in again]
+        words = "left out, because they passed when asked again (an ID accepts one)"
+        notes[:0] = [*_left_out(now.runs, earlier.runs), *_of_datasets(words, again)]
     if not keys:
         return [f"{path}: no answer differs from the recorded ones", *notes]
     compact, contexts = baseline_documents(now, earlier, read_contexts(path), keys)
@@ -157,19 +155,6 @@ def _replaced(now: Baseline, recorded: Baseline) -> Iterator[str]:
         yield f"{line}. Run with these settings from now on, or restore the earlier {recorded.name}."
 
 
-def _confirmed(results: Path, now: BaselineFile, earlier: BaselineFile) -> set[Key]:
-    confirmed = confirmed_in(results)
-    return {key for key in continued(now, earlier) if "::".join(key) in confirmed}
-
-
-def _held(keys: Set[Key], accept: str) -> Iterator[str]:
-    if keys:
-        yield (
-            f"left out: {counted(len(keys), 'question')} confirmed as failing; the recorded answers stay. "
-            f"If the new answers are right, accept them: {accept}"
-        )
-
-
 def _tolerated(saved: Baseline, before: Mapping[Key, BaselineRow], confirmed: Set[str]) -> Iterator[str]:
     for key, row in saved.rows.items():
         passed = key in before and before[key].verdict is Verdict.PASS
@@ -181,25 +166,11 @@ def _change(key: Key, before: str, after: str) -> str:
     return f"{'::'.join(key)}: {before} -> {after}{', which the gate tolerates from now on' if after == 'FAIL' else ''}"
 
 
-def _asked_before(now: BaselineFile, earlier: BaselineFile | None) -> Iterator[str]:
-    if earlier is not None and (known := saved_asks(now, earlier)):
-        once = "is that of a saved run, and counts once" if known == 1 else "are those of a saved run, and count once"
-        yield f"{known} of {counted(len(now.document['predictions']), 'answer')} {once}"
-
-
 def _left_out(now: Baseline, recorded: Baseline) -> Iterator[str]:
     for key, row in now.rows.items():
         if row.verdict is Verdict.ERROR:
             earlier = "; its recorded answers stay" if key in recorded.rows else ""
             yield f"left out: {'::'.join(key)} is an ERROR in this run ({row.error_kind}){earlier}"
-
-
-def _passed_again(keys: Set[Key]) -> Iterator[str]:
-    if keys:
-        yield (
-            f"left out: {counted(len(keys), 'question')} that failed and passed when asked again; "
-            "an ID accepts one of them"
-        )
 
 
 def _later_partial(results: Path, now: Baseline) -> Iterator[str]:

@@ -154,7 +154,7 @@ def ended_of(predictions: Path) -> str:
 
 
 def confirmed_in(predictions: Path) -> frozenset[str]:
-    """The questions, as `DATASET::ID`, for which the run's own gate was red; empty without its summary."""
+    """The questions, as `DATASET::ID`, that the run's own gate confirmed; empty without its summary."""
     path = predictions.with_name(predictions.name.removesuffix(ENDING) + _SUMMARY)
     summary = _json(path) if path.exists() else {}
     is_of_run = summary.get("timestamp") == ended_of(predictions)

@@ -32,9 +32,6 @@ from pytest_ragcheck.summary.gate.run_findings import Judging
 from pytest_ragcheck.verdict.failure_text import some
 from pytest_ragcheck.verdict.verdict import Verdict
 
-_MANY = 5
-"""The fewest questions that are called many."""
-
 _FORBIDDEN = "breaks a prohibition"
 _UNCONFIRMED = "newly failing, unconfirmed"
 _HELD = (_UNCONFIRMED, Outcome.CONFIRMED.value, Outcome.NOT_MEASURED.value)
@@ -138,13 +135,9 @@ def findings_lines(comparison: Comparison, findings: GateFindings, decision: Dec
     yield from lost_score_lines(decision.lost_scores, Writer(comparison).name)
     yield from drift_lines(decision.examined)
     yield from _not_examined(comparison, findings, decision)
-    n_passed = sum(each.question.before.passed for each in findings.examined)
-    n_failed = len(findings.candidates)
-    if decision.rules.gate == "confirmed" and not decision.red and n_failed >= max(_MANY, n_passed / 10):
-        yield (
-            f"{n_failed} of {n_passed} questions that passed before failed at first: "
-            "rag_gate = regression tests whether the answers became worse"
-        )
+    n, failed = sum(each.question.before.passed for each in findings.examined), len(findings.candidates)
+    if decision.rules.gate == "confirmed" and not decision.red and failed >= max(5, n / 10):
+        yield f"{failed} of {n} questions that passed before failed at first; rag_gate = regression tests the means"
     if findings.count is not None:
         yield _count(findings.count)
     if findings.mean is not None:

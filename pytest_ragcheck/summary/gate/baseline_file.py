@@ -23,7 +23,6 @@ _ANSWER_KEYS = (
     "verdict", "prediction", "source_ids", "metrics", "judgement", "judge", "latency_seconds", "labels",
     "earlier_turns",
 )  # fmt: skip
-_VERDICTS = {"passes": "PASS", "fails": "FAIL"}
 
 
 @frozen
@@ -52,7 +51,7 @@ def baseline_documents(
 
     *now* is the run, *earlier* the baseline that is extended, and *contexts* has its texts by digest. With *accepted*,
     only these questions are taken from the run, without their earlier runs unless both answers break a prohibition.
-    The recorded rows of the questions that are *left_out* stay.
+    The rows of the questions that are *left_out* stay.
     """
     measured, before = _by_key(now.document), _by_key(earlier.document if earlier else {})
     recorded = earlier.runs.rows if earlier else {}
@@ -74,32 +73,28 @@ def baseline_documents(
     return _documents(now.document, earlier.document if earlier else {}, rows, texts)
 
 
-def saved_asks(now: BaselineFile, earlier: BaselineFile) -> int:
-    """The number of answers of the run that were asked in a saved run, as in a replay of that run."""
-    measured, before = _by_key(now.document), _by_key(earlier.document)
-    asked = ((measured[key].get("asked_at", now.runs.timestamp), before[key]) for key in continued(now, earlier))
-    return sum(each in known.get("asked", ()) for each, known in asked)
+def asked_in(now: BaselineFile, earlier: BaselineFile) -> dict[Key, bool]:
+    """For each question that can be compared, whether a saved run has the ask, as after a replay."""
+    rows, recorded, before = now.runs.rows, earlier.runs.rows, _by_key(earlier.document)
+    return {
+        key: given.get("asked_at") in before[key].get("asked", ())
+        for key, given in _by_key(now.document).items()
+        if key in before and _is_comparable(rows[key], recorded[key])
+    }
 
 
 def passed_again(now: BaselineFile, earlier: BaselineFile) -> set[Key]:
     """The questions that failed in the run and then passed when asked again, unless they broke a prohibition."""
     measured, rows = _by_key(now.document), now.runs.rows
-    again = {key for key in continued(now, earlier) if "PASS" in measured[key].get("asked_again", ())}
+    again = {key for key in asked_in(now, earlier) if "PASS" in measured[key].get("asked_again", ())}
     return {key for key in again if rows[key].verdict is Verdict.FAIL and not _leaks(rows[key])}
 
 
-def continued(now: BaselineFile, earlier: BaselineFile) -> set[Key]:
-    """The questions whose answers of the run can be compared with recorded ones."""
-    rows, recorded = now.runs.rows, earlier.runs.rows
-    both = _by_key(now.document).keys() & _by_key(earlier.document).keys()
-    return {key for key in both if _is_comparable(rows[key], recorded[key])}
-
-
-def differing(now: BaselineFile, earlier: BaselineFile, confirmed: Collection[Key]) -> list[Key]:
+def differing(now: BaselineFile, earlier: BaselineFile, confirmed: Collection[str]) -> list[Key]:
     """
     The questions that accepting the run would add to the baseline, change in it or remove from it.
 
-    A question that the gate *confirmed* as failing may have an answer that failed in a saved run too.
+    Those that the gate *confirmed*, as `DATASET::ID`, may have answers that failed in a saved run too.
     """
     measured, before = _by_key(now.document), _by_key(earlier.document)
     rows, recorded = now.runs.rows, earlier.runs.rows
@@ -111,7 +106,7 @@ def differing(now: BaselineFile, earlier: BaselineFile, confirmed: Collection[Ke
             if key not in before
             or not _is_recorded(given, before[key])
             or not _is_comparable(rows[key], recorded[key])
-            or (key in confirmed and before[key].get("asked") != [given.get("asked_at", now.runs.timestamp)])
+            or ("::".join(key) in confirmed and before[key].get("asked") != [given.get("asked_at")])
             or not recorded[key].metrics.keys() <= metrics
         ),
         *(key for key in before if key in now.gone),
@@ -145,13 +140,13 @@ def _row(given: Mapping[str, Any], now: BaselineRow, known: Mapping[str, Any], t
     answers, runs = _answers_and_runs(known)
     asked = [*known.get("asked", ("",) * len(runs))]
     looks, replaced = [_full_answer(given, texts), *_further_looks(now)], []
-    place = bisect(asked, given["asked_at"])
     if given["asked_at"] in filter(None, asked):
-        place -= 1
+        place = asked.index(given["asked_at"])
         replaced = [answers[each] for each in runs.pop(place)]
-        # A replay has no further looks.
+        # A replay has no further looks, and the history counts the first ones.
         looks += replaced[1:] if len(looks) == 1 else []
     else:
+        place = bisect(asked, given["asked_at"])
         asked.insert(place, given["asked_at"])
     runs.insert(place, [_index_of(answer, answers) for answer in looks])
     latest = answers[runs[-1][0]]
@@ -161,15 +156,12 @@ def _row(given: Mapping[str, Any], now: BaselineRow, known: Mapping[str, Any], t
     else:
         # The baseline has a later run of the question.
         head = {name: known[name] for name in (*_ROW_KEYS, *OF_THE_LATEST_ANSWER, "prompt_version") if name in known}
-    stored = [answers[each] for each in runs[place]]
-    counts = _counts(stored, replaced) if replaced else {"passes": now.passes, "fails": now.fails}
+    counts = {"passes": now.passes, "fails": now.fails}
+    if replaced:
+        gained = (answers[runs[place][0]]["verdict"] == "PASS") - (replaced[0]["verdict"] == "PASS")
+        counts = {"passes": gained, "fails": -gained}
     history = {name: max(0, known.get("history", {}).get(name, 0) + n) for name, n in counts.items()}
     return {**head, "history": history, "answers": answers, "runs": runs, "asked": asked}
-
-
-def _counts(looks: Sequence[Mapping[str, Any]], replaced: Sequence[Mapping[str, Any]]) -> dict[str, int]:
-    more, less = ([look["verdict"] for look in each] for each in (looks, replaced))
-    return {name: more.count(verdict) - less.count(verdict) for name, verdict in _VERDICTS.items()}
 
 
 def _prompt(given: Mapping[str, Any]) -> dict[str, Any]:
@@ -183,8 +175,7 @@ def _documents(
     rows: Sequence[Mapping[str, Any]],
     texts: Mapping[str, str],
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    ends = earlier.get("runs") or [earlier[name] for name in ("timestamp",) if name in earlier]
-    ends = sorted({*ends, document.get("timestamp", "")})
+    ends = sorted({*(earlier and earlier.get("runs", (earlier["timestamp"],))), document["timestamp"]})
     compact = {
         **{name: document[name] for name in _DOCUMENT_KEYS if name in document},
         "num_examples": len(rows),

@@ -474,7 +474,7 @@ def test_a_run_is_saved_once(save: Callable[..., tuple[int, str, str]]) -> None:
 
 
 def test_a_replayed_merged_or_resumed_answer_counts_once(project: Project, ragcheck: Save) -> None:
-    once = "2 of 2 answers are those of a saved run, and count once"
+    once = "asked in a saved run, and counted once: 2 questions of billing"
 
     def saved(results: str = "ragcheck-results") -> list[str]:
         # The runs before are printed, too.
@@ -515,7 +515,7 @@ def test_a_saved_ask_takes_the_verdict_of_its_replay(save: Save, tmp_path: Path)
     assert save(failed("terms", **asked(1), gate=gate), failed("prices"))[0] == 0
     replayed = {"timestamp": "2126-11-06T00:00:00+00:00", "replay_of": "rag_predictions.json"}
     _, printed, _ = save(passed("terms", **asked(1), **labels), failed("prices", **asked(2)), **replayed)
-    assert printed.splitlines()[1] == "1 of 2 answers is that of a saved run, and counts once"
+    assert printed.splitlines()[1] == "asked in a saved run, and counted once: 1 question of billing"
     rows = read_baseline(tmp_path / "ragcheck-baseline.json", name="b").rows
     assert [(row.passes, row.fails, len(row.saved), len(row.answers)) for row in rows.values()] == [
         (1, 0, 1, 2),
@@ -639,7 +639,7 @@ def test_a_question_that_passed_when_asked_again_is_accepted_by_its_id_alone(
     assert accept(*later)[1].splitlines() == [
         f"ragcheck-baseline.json: 1 accepted of {LATER}",
         "billing::hours: PASS -> FAIL, which the gate tolerates from now on",
-        "left out: 1 question that failed and passed when asked again; an ID accepts one of them",
+        "left out, because they passed when asked again (an ID accepts one): 1 question of billing",
     ]
     assert {name: counts for name, (_, *counts) in recorded(tmp_path).items()} == {
         "terms": [2, 0],

@@ -20,10 +20,7 @@ if TYPE_CHECKING:
 
 LATER = "2126-11-09T00:00:00+00:00"
 TOLERATED = "billing::prices: {} -> FAIL, which the gate tolerates from now on"
-LEFT_OUT = (
-    "left out: 1 question confirmed as failing; the recorded answers stay. "
-    "If the new answers are right, accept them: ragcheck baseline accept"
-)
+LEFT_OUT = "left out, because confirmed as failing (ragcheck baseline accept takes the answers): 1 question of billing"
 
 
 def looks(folder: Path) -> dict[str, list[bool]]:
@@ -110,13 +107,3 @@ def test_the_summary_of_another_run_leaves_nothing_out(save: Callable[..., list[
     save(passed("prices"), ended="2126-11-05T00:00:00+00:00")
     save(failed("prices", prediction="None."), ended="2126-11-06T00:00:00+00:00")
     assert looks(tmp_path) == {"prices": [True, False]}
-
-
-def test_the_command_to_accept_has_the_files_of_the_save(
-    save: Callable[..., list[str]], ragcheck: Ragcheck, tmp_path: Path
-) -> None:
-    save(passed("prices"), ended="2126-11-05T00:00:00+00:00")
-    (tmp_path / "ragcheck-baseline.json").rename(tmp_path / "b.json")
-    save(failed("prices"))
-    printed = ragcheck("baseline", "save", "ragcheck-results", "-o", "b.json")[1].splitlines()
-    assert printed[-1] == f"{LEFT_OUT} --results ragcheck-results -o b.json"

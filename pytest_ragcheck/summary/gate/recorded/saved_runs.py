@@ -56,9 +56,10 @@ def with_latest_answer(fields: Fields) -> Mapping[str, Any]:
     """The row with the verdict, scores and judge of the latest answer, unless the row names its own."""
     if "answers" not in fields.row:
         return fields.row
-    answers, runs = fields.row["answers"], fields.row.get("runs", ())
+    row, answers = fields.row, fields.row["answers"]
+    runs = row.get("runs", ())
     try:
-        known = max(place for run in runs for place in run) < len(answers)
+        known = max(place for run in runs for place in run) < len(answers) and len(row.get("asked", runs)) == len(runs)
         latest = Fields(dict(answers[runs[-1][0]]), f"{fields.place}.answers")
     except (LookupError, TypeError, ValueError):
         raise fields.mistake("runs") from None
