@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from urllib.parse import unquote, unquote_plus, urlsplit
 
@@ -46,12 +46,12 @@ def header_secrets(name: str, value: str) -> list[str]:
     words = value.split()
     decoded = _basic_credential(words[-1]) if words and words[0].lower() == "basic" else ""
     found = [*filter(None, (value, *words[1:], decoded, decoded.partition(":")[2]))]
-    return found + cookie_secrets(each.partition("=")[2] for each in value.split(";") if "cookie" in name.lower())
+    return found + cookie_secrets(re.findall("=([^;]+)", value) if "cookie" in name.lower() else [])
 
 
-def cookie_secrets(values: Iterable[str]) -> list[str]:
+def cookie_secrets(values: list[str | None]) -> list[str]:
     """The values that are long enough for a session, unlike `lang=en`."""
-    return [value for value in values if looks_secret(value) or len(value) >= 16]
+    return [value for value in values if value and (looks_secret(value) or len(value) >= 16)]
 
 
 def is_secret_parameter(name: str, value: str) -> bool:

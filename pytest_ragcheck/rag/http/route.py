@@ -7,7 +7,7 @@ import ssl
 import sys
 import time
 from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from copy import copy
 from dataclasses import replace
 from types import MappingProxyType
@@ -32,8 +32,6 @@ from pytest_ragcheck.rag.http.http_exchange import ERROR_BODY_BYTES, HttpExchang
 from pytest_ragcheck.redaction import cookie_secrets, header_secrets
 
 if TYPE_CHECKING:
-    from http.cookiejar import Cookie
-
     from pytest_ragcheck.rag.http.asgi_app import AsgiApp
     from pytest_ragcheck.rag.http.connections import AnyClient, AnyResponse
 
@@ -164,7 +162,9 @@ class HttpRoute:
         try:
             response = await client.send(built, stream=True, follow_redirects=False, **auth)
             if self._http is not None:
-                self._note_secrets(response.request.headers, client.cookies.jar)
+                self.sent_secrets += cookie_secrets([cookie.value for cookie in client.cookies.jar])
+                for header in response.request.headers.items():
+                    self.sent_secrets += header_secrets(*header)
             await exchange.read(response, self._library, self._max_reply_bytes)
         except Exception as error:
             exchange.seconds = time.perf_counter() - exchange.started
@@ -175,11 +175,6 @@ class HttpRoute:
         except asyncio.CancelledError:
             await exchange.cut_short()
             raise
-
-    def _note_secrets(self, headers: Mapping[str, str], cookies: Iterable[Cookie]) -> None:
-        found = cookie_secrets(cookie.value or "" for cookie in cookies)
-        found += [secret for header in headers.items() for secret in header_secrets(*header)]
-        self.sent_secrets += [secret for secret in found if secret not in self.sent_secrets]
 
     def _request(self, client: Any, exchange: HttpExchange, url: Any, request: Mapping[str, Any]) -> Any:
         # The only header of a request itself is its content type.

@@ -85,9 +85,11 @@ class Expression:
 
     def pending_in(self, reply: object) -> str:
         """As `error_in`: the mark of a job that is not done, such as `status: pending`."""
-        keys = ("status", "state", "partial")
-        marks = (f"{key}: {place.get(key)}".lower() for place in self._objects(reply) for key in keys)
-        return next(filter(_NOT_DONE.fullmatch, marks), "")
+        for place in self._objects(reply):
+            for key in ("status", "state", "partial"):
+                if _NOT_DONE.fullmatch(mark := f"{key}: {place.get(key)}".lower()):
+                    return mark
+        return ""
 
     def _objects(self, reply: object) -> list[Mapping[str, Any]]:
         path = [] if self.is_key else _read_objects(self._compiled.parsed, reply)

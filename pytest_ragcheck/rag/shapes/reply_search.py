@@ -139,11 +139,10 @@ def contexts_in(reply: object, beside: Place, names: Sequence[str] = CONTEXTS_NA
 
 def _some_texts(path: str, values: Sequence[Any]) -> Texts | None:
     # The texts of the objects that have one, by a filter; an empty text has no place in contexts either.
-    texts = [value for value in values if isinstance(value, dict)]
-    for key in keys_among(dict(chain.from_iterable(map(dict.items, texts))), TEXT_NAMES):
-        having = [value for value in texts if value.get(key)]
-        if having and len(values) == len(having) + sum(value.get(key, 0) in ("", None) for value in texts):
-            return texts_in(f"{path}[?{written(key)}]", having)
+    for key in keys_among(values[0], TEXT_NAMES) if _are(dict, values) else ():
+        texts = [value.get(key, 0) for value in values]
+        if any(texts) and {*map(type, texts)} <= {str, type(None)}:
+            return texts_in(f"{path}[?{written(key)}]", [value for value in values if value.get(key)])
     return None
 
 
