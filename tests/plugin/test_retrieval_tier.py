@@ -140,7 +140,7 @@ def test_a_failure_in_place_of_the_contexts_of_a_stream_is_an_error(project: Pro
         run = project.run(f"--rag-url={endpoint.url}")
     assert run.verdicts == {"refund": "PASS", "hours": "ERROR"}, run.text
     (error,) = run.predictions["errors"]
-    assert 'the stream has no contexts but an error: "no index"' in error["message"]
+    assert 'event 2 of the stream reports an error: "no index"' in error["message"]
 
 
 @pytest.mark.parametrize(

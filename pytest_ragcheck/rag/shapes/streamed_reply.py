@@ -101,7 +101,9 @@ class StreamedReply:
         # Many servers send no blank line after the last event.
         if not self.is_done and last is not None and (not is_cut or last.data.strip() == _DONE):
             self._take(last)
-        if problem := self._problem or self._failure:
+        # Contexts that were asked alone precede the failure of an answer that nobody reads.
+        are_enough = self._reading.parts.answer is None and self._found.get("contexts")
+        if problem := self._problem or (None if are_enough else self._failure):
             raise problem
         end = self._reading.end
         if start.strip() and not (self._events or self.is_done or _EVENT_LINE.search(start)):
@@ -195,8 +197,6 @@ class StreamedReply:
             self._found.pop("source_ids", None)
         self._found[field] = found
         if field == "contexts":
-            if self._reading.parts.answer is None and found:
-                self._failure = None
             expression = self._reading.parts.contexts
             gap = expression.dead_end(value)
             self._gap = gap and f"event {self._events} of the stream: contexts={expression.text} finds nothing: {gap}"
