@@ -60,7 +60,9 @@ OTHER_PLUGINS = (
     Row(
         name="pytest-asyncio",
         options=("-o", "asyncio_mode=auto"),
-        note="Fixtures that are overridden may be async, and async tests may use `rag_check` and `rag_result`.",
+        note="Fixtures that are overridden may be async, but "
+        "[their loop is not that of the questions](client.md#a-function-instead-of-a-url); async tests may use "
+        "`rag_check` and `rag_result`.",
     ),
     Row(
         name="anyio",
