@@ -66,8 +66,7 @@ def with_own_baseline(results: Results) -> Results:
     They stay the same without a gate or its baseline, and if the gate decides otherwise by a changed baseline.
     """
     from pytest_ragcheck.config.resolve import environment_redactor
-    from pytest_ragcheck.report.gated_results import gated
-    from pytest_ragcheck.summary.outcomes_reader import rules_of_summary
+    from pytest_ragcheck.report.gated_results import gated, rules_of_summary
 
     gate = results.summary.get("gate")
     if not gate:

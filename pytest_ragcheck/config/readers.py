@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from pytest_ragcheck.config.baseline_place import BaselinePlace
-from pytest_ragcheck.config.numbers import read_fraction
+from pytest_ragcheck.config.metric_readers import read_fraction
 
 if TYPE_CHECKING:
     from pytest_ragcheck.questions.datasets.dataset_names import DatasetChoice, Sample

@@ -11,17 +11,21 @@ from pathlib import Path, PurePath
 from types import MappingProxyType
 from typing import Any, Literal
 
-from pytest_ragcheck.config.metric_readers import chosen_groups, read_group, read_maximum, read_minimum, read_weight
-from pytest_ragcheck.config.numbers import (
+from pytest_ragcheck.config.metric_readers import (
+    chosen_groups,
     read_chance,
     read_count,
     read_delay,
     read_fraction,
+    read_group,
+    read_maximum,
+    read_minimum,
     read_number,
     read_price,
     read_seconds,
     read_shard,
     read_usd,
+    read_weight,
 )
 from pytest_ragcheck.config.readers import (
     as_identities,

@@ -17,7 +17,7 @@ from pytest_ragcheck.engine.store.record_store import MemoryStore
 
 if TYPE_CHECKING:
     from pytest_ragcheck.engine.conversation import Job, Unit
-    from pytest_ragcheck.engine.store.shared_store import SharedStore
+    from pytest_ragcheck.engine.store.record_store import SharedStore
     from pytest_ragcheck.verdict.record import Record
 
 _CLAIMED_AT_ONCE = 200

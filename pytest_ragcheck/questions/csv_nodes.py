@@ -20,8 +20,10 @@ from pytest_ragcheck.questions.nodes.node import (
     Scalar,
     Site,
     Unreadable,
+    is_flag,
+    number_in,
+    shortened,
 )
-from pytest_ragcheck.questions.nodes.node_values import is_flag, number_in, shortened
 
 DELIMITERS = (",", ";", "\t")
 SEPARATOR_LINE = re.compile(r'"?sep=([,;\t|:])"?(?:\r\n?|\n)', re.IGNORECASE)

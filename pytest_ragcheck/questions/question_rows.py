@@ -9,7 +9,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from pytest_ragcheck.questions.fields.file_level import SCHEMA_VERSION
+from pytest_ragcheck.questions.fields.entry import SCHEMA_VERSION
 from pytest_ragcheck.questions.question import END_TO_END, TIERS, GoldPassage, Question
 from pytest_ragcheck.questions.tiers import tier_of
 

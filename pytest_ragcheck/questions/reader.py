@@ -8,9 +8,8 @@ from collections.abc import Collection
 from pathlib import Path
 
 from pytest_ragcheck.errors import QuestionFileError
-from pytest_ragcheck.questions.fields.entry import EntryReader
+from pytest_ragcheck.questions.fields.entry import EntryReader, read_top
 from pytest_ragcheck.questions.fields.field_readers import SettingsReader
-from pytest_ragcheck.questions.fields.file_level import read_top
 from pytest_ragcheck.questions.nodes.json_nodes import compose_json, compose_jsonl
 from pytest_ragcheck.questions.nodes.node import Mistakes, Node, Scalar, Site, Unreadable
 from pytest_ragcheck.questions.question import QuestionSet

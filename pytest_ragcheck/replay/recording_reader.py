@@ -79,7 +79,7 @@ def _of_predictions(path: Path, name: str) -> Recording:
 def _of_store(path: Path) -> list[Record]:
     import sqlite3
 
-    from pytest_ragcheck.engine.store.store_file import rows as stored
+    from pytest_ragcheck.engine.store.record_file import rows as stored
 
     try:
         return list(map(record_of, stored(path.parent)))

@@ -14,17 +14,20 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_ragcheck.config.given import Given
-from pytest_ragcheck.config.metric_readers import read_group, read_maximum, read_minimum, read_weight
-from pytest_ragcheck.config.numbers import (
+from pytest_ragcheck.config.metric_readers import (
     read_chance,
     read_count,
     read_delay,
     read_fraction,
+    read_group,
+    read_maximum,
+    read_minimum,
     read_number,
     read_price,
     read_seconds,
     read_shard,
     read_usd,
+    read_weight,
 )
 from pytest_ragcheck.config.readers import (
     read_base_url,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_ragcheck.plugin.collecting.collection_scope import reach_of
+from pytest_ragcheck.plugin.ending.gated_outcomes import reach_of
 from pytest_ragcheck.plugin.item_results import ItemResults
 from pytest_ragcheck.plugin.run_state import Run
 from pytest_ragcheck.questions.collected_questions import CollectedQuestions

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_ragcheck.cli import main
-from pytest_ragcheck.engine.store.store_file import FILE, rows
+from pytest_ragcheck.engine.store.record_file import FILE, rows
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.report.files.results_reader import predictions_path
 from tests.harness import OTHERS, WAYS, three_ways, two_ways

@@ -9,7 +9,7 @@ from operator import attrgetter
 from pathlib import Path
 
 from pytest_ragcheck.cli.printing import complain, say
-from pytest_ragcheck.config.numbers import read_count, read_number
+from pytest_ragcheck.config.metric_readers import read_count, read_number
 from pytest_ragcheck.errors import DatasetError, UsageError
 from pytest_ragcheck.questions.datasets.dataset_names import DatasetChoice, read_choice
 from pytest_ragcheck.questions.datasets.registry import DATASETS, check_choice, known_datasets

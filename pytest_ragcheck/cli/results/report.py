@@ -70,8 +70,7 @@ def _runs(place: BaselinePlace) -> Iterable[TrendRun]:
 
 def _gated(results: Results, chosen: argparse.Namespace) -> Results:
     from pytest_ragcheck.config.resolve import environment_redactor
-    from pytest_ragcheck.report.gated_results import gated
-    from pytest_ragcheck.summary.outcomes_reader import rules_of_summary
+    from pytest_ragcheck.report.gated_results import gated, rules_of_summary
 
     gate = gate_of(chosen, rules_of_summary(results.summary))
     decided = gated(results, gate.baseline, gate.rules, clean=environment_redactor().text)

@@ -13,11 +13,9 @@ from typing import TypeAlias
 
 from pytest_ragcheck.concurrency.file_lock import FileLock
 from pytest_ragcheck.engine.fingerprint import differences
-from pytest_ragcheck.engine.store.record_file import RecordFile
-from pytest_ragcheck.engine.store.record_store import JournaledStore
+from pytest_ragcheck.engine.store.record_file import FILE, FILES, LAYOUT, RecordFile, layout_of
+from pytest_ragcheck.engine.store.record_store import JournaledStore, SharedStore
 from pytest_ragcheck.engine.store.run_folder import STOP_FILE, UNWRITTEN, is_in_use, make_home
-from pytest_ragcheck.engine.store.shared_store import SharedStore
-from pytest_ragcheck.engine.store.store_file import FILE, FILES, LAYOUT, layout_of
 from pytest_ragcheck.errors import StoreError, UsageError
 from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.redaction import Redactor

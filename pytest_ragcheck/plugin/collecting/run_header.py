@@ -55,7 +55,7 @@ def resume_lines(config: pytest.Config) -> list[str]:
         return []
     from pytest_ragcheck.engine.fingerprint import fingerprint, question_digest
     from pytest_ragcheck.engine.store.last_run import check_same, last_run
-    from pytest_ragcheck.engine.store.store_file import finished_keys
+    from pytest_ragcheck.engine.store.record_file import finished_keys
 
     if runs_everything(config) and has_workers(config):
         return ["ragcheck: resumed nothing: under --dist each every worker asks every question, and keeps no store"]

@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_ragcheck.config.readers import HTML_ENDINGS
-from pytest_ragcheck.engine.store.store_file import forget_unused
+from pytest_ragcheck.engine.store.record_file import forget_unused
 from pytest_ragcheck.errors import ResultsError, UsageError
-from pytest_ragcheck.plugin.collecting.collection_scope import reach_of
 from pytest_ragcheck.plugin.collecting.gate_baseline import baseline_if_read, rules_of
-from pytest_ragcheck.plugin.collecting.preconditions import NO_ENDPOINT
+from pytest_ragcheck.plugin.collecting.selection import NO_ENDPOINT
 from pytest_ragcheck.plugin.configuration import has_gate, settings_of
-from pytest_ragcheck.plugin.ending.gated_outcomes import outcomes_of
+from pytest_ragcheck.plugin.ending.gated_outcomes import outcomes_of, reach_of
 from pytest_ragcheck.plugin.run_state import OVER_BUDGET, GateOutcome, Run
 from pytest_ragcheck.plugin.workers.worker_info import run_folder, runs_everything
 from pytest_ragcheck.questions.call import caller_of
@@ -28,9 +27,8 @@ from pytest_ragcheck.report.files.json_writer import rounded
 from pytest_ragcheck.report.files.result_documents import predictions_document, summary_document
 from pytest_ragcheck.report.files.result_files import write_results, write_shard
 from pytest_ragcheck.report.files.results_reader import Results, asked_rows
-from pytest_ragcheck.report.terminal.annotations import annotation_lines
 from pytest_ragcheck.report.terminal.findings_lines import changes_of
-from pytest_ragcheck.report.terminal.gate_lines import decision_text, flaky_lines, lines_beside
+from pytest_ragcheck.report.terminal.gate_lines import annotation_lines, decision_text, flaky_lines, lines_beside
 from pytest_ragcheck.report.terminal.run_lines import LEFT_IS_RED, summary_lines
 from pytest_ragcheck.report.write_report import write_report
 from pytest_ragcheck.summary.aggregate import aggregate

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from pytest_ragcheck.errors import DatasetError, UsageError
+from pytest_ragcheck.questions.call import check_question
 from pytest_ragcheck.questions.datasets.dataset_files import files_at, rows_of_file
 from pytest_ragcheck.questions.datasets.dataset_names import DatasetChoice
 from pytest_ragcheck.questions.datasets.standard_dataset import Dataset, Hub, Row
-from pytest_ragcheck.questions.fields.check_question import check_question
 from pytest_ragcheck.questions.question import Origin, Question, QuestionSet
 from pytest_ragcheck.questions.question_ids import usable_id
 from pytest_ragcheck.scores.catalogue import ASSERTABLE

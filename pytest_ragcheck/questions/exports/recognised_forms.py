@@ -17,7 +17,7 @@ from pytest_ragcheck.questions.exports.beir_trec import is_qrels
 from pytest_ragcheck.questions.exports.export import Export, Form, further, items_of, passages, user_texts
 from pytest_ragcheck.questions.exports.material import Material, lists_in, read_material, table_rows, value_of
 from pytest_ragcheck.questions.fields.key_names import INVERTED, QUESTION
-from pytest_ragcheck.questions.nodes.node_values import FLAGS
+from pytest_ragcheck.questions.nodes.node import FLAGS
 
 _KEYS = (
     "question", "id", "expected_answer", "all_acceptable_answers", "answerable", "gold_passages", "must_mention",

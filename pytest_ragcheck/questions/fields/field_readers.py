@@ -10,8 +10,11 @@ from typing import Any, TypedDict
 from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.questions.fields.key_names import INVERTED, PASSAGE, named_entries
 from pytest_ragcheck.questions.mention import compile_mention, is_regex
-from pytest_ragcheck.questions.nodes.node import Entry, MappingNode, Scalar, Site
-from pytest_ragcheck.questions.nodes.node_values import (
+from pytest_ragcheck.questions.nodes.node import (
+    Entry,
+    MappingNode,
+    Scalar,
+    Site,
     is_flag,
     json_mapping,
     number_in,

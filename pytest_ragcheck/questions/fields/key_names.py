@@ -10,8 +10,7 @@ from functools import cached_property, lru_cache
 from typing import Any, Literal, TypeAlias
 
 from pytest_ragcheck.package_text import package_text
-from pytest_ragcheck.questions.nodes.node import Entry, ListNode, MappingNode, Scalar, Site
-from pytest_ragcheck.questions.nodes.node_values import shortened, without_repeats
+from pytest_ragcheck.questions.nodes.node import Entry, ListNode, MappingNode, Scalar, Site, shortened, without_repeats
 
 KeyKind: TypeAlias = Literal[
     "id", "text", "texts", "mentions", "passages", "flag", "reason", "count", "thresholds", "tags", "mapping"

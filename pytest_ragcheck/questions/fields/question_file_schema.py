@@ -11,8 +11,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from pytest_ragcheck.package_text import package_text
+from pytest_ragcheck.questions.fields.entry import SCHEMA_VERSION
 from pytest_ragcheck.questions.fields.field_readers import ANSWERS, MARKER_OPERATORS, TAG
-from pytest_ragcheck.questions.fields.file_level import SCHEMA_VERSION
 from pytest_ragcheck.questions.fields.key_names import (
     CONVERSATION,
     DEFAULTS,
@@ -28,7 +28,7 @@ from pytest_ragcheck.questions.fields.key_names import (
     Vocabulary,
 )
 from pytest_ragcheck.questions.mention import FLAGS
-from pytest_ragcheck.questions.nodes.node_values import MAX_COUNT
+from pytest_ragcheck.questions.nodes.node import MAX_COUNT
 from pytest_ragcheck.questions.question import TIERS
 from pytest_ragcheck.questions.question_ids import UNPRINTABLE
 from pytest_ragcheck.scores.catalogue import ASSERTABLE, BOUNDED

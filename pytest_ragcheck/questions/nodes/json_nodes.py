@@ -16,9 +16,9 @@ from pytest_ragcheck.questions.nodes.node import (
     Scalar,
     Site,
     Unreadable,
+    shortened,
     too_deep,
 )
-from pytest_ragcheck.questions.nodes.node_values import shortened
 
 _SPACE = r"[ \t\n\r]*"
 _STRING = r'"[^"\\\x00-\x1f]*(?:\\.[^"\\\x00-\x1f]*)*"'

@@ -16,9 +16,9 @@ from pytest_ragcheck.questions.nodes.node import (
     Node,
     Scalar,
     Unreadable,
+    shortened,
     too_deep,
 )
-from pytest_ragcheck.questions.nodes.node_values import shortened
 from pytest_ragcheck.questions.question_ids import UNPRINTABLE
 
 MAX_ALIASED_SIZE = 64_000_000

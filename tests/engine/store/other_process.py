@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.engine.store.record_file import RecordFile
-from pytest_ragcheck.engine.store.shared_store import SharedStore
+from pytest_ragcheck.engine.store.record_store import SharedStore
 from pytest_ragcheck.redaction import Redactor
 from tests.making import a_record
 

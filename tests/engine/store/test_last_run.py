@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_ragcheck.engine.store.last_run import check_same, last_run, open_store
+from pytest_ragcheck.engine.store.record_file import FILE, finished_keys
 from pytest_ragcheck.engine.store.run_folder import STOP_FILE, stop, stop_reason
-from pytest_ragcheck.engine.store.store_file import FILE, finished_keys
 from pytest_ragcheck.errors import StoreError, UsageError
 from pytest_ragcheck.redaction import Redactor
 from tests.engine.store.other_process import OtherProcess, store_in

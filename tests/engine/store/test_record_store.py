@@ -8,10 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_ragcheck.engine.store.record_file import RecordFile
-from pytest_ragcheck.engine.store.record_store import JournaledStore, MemoryStore
-from pytest_ragcheck.engine.store.shared_store import SharedStore
-from pytest_ragcheck.engine.store.store_file import FILE, forget_unused, rows
+from pytest_ragcheck.engine.store.record_file import FILE, RecordFile, forget_unused, rows
+from pytest_ragcheck.engine.store.record_store import JournaledStore, MemoryStore, SharedStore
 from pytest_ragcheck.errors import StoreError
 from pytest_ragcheck.redaction import Redactor
 from pytest_ragcheck.scores.score import Score

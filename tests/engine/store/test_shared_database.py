@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from pytest_ragcheck.engine.store.record_file import FILE, lay_out
 from pytest_ragcheck.engine.store.shared_database import opened
-from pytest_ragcheck.engine.store.store_file import FILE, lay_out
 from pytest_ragcheck.engine.store.verdict_cache import VerdictCache
 from pytest_ragcheck.redaction import Redactor
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from pytest_ragcheck.errors import UsageError
-from pytest_ragcheck.questions.fields.check_question import check_question
+from pytest_ragcheck.questions.call import check_question
 from pytest_ragcheck.questions.question import GoldPassage, Question, in_conversation
 from tests.making import a_question
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pytest_ragcheck.report.terminal.annotations import annotation_lines
+from pytest_ragcheck.report.terminal.gate_lines import annotation_lines
 from pytest_ragcheck.summary.gate.baseline_comparison import compare
 from pytest_ragcheck.summary.gate.baseline_reader import Baseline, BaselineRow
 from pytest_ragcheck.summary.gate.gate_decision import decide, tolerated
