@@ -1,3 +1,1 @@
-"""The version of pytest-ragcheck."""
-
 __version__ = "0.1.0"

@@ -1,5 +1,3 @@
-"""Takes one question from its request to its `Record`."""
-
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
@@ -283,7 +281,6 @@ def settings_with(client: Any, settings: Settings) -> Settings:
 
 
 def blank_record(prepared: PreparedQuestion) -> Record:
-    """Return the record of a question without any result: an ERROR with the endpoint and the judge."""
     clean = prepared.settings.redactor
     return Record(
         question=prepared.question,

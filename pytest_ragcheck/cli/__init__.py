@@ -1,5 +1,3 @@
-"""The `ragcheck` command."""
-
 from __future__ import annotations
 
 import argparse

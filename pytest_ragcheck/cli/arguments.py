@@ -1,5 +1,3 @@
-"""Adds the commands, and reads the settings of one."""
-
 from __future__ import annotations
 
 import argparse

@@ -1,5 +1,3 @@
-"""`ragcheck calibrate FILE`: measures how far judges agree with people."""
-
 from __future__ import annotations
 
 import argparse

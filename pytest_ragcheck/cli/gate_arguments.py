@@ -1,5 +1,3 @@
-"""Reads the options for the gate and the baseline, which several commands share."""
-
 from __future__ import annotations
 
 import argparse

@@ -1,5 +1,3 @@
-"""Measures a judge against labelled answers, and loads a user's own judge by `MODULE:NAME`."""
-
 from __future__ import annotations
 
 import asyncio

@@ -1,5 +1,3 @@
-"""`ragcheck rejudge PREDICTIONS`: judges recorded answers again, or applies other thresholds."""
-
 from __future__ import annotations
 
 import argparse

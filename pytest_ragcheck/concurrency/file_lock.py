@@ -1,5 +1,3 @@
-"""Locks files between processes; the system frees the locks of a process that ends."""
-
 from __future__ import annotations
 
 import os
@@ -163,7 +161,6 @@ class LockedFile:
             self.free(0)
 
     def close(self) -> None:
-        """Free all locks."""
         os.close(self._descriptor)
 
     def _write(self, content: bytes, offset: int) -> None:

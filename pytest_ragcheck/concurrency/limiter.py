@@ -1,5 +1,3 @@
-"""Limits how many operations run at once, and the time of the code in a `with` block."""
-
 from __future__ import annotations
 
 import asyncio
@@ -68,7 +66,6 @@ class TimeLimit:
 
     @property
     def expired(self) -> bool:
-        """True if the time was over before the block ended."""
         return self._own_requests > 0
 
     def restart(self, seconds: float) -> None:

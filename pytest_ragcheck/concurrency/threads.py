@@ -1,5 +1,3 @@
-"""Runs plain functions in threads for an event loop, one by one or in batches."""
-
 from __future__ import annotations
 
 import asyncio

@@ -1,5 +1,3 @@
-"""Reads the place of a baseline: the path of a file, or `git:REV:PATH`."""
-
 from __future__ import annotations
 
 import os
@@ -16,8 +14,6 @@ _IN_GIT = "git:"
 
 @frozen
 class BaselinePlace:
-    """A file in the work tree or in a git revision."""
-
     path: Path
     rev: str | None = None
     """None for the work tree."""

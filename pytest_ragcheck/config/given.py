@@ -1,5 +1,3 @@
-"""Reads the values that users give, as text or as native values."""
-
 from __future__ import annotations
 
 import json
@@ -19,8 +17,6 @@ from pytest_ragcheck.redaction import shown_url
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """The value of one setting as a user gave it, and where."""
-
     value: Any
     """A text, or a native value of TOML or Python: a number, a bool, a list, a mapping."""
 

@@ -126,7 +126,6 @@ def nearest(name: str, known: Collection[str], others: str = "") -> str:
 
 
 def model_and_layer(model: str) -> tuple[str, int | None]:
-    """The parts of `MODEL@LAYER`."""
     name, at, layer = model.rpartition("@")
     return (name, int(layer)) if at else (model, None)
 

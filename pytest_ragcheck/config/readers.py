@@ -166,7 +166,6 @@ def read_embedding_model(text: str) -> str:
 
 
 def model_and_url(text: str) -> tuple[str, str | None]:
-    """The parts of `MODEL@URL`."""
     match = re.fullmatch(r"(.*?)@\s*(\w*://.*)", text)
     return (match[1].strip(), match[2]) if match else (text, None)
 

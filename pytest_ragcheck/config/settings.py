@@ -1,5 +1,3 @@
-"""Holds the settings of a run, in groups."""
-
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping

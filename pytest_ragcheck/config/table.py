@@ -59,8 +59,6 @@ from pytest_ragcheck.scores.catalogue import DEFAULT_GROUPS, DEFAULT_WEIGHTS
 
 @frozen
 class Setting:
-    """Where a setting may be given, and how its text is read."""
-
     name: str
     """Such as `rag_top_k`, in the ini file."""
 
@@ -102,7 +100,6 @@ class Setting:
 
     @property
     def on_command_line(self) -> bool:
-        """True if the setting is an option; every switch is one."""
         return self.metavar != "" or self.kind == "switch"
 
     @property

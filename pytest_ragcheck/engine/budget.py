@@ -1,5 +1,3 @@
-"""Limits the money that a run spends, as far as the prices are known."""
-
 from __future__ import annotations
 
 import struct
@@ -48,7 +46,6 @@ class Budget:
         self._table = PrivateTable() if table is None else table
 
     def spend(self, usd: float | None, payee: Payee = "system") -> None:
-        """Add an amount in US dollars; None adds nothing."""
         if not usd:
             return
         while not self._table.take(_LOCK):

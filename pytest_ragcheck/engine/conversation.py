@@ -1,5 +1,3 @@
-"""Keeps the state of a conversation, and groups jobs into the units that one process evaluates in order."""
-
 from __future__ import annotations
 
 import asyncio

@@ -1,5 +1,3 @@
-"""Estimates the requests, tokens and cost of a run before it asks anything."""
-
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
@@ -23,8 +21,6 @@ REPLY_TOKENS = 150
 
 @frozen
 class Estimate:
-    """The number of calls, and roughly the number of tokens and the cost."""
-
     questions: int
     system_calls: int
     judge_calls: int | None

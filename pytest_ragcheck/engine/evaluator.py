@@ -1,5 +1,3 @@
-"""Evaluates a question within the limits of a run: requests at once, time, and cost."""
-
 from __future__ import annotations
 
 import os
@@ -25,8 +23,6 @@ from pytest_ragcheck.verdict.record import Record
 
 @frozen
 class RunLimits:
-    """The limits of all requests of this process."""
-
     asking: RequestLimiter
     """Requests to the endpoint, including uploads."""
 

@@ -84,7 +84,6 @@ def backends_digest(client: Any, judge: Judge | None, settings: Settings) -> str
 
 
 def store_key(question: Question, backends: str) -> str:
-    """The key of a question in the store of a run: its digest, and that of its *backends*."""
     return f"{question_digest(question)}.{backends}"
 
 

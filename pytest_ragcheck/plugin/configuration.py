@@ -66,7 +66,6 @@ def check_given(config: pytest.Config) -> None:
 
 
 def settings_of(config: pytest.Config) -> Settings:
-    """The run's settings, which are read once."""
     if SETTINGS not in config.stash:
         from pytest_ragcheck.config.given import Given
         from pytest_ragcheck.config.resolve import read_settings

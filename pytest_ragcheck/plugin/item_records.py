@@ -43,5 +43,4 @@ def take_records(item: pytest.Item) -> list[Evaluated]:
 
 
 def forget_records(item: pytest.Item) -> None:
-    """Forget an item whose last report has been made."""
     item.config.stash.get(_RECORDS, {}).pop(item, None)

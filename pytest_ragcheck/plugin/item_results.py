@@ -1,5 +1,3 @@
-"""Holds the records of a run, and the outcomes that pytest reports for its items."""
-
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
@@ -81,14 +79,12 @@ class ItemResults:
         return replace(record, question=replace(question, history=history))
 
     def forget(self, node_id: str) -> None:
-        """Drop the records of an item that is run again."""
         self.own_failures.discard(node_id)
         for key in self.keys_of(node_id):
             self.records.pop(key, None)
         self._called.pop(node_id, None)
 
     def keys_of(self, node_id: str) -> tuple[tuple[str, str], ...]:
-        """The dataset name and id of each question that the item recorded."""
         own, called = self._own_key(node_id), self._called.get(node_id, ())
         return (own, *called) if own in self.records else called
 

@@ -1,5 +1,3 @@
-"""Recognises the files and the items that have questions."""
-
 from __future__ import annotations
 
 import os

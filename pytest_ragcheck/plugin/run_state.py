@@ -1,5 +1,3 @@
-"""Holds the state of a run in one pytest process."""
-
 from __future__ import annotations
 
 import json

@@ -1,1 +1,0 @@
-"""Reads question files and datasets into `Question` values."""

@@ -1,5 +1,3 @@
-"""`CollectedQuestions` keeps the questions that a run collected."""
-
 from __future__ import annotations
 
 from collections.abc import Mapping

@@ -1,5 +1,3 @@
-"""Searches answers for the texts of `must_mention` and `must_not_mention`."""
-
 from __future__ import annotations
 
 import re

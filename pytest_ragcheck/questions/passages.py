@@ -1,5 +1,3 @@
-"""Names the passages of a question as documents, and selects the passages that a request carries."""
-
 from __future__ import annotations
 
 import hashlib

@@ -1,5 +1,3 @@
-"""The values that the readers of question files return."""
-
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence

@@ -1,5 +1,3 @@
-"""Lists the endings by which question files are found."""
-
 from pathlib import Path
 
 QUESTION_FILES = (".rag.yaml", ".rag.yml", ".rag.json", ".rag.jsonl", ".rag.csv")

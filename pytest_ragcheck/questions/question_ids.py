@@ -1,5 +1,3 @@
-"""Makes and checks the ids of questions, which are parts of pytest node ids."""
-
 from __future__ import annotations
 
 import re

@@ -1,5 +1,3 @@
-"""Reads a question file into a `QuestionSet`, or raises all of its mistakes."""
-
 from __future__ import annotations
 
 import os

@@ -1,5 +1,3 @@
-"""Converts questions to JSON values for other processes, and back."""
-
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable

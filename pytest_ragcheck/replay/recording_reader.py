@@ -1,5 +1,3 @@
-"""Reads a `Recording` from a predictions file or the store of a run."""
-
 from __future__ import annotations
 
 from collections.abc import Mapping

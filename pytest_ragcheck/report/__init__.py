@@ -1,1 +1,0 @@
-"""Turns a `Summary` into terminal lines, result files and reports."""

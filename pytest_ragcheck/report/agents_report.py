@@ -1,5 +1,3 @@
-"""Renders a comparison of agents as lines, Markdown, CSV or JSON."""
-
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence

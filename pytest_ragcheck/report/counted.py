@@ -1,5 +1,3 @@
-"""Puts a number before a noun, and a text on one line."""
-
 from __future__ import annotations
 
 _LEAD = 60

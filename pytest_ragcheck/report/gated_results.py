@@ -1,5 +1,3 @@
-"""Reads the outcomes of a run from its result files, as far as the gate needs them, and applies a gate to them."""
-
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping

@@ -53,7 +53,6 @@ def _rendered(results: Results, kind: str) -> str:
 
 
 def export_csv(results: Results) -> str:
-    """A CSV row for each question; a cell without a measurement is empty."""
     rows = list(flat_rows(results))
     metrics = dict.fromkeys(name for row in rows for name in row if name not in _FIRST)
     return csv_text([*_FIRST, *metrics], rows)

@@ -1,1 +1,0 @@
-"""Turns records into a `Summary`, the numbers of a run."""

@@ -1,5 +1,3 @@
-"""Compares the predictions files of several agents, question by question."""
-
 from __future__ import annotations
 
 import math
@@ -79,8 +77,6 @@ class QuestionOfAll:
 
 @frozen
 class Agents:
-    """Several agents over the same questions; the others are compared with the first."""
-
     agents: tuple[Agent, ...]
     metrics: tuple[str, ...]
     """The metrics that any agent has, in the order of the files."""

@@ -1,5 +1,3 @@
-"""Turns `Outcomes` into a `Summary`."""
-
 from __future__ import annotations
 
 from collections import Counter
@@ -51,8 +49,6 @@ class AttackCounts:
 
 @frozen
 class Totals:
-    """The numbers of a whole run, or of one dataset of it."""
-
     counts: Counts
     metrics: Mapping[str, MetricStatistics]
     """By metric, over the questions with a PASS or a FAIL; a metric without a value is absent."""

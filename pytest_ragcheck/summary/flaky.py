@@ -1,5 +1,3 @@
-"""Finds questions whose outcome flips without a change, in their history or within one run."""
-
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable

@@ -1,5 +1,3 @@
-"""Defines the rules by which the gate decides on a whole run."""
-
 from __future__ import annotations
 
 from collections.abc import Collection

@@ -1,5 +1,3 @@
-"""Reads predictions files, and names the wrong field or the actual kind of a file."""
-
 from __future__ import annotations
 
 import json
@@ -224,7 +222,6 @@ def judge_of(row: Fields) -> JudgeIdentity | None:
 
 
 def judgement_of(fields: Fields, row: Fields) -> Judgement:
-    """The judgement in these fields of the row."""
     votes = fields.object_or_null("votes")
     return Judgement(
         answer_correctness=fields.number_or_null("answer_correctness"),

@@ -1,5 +1,3 @@
-"""Checks result files against their JSON Schemas."""
-
 from __future__ import annotations
 
 import json

@@ -1,5 +1,3 @@
-"""Holds the outcomes of a whole run before aggregation, and which questions it would have collected."""
-
 from __future__ import annotations
 
 import os
@@ -138,7 +136,6 @@ class Outcomes:
 
     @property
     def dataset_name(self) -> str:
-        """The only dataset's name, else the session's."""
         return self.sets[0].dataset_name if len(self.sets) == 1 else self.session_name
 
     @property

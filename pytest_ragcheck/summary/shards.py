@@ -1,5 +1,3 @@
-"""Writes, reads and merges the shards of a run."""
-
 from __future__ import annotations
 
 import json

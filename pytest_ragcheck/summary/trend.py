@@ -1,5 +1,3 @@
-"""Lines up runs by time: means with intervals, and the outcome of each question in each run."""
-
 from __future__ import annotations
 
 import math
@@ -70,8 +68,6 @@ class TrendQuestion:
 
 @frozen
 class Trend:
-    """Several runs, oldest first."""
-
     runs: tuple[TrendRun, ...]
     changes: tuple[tuple[str, ...], ...]
     """For each run, the changes of judge, prompt, minimums and so on since the runs before."""

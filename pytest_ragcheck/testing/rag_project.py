@@ -1,5 +1,3 @@
-"""Runs pytest with questions and canned replies in a temporary project, and reads the result of the run."""
-
 from __future__ import annotations
 
 import json

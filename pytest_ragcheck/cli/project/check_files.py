@@ -1,5 +1,3 @@
-"""`ragcheck check [PATH...]` validates question files and result files without a test run."""
-
 from __future__ import annotations
 
 import argparse

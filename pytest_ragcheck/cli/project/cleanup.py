@@ -1,5 +1,3 @@
-"""`ragcheck cleanup`: deletes documents that earlier runs left in a system."""
-
 from __future__ import annotations
 
 import argparse

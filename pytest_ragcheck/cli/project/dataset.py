@@ -1,5 +1,3 @@
-"""`ragcheck dataset` lists and writes datasets, or plants documents in a question file."""
-
 from __future__ import annotations
 
 import argparse

@@ -1,5 +1,3 @@
-"""`ragcheck demo` tests a small RAG system over this project's documentation with the offline judge."""
-
 from __future__ import annotations
 
 import argparse

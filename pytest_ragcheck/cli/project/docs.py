@@ -1,5 +1,3 @@
-"""`ragcheck docs NAME` prints a page of the documentation of the installed version."""
-
 from __future__ import annotations
 
 import argparse

@@ -1,5 +1,3 @@
-"""`ragcheck init` writes a first question file, settings and a CI workflow without asking the user anything."""
-
 from __future__ import annotations
 
 import argparse

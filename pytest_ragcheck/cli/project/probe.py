@@ -1,5 +1,3 @@
-"""`ragcheck probe URL`: checks a live endpoint against the contract, point by point."""
-
 from __future__ import annotations
 
 import argparse

@@ -1,5 +1,3 @@
-"""`ragcheck schema NAME` prints the JSON Schema of question files or of a result file."""
-
 from __future__ import annotations
 
 import argparse

@@ -41,8 +41,6 @@ _URL = re.compile(r"""(?m)^[ \t]*rag_url\s*[=:]\s*["']?([^\s"']+)""")
 
 @frozen
 class Configuration:
-    """A project's configuration file of pytest."""
-
     path: Path
     section: str
     """The heading of pytest's settings."""

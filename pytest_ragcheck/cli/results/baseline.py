@@ -1,5 +1,3 @@
-"""`ragcheck baseline` adds a run to a baseline, or accepts the answers of a run."""
-
 from __future__ import annotations
 
 import argparse

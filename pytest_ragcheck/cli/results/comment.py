@@ -1,5 +1,3 @@
-"""`ragcheck comment` keeps the results of a run as one comment of the pull request, on GitHub and GitLab."""
-
 from __future__ import annotations
 
 import argparse
@@ -45,8 +43,6 @@ def run(chosen: argparse.Namespace) -> int:
 
 @frozen
 class Discussion:
-    """URLs and headers for the comments of a pull request."""
-
     comments: str
 
     comment: str

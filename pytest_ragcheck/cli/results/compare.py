@@ -1,5 +1,3 @@
-"""`ragcheck compare A B`: several agents side by side."""
-
 from __future__ import annotations
 
 import argparse

@@ -1,5 +1,3 @@
-"""`ragcheck convert`: turns exports of other tools into question files, and old results into the three files."""
-
 from __future__ import annotations
 
 import argparse

@@ -1,5 +1,3 @@
-"""`ragcheck merge DIR...`: joins the shards of a run."""
-
 from __future__ import annotations
 
 import argparse

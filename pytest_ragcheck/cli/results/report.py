@@ -1,5 +1,3 @@
-"""`ragcheck report`: writes results as a page, as Markdown, or as a table, and several runs as a trend."""
-
 from __future__ import annotations
 
 import argparse

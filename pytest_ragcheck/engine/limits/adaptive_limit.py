@@ -1,5 +1,3 @@
-"""Finds the number of requests at once that a server accepts, from its refusals."""
-
 from __future__ import annotations
 
 import math

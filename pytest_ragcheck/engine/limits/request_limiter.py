@@ -1,5 +1,3 @@
-"""Limits how many requests run at once, and repeats failed requests that may succeed."""
-
 from __future__ import annotations
 
 import asyncio
@@ -91,7 +89,6 @@ class RequestLimiter:
         return len(self._queue)
 
     async def run(self, operation: Callable[[], Awaitable[T]]) -> T:
-        """Return the operation's result; raise its last error if repeating did not help."""
         return await self._run(operation, self._retries)
 
     async def _run(self, operation: Callable[[], Awaitable[T]], retries: int) -> T:

@@ -1,5 +1,3 @@
-"""Queues the requests of one process for the slots of the run."""
-
 from __future__ import annotations
 
 import asyncio
@@ -115,7 +113,6 @@ class SlotQueue:
         return max(0.0, wait)
 
     def leave(self) -> None:
-        """Free a slot, which the next request in the queue gets."""
         self._slots.free()
         self._admit()
 

@@ -85,11 +85,9 @@ class Slots:
         self._id = random.random()  # noqa: S311 - no secret
 
     def running(self) -> int:
-        """The number of slots that all processes hold."""
         return len(self._held) + (self._taken_by_others(self._others) if self.shared else 0)
 
     def take(self, now: float) -> bool:
-        """Take one more slot; return True if there was one."""
         if self.shared and self._another_wants_one(now):
             return False
         allowed = self.limit().number
@@ -118,7 +116,6 @@ class Slots:
                     return mark
 
     def unmark_hung(self, mark: int) -> None:
-        """Remove a mark, because the call has ended."""
         self._hung.remove(mark)
         self._table.free(mark)
 

@@ -185,12 +185,10 @@ class RecordFile:
             raise self._error(error) from error
 
     def close(self) -> None:
-        """Close the file, and free the claims of this process."""
         self._database.close()
         self.locks.close()
 
     async def add(self, key: Hashable, record: Record, *, taken: bool) -> bool:
-        """Write a record in place of an earlier one; return True if that worked."""
         return bool(await self.write(_WRITE, key, self._document(record), record.verdict.value, int(taken)))
 
     async def keep_leak(self, key: Hashable, record: Record) -> None:
@@ -212,7 +210,6 @@ class RecordFile:
         return await self.write("update questions set taken = 1 where key = ? and taken = 0", key)
 
     async def read(self, query: str, *values: Any) -> list[Any]:
-        """The rows; empty if they cannot be read."""
         return await self._try(lambda: self._database.execute(query, values).fetchall()) or []
 
     async def write(self, statement: str, *values: Any) -> int:

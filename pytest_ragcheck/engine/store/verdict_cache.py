@@ -1,5 +1,3 @@
-"""Caches the verdicts of a judge and its model, so that a later run does not ask again for the same answer."""
-
 from __future__ import annotations
 
 import json
@@ -170,7 +168,6 @@ class CachingJudge:
         self._afresh = afresh
 
     async def judge(self, question: Question, answer: RagAnswer) -> Judgement:
-        """The judgement, from the cache (`cached` is True) or from the judge."""
         key = digest_of([self.asked.fingerprint, self._repeat, material_digest(question, answer)])
         known = None if self._afresh else _judgement(await self._cache.take(key))
         if known is not None:
@@ -180,7 +177,6 @@ class CachingJudge:
         return judgement
 
     def for_repeat(self, index: int) -> CachingJudge:
-        """The same judge and cache for another of several judgements of the same answer."""
         return CachingJudge(self.asked, self._cache, repeat=index, afresh=self._afresh)
 
     def afresh(self) -> CachingJudge:

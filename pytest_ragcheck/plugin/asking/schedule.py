@@ -47,8 +47,6 @@ _CHANGED_BY = ("rag_question", "rag_result")
 
 @frozen
 class Backends:
-    """The client, the judge and the settings that a question is evaluated with."""
-
     client: Any
     judge: Judge | None
     settings: Settings

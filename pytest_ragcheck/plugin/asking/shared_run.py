@@ -1,5 +1,3 @@
-"""Opens the store and the limits of the run, which its processes share."""
-
 from __future__ import annotations
 
 import os
@@ -91,7 +89,6 @@ def forget_limits(config: pytest.Config) -> None:
 
 
 def budget_of(config: pytest.Config) -> Budget | None:
-    """The cost limit, which all processes of the run count against; None without a limit."""
     settings, worker = settings_of(config), worker_info(config)
     limit_usd, own = settings.run.max_cost_usd, settings.judge.own_prices
     if limit_usd is None:

@@ -1,5 +1,3 @@
-"""Collects the datasets of `--rag-dataset` as pytest items."""
-
 from __future__ import annotations
 
 import os
@@ -87,7 +85,6 @@ class Datasets:
         return dataset_name.partition("[")[0] in self.names
 
     def takes_all(self, questions: QuestionSet) -> bool:
-        """False if the run takes only some questions of the dataset."""
         sampled = questions.origin is not None and questions.origin.samples is not None
         return not self.gives(questions.dataset_name) or (self.expects(questions, "") and not sampled)
 

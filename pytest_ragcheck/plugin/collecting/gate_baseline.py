@@ -1,5 +1,3 @@
-"""Reads the baseline of a run, once in each process that needs it."""
-
 from __future__ import annotations
 
 from dataclasses import replace
@@ -38,7 +36,6 @@ def baseline_of(config: pytest.Config) -> Baseline:
 
 
 def baseline_if_read(config: pytest.Config) -> Baseline | None:
-    """The baseline; None if nothing in this process has needed it."""
     return config.stash.get(_BASELINE, None)
 
 

@@ -1,5 +1,3 @@
-"""Finds the plugins and conftest.py files that override a fixture of this package."""
-
 from __future__ import annotations
 
 from pathlib import Path
@@ -18,7 +16,6 @@ def has_fixture(home: object, fixture: str) -> bool:
 
 
 def homes_of(config: pytest.Config, fixture: str) -> list[Path]:
-    """The files of the other plugins and the conftest.py files that have the fixture."""
     return [
         Path(getattr(plugin, "__file__", None) or "")
         for plugin in config.pluginmanager.get_plugins()

@@ -1,5 +1,3 @@
-"""Collects question files as pytest items, one for each question."""
-
 from __future__ import annotations
 
 import inspect

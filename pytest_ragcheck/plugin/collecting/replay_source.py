@@ -1,5 +1,3 @@
-"""Reads the recording of `--rag-replay`, whose answers replace those of a system."""
-
 from __future__ import annotations
 
 from pathlib import Path

@@ -1,5 +1,3 @@
-"""Selects the questions of the collected items and of a shard, and refuses a run that cannot ask, judge and write."""
-
 from __future__ import annotations
 
 import hashlib

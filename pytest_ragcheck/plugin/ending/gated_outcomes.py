@@ -123,7 +123,6 @@ def decided(config: pytest.Config, run: Run, *, not_passed: Collection[str]) -> 
 
 
 def gate_name(config: pytest.Config) -> str:
-    """The name of the gate for a line about a missing decision."""
     settings = settings_of(config)
     return f"baseline {baseline_name(config)}" if settings.gate.baseline is not None else f"gate {settings.gate.rule}"
 

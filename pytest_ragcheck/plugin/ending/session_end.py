@@ -1,5 +1,3 @@
-"""Summarizes a run, writes its files and reports, and lists them in the terminal report."""
-
 from __future__ import annotations
 
 import os

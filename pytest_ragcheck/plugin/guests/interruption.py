@@ -1,5 +1,3 @@
-"""Ends a run cleanly at SIGTERM and Ctrl-C, and writes its results despite a second Ctrl-C."""
-
 from __future__ import annotations
 
 import signal

@@ -124,7 +124,6 @@ def _scores(properties: Mapping[str, Any]) -> str:
 
 
 def attach(config: pytest.Config, records: Sequence[Record]) -> None:
-    """Attach the questions of an item to the report of Allure."""
     if not records or not config.pluginmanager.has_plugin(_LISTENER):
         return
     allure: Any = import_module("allure")

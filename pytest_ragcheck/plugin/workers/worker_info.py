@@ -77,7 +77,6 @@ def home_of(settings: Settings) -> Path:
 
 
 def run_folder(config: pytest.Config) -> Path:
-    """The folder of this run, which may not exist."""
     return home_of(settings_of(config)) / worker_info(config).run_id
 
 

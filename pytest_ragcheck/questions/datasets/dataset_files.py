@@ -1,5 +1,3 @@
-"""`rows_of_file` reads JSON, JSON Lines and parquet files of datasets, compressed or not."""
-
 from __future__ import annotations
 
 import bz2

@@ -1,5 +1,3 @@
-"""Reads the fields of a question, and notes their mistakes."""
-
 from __future__ import annotations
 
 import re

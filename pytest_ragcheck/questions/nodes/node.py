@@ -98,8 +98,6 @@ def too_deep(line: int) -> Unreadable:
 
 @dataclass(slots=True)
 class Mistakes:
-    """All mistakes of a question file."""
-
     shown_path: str
     """The path relative to the root, with forward slashes."""
 

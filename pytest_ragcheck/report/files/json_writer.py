@@ -41,8 +41,6 @@ _FAST_ENCODERS: dict[type, Callable[[Any], str]] = {
 
 
 class EncodedRow(str):
-    """The text of a row of an array, in the format of `JsonWriter`."""
-
     __slots__ = ()
 
 
@@ -69,7 +67,6 @@ class JsonWriter:
         return path
 
     def row(self, value: Any) -> EncodedRow:
-        """The text of a row, which `write` accepts instead of the value."""
         return EncodedRow(self._text(value, _ROW))
 
     def _pieces(self, document: dict[str, Any]) -> Iterator[str]:

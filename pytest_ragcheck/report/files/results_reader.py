@@ -1,5 +1,3 @@
-"""Reads the result files of a run as JSON values."""
-
 from __future__ import annotations
 
 import json

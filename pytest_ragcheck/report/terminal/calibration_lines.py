@@ -1,5 +1,3 @@
-"""Renders a `Calibration` as lines, JSON or an SVG picture, and the comparison of several judges as lines or JSON."""
-
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -97,7 +95,6 @@ def calibration_lines(measured: Measured, *, most_shown: int) -> Iterator[str]:
 
 
 def further_lines(measured: Measured) -> Iterator[str]:
-    """Yield how many answers have no score, and why."""
     if measured.n_unscored:
         without = counted(measured.n_unscored, "further answer")
         yield f"{without} without {measured.score}: the judge does not score them"

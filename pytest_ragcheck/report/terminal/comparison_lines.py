@@ -1,5 +1,3 @@
-"""Renders the comparison with a baseline as lines: regressions first, each with its numbers before and now."""
-
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
@@ -129,7 +127,6 @@ class Writer:
         self._several = len(names) > 1
 
     def regressions(self) -> Iterator[str]:
-        """Yield the groups that turn the gate red."""
         yield from self.changes(NEWLY_FAILING, self._comparison.newly_failing, _worse)
         yield from self.missing()
 
@@ -147,7 +144,6 @@ class Writer:
         )
 
     def others(self) -> Iterator[str]:
-        """Yield the groups that do not turn the gate red."""
         words: dict[str, Callable[[Change], str]] = {
             # The failure above has the remedy of an ERROR.
             "not measured": lambda change: short(change.now.reason.partition("\n")[0]),

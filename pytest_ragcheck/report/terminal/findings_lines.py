@@ -1,5 +1,3 @@
-"""Renders the gate's findings as lines."""
-
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence

@@ -1,5 +1,3 @@
-"""Renders the header and the summary of a run as lines, which the caller prints."""
-
 from __future__ import annotations
 
 from collections import Counter

@@ -1,5 +1,3 @@
-"""Renders several datasets side by side as a table for the terminal."""
-
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence

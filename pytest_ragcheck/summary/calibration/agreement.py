@@ -1,5 +1,3 @@
-"""Reads the agreement that `ragcheck calibrate` measured, to show it with the means of a run by the same judge."""
-
 from __future__ import annotations
 
 import json
@@ -15,8 +13,6 @@ from pytest_ragcheck.judging.judgement import JudgeIdentity
 
 @frozen
 class Agreement:
-    """A judge's agreement with people on labelled answers."""
-
     path: Path
     score: str
 
@@ -72,7 +68,6 @@ def _read(path: Path) -> list[Agreement]:
 
 
 def agreement_of(path: Path, document: Any) -> Agreement:
-    """The agreement in a JSON object with its fields, from the file *path*."""
     balanced = document.get("balanced_accuracy")
     return Agreement(
         path=path,

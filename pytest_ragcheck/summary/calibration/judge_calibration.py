@@ -1,5 +1,3 @@
-"""Compares a judge's scores with people's labels, and several judges of the same labelled answers with each other."""
-
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -29,8 +27,6 @@ class CurvePoint:
 
 @frozen
 class Calibration:
-    """The agreement of one score of a judge with people's labels."""
-
     n: int
     n_good: int
     n_groups: int

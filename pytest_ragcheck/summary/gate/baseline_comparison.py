@@ -1,5 +1,3 @@
-"""Compares a run with its baseline, question by question."""
-
 from __future__ import annotations
 
 from collections import defaultdict
@@ -27,8 +25,6 @@ _GROUPS = ("newly_failing", "expected_failing", "still_failing", "newly_passing"
 
 @frozen
 class Change:
-    """A question that both the baseline and the run have."""
-
     before: BaselineRow
     now: Record
     reworded: bool
@@ -86,7 +82,6 @@ class Comparison:
 
     @property
     def worse(self) -> bool:
-        """True if the gate `each` is red."""
         return bool(self.newly_failing or self.lost)
 
     @property

@@ -1,5 +1,3 @@
-"""Decides whether a whole run is red, in a pytest run and in the commands that read result files."""
-
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
@@ -39,7 +37,6 @@ class Rate:
 
     @property
     def is_too_low(self) -> bool:
-        """True if the share is below the required one; False without verdicts."""
         return bool(self.n) and self.passed / self.n < self.lowest
 
 

@@ -1,5 +1,3 @@
-"""Keeps the replies to the requests of the gate for one question, in the form of the result files."""
-
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -116,7 +114,6 @@ class GateReplies:
 
 
 def evidence_of(record: Record) -> GateReplies | None:
-    """The evidence of the record; None if the gate did not examine the question."""
     return GateReplies.from_document(record.evidence) if record.evidence else None
 
 

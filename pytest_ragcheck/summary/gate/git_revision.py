@@ -1,5 +1,3 @@
-"""Reads a file of a git revision."""
-
 from __future__ import annotations
 
 import subprocess

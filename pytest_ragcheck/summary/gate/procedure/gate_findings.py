@@ -1,5 +1,3 @@
-"""Holds the findings of the gate: the candidates with their outcomes, the count test, and the mean test."""
-
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -101,8 +99,6 @@ class MetricDrop:
 
 @frozen
 class MeanFinding:
-    """The test of the mean over the asserted metrics."""
-
     n_changed: int
     """Number of questions with asserted metrics whose answers differ between runs and were all judged today."""
 

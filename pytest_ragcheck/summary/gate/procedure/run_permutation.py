@@ -1,5 +1,3 @@
-"""Tests by permutation whether the sum of today is significantly low among the runs."""
-
 from __future__ import annotations
 
 import math

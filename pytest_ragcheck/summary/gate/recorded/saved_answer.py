@@ -1,5 +1,3 @@
-"""Defines an answer of a saved run, and the digests that identify it in a later run."""
-
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
@@ -28,8 +26,6 @@ PARTS = {
 
 @frozen
 class SavedAnswer:
-    """One look of a saved run at one question."""
-
     passed: bool
     """The verdict under the thresholds of that run."""
 
