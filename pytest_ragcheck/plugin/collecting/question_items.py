@@ -126,8 +126,6 @@ class QuestionFile(pytest.Module):
 
 
 class QuestionItem(pytest.Function):
-    """One question; the `rag_result` fixture asks and judges it."""
-
     question: Question
 
     def reportinfo(self) -> tuple[os.PathLike[str] | str, int | None, str]:

@@ -16,8 +16,6 @@ _CHOICE = re.compile(
 
 @frozen
 class DatasetChoice:
-    """`check_choice` checks that the dataset exists."""
-
     name: str
     subset: str | None = None
     split: str | None = None

@@ -25,8 +25,6 @@ _ANSWER_KEYS = (
 
 @frozen
 class BaselineFile:
-    """A predictions file or a baseline, as its JSON document and as read."""
-
     document: Mapping[str, Any]
     runs: Baseline
     gone: Set[Key] = frozenset()
