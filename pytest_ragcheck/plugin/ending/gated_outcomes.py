@@ -36,7 +36,6 @@ from pytest_ragcheck.verdict.verdict import Verdict
 
 if TYPE_CHECKING:
     from pytest_ragcheck.plugin.collecting.dataset_items import Datasets
-    from pytest_ragcheck.plugin.run_state import Run
 
 
 def outcomes_of(run: Run, settings: Settings) -> Outcomes:

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from pytest_ragcheck.report.terminal.scorecard import scorecard_lines
+from pytest_ragcheck.report.terminal.run_lines import scorecard_lines
 from pytest_ragcheck.summary.aggregate import aggregate
 from pytest_ragcheck.verdict.verdict import Verdict
 from tests.making import a_question, a_record, an_error, some_outcomes
