@@ -10,7 +10,7 @@ from pytest_ragcheck.errors import IngestionError, MeasurementError, ReplayError
 from pytest_ragcheck.frozen import frozen, replace
 from pytest_ragcheck.judging.checked_judgement import checked_judgement, judge_identity
 from pytest_ragcheck.judging.judgement import Judge, Judgement, material_digest
-from pytest_ragcheck.judging.model.usage import metered
+from pytest_ragcheck.judging.model.completion import metered
 from pytest_ragcheck.judging.panel import judge_by_all
 from pytest_ragcheck.metrics.cost import summed, system_cost, with_judge
 from pytest_ragcheck.metrics.metric import RunMetric, measure

@@ -21,8 +21,7 @@ from pytest_ragcheck.judging.prompts.judge_prompt import fenced
 from pytest_ragcheck.metrics.citations import cited_sentences
 from pytest_ragcheck.metrics.overlap import token_f1
 from pytest_ragcheck.rag.answer import RagAnswer
-from pytest_ragcheck.rag.body.excerpt import quoted
-from pytest_ragcheck.rag.body.json_body import ReplyMismatch, parse_json
+from pytest_ragcheck.rag.body.json_body import ReplyMismatch, parse_json, quoted
 from pytest_ragcheck.rag.cited_answer import cited_answer
 from pytest_ragcheck.rag.shapes.variants import fitting_response
 from pytest_ragcheck.redaction import Redactor, shown_url

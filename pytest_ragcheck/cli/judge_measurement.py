@@ -18,11 +18,11 @@ from pytest_ragcheck.errors import JudgeError, MeasurementError, UsageError
 from pytest_ragcheck.judging.checked_judgement import as_judge, checked_judgement, identity_of
 from pytest_ragcheck.judging.judgement import Judge, Judgement
 from pytest_ragcheck.judging.labels import LabelledAnswer, LabelledAnswers
-from pytest_ragcheck.judging.model.usage import metered
+from pytest_ragcheck.judging.model.completion import metered
 from pytest_ragcheck.judging.panel import Panel
 from pytest_ragcheck.judging.preflight.run_preflight import preflight
 from pytest_ragcheck.metrics.cost import Cost, with_judge
-from pytest_ragcheck.rag.body.excerpt import shown_error
+from pytest_ragcheck.rag.body.json_body import shown_error
 from pytest_ragcheck.report.counted import counted
 from pytest_ragcheck.report.terminal.calibration_lines import Disagreement, Measured
 from pytest_ragcheck.summary.calibration.judge_calibration import calibrate

@@ -14,7 +14,7 @@ _PACKAGE = Path(__file__).resolve().parents[1]
 
 _ROLES = {
     "judging/checked_judgement.py": "rag_judge",
-    "metrics/user_metric.py": "metric",
+    "metrics/metric.py": "metric",
     "rag/http/asgi_lifespan.py": "lifespan",
     "rag/http/asgi_transport.py": "app",
     "rag/ask.py": "rag_client",

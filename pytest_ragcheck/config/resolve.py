@@ -19,7 +19,7 @@ from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.redaction import Redactor, header_secrets, url_secrets
 
 if TYPE_CHECKING:
-    from pytest_ragcheck.rag.http.headers import FilledHeaders
+    from pytest_ragcheck.rag.http.endpoint_address import FilledHeaders
 
 
 def read_settings(
@@ -188,7 +188,7 @@ def _headers(
 def _filled(
     given: Given | None, headers: Mapping[str, str], url: Given | None, environment: Mapping[str, str], needed: bool
 ) -> FilledHeaders:
-    from pytest_ragcheck.rag.http.headers import FilledHeaders, check_one_authorization, fill_in
+    from pytest_ragcheck.rag.http.endpoint_address import FilledHeaders, check_one_authorization, fill_in
 
     if given is None:
         return FilledHeaders(headers={}, secrets=())

@@ -7,7 +7,7 @@ from typing import Literal, TypeVar, get_args
 
 from pytest_ragcheck.concurrency.limiter import Limiter
 from pytest_ragcheck.engine.limits.slots import PrivateTable, SharedTable
-from pytest_ragcheck.judging.model.usage import TokenUse, metered
+from pytest_ragcheck.judging.model.completion import TokenUse, metered
 from pytest_ragcheck.metrics.cost import usd_of
 
 T = TypeVar("T")

@@ -1,1 +1,0 @@
-"""Judges turn a `RagAnswer` into a `Judgement`."""

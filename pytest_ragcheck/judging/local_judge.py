@@ -1,5 +1,3 @@
-"""Judges groundedness by a token classifier on this machine."""
-
 from __future__ import annotations
 
 import threading
@@ -15,17 +13,17 @@ from unicodedata import category
 from pytest_ragcheck.concurrency.threads import Batches
 from pytest_ragcheck.errors import JudgeError, UsageError
 from pytest_ragcheck.frozen import frozen
+from pytest_ragcheck.judging.classifier_model import ClaimedAnswer
 from pytest_ragcheck.judging.embeddings.local_model import LocalModel, file_states, missing_packages_error
 from pytest_ragcheck.judging.embeddings.transformers_model import downloaded
 from pytest_ragcheck.judging.judgement import JudgeIdentity, Judgement, digest_of, grounding_contexts
 from pytest_ragcheck.judging.offline.offline_judge import OfflineJudge
 from pytest_ragcheck.judging.offline.words.sentences import places_of_sentences
 from pytest_ragcheck.judging.preflight.trial import canaries
-from pytest_ragcheck.judging.prompts.classifier_windows import ClaimedAnswer
 from pytest_ragcheck.judging.token_classifier import CLOSED, AnswerToken, TokenClassifier
 from pytest_ragcheck.questions.question import Question
 from pytest_ragcheck.rag.answer import RagAnswer
-from pytest_ragcheck.rag.body.excerpt import excerpt
+from pytest_ragcheck.rag.body.json_body import excerpt
 from pytest_ragcheck.rag.cited_answer import cited_answer
 
 VERSION = "local-1"

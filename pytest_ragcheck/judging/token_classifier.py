@@ -9,8 +9,7 @@ from typing import Any
 
 from pytest_ragcheck.errors import JudgeError
 from pytest_ragcheck.frozen import frozen
-from pytest_ragcheck.judging.classifier_files import load_classifier
-from pytest_ragcheck.judging.prompts.classifier_windows import ClaimedAnswer, Window, classifier_prompt, windows
+from pytest_ragcheck.judging.classifier_model import ClaimedAnswer, Window, classifier_prompt, load_classifier, windows
 
 LONGEST = 4_096
 """Tokens of an input. LettuceDetect's models are trained up to this length, though ModernBERT takes twice as many."""

@@ -1,1 +1,0 @@
-"""Metrics measure an answer in numbers, most of them without a judge."""

@@ -14,7 +14,7 @@ from pytest_ragcheck.judging.prompts.judge_prompt import Nonces
 from pytest_ragcheck.metrics.citations import MOST_FINDINGS, NO_IDS, CitedSentence, cited_sentences, shown
 from pytest_ragcheck.questions.question import Question
 from pytest_ragcheck.rag.answer import RagAnswer
-from pytest_ragcheck.rag.body.excerpt import quoted_text
+from pytest_ragcheck.rag.body.json_body import quoted_text
 from pytest_ragcheck.rag.cited_answer import cited_answer
 from pytest_ragcheck.scores.catalogue import CITATION_SUPPORT
 from pytest_ragcheck.scores.score import Score

@@ -1,5 +1,3 @@
-"""Measures the citations of an answer by its markers alone."""
-
 from __future__ import annotations
 
 import re
@@ -9,7 +7,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.frozen import frozen
-from pytest_ragcheck.rag.body.excerpt import quoted_text
+from pytest_ragcheck.rag.body.json_body import quoted_text
 from pytest_ragcheck.scores.catalogue import CITATION_VALIDITY, MUST_CITE
 from pytest_ragcheck.scores.score import Score
 

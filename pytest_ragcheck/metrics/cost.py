@@ -1,5 +1,3 @@
-"""Counts the tokens and the money that a question costs, for the judge and for the system."""
-
 from __future__ import annotations
 
 import math
@@ -9,8 +7,8 @@ from importlib.util import find_spec
 from typing import Any
 
 from pytest_ragcheck.frozen import frozen, replace
+from pytest_ragcheck.judging.model.completion import TokenUse
 from pytest_ragcheck.judging.model.server_address import environment_url
-from pytest_ragcheck.judging.model.usage import TokenUse
 
 
 @frozen

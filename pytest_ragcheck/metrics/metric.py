@@ -1,17 +1,20 @@
-"""Defines the protocols `Metric` and `RunMetric`, and calls metrics."""
+"""Defines the protocols `Metric` and `RunMetric`, adapts users' metrics to them, and calls metrics."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import inspect
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
-from typing import Protocol
+from typing import Any, Protocol
 
 from pytest_ragcheck.concurrency.limiter import Limiter
-from pytest_ragcheck.errors import MeasurementError
+from pytest_ragcheck.errors import MeasurementError, UsageError
 from pytest_ragcheck.questions.question import Question
 from pytest_ragcheck.rag.answer import RagAnswer
-from pytest_ragcheck.scores.catalogue import OF_ANSWERS
-from pytest_ragcheck.scores.score import Score
+from pytest_ragcheck.rag.ask import settled
+from pytest_ragcheck.scores.catalogue import BOUNDED, METRICS, OF_ANSWERS
+from pytest_ragcheck.scores.score import LARGEST, Score, number
 
 
 class Metric(Protocol):
@@ -67,3 +70,86 @@ async def measure(
         return dict(await limiter.run(partial(metric.score, question, answer)))
     except MeasurementError as error:
         return dict.fromkeys(metric.names, Score.unscored(str(error)))
+
+
+HOOK = "pytest_ragcheck_metrics"
+_NAME = re.compile(r"[a-z][a-z0-9_]*")
+
+
+class OwnMetric:
+    """
+    A user's metric: a function of question and answer, or an object with a `name` and a method `score` of both.
+
+    Either may be async. It returns a number, a `Score`, or None if it does not apply. An object with several `names`
+    returns a mapping of them. An exception, or a value that is not a number, makes the score unscored. Error texts
+    begin with *given_as*, the hook or function that took the metric.
+
+    Raises:
+        UsageError: The metric is neither of these, or its name is invalid.
+    """
+
+    local = False
+
+    def __init__(self, metric: Any, *, given_as: str = HOOK) -> None:
+        plain = inspect.isroutine(metric)
+        self._score = metric if plain else getattr(metric, "score", None)
+        if not callable(self._score):
+            raise UsageError(
+                f"{given_as}: {metric!r:.80} is not a metric: "
+                "give functions of (question, answer), or objects with a name and a method score(question, answer)."
+            )
+        single = metric.__name__ if plain else getattr(metric, "name", None)
+        given: Any = (single,) if single is not None else getattr(metric, "names", None)
+        self.names: tuple[str, ...] = tuple(given) if isinstance(given, Iterable) and not isinstance(given, str) else ()
+        if not self.names or not all(isinstance(name, str) and _NAME.fullmatch(name) for name in self.names):
+            raise UsageError(
+                f"{given_as}: {metric!r:.80} has the name {given if single is None else single!r}: "
+                "give it a name of lower-case letters, digits and '_' that begins with a letter."
+            )
+        self._single = single is not None
+        aclose = getattr(metric, "aclose", None)
+        self.aclose = None if aclose is None else partial(settled, aclose)
+
+    async def score(self, question: Question, answer: RagAnswer) -> dict[str, Score]:
+        try:
+            returned = await settled(self._score, question, answer)
+        except MeasurementError:
+            raise
+        except Exception as error:
+            # A bug in a user's metric must not decide the question's verdict.
+            return dict.fromkeys(self.names, Score.unscored(f"{type(error).__name__}: {error}"))
+        if self._single:
+            returned = {self.names[0]: returned}
+        elif not isinstance(returned, Mapping) or not returned.keys() <= set(self.names):
+            reason = f"score() returned {returned!r:.80}, not a mapping of {', '.join(self.names)}"
+            return dict.fromkeys(self.names, Score.unscored(reason))
+        return {name: _read(value) for name, value in returned.items() if value is not None}
+
+
+def read_own(given: Any) -> tuple[OwnMetric, ...]:
+    """Reads what the hook returned; a `UsageError` unless it is None or a list of metrics."""
+    if not isinstance(given, list | tuple | None):
+        raise UsageError(f"{HOOK}: {given!r:.80} was returned: return a list of metrics.")
+    return tuple(map(OwnMetric, given or ()))
+
+
+def distinct(metrics: Iterable[OwnMetric], *, given_as: str = HOOK) -> tuple[OwnMetric, ...]:
+    """Raises a `UsageError` if two metrics share a name, or one has that of a built-in metric or measurement."""
+    metrics = tuple(metrics)
+    own = (*METRICS, *BOUNDED)
+    taken = set(own)
+    for name in (name for metric in metrics for name in metric.names):
+        if name in taken:
+            of = "a metric of pytest-ragcheck's" if name in own else "another metric"
+            raise UsageError(f"{given_as}: {name!r} is also the name of {of}: give it another name.")
+        taken.add(name)
+    return metrics
+
+
+def _read(value: Any) -> Score:
+    if isinstance(value, Score):
+        return Score(value.value, str(value.reason), value.findings)
+    value_read = number(value)
+    if not abs(value_read) <= LARGEST:  # NaN too
+        return Score.unscored(f"score() returned {value!r:.80}, not a number up to {LARGEST}")
+    return Score(value_read)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from pytest_ragcheck.metrics.user_metric import OwnMetric
+    from pytest_ragcheck.metrics.metric import OwnMetric
 
 OWN_METRICS: pytest.StashKey[dict[object, tuple[OwnMetric, ...]]] = pytest.StashKey()
 """The metrics by the conftest.py or plugin that returned them."""
@@ -42,7 +42,7 @@ def own_metrics(config: pytest.Config) -> tuple[OwnMetric, ...]:
     if not implementations:
         return ()
     from pytest_ragcheck.errors import UsageError
-    from pytest_ragcheck.metrics.user_metric import distinct, read_own
+    from pytest_ragcheck.metrics.metric import distinct, read_own
 
     found = config.stash.setdefault(OWN_METRICS, {})
     try:

@@ -1,1 +1,0 @@
-"""Asks the system under test a `Question`, and returns its `RagAnswer`."""

@@ -1,5 +1,3 @@
-"""The client of the system under test, which is an HTTP endpoint or a function."""
-
 from __future__ import annotations
 
 import math
@@ -79,7 +77,7 @@ class RagClient(ClientCalls):
         response: str | None = None,
         stream: bool = True,
     ) -> None:
-        from pytest_ragcheck.rag.http.headers import check_header
+        from pytest_ragcheck.rag.http.endpoint_address import check_header
         from pytest_ragcheck.rag.http.route import HttpRoute
         from pytest_ragcheck.rag.http_service import HttpService
 

@@ -1,5 +1,3 @@
-"""A RAG system that is a Python function in this process."""
-
 from __future__ import annotations
 
 import functools
@@ -15,12 +13,10 @@ from pytest_ragcheck.concurrency.tasks import in_task
 from pytest_ragcheck.errors import EndpointError, EndpointReplyError, EndpointTimeout, UsageError
 from pytest_ragcheck.rag.answer import RagAnswer
 from pytest_ragcheck.rag.ask import is_async, settled
-from pytest_ragcheck.rag.body.excerpt import excerpt, instance, shown_error
-from pytest_ragcheck.rag.body.json_body import ReplyMismatch
+from pytest_ragcheck.rag.body.json_body import ReplyMismatch, excerpt, instance, shown_error
 from pytest_ragcheck.rag.conversation_state import ConversationState
 from pytest_ragcheck.rag.shapes.contract_reply import REPLY, REPLY_WITHOUT_ANSWER, read_reply
-from pytest_ragcheck.rag.shapes.object_fields import readable
-from pytest_ragcheck.rag.shapes.reading import EXAMPLE, Reading
+from pytest_ragcheck.rag.shapes.reading import EXAMPLE, Reading, readable
 from pytest_ragcheck.rag.shapes.shape import read_shape
 
 

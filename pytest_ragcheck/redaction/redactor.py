@@ -1,5 +1,3 @@
-"""Removes known secrets, in all their encodings, and strings that look like secrets."""
-
 from __future__ import annotations
 
 import base64
@@ -10,8 +8,7 @@ import string
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from pytest_ragcheck.redaction.escapes import Unescaped, has_escaped_alphanumeric
-from pytest_ragcheck.redaction.printable import sound
+from pytest_ragcheck.redaction.printable import Unescaped, has_escaped_alphanumeric, sound
 from pytest_ragcheck.redaction.secret_patterns import KEY, PATTERNS, REDACTED, blank_parameters
 
 SHORTEST_SECRET = 4

@@ -15,8 +15,8 @@ import trustme
 from httpx import ReadError
 
 from pytest_ragcheck.errors import JudgeError, JudgeReplyError, JudgeUnavailable
-from pytest_ragcheck.judging.model.model_failures import ServerFailures
 from pytest_ragcheck.judging.model.model_requests import NoConnection
+from pytest_ragcheck.judging.model.model_server import ServerFailures
 from pytest_ragcheck.judging.model.openai_judge import OpenAIJudge
 from pytest_ragcheck.questions.question import Question
 from pytest_ragcheck.rag.answer import RagAnswer

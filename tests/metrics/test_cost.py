@@ -18,7 +18,7 @@ from pytest_ragcheck.config.settings import Settings
 from pytest_ragcheck.engine.budget import Budget, BudgetedLimiter, OverBudget
 from pytest_ragcheck.engine.limits.request_limiter import RequestLimiter
 from pytest_ragcheck.engine.limits.slots import SharedTable
-from pytest_ragcheck.judging.model.usage import TokenUse, metered, note_use, reported_use
+from pytest_ragcheck.judging.model.completion import TokenUse, metered, note_use, reported_use
 from pytest_ragcheck.metrics.cost import Cost, has_table, price_usd, summed, system_cost, usd_of, with_judge
 from pytest_ragcheck.summary.aggregate import aggregate
 from tests.making import Answers, a_question, a_record, an_error, some_outcomes

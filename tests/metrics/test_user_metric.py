@@ -9,8 +9,7 @@ import pytest
 from pytest_ragcheck import RagAnswer
 from pytest_ragcheck.concurrency.limiter import NO_LIMIT
 from pytest_ragcheck.errors import EndpointTimeout, MeasurementError, UsageError
-from pytest_ragcheck.metrics.metric import measure
-from pytest_ragcheck.metrics.user_metric import OwnMetric, distinct, read_own
+from pytest_ragcheck.metrics.metric import OwnMetric, distinct, measure, read_own
 from pytest_ragcheck.scores.score import Score
 from tests.making import a_question
 

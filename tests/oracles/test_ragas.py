@@ -29,8 +29,7 @@ from pytest_ragcheck.judging.model.model_server import ModelServer
 from pytest_ragcheck.judging.model.server_address import EMBEDDING_MODEL
 from pytest_ragcheck.judging.preflight.run_preflight import IN_INI, preflight
 from pytest_ragcheck.judging.preflight.trial import canaries
-from pytest_ragcheck.judging.ragas_judge import RagasJudge
-from pytest_ragcheck.judging.ragas_library import ragas_adapters, ragas_metrics
+from pytest_ragcheck.judging.ragas_judge import RagasJudge, ragas_adapters, ragas_metrics
 from pytest_ragcheck.metrics.metric_choice import choose_metrics
 from pytest_ragcheck.metrics.ragas import formulas
 from pytest_ragcheck.metrics.ragas.by_library import RagasByLibrary

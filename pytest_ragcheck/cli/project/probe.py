@@ -15,14 +15,13 @@ from pytest_ragcheck.cli.printing import json_text
 from pytest_ragcheck.cli.project.user_project import configuration_of, endpoint_settings
 from pytest_ragcheck.config.given import Given
 from pytest_ragcheck.errors import UsageError
-from pytest_ragcheck.rag.body.excerpt import excerpt
+from pytest_ragcheck.rag.body.json_body import excerpt
 from pytest_ragcheck.rag.probe.first_reply import Check, CheckOutcome, Point
 from pytest_ragcheck.redaction import Redactor, shown_url
 from pytest_ragcheck.redaction.printable import printable
 
 if TYPE_CHECKING:
-    from pytest_ragcheck.rag.probe.fitting_settings import Fit
-    from pytest_ragcheck.rag.probe.probe_exchange import Target
+    from pytest_ragcheck.rag.probe.probe_exchange import Fit, Target
 
 _SHAPE_SETTINGS = ("rag_shape", "rag_request", "rag_response")
 _FROM_THE_INI_FILE = ("rag_headers", "rag_top_k", "rag_timeout", *_SHAPE_SETTINGS)
@@ -121,7 +120,7 @@ def _fitting(target: Target, redactor: Redactor, headers: str) -> Fit | None:
     import asyncio
 
     from pytest_ragcheck.rag.http.endpoint_address import read_address
-    from pytest_ragcheck.rag.probe.fitting_settings import fitting_settings
+    from pytest_ragcheck.rag.probe.probe_exchange import fitting_settings
 
     fit = asyncio.run(fitting_settings(target))
     if fit is None:

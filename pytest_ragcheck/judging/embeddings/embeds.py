@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from pytest_ragcheck.errors import JudgeError
 from pytest_ragcheck.frozen import frozen
-from pytest_ragcheck.judging.model.completion import OtherContent, check_for_error, member
-from pytest_ragcheck.judging.model.usage import note_use, reported_use
+from pytest_ragcheck.judging.model.completion import OtherContent, check_for_error, member, note_use, reported_use
 
 if TYPE_CHECKING:
     from pytest_ragcheck.judging.model.model_server import ModelServer

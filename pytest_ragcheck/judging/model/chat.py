@@ -12,8 +12,15 @@ from weakref import WeakKeyDictionary
 
 from pytest_ragcheck.errors import JudgeReplyError
 from pytest_ragcheck.frozen import frozen
-from pytest_ragcheck.judging.model.completion import Refused, ReplyText, check_for_error, member, reply_text
-from pytest_ragcheck.judging.model.usage import note_use, reported_use
+from pytest_ragcheck.judging.model.completion import (
+    Refused,
+    ReplyText,
+    check_for_error,
+    member,
+    note_use,
+    reply_text,
+    reported_use,
+)
 from pytest_ragcheck.judging.prompts.judge_prompt import REPAIR
 
 if TYPE_CHECKING:

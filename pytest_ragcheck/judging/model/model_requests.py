@@ -1,5 +1,3 @@
-"""Posts JSON to one path of an OpenAI-compatible server, and reads the JSON of its reply."""
-
 from __future__ import annotations
 
 import asyncio
@@ -16,8 +14,7 @@ from pytest_ragcheck.concurrency.threads import in_thread
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.judging.model.completion import OtherContent, Refused, streamed
 from pytest_ragcheck.judging.model.server_address import is_http, origin
-from pytest_ragcheck.rag.http.connections import Connections, http_library, unlogged
-from pytest_ragcheck.rag.http.exchange_progress import Progress
+from pytest_ragcheck.rag.http.connections import Connections, Progress, http_library, unlogged
 from pytest_ragcheck.rag.http.route import decoded, unasked_encoding
 from pytest_ragcheck.redaction import shown_url
 

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.frozen import frozen
-from pytest_ragcheck.rag.http.headers import check_header
+from pytest_ragcheck.rag.http.endpoint_address import check_header
 from pytest_ragcheck.redaction import shown_url
 
 OPENAI_URL = "https://api.openai.com/v1"

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from itertools import chain
 
 from pytest_ragcheck.judging.offline.words.normalized_text import listed
-from pytest_ragcheck.judging.offline.words.polarity_words import (
+from pytest_ragcheck.judging.offline.words.rewording import (
     BUT,
     DIRECTIONS,
     EXCEPT,

@@ -23,7 +23,7 @@ from pytest_ragcheck.judging.offline.words.normalized_text import beginning
 from pytest_ragcheck.judging.offline.words.terms import STOP_WORDS, TermDictionary, numbers_in
 from pytest_ragcheck.questions.question import Question
 from pytest_ragcheck.rag.answer import RagAnswer
-from pytest_ragcheck.rag.body.excerpt import quoted_text
+from pytest_ragcheck.rag.body.json_body import quoted_text
 from pytest_ragcheck.rag.citation_markers import MAY_CITE
 from pytest_ragcheck.rag.cited_answer import cited_answer
 

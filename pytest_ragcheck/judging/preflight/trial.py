@@ -16,7 +16,7 @@ from pytest_ragcheck.judging.prompts.judge_prompt import JudgePrompt
 from pytest_ragcheck.package_text import package_text
 from pytest_ragcheck.questions.question import Question
 from pytest_ragcheck.rag.answer import RagAnswer
-from pytest_ragcheck.rag.body.excerpt import quoted
+from pytest_ragcheck.rag.body.json_body import quoted
 from pytest_ragcheck.scores.catalogue import JUDGED
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from pytest_ragcheck.engine.question_progress import QuestionProgress, Stage
 from pytest_ragcheck.engine.store.run_folder import Once
 from pytest_ragcheck.errors import StepFailed
 from pytest_ragcheck.judging.judgement import digest_of
-from pytest_ragcheck.judging.model.usage import metered
+from pytest_ragcheck.judging.model.completion import metered
 from pytest_ragcheck.judging.preflight.run_preflight import (
     KEPT_TRIALS,
     kept_trials,

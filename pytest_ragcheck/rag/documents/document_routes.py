@@ -1,5 +1,3 @@
-"""Uploads, lists and deletes documents over the routes of a RAG server."""
-
 from __future__ import annotations
 
 import asyncio
@@ -13,9 +11,8 @@ from urllib.parse import quote
 from pytest_ragcheck.errors import EndpointError, EndpointStatusError, EndpointTimeout
 from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.rag.body.event_parsers import is_failure
-from pytest_ragcheck.rag.body.excerpt import excerpt, keys_of
-from pytest_ragcheck.rag.body.excerpt import named as kind_of
-from pytest_ragcheck.rag.body.json_body import ReplyMismatch
+from pytest_ragcheck.rag.body.json_body import ReplyMismatch, excerpt, keys_of
+from pytest_ragcheck.rag.body.json_body import named as kind_of
 from pytest_ragcheck.rag.http.endpoint_address import joined
 from pytest_ragcheck.rag.http.http_exchange import HttpExchange
 from pytest_ragcheck.rag.http.retry import is_transient

@@ -10,7 +10,7 @@ from typing import Any
 
 from pytest_ragcheck.concurrency.tasks import waited_for
 from pytest_ragcheck.errors import EndpointError, EndpointUnreachable
-from pytest_ragcheck.rag.body.excerpt import excerpt, shown_error
+from pytest_ragcheck.rag.body.json_body import excerpt, shown_error
 
 AsgiCallable = Callable[[Any, Any, Any], Awaitable[None]]
 

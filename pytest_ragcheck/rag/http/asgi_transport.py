@@ -1,5 +1,3 @@
-"""Sends the requests of an HTTP client to an ASGI app in this process."""
-
 from __future__ import annotations
 
 import asyncio
@@ -9,7 +7,7 @@ from types import ModuleType
 from typing import Any
 
 from pytest_ragcheck.concurrency.tasks import waited_for
-from pytest_ragcheck.rag.body.excerpt import shown_error
+from pytest_ragcheck.rag.body.json_body import shown_error
 from pytest_ragcheck.rag.http.asgi_lifespan import VERSION, AsgiCallable, AsgiLifespan
 from pytest_ragcheck.rag.http.exchange_failures import AppFailure
 

@@ -20,8 +20,8 @@ from pytest_ragcheck.errors import (
     EndpointUnreachable,
 )
 from pytest_ragcheck.package_text import package_text
-from pytest_ragcheck.rag.body.excerpt import excerpt, quoted
-from pytest_ragcheck.rag.http.exchange_progress import Phase
+from pytest_ragcheck.rag.body.json_body import excerpt, quoted
+from pytest_ragcheck.rag.http.connections import Phase
 from pytest_ragcheck.rag.http.retry import retry_after_seconds
 from pytest_ragcheck.redaction import shown_url
 

@@ -1,5 +1,3 @@
-"""Defines an HTTP exchange, which reads its reply."""
-
 from __future__ import annotations
 
 import math
@@ -9,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.concurrency.limiter import TimeLimit
 from pytest_ragcheck.rag.body.event_parsers import is_lines, parser_for
-from pytest_ragcheck.rag.http.exchange_progress import Phase, Progress
+from pytest_ragcheck.rag.http.connections import Phase, Progress
 from pytest_ragcheck.rag.shapes.streamed_reply import StreamedReply
 
 if TYPE_CHECKING:

@@ -1,5 +1,3 @@
-"""Sends a request over HTTP and returns the reply, or raises the reason why there is none."""
-
 from __future__ import annotations
 
 import asyncio
@@ -16,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_ragcheck.concurrency.limiter import TimeLimit
 from pytest_ragcheck.errors import EndpointError, EndpointReplyError, UsageError
 from pytest_ragcheck.rag.body.json_body import ReplyMismatch, parse_json
-from pytest_ragcheck.rag.http.connections import Connections, http_library, library_of, unlogged
+from pytest_ragcheck.rag.http.connections import Connections, Phase, http_library, library_of, unlogged
 from pytest_ragcheck.rag.http.endpoint_address import read_address
 from pytest_ragcheck.rag.http.exchange_failures import (
     AppFailure,
@@ -27,7 +25,6 @@ from pytest_ragcheck.rag.http.exchange_failures import (
     unusable_reply,
     wrong_status,
 )
-from pytest_ragcheck.rag.http.exchange_progress import Phase
 from pytest_ragcheck.rag.http.http_exchange import ERROR_BODY_BYTES, HttpExchange
 from pytest_ragcheck.redaction import cookie_secrets, header_secrets
 

@@ -1,5 +1,3 @@
-"""`probe_endpoint` checks every point of the checklist."""
-
 from __future__ import annotations
 
 import time
@@ -10,8 +8,7 @@ from typing import Any
 
 from pytest_ragcheck.concurrency.tasks import together
 from pytest_ragcheck.errors import EndpointTimeout
-from pytest_ragcheck.rag.body.excerpt import excerpt
-from pytest_ragcheck.rag.body.json_body import ReplyMismatch, parse_json
+from pytest_ragcheck.rag.body.json_body import ReplyMismatch, excerpt, parse_json
 from pytest_ragcheck.rag.http.endpoint_address import read_address
 from pytest_ragcheck.rag.http.route import HttpRoute
 from pytest_ragcheck.rag.probe.first_reply import SHOWN, Check, Clean, Point, points_of_first_reply

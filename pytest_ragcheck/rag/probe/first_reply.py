@@ -12,9 +12,8 @@ from pytest_ragcheck.errors import EndpointReplyError, EndpointStatusError, Endp
 from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.rag.answer import RagAnswer
 from pytest_ragcheck.rag.body.event_parsers import parser_for
-from pytest_ragcheck.rag.body.excerpt import excerpt
-from pytest_ragcheck.rag.body.json_body import ReplyMismatch, parse_json
-from pytest_ragcheck.rag.http.exchange_progress import Phase
+from pytest_ragcheck.rag.body.json_body import ReplyMismatch, excerpt, parse_json
+from pytest_ragcheck.rag.http.connections import Phase
 from pytest_ragcheck.rag.probe.probe_exchange import Exchange
 from pytest_ragcheck.rag.shapes.contract_reply import read_reply
 

@@ -7,8 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from pytest_ragcheck.rag.answer import RagAnswer
-from pytest_ragcheck.rag.body.excerpt import keys_of
-from pytest_ragcheck.rag.body.json_body import ReplyMismatch
+from pytest_ragcheck.rag.body.json_body import ReplyMismatch, keys_of
 from pytest_ragcheck.rag.shapes.expression import Expression
 from pytest_ragcheck.rag.shapes.named_shapes import CONTRACT, NAMED_SHAPES
 from pytest_ragcheck.rag.shapes.reading import IdsMismatch, NotFound, Reading

@@ -11,8 +11,7 @@ from functools import lru_cache
 from typing import Any
 
 from pytest_ragcheck.rag.body.event_parsers import is_failure
-from pytest_ragcheck.rag.body.excerpt import excerpt, keys_of, named, named_error
-from pytest_ragcheck.rag.body.json_body import parse_json
+from pytest_ragcheck.rag.body.json_body import excerpt, keys_of, named, named_error, parse_json
 
 _KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _UNFINISHED = {

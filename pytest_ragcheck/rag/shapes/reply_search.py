@@ -11,8 +11,7 @@ from typing import Any
 
 from pytest_ragcheck.package_text import package_text
 from pytest_ragcheck.rag.ask import are_texts
-from pytest_ragcheck.rag.body.excerpt import named_error
-from pytest_ragcheck.rag.body.json_body import parse_json
+from pytest_ragcheck.rag.body.json_body import named_error, parse_json
 from pytest_ragcheck.rag.shapes.expression import written
 
 LONGEST = 400

@@ -1,5 +1,3 @@
-"""A template turns a question into a request: JSON for POST, or a query string for GET."""
-
 from __future__ import annotations
 
 import json
@@ -8,7 +6,7 @@ from collections.abc import Collection, Mapping
 from typing import Any, ClassVar
 from urllib.parse import quote, urlsplit
 
-from pytest_ragcheck.rag.body.excerpt import excerpt
+from pytest_ragcheck.rag.body.json_body import excerpt
 from pytest_ragcheck.rag.conversation_state import NO_CONVERSATION, ConversationState
 
 _PLACEHOLDER = re.compile(r"\{(query|top_k|history|session)\}")

@@ -1,5 +1,3 @@
-"""Collects the answer from the events of a streamed reply."""
-
 from __future__ import annotations
 
 import re
@@ -8,8 +6,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.rag.body.event_parsers import is_failure
-from pytest_ragcheck.rag.body.excerpt import named, named_error, quoted
-from pytest_ragcheck.rag.body.json_body import NotJson, ReplyMismatch, parse_json
+from pytest_ragcheck.rag.body.json_body import NotJson, ReplyMismatch, named, named_error, parse_json, quoted
 from pytest_ragcheck.rag.shapes.expression import FLAGS, STATUSES
 from pytest_ragcheck.rag.shapes.reading import FIELDS
 

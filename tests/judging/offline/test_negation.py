@@ -9,7 +9,7 @@ from pytest_ragcheck.judging.offline.grounding.groundedness import groundedness
 from pytest_ragcheck.judging.offline.grounding.read_context import ContextCache
 from pytest_ragcheck.judging.offline.negation import polarity
 from pytest_ragcheck.judging.offline.offline_judge import OfflineJudge
-from pytest_ragcheck.judging.offline.words.polarity_words import NOT, WITHOUT
+from pytest_ragcheck.judging.offline.words.rewording import NOT, WITHOUT
 from pytest_ragcheck.judging.offline.words.terms import TermDictionary
 
 # The context, and an answer with the opposite polarity.

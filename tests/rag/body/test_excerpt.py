@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_ragcheck.rag.body.excerpt import excerpt, is_html, quoted, quoted_text
+from pytest_ragcheck.rag.body.json_body import excerpt, is_html, quoted, quoted_text
 
 
 def test_an_excerpt_is_one_line_without_control_characters():

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
+from pytest_ragcheck.rag.http.connections import Phase
 from pytest_ragcheck.rag.http.endpoint_address import read_address
 from pytest_ragcheck.rag.http.exchange_failures import unreachable
-from pytest_ragcheck.rag.http.exchange_progress import Phase
 
 
 @pytest.mark.parametrize("kind", [ConnectionResetError, BrokenPipeError, ConnectionAbortedError])

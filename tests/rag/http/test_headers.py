@@ -6,7 +6,7 @@ import pytest
 
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.rag.client import RagClient
-from pytest_ragcheck.rag.http.headers import fill_in
+from pytest_ragcheck.rag.http.endpoint_address import fill_in
 from tests.rag.misbehaviours import GOOD
 from tests.servers.fake_endpoint import FakeEndpoint, json_reply
 

@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 
 from pytest_ragcheck.rag.answer import RagAnswer
-from pytest_ragcheck.rag.body.excerpt import named
-from pytest_ragcheck.rag.body.json_body import ReplyMismatch
+from pytest_ragcheck.rag.body.json_body import ReplyMismatch, named
 from pytest_ragcheck.rag.shapes.contract_reply import read_reply
 
 

@@ -19,15 +19,20 @@ from pytest_ragcheck.judging.offline.correctness.expected_answer import (
     rounded_numbers,
 )
 from pytest_ragcheck.judging.offline.details.changed_details import addresses_in, changed_detail, swapped_numbers
-from pytest_ragcheck.judging.offline.details.changed_lists import is_shortened
-from pytest_ragcheck.judging.offline.details.list_items import adds_to, entries_of, expected_items, leaves_out_item
+from pytest_ragcheck.judging.offline.details.list_items import (
+    adds_to,
+    entries_of,
+    expected_items,
+    is_shortened,
+    leaves_out_item,
+)
 from pytest_ragcheck.judging.offline.details.roles import may_swap_nouns, read_clauses, swapped_noun, swapped_role
 from pytest_ragcheck.judging.offline.grounding.groundedness import PASS_LINE, scaled
 from pytest_ragcheck.judging.offline.lazy import lazy
 from pytest_ragcheck.judging.offline.negation import without_yes_or_no
 from pytest_ragcheck.judging.offline.quantities.quantity import DATED_OR_MEASURED
 from pytest_ragcheck.judging.offline.quantities.rates import BOUNDS
-from pytest_ragcheck.judging.offline.words.polarity_words import EXCEPT, NEGATIVE, NOT
+from pytest_ragcheck.judging.offline.words.rewording import EXCEPT, NEGATIVE, NOT
 from pytest_ragcheck.judging.offline.words.terms import (
     STOP_WORDS,
     WITHOUT_POLARITY,

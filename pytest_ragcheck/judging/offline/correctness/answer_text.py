@@ -1,5 +1,3 @@
-"""Parses an answer once, for the search of expected answers in it."""
-
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -24,7 +22,7 @@ from pytest_ragcheck.judging.offline.quantities.clock_times import PARTS_OF_A_DA
 from pytest_ragcheck.judging.offline.quantities.known_quantities import KnownQuantities
 from pytest_ragcheck.judging.offline.quantities.quantity import DATED_OR_MEASURED
 from pytest_ragcheck.judging.offline.quantities.quantity_reader import read_quantities
-from pytest_ragcheck.judging.offline.words.polarity_words import BUT, MORE, NEGATIVE, NOT, SIGNED, WITHOUT
+from pytest_ragcheck.judging.offline.words.rewording import BUT, MORE, NEGATIVE, NOT, SIGNED, WITHOUT
 from pytest_ragcheck.judging.offline.words.sentences import sentences
 from pytest_ragcheck.judging.offline.words.terms import (
     STOP_WORDS,

@@ -8,13 +8,13 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from itertools import filterfalse, pairwise, permutations, product
 
-from pytest_ragcheck.judging.offline.details.changed_lists import AND, ONLY, is_shortened, names_fewer
+from pytest_ragcheck.judging.offline.details.list_items import AND, ONLY, is_shortened, names_fewer
 from pytest_ragcheck.judging.offline.details.roles import BEFORE_NOUNS, swapped_role
 from pytest_ragcheck.judging.offline.quantities.dates import DAY_NUMBERS
 from pytest_ragcheck.judging.offline.quantities.quantity import DATED_OR_MEASURED
 from pytest_ragcheck.judging.offline.quantities.quantity_reader import read_quantities
 from pytest_ragcheck.judging.offline.quantities.rates import BOUNDS
-from pytest_ragcheck.judging.offline.words.polarity_words import OPPOSITES
+from pytest_ragcheck.judging.offline.words.rewording import OPPOSITES
 from pytest_ragcheck.judging.offline.words.terms import (
     END,
     STOP_WORDS,

@@ -9,7 +9,7 @@ from itertools import chain, compress, count, pairwise, permutations, product
 from pytest_ragcheck.judging.offline.quantities.dates import DATES
 from pytest_ragcheck.judging.offline.quantities.quantity import DATED_OR_MEASURED
 from pytest_ragcheck.judging.offline.words.normalized_text import words
-from pytest_ragcheck.judging.offline.words.polarity_words import NOT
+from pytest_ragcheck.judging.offline.words.rewording import NOT
 from pytest_ragcheck.judging.offline.words.stems import cyrillic_case
 from pytest_ragcheck.judging.offline.words.terms import (
     END,

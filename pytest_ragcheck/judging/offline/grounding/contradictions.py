@@ -1,5 +1,3 @@
-"""Finds claims that the contexts deny, and denials of what they affirm."""
-
 from __future__ import annotations
 
 from collections import defaultdict
@@ -8,11 +6,10 @@ from functools import reduce
 from itertools import chain, islice
 from operator import or_
 
-from pytest_ragcheck.judging.offline.grounding.context_index import NEAR_COPY, ContextIndex
-from pytest_ragcheck.judging.offline.grounding.read_context import ContextSentence
+from pytest_ragcheck.judging.offline.grounding.read_context import NEAR_COPY, ContextIndex, ContextSentence
 from pytest_ragcheck.judging.offline.lazy import lazy
 from pytest_ragcheck.judging.offline.negation import Polarity, are_equivalent_denials, polarity, split_clauses
-from pytest_ragcheck.judging.offline.words.polarity_words import BUT, IF, NOT, SIGNED
+from pytest_ragcheck.judging.offline.words.rewording import BUT, IF, NOT, SIGNED
 from pytest_ragcheck.judging.offline.words.terms import STOP_WORDS, WITHOUT_POLARITY
 
 _MOST_REPEATED = 100  # sentences that a claim may repeat: a bound for long texts

@@ -7,11 +7,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, pairwise
 
 from pytest_ragcheck.judging.offline.details.changed_details import ChangedDetail, addresses_in, changed_detail
-from pytest_ragcheck.judging.offline.details.changed_lists import added_item, joined_items
+from pytest_ragcheck.judging.offline.details.list_items import added_item, joined_items
 from pytest_ragcheck.judging.offline.details.roles import agents, may_swap_nouns, read_clauses, swapped_noun
-from pytest_ragcheck.judging.offline.grounding.context_index import ContextIndex
 from pytest_ragcheck.judging.offline.grounding.contradictions import Contradictions
-from pytest_ragcheck.judging.offline.grounding.read_context import ReadContext
+from pytest_ragcheck.judging.offline.grounding.read_context import ContextIndex, ReadContext
 from pytest_ragcheck.judging.offline.lazy import lazy
 from pytest_ragcheck.judging.offline.quantities.dates import DATES, foreign_date
 from pytest_ragcheck.judging.offline.quantities.quantity import ARTICLES

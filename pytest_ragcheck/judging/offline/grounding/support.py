@@ -1,5 +1,3 @@
-"""Measures how far the contexts support each sentence of an answer."""
-
 from __future__ import annotations
 
 import math
@@ -19,7 +17,7 @@ from pytest_ragcheck.judging.offline.quantities.quantity_reader import read_quan
 from pytest_ragcheck.judging.offline.refusals import SentenceCache
 from pytest_ragcheck.judging.offline.words.normalized_text import NUMBER, clause_words, listed, normalised, words
 from pytest_ragcheck.judging.offline.words.number_spellings import canonical_number
-from pytest_ragcheck.judging.offline.words.polarity_words import BUT, IF, NOT
+from pytest_ragcheck.judging.offline.words.rewording import BUT, IF, NOT
 from pytest_ragcheck.judging.offline.words.terms import (
     FRAMING,
     REFUSING,

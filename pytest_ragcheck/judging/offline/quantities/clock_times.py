@@ -1,5 +1,3 @@
-"""Reads the clock times of a text, in digits and in words."""
-
 from __future__ import annotations
 
 import re
@@ -18,7 +16,7 @@ from pytest_ragcheck.judging.offline.quantities.quantity import (
     term_at,
     unit_at,
 )
-from pytest_ragcheck.judging.offline.words.polarity_words import WITHOUT
+from pytest_ragcheck.judging.offline.words.rewording import WITHOUT
 from pytest_ragcheck.judging.offline.words.terms import first_content, is_number, term_of, terms_of
 from pytest_ragcheck.judging.offline.words.word_lists import WORDS
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 
 from pytest_ragcheck.judging.offline.quantities.quantity import MONTH_NUMBERS, Quantity, is_small, term_at, unit_at
-from pytest_ragcheck.judging.offline.words.polarity_words import NOT
+from pytest_ragcheck.judging.offline.words.rewording import NOT
 from pytest_ragcheck.judging.offline.words.terms import by_term, is_number, term_of, terms_of
 from pytest_ragcheck.judging.offline.words.word_lists import DAYS_BY_WORD, MONTHS_BY_WORD, WEEKDAYS_BY_WORD, WORDS
 

@@ -1,5 +1,3 @@
-"""Reads the quantities and dates of a text, with its clock times."""
-
 from __future__ import annotations
 
 import re
@@ -19,14 +17,6 @@ from pytest_ragcheck.judging.offline.quantities.dates import (
     end_of_a_month,
     ordinal_at,
 )
-from pytest_ragcheck.judging.offline.quantities.parts_of_units import (
-    COUNTED_BY_ARTICLE,
-    end_of_half,
-    fraction_at,
-    half_at,
-    quarters_at,
-    share_at,
-)
 from pytest_ragcheck.judging.offline.quantities.quantity import (
     AND,
     ARTICLES,
@@ -43,13 +33,19 @@ from pytest_ragcheck.judging.offline.quantities.quantity import (
 )
 from pytest_ragcheck.judging.offline.quantities.rates import (
     BEFORE_PERIODS,
+    COUNTED_BY_ARTICLE,
     LASTING,
     OR,
     PERIODS,
     REACH_OF_A_RATE,
     bound_of,
+    end_of_half,
+    fraction_at,
+    half_at,
     period_of,
+    quarters_at,
     rate_after,
+    share_at,
 )
 from pytest_ragcheck.judging.offline.words.number_spellings import other_reading
 from pytest_ragcheck.judging.offline.words.terms import END, STOP_WORDS, by_term, term_of, terms_of

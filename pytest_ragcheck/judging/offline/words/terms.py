@@ -19,8 +19,7 @@ from pytest_ragcheck.judging.offline.words.number_spellings import (
     composed,
     joined_number,
 )
-from pytest_ragcheck.judging.offline.words.polarity_words import BUT, NOT, PAIRS, SIGNS, without_prefix
-from pytest_ragcheck.judging.offline.words.rewording import AMBIGUOUS, reworded
+from pytest_ragcheck.judging.offline.words.rewording import AMBIGUOUS, BUT, NOT, PAIRS, SIGNS, reworded, without_prefix
 from pytest_ragcheck.judging.offline.words.stems import STEM_LENGTH, stem
 from pytest_ragcheck.judging.offline.words.word_lists import NUMBER_WORDS, SHORT_FORMS, WORDS
 

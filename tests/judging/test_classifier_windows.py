@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_ragcheck.errors import JudgeError
-from pytest_ragcheck.judging.prompts.classifier_windows import ClaimedAnswer, classifier_prompt, windows
+from pytest_ragcheck.judging.classifier_model import ClaimedAnswer, classifier_prompt, windows
 
 FRAME = 56
 """Tokens of the prompt around question and contexts, if each word is one."""
