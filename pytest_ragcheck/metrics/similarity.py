@@ -1,5 +1,3 @@
-"""Measures the similarity of meaning between an answer and the accepted answers, by embeddings."""
-
 from __future__ import annotations
 
 from collections.abc import Sequence

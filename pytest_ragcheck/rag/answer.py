@@ -1,5 +1,3 @@
-"""Defines the reply of the RAG system, and the interface to the system."""
-
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping

@@ -1,5 +1,3 @@
-"""Resolves the citations of an answer to its contexts."""
-
 from __future__ import annotations
 
 import re

@@ -1,5 +1,3 @@
-"""Keeps the turns of a conversation, and the state of a conversation for a request."""
-
 from __future__ import annotations
 
 from collections.abc import Collection

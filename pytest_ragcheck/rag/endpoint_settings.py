@@ -1,5 +1,3 @@
-"""Defines the settings that describe the endpoint, for `RagClient.from_settings`."""
-
 from __future__ import annotations
 
 from collections.abc import Mapping

@@ -1,5 +1,3 @@
-"""Keeps secrets and terminal commands out of shown and written text."""
-
 from pytest_ragcheck.redaction.redactor import Redactor
 from pytest_ragcheck.redaction.secret_patterns import (
     REDACTED,

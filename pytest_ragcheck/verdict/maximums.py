@@ -1,5 +1,3 @@
-"""Decides on the time and the cost of a question."""
-
 from __future__ import annotations
 
 from collections.abc import Mapping

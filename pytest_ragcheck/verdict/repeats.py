@@ -1,5 +1,3 @@
-"""Combines several records of one question into one, if the system was asked several times."""
-
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence

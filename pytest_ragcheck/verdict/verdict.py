@@ -1,5 +1,3 @@
-"""Decides PASS, FAIL or ERROR from scores and thresholds."""
-
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping

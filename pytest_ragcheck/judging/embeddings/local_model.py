@@ -1,5 +1,3 @@
-"""Loads a model in this process on first use, and calls it in a thread, one text at a time."""
-
 from __future__ import annotations
 
 import threading

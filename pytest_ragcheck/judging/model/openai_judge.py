@@ -1,5 +1,3 @@
-"""Judges by a language model on an OpenAI-compatible server."""
-
 from __future__ import annotations
 
 import json

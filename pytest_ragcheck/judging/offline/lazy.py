@@ -1,5 +1,3 @@
-"""Defines a cached property without a lock."""
-
 from __future__ import annotations
 
 from collections.abc import Callable

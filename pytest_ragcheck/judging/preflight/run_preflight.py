@@ -1,5 +1,3 @@
-"""Tests language-model judges before the first question, and stops the run if one is useless."""
-
 from __future__ import annotations
 
 import json

@@ -1,5 +1,3 @@
-"""Measures the four RAGAS metrics by the ragas library, if it is the judge."""
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING

@@ -1,5 +1,3 @@
-"""Measures the four RAGAS metrics by one reply of the judge's model and one batch of embeddings."""
-
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping

@@ -1,5 +1,3 @@
-"""Asks a system about uploaded documents, and translates their ids."""
-
 from __future__ import annotations
 
 from collections import defaultdict

@@ -1,5 +1,3 @@
-"""Uploads documents, and finds out their ids on the server."""
-
 from __future__ import annotations
 
 import asyncio

@@ -1,5 +1,3 @@
-"""Sends the requests of an HTTP client to servers without TLS."""
-
 from __future__ import annotations
 
 import asyncio

@@ -1,5 +1,3 @@
-"""Reads the named shapes of `rag/shapes.txt`."""
-
 from __future__ import annotations
 
 from collections.abc import Iterator

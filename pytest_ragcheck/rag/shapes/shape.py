@@ -1,5 +1,3 @@
-"""`read_shape` builds the shape of an endpoint: the form of its requests and of its replies."""
-
 from __future__ import annotations
 
 from collections.abc import Callable

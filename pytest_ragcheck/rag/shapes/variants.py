@@ -1,5 +1,3 @@
-"""`fitting_response` suggests a `rag_response` for a reply, by the keys that RAG systems use."""
-
 from __future__ import annotations
 
 import re

@@ -1,5 +1,3 @@
-"""Finds the numbers of an answer that follow from other numbers."""
-
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence

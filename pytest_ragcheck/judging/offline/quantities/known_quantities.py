@@ -1,5 +1,3 @@
-"""Compares the quantities of an answer with those of the contexts and the question."""
-
 from __future__ import annotations
 
 import re

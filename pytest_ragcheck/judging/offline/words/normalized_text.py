@@ -1,5 +1,3 @@
-"""Normalises text, and splits it into words."""
-
 from __future__ import annotations
 
 import re

@@ -1,5 +1,3 @@
-"""Splits text into sentences."""
-
 from __future__ import annotations
 
 import re

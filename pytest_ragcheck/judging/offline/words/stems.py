@@ -1,5 +1,3 @@
-"""Cuts words to stems that most forms of a word share."""
-
 from __future__ import annotations
 
 import re

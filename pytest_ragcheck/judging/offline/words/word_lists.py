@@ -1,5 +1,3 @@
-"""Reads `word_lists.txt`, and the words of quantities in `measure_words.txt`, which describes them."""
-
 from __future__ import annotations
 
 import re
