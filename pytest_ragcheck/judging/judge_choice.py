@@ -6,8 +6,7 @@ from typing import Any
 from pytest_ragcheck.config.readers import LOCAL, WITH_MODEL, model_and_url
 from pytest_ragcheck.config.settings import DUMMY_API_KEY, Settings
 from pytest_ragcheck.errors import UsageError
-from pytest_ragcheck.judging.embeddings.embeds import Embeds, NoEmbeddings, OpenAIEmbeddings
-from pytest_ragcheck.judging.embeddings.local_model import missing_packages_error
+from pytest_ragcheck.judging.embeddings.embeds import Embeds, NoEmbeddings, OpenAIEmbeddings, missing_packages_error
 from pytest_ragcheck.judging.judgement import Judge
 from pytest_ragcheck.scores.catalogue import NO_EMBEDDING_MODEL
 

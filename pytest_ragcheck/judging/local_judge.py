@@ -14,7 +14,7 @@ from pytest_ragcheck.concurrency.threads import Batches
 from pytest_ragcheck.errors import JudgeError, UsageError
 from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.judging.classifier_model import ClaimedAnswer
-from pytest_ragcheck.judging.embeddings.local_model import LocalModel, file_states, missing_packages_error
+from pytest_ragcheck.judging.embeddings.embeds import LocalModel, file_states, missing_packages_error
 from pytest_ragcheck.judging.embeddings.transformers_model import downloaded
 from pytest_ragcheck.judging.judgement import JudgeIdentity, Judgement, digest_of, grounding_contexts
 from pytest_ragcheck.judging.offline.offline_judge import OfflineJudge

@@ -7,7 +7,7 @@ from pytest_ragcheck.config.metric_readers import model_and_layer
 from pytest_ragcheck.config.readers import LOCAL
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.judging.checked_judgement import model_of
-from pytest_ragcheck.judging.embeddings.local_model import missing_packages
+from pytest_ragcheck.judging.embeddings.embeds import missing_packages
 from pytest_ragcheck.metrics.citations import Citations
 from pytest_ragcheck.metrics.mentions import Leaks, Mentions
 from pytest_ragcheck.scores.catalogue import EXTRAS
@@ -84,7 +84,7 @@ def check_installed(settings: Settings) -> None:
 def _ragas(settings: Settings, judge: Judge | None) -> RunMetric:
     # The ragas metrics by the ragas library, by the judge's model, or without a model by counting words.
     if judge is not None and hasattr(judge, "measurement"):
-        from pytest_ragcheck.metrics.ragas.by_library import RagasByLibrary
+        from pytest_ragcheck.metrics.ragas.model_ragas import RagasByLibrary
 
         return RagasByLibrary(cast("RagasJudge", judge))
     chat = model_of(judge)

@@ -13,10 +13,9 @@ from pytest_ragcheck.summary.flaky import Flaky
 from pytest_ragcheck.summary.gate.gate_decision import Decision
 from pytest_ragcheck.summary.metric_statistics import MetricStatistics, metric_statistics, percentile
 from pytest_ragcheck.summary.run_outcomes import Outcomes
-from pytest_ragcheck.verdict.blame import BLAMES, attack_outcomes
 from pytest_ragcheck.verdict.record import Record
 from pytest_ragcheck.verdict.repeats import Variance, variances
-from pytest_ragcheck.verdict.verdict import Verdict
+from pytest_ragcheck.verdict.verdict import BLAMES, Verdict, attack_outcomes
 
 NO_JUDGE = JudgeIdentity(kind="none")
 

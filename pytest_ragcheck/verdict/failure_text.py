@@ -25,8 +25,7 @@ from pytest_ragcheck.scores.catalogue import (
     RETRIEVAL,
 )
 from pytest_ragcheck.scores.score import Score
-from pytest_ragcheck.verdict.blame import BLAMES, attack_outcomes
-from pytest_ragcheck.verdict.verdict import ScoredVerdict, Verdict, shortfalls
+from pytest_ragcheck.verdict.verdict import BLAMES, ScoredVerdict, Verdict, attack_outcomes, shortfalls
 
 _OF_DOCUMENT = "; the contexts support it, so their document may have changed"
 _TEXT_LIMIT = 500

@@ -32,8 +32,7 @@ from pytest_ragcheck.judging.preflight.trial import canaries
 from pytest_ragcheck.judging.ragas_judge import RagasJudge, ragas_adapters, ragas_metrics
 from pytest_ragcheck.metrics.metric_choice import choose_metrics
 from pytest_ragcheck.metrics.ragas import formulas
-from pytest_ragcheck.metrics.ragas.by_library import RagasByLibrary
-from pytest_ragcheck.metrics.ragas.model_ragas import RagasMetrics
+from pytest_ragcheck.metrics.ragas.model_ragas import RagasByLibrary, RagasMetrics
 from pytest_ragcheck.metrics.similarity import nearest
 from pytest_ragcheck.rag.answer import RagAnswer
 from pytest_ragcheck.scores.catalogue import RAGAS

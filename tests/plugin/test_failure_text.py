@@ -7,7 +7,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from pytest_ragcheck.verdict.blame import BLAMES
+from pytest_ragcheck.verdict.verdict import BLAMES
 from tests.canned import bad, broken, good
 from tests.harness import exhaustive
 

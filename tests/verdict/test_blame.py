@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from pytest_ragcheck import GoldPassage, RagAnswer
-from pytest_ragcheck.verdict.blame import BLAMES, blame
+from pytest_ragcheck.verdict.verdict import BLAMES, blame
 from tests.making import a_question
 
 FIRST = GoldPassage(text="Refunds are possible within 30 days.")

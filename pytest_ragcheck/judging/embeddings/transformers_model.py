@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.frozen import frozen
-from pytest_ragcheck.judging.embeddings.local_model import LocalModel, file_states
+from pytest_ragcheck.judging.embeddings.embeds import LocalModel, file_states
 from pytest_ragcheck.judging.judgement import digest_of
 
 if TYPE_CHECKING:

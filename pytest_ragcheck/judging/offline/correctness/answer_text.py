@@ -9,6 +9,7 @@ from pytest_ragcheck.judging.offline.correctness.expected_answer import (
     decades_and_centuries,
     numbers_about,
 )
+from pytest_ragcheck.judging.offline.grounding.known_quantities import KnownQuantities
 from pytest_ragcheck.judging.offline.lazy import lazy
 from pytest_ragcheck.judging.offline.negation import (
     REACH,
@@ -19,7 +20,6 @@ from pytest_ragcheck.judging.offline.negation import (
     without_yes_or_no,
 )
 from pytest_ragcheck.judging.offline.quantities.clock_times import PARTS_OF_A_DAY
-from pytest_ragcheck.judging.offline.quantities.known_quantities import KnownQuantities
 from pytest_ragcheck.judging.offline.quantities.quantity import DATED_OR_MEASURED
 from pytest_ragcheck.judging.offline.quantities.quantity_reader import read_quantities
 from pytest_ragcheck.judging.offline.words.rewording import BUT, MORE, NEGATIVE, NOT, SIGNED, WITHOUT

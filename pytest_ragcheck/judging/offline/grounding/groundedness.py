@@ -8,8 +8,8 @@ from collections.abc import Set as AbstractSet
 from dataclasses import replace
 
 from pytest_ragcheck.frozen import frozen
-from pytest_ragcheck.judging.offline.grounding.computation import Computation
 from pytest_ragcheck.judging.offline.grounding.evidence import Evidence
+from pytest_ragcheck.judging.offline.grounding.known_quantities import Computation
 from pytest_ragcheck.judging.offline.grounding.read_context import ContextCache
 from pytest_ragcheck.judging.offline.grounding.support import (
     MOST_TERMS_OF_A_SHORT_ANSWER,

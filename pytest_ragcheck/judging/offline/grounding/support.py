@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from itertools import filterfalse, pairwise
 
 from pytest_ragcheck.judging.offline.details.changed_details import ChangedDetail
-from pytest_ragcheck.judging.offline.grounding.computation import Computation
 from pytest_ragcheck.judging.offline.grounding.evidence import Evidence, is_verbatim
+from pytest_ragcheck.judging.offline.grounding.known_quantities import ComparedQuantities, Computation, KnownQuantities
 from pytest_ragcheck.judging.offline.grounding.read_context import ReadContext
 from pytest_ragcheck.judging.offline.negation import without_yes_or_no
-from pytest_ragcheck.judging.offline.quantities.known_quantities import ComparedQuantities, KnownQuantities
 from pytest_ragcheck.judging.offline.quantities.quantity import has_quantity
 from pytest_ragcheck.judging.offline.quantities.quantity_reader import read_quantities
 from pytest_ragcheck.judging.offline.refusals import SentenceCache

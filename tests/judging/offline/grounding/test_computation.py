@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_ragcheck.judging.offline.grounding.computation import Operands
+from pytest_ragcheck.judging.offline.grounding.known_quantities import Operands
 from pytest_ragcheck.judging.offline.quantities.quantity_reader import read_quantities
 from pytest_ragcheck.judging.offline.words.terms import TermDictionary, numbers_in
 
