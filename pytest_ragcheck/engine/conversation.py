@@ -8,7 +8,7 @@ from typing import Protocol, TypeVar
 
 from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.questions.question import Question
-from pytest_ragcheck.rag.conversation_state import Dialogue
+from pytest_ragcheck.rag.ask import Dialogue
 from pytest_ragcheck.verdict.record import Record
 
 EARLIER_TURN = "earlier_turn"

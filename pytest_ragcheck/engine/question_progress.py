@@ -12,7 +12,7 @@ from pytest_ragcheck.check import PreparedQuestion, check_question
 from pytest_ragcheck.concurrency.limiter import NO_LIMIT, Limiter, StepLimiters, TimeLimit
 from pytest_ragcheck.errors import MeasurementError, QuestionTimeout
 from pytest_ragcheck.questions.question import Question
-from pytest_ragcheck.rag.conversation_state import Dialogue
+from pytest_ragcheck.rag.ask import Dialogue
 from pytest_ragcheck.rag.http.retry import status_of
 from pytest_ragcheck.verdict.record import Record
 

@@ -9,23 +9,21 @@ from collections.abc import Awaitable
 from functools import cache
 from importlib.metadata import version
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pydantic import BaseModel, create_model
 
 from pytest_ragcheck.concurrency.tasks import closing
 from pytest_ragcheck.errors import JudgeError, JudgeReplyError, UsageError
+from pytest_ragcheck.judging.embeddings.embeds import Embeds
 from pytest_ragcheck.judging.judgement import JudgeIdentity, Judgement, digest_of, grounding_contexts, material_digest
+from pytest_ragcheck.judging.model.chat import Chat, ExpectedReply
 from pytest_ragcheck.judging.model.reply_object import expected_object
 from pytest_ragcheck.judging.preflight.trial import canaries
 from pytest_ragcheck.judging.prompts.judge_prompt import Nonces
+from pytest_ragcheck.questions.question import Question
+from pytest_ragcheck.rag.answer import RagAnswer
 from pytest_ragcheck.scores.score import Score
-
-if TYPE_CHECKING:
-    from pytest_ragcheck.judging.embeddings.embeds import Embeds
-    from pytest_ragcheck.judging.model.chat import Chat, ExpectedReply
-    from pytest_ragcheck.questions.question import Question
-    from pytest_ragcheck.rag.answer import RagAnswer
 
 _NONCE_FIELD = (
     'Add to the JSON object of your reply the field "nonce": the string "{nonce}", exactly as it stands here.'
@@ -141,8 +139,7 @@ class RagasMeasurement:
 
 
 class _Adapters:
-    """The classes through which ragas calls a measurement."""
-
+    # The classes through which ragas calls a measurement.
     def __init__(self) -> None:
         ragas_metrics()
         llms: Any = importlib.import_module("ragas.llms.base")

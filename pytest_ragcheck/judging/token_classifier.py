@@ -38,8 +38,7 @@ class AnswerToken:
 
 @frozen
 class _Input:
-    """A window as the model takes it. Arrays, because a long context has hundreds of windows."""
-
+    # A window as the model takes it. Arrays, because a long context has hundreds of windows.
     answer: int
     """The number of the answer in its batch."""
 

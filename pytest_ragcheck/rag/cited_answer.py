@@ -149,8 +149,7 @@ def _resolved(
 
 
 class _Documents:
-    """The ids of the contexts, with an index that makes the time of a look-up independent of their number."""
-
+    # The ids of the contexts, with an index that makes the time of a look-up independent of their number.
     def __init__(self, answer: RagAnswer) -> None:
         self.ids = _ids(answer)
 

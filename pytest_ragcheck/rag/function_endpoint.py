@@ -12,12 +12,10 @@ from pytest_ragcheck.concurrency.limiter import TimeLimit
 from pytest_ragcheck.concurrency.tasks import in_task
 from pytest_ragcheck.errors import EndpointError, EndpointReplyError, EndpointTimeout, UsageError
 from pytest_ragcheck.rag.answer import RagAnswer
-from pytest_ragcheck.rag.ask import is_async, settled
+from pytest_ragcheck.rag.ask import ConversationState, is_async, settled
 from pytest_ragcheck.rag.body.json_body import ReplyMismatch, excerpt, instance, shown_error
-from pytest_ragcheck.rag.conversation_state import ConversationState
-from pytest_ragcheck.rag.shapes.contract_reply import REPLY, REPLY_WITHOUT_ANSWER, read_reply
 from pytest_ragcheck.rag.shapes.reading import EXAMPLE, Reading, readable
-from pytest_ragcheck.rag.shapes.shape import read_shape
+from pytest_ragcheck.rag.shapes.shape import REPLY, REPLY_WITHOUT_ANSWER, read_reply, read_shape
 
 
 class FunctionEndpoint:

@@ -17,7 +17,7 @@ from pytest_ragcheck.rag.shapes.shape import read_shape
 
 if TYPE_CHECKING:
     from pytest_ragcheck.rag.answer import RagAnswer
-    from pytest_ragcheck.rag.conversation_state import ConversationState
+    from pytest_ragcheck.rag.ask import ConversationState
     from pytest_ragcheck.rag.documents.document_routes import DocumentRoutes
     from pytest_ragcheck.rag.http.route import HttpRoute
     from pytest_ragcheck.rag.shapes.shape import Shape

@@ -13,8 +13,7 @@ from pytest_ragcheck.engine.limits.request_limiter import RequestLimiter
 from pytest_ragcheck.questions.question import TIERS, GoldPassage
 from pytest_ragcheck.rag.client import RagClient
 from pytest_ragcheck.rag.documents.ingestion import BEGUN_LIMITS, POLL_SECONDS, STALLED_LIMITS, ingest
-from pytest_ragcheck.rag.documents.ledger import Ledger, folder_of_documents
-from pytest_ragcheck.rag.documents.uploads import uploads_of
+from pytest_ragcheck.rag.documents.uploads import Ledger, folder_of_documents, uploads_of
 from tests.docs.pages import DOCS, PROJECT
 from tests.making import a_question
 from tests.servers.document_server import DocumentServer

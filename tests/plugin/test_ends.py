@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_ragcheck.cli import main
-from pytest_ragcheck.rag.documents.ledger import abandoned
+from pytest_ragcheck.rag.documents.uploads import abandoned
 from tests.harness import OTHERS, exhaustive, python_of_forks
 from tests.servers.document_server import DocumentServer
 from tests.servers.fake_endpoint import json_reply

@@ -16,7 +16,7 @@ from pytest_ragcheck.scores.catalogue import ASSERTABLE
 if TYPE_CHECKING:
     from pytest_ragcheck.config.settings import Settings
     from pytest_ragcheck.rag.documents.document_routes import DocumentRoutes
-    from pytest_ragcheck.rag.documents.ledger import Entries
+    from pytest_ragcheck.rag.documents.uploads import Entries
 
 T = TypeVar("T")
 
@@ -45,8 +45,7 @@ def _settings(chosen: argparse.Namespace) -> Settings:
 def _by_ledger(output: Path, settings: Settings) -> int:
     from pytest_ragcheck.engine.limits.request_limiter import RequestLimiter
     from pytest_ragcheck.rag.documents.deletion import clean_up
-    from pytest_ragcheck.rag.documents.ledger import abandoned
-    from pytest_ragcheck.rag.documents.uploads import Documents
+    from pytest_ragcheck.rag.documents.uploads import Documents, abandoned
 
     elsewhere: list[str] = []
     failures: dict[str, EndpointError] = {}

@@ -9,14 +9,11 @@ from contextlib import contextmanager
 from functools import partial
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pytest_ragcheck.frozen import frozen
-from pytest_ragcheck.judging.embeddings.embeds import LocalModel, file_states
+from pytest_ragcheck.judging.embeddings.embeds import LocalModel, Vector, file_states
 from pytest_ragcheck.judging.judgement import digest_of
-
-if TYPE_CHECKING:
-    from pytest_ragcheck.judging.embeddings.embeds import Vector
 
 CONFIG, WEIGHTS, INDEX = "config.json", "model.safetensors", "model.safetensors.index.json"
 

@@ -54,8 +54,7 @@ _WANTED = {"tuple_type": "a list", "model_type": "an object"}
 
 
 class _Pairs(tuple[tuple[str, Any], ...]):
-    """A JSON object with repeated names, which a dict would hide."""
-
+    # A JSON object with repeated names, which a dict would hide.
     __slots__ = ()
 
 

@@ -200,7 +200,7 @@ class _Reading:
         self.is_condition = is_condition
 
     def end_clause(self, term: str) -> None:
-        """End the clause at *term*, which begins the next one."""
+        # End the clause at *term*, which begins the next one.
         if self.negates and not self.reached and not self.subject:
             if self.clause:
                 self._deny(self.clause[-1], self.clause[-REACH:])
@@ -217,7 +217,7 @@ class _Reading:
         self.found.denials.setdefault(focus, []).extend(denied)
 
     def negate(self, *, is_without: bool) -> None:
-        """Read a negation; "not unsupported" and "not possible without" deny nothing."""
+        # Read a negation; "not unsupported" and "not possible without" deny nothing.
         found = self.found
         cancels = self.has_negation and (is_without or (self.negates and not self.reached))
         if cancels and is_without:
@@ -230,7 +230,7 @@ class _Reading:
         self.reach = 1 if is_without else REACH
 
     def deny_subject(self) -> None:
-        """Deny what is not allowed or required, too: "camping" in "camping is not allowed on the beach"."""
+        # Deny what is not allowed or required, too: "camping" in "camping is not allowed on the beach".
         if self.negates and self.clause:
             self.subject = self.clause[-1]
             self._deny(self.subject, self.clause[-REACH:])
@@ -244,7 +244,7 @@ class _Reading:
         self.direction = DIRECTIONS[word]
 
     def add(self, term: str) -> None:
-        """Read a content term; the terms of a condition are compared with those of another condition only."""
+        # Read a content term; the terms of a condition are compared with those of another condition only.
         found = self.found
         if self.is_condition:
             term = f"?{term}"

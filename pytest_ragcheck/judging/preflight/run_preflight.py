@@ -3,11 +3,14 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pytest_ragcheck.concurrency.file_lock import replace_text
+from pytest_ragcheck.concurrency.limiter import Limiter
+from pytest_ragcheck.config.settings import Settings
 from pytest_ragcheck.errors import JudgeError, JudgeUnavailable, StepFailed
 from pytest_ragcheck.judging.checked_judgement import identity_of
+from pytest_ragcheck.judging.judgement import Judge
 from pytest_ragcheck.judging.preflight.trial import (
     Trial,
     judges_to_try,
@@ -18,11 +21,6 @@ from pytest_ragcheck.judging.preflight.trial import (
 )
 from pytest_ragcheck.rag.http.retry import is_transient
 from pytest_ragcheck.scores.catalogue import JUDGED
-
-if TYPE_CHECKING:
-    from pytest_ragcheck.concurrency.limiter import Limiter
-    from pytest_ragcheck.config.settings import Settings
-    from pytest_ragcheck.judging.judgement import Judge
 
 IN_INI = "rag_disable = preflight"
 """The line that switches the preflight off in a pytest run."""

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from pytest_ragcheck.concurrency.limiter import Limiter
 from pytest_ragcheck.concurrency.tasks import together
 from pytest_ragcheck.errors import JudgeError, JudgeReplyError
 from pytest_ragcheck.frozen import frozen
-from pytest_ragcheck.judging.judgement import digest_of, material_digest
+from pytest_ragcheck.judging.judgement import Judge, digest_of, material_digest
 from pytest_ragcheck.judging.panel import Panel
 from pytest_ragcheck.judging.prompts.judge_prompt import JudgePrompt
 from pytest_ragcheck.package_text import package_text
@@ -18,10 +19,6 @@ from pytest_ragcheck.questions.question import Question
 from pytest_ragcheck.rag.answer import RagAnswer
 from pytest_ragcheck.rag.body.json_body import quoted
 from pytest_ragcheck.scores.catalogue import JUDGED
-
-if TYPE_CHECKING:
-    from pytest_ragcheck.concurrency.limiter import Limiter
-    from pytest_ragcheck.judging.judgement import Judge
 
 CHANCE = 0.5
 """The area under the ROC curve of a judge that guesses. A useful judge is above it in both scores."""

@@ -22,8 +22,7 @@ from pytest_ragcheck.rag.client import RagClient
 from pytest_ragcheck.rag.documents.asking_ingested import AsksIngested
 from pytest_ragcheck.rag.documents.deletion import clean_up
 from pytest_ragcheck.rag.documents.ingestion import SETTLING_SECONDS, Ingested, has, ingest, refused
-from pytest_ragcheck.rag.documents.ledger import Ledger, abandoned, folder_of_documents
-from pytest_ragcheck.rag.documents.uploads import Upload, uploads_of
+from pytest_ragcheck.rag.documents.uploads import Ledger, Upload, abandoned, folder_of_documents, uploads_of
 from pytest_ragcheck.redaction import shown_url
 from pytest_ragcheck.report.counted import counted
 

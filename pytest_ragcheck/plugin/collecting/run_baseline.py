@@ -12,7 +12,7 @@ from pytest_ragcheck.plugin.collecting.gate_baseline import baseline_of, rules_o
 from pytest_ragcheck.plugin.configuration import settings_of
 from pytest_ragcheck.plugin.run_state import run_of
 from pytest_ragcheck.questions.call import id_of_caller
-from pytest_ragcheck.rag.conversation_state import earlier_turn
+from pytest_ragcheck.rag.ask import earlier_turn
 from pytest_ragcheck.summary.gate.procedure.gate_session import procedure_for
 from pytest_ragcheck.summary.gate.recorded.saved_answer import ASKED, EXPECTED, text_digest
 from pytest_ragcheck.summary.gate_rules import COMPARING, GateRules

@@ -27,8 +27,7 @@ class StreamEvent:
 
 
 class _Lines:
-    """Splits chunks of any size into lines, in time proportional to their total length."""
-
+    # Splits chunks of any size into lines, in time proportional to their total length.
     def __init__(self) -> None:
         self.rest = bytearray()
         self._after_return = False

@@ -10,8 +10,7 @@ from pytest_ragcheck.concurrency.limiter import Limiter
 from pytest_ragcheck.errors import EndpointError, EndpointTimeout, EndpointUnreachable
 from pytest_ragcheck.rag.documents.document_routes import BatchStatus, DocumentRoutes, ServerDocument, within
 from pytest_ragcheck.rag.documents.ingestion import SETTLING_SECONDS
-from pytest_ragcheck.rag.documents.ledger import Entries, Ledger
-from pytest_ragcheck.rag.documents.uploads import Documents, Left
+from pytest_ragcheck.rag.documents.uploads import Documents, Entries, Ledger, Left
 
 _log = logging.getLogger(__name__)
 

@@ -5,9 +5,10 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import quote
 
+from pytest_ragcheck.concurrency.limiter import Limiter
 from pytest_ragcheck.errors import EndpointError, EndpointStatusError, EndpointTimeout
 from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.rag.body.event_parsers import is_failure
@@ -16,10 +17,7 @@ from pytest_ragcheck.rag.body.json_body import named as kind_of
 from pytest_ragcheck.rag.http.endpoint_address import joined
 from pytest_ragcheck.rag.http.http_exchange import HttpExchange
 from pytest_ragcheck.rag.http.retry import is_transient
-
-if TYPE_CHECKING:
-    from pytest_ragcheck.concurrency.limiter import Limiter
-    from pytest_ragcheck.rag.http.route import HttpRoute
+from pytest_ragcheck.rag.http.route import HttpRoute
 
 _FIRST_PAUSE_SECONDS = 0.05
 

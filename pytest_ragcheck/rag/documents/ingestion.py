@@ -13,8 +13,7 @@ from pytest_ragcheck.concurrency.limiter import Limiter
 from pytest_ragcheck.errors import EndpointError
 from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.rag.documents.document_routes import BatchStatus, DocumentRoutes, ServerDocument, is_temporary
-from pytest_ragcheck.rag.documents.ledger import Ledger
-from pytest_ragcheck.rag.documents.uploads import Upload
+from pytest_ragcheck.rag.documents.uploads import Ledger, Upload
 
 STALLED_LIMITS = 2
 BEGUN_LIMITS = 5

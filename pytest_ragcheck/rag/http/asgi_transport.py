@@ -69,8 +69,7 @@ def _scope(request: Any, state: Mapping[str, Any]) -> dict[str, Any]:
 
 
 class _AppExchange:
-    """One call of the app, and the stream of its reply's body."""
-
+    # One call of the app, and the stream of its reply's body.
     # The call runs in a task, which outlives the reply if the app has background work. The set *under_way* holds the
     # task until it ends or is cancelled.
 

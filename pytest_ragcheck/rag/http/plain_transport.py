@@ -121,8 +121,7 @@ class PlainTransport:
 
 
 class _Socket(asyncio.Protocol):
-    """A connected socket as httpcore uses it (`httpcore.AsyncNetworkStream`)."""
-
+    # A connected socket as httpcore uses it (`httpcore.AsyncNetworkStream`).
     # The parts of a request are sent together, in one call of the system and in one packet if they fit.
 
     def __init__(self, core: Any) -> None:

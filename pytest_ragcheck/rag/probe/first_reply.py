@@ -15,7 +15,7 @@ from pytest_ragcheck.rag.body.event_parsers import parser_for
 from pytest_ragcheck.rag.body.json_body import ReplyMismatch, excerpt, parse_json
 from pytest_ragcheck.rag.http.connections import Phase
 from pytest_ragcheck.rag.probe.probe_exchange import Exchange
-from pytest_ragcheck.rag.shapes.contract_reply import read_reply
+from pytest_ragcheck.rag.shapes.shape import read_reply
 
 Clean = Callable[[Any], Any]
 

@@ -6,8 +6,8 @@ from collections.abc import Collection, Mapping
 from typing import Any, ClassVar
 from urllib.parse import quote, urlsplit
 
+from pytest_ragcheck.rag.ask import NO_CONVERSATION, ConversationState
 from pytest_ragcheck.rag.body.json_body import excerpt
-from pytest_ragcheck.rag.conversation_state import NO_CONVERSATION, ConversationState
 
 _PLACEHOLDER = re.compile(r"\{(query|top_k|history|session)\}")
 _MESSAGES, _SESSION = "{history}", "{session}"

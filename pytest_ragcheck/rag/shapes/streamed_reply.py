@@ -3,17 +3,14 @@ from __future__ import annotations
 import re
 import time
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from pytest_ragcheck.rag.body.event_parsers import is_failure
+from pytest_ragcheck.rag.answer import RagAnswer
+from pytest_ragcheck.rag.body.event_parsers import EventParser, StreamEvent, is_failure
 from pytest_ragcheck.rag.body.json_body import NotJson, ReplyMismatch, named, named_error, parse_json, quoted
 from pytest_ragcheck.rag.shapes.expression import FLAGS, STATUSES
 from pytest_ragcheck.rag.shapes.reading import FIELDS
-
-if TYPE_CHECKING:
-    from pytest_ragcheck.rag.answer import RagAnswer
-    from pytest_ragcheck.rag.body.event_parsers import EventParser, StreamEvent
-    from pytest_ragcheck.rag.shapes.shape import StreamReading
+from pytest_ragcheck.rag.shapes.shape import StreamReading
 
 _DONE = b"[DONE]"
 """The payload of the last event, by the convention of OpenAI's API."""

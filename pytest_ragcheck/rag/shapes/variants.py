@@ -7,7 +7,6 @@ from itertools import product
 from typing import Any
 
 from pytest_ragcheck.rag.body.json_body import ReplyMismatch
-from pytest_ragcheck.rag.shapes.contract_reply import with_contract_remedy
 from pytest_ragcheck.rag.shapes.expression import Expression
 from pytest_ragcheck.rag.shapes.reading import IdsMismatch, NotFound, Reading, SessionMismatch
 from pytest_ragcheck.rag.shapes.reply_search import (
@@ -22,7 +21,7 @@ from pytest_ragcheck.rag.shapes.reply_search import (
     contexts_in,
     texts_in,
 )
-from pytest_ragcheck.rag.shapes.shape import Shape
+from pytest_ragcheck.rag.shapes.shape import Shape, with_contract_remedy
 
 _ASIDE = re.compile(
     r'(?i)^"[28]"|reason|think|tool|function|verbose|status|source|retriev|document|context|\bdata-|\b(user|human)\b'

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_ragcheck.rag.documents.ledger import Ledger, folder_of_documents
+from pytest_ragcheck.rag.documents.uploads import Ledger, folder_of_documents
 from tests.servers.document_server import DocumentServer
 
 if TYPE_CHECKING:

@@ -21,8 +21,15 @@ from pytest_ragcheck.rag.client import RagClient
 from pytest_ragcheck.rag.documents.asking_ingested import AsksIngested
 from pytest_ragcheck.rag.documents.deletion import clean_up, give_up
 from pytest_ragcheck.rag.documents.ingestion import Ingested, has, ingest
-from pytest_ragcheck.rag.documents.ledger import Ledger, abandoned, folder_of_documents
-from pytest_ragcheck.rag.documents.uploads import Documents, Left, Upload, uploads_of
+from pytest_ragcheck.rag.documents.uploads import (
+    Documents,
+    Ledger,
+    Left,
+    Upload,
+    abandoned,
+    folder_of_documents,
+    uploads_of,
+)
 from tests.making import a_question
 from tests.servers.document_server import DocumentServer
 

@@ -7,7 +7,7 @@ import pytest
 
 from pytest_ragcheck.rag.answer import RagAnswer
 from pytest_ragcheck.rag.body.json_body import ReplyMismatch, named
-from pytest_ragcheck.rag.shapes.contract_reply import read_reply
+from pytest_ragcheck.rag.shapes.shape import read_reply
 
 
 def test_keys_beyond_the_contract_are_kept_as_they_came():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
+from functools import cached_property
 
 from pytest_ragcheck.judging.offline.correctness.answer_text import AnswerText
 from pytest_ragcheck.judging.offline.correctness.expected_answer import (
@@ -28,7 +29,6 @@ from pytest_ragcheck.judging.offline.details.list_items import (
 )
 from pytest_ragcheck.judging.offline.details.roles import may_swap_nouns, read_clauses, swapped_noun, swapped_role
 from pytest_ragcheck.judging.offline.grounding.groundedness import PASS_LINE, scaled
-from pytest_ragcheck.judging.offline.lazy import lazy
 from pytest_ragcheck.judging.offline.negation import without_yes_or_no
 from pytest_ragcheck.judging.offline.quantities.quantity import DATED_OR_MEASURED
 from pytest_ragcheck.judging.offline.quantities.rates import BOUNDS
@@ -227,7 +227,7 @@ class AnswerRecall:
             compared.n_known > 0 and not compared.unknown,
         )
 
-    @lazy
+    @cached_property
     def _weights(self) -> TermWeights:
         return TermWeights(self._answer.asked)
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
+from functools import cached_property
 
 from pytest_ragcheck.judging.offline.correctness.expected_answer import (
     ExpectedAnswer,
@@ -10,7 +11,6 @@ from pytest_ragcheck.judging.offline.correctness.expected_answer import (
     numbers_about,
 )
 from pytest_ragcheck.judging.offline.grounding.known_quantities import KnownQuantities
-from pytest_ragcheck.judging.offline.lazy import lazy
 from pytest_ragcheck.judging.offline.negation import (
     REACH,
     Polarity,
@@ -50,7 +50,7 @@ class AnswerPolarity:
         self._asked = asked
         self._terms = terms
 
-    @lazy
+    @cached_property
     def says_yes(self) -> bool | None:
         """True for yes, False for no; None if the answer does not begin with either."""
         return says_yes(self._text)
@@ -110,7 +110,7 @@ class AnswerPolarity:
             terms = [term for term in terms if term != WITHOUT]
         return polarity(without_yes_or_no(text, terms), WITHOUT_POLARITY).is_negative
 
-    @lazy
+    @cached_property
     def _polarity(self) -> Polarity:
         return self._polarity_of(self._text)
 
@@ -146,47 +146,47 @@ class AnswerText:
         self.in_order = terms.of_words(found)
         self.all = frozenset(self.in_order)
 
-    @lazy
+    @cached_property
     def asked(self) -> frozenset[str]:
         return frozenset(self.terms.of(self.question))
 
-    @lazy
+    @cached_property
     def polarity(self) -> AnswerPolarity:
         return AnswerPolarity(self.text, self.in_order, question=self.question, asked=self.asked, terms=self.terms)
 
-    @lazy
+    @cached_property
     def own(self) -> frozenset[str]:
         return self.all - self.asked - STOP_WORDS
 
-    @lazy
+    @cached_property
     def _opening(self) -> frozenset[str]:
         return frozenset(content_of(self.in_order)[:_WORDS_OF_OPENING])
 
-    @lazy
+    @cached_property
     def own_numbers(self) -> list[str]:
         return numbers_in(self.own)
 
-    @lazy
+    @cached_property
     def eras(self) -> Sequence[tuple[int, int]]:
         return tuple(decades_and_centuries(self.in_order))
 
-    @lazy
+    @cached_property
     def about(self) -> AbstractSet[str]:
         return numbers_about(self.in_order)
 
-    @lazy
+    @cached_property
     def content(self) -> str:
         return f" {' '.join(content_of(self.in_order))} "
 
-    @lazy
+    @cached_property
     def quantities(self) -> KnownQuantities:
         return KnownQuantities([(self.in_order, read_quantities(self.in_order))])
 
-    @lazy
+    @cached_property
     def is_measured(self) -> bool:
         return not _MEASURED.isdisjoint(self.all) or any(":" in number for number in self.own_numbers)
 
-    @lazy
+    @cached_property
     def line(self) -> str:
         return f" {' '.join(self.in_order)} "
 

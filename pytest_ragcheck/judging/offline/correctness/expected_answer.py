@@ -4,10 +4,10 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from operator import add
 
-from pytest_ragcheck.judging.offline.lazy import lazy
 from pytest_ragcheck.judging.offline.negation import says_yes
 from pytest_ragcheck.judging.offline.quantities.quantity import MONTH_NUMBERS, UNITS
 from pytest_ragcheck.judging.offline.words.normalized_text import clause_words, normalised
@@ -95,7 +95,7 @@ class ExpectedAnswer:
             return default
         return sum(map(spelt.__contains__, self._pairs)) / len(self._pairs)
 
-    @lazy
+    @cached_property
     def _pairs(self) -> AbstractSet[str]:
         return frozenset(map(add, self.spelt, self.spelt[1:]))
 

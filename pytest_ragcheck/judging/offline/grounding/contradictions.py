@@ -2,12 +2,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from functools import reduce
+from functools import cached_property, reduce
 from itertools import chain, islice
 from operator import or_
 
 from pytest_ragcheck.judging.offline.grounding.read_context import NEAR_COPY, ContextIndex, ContextSentence
-from pytest_ragcheck.judging.offline.lazy import lazy
 from pytest_ragcheck.judging.offline.negation import Polarity, are_equivalent_denials, polarity, split_clauses
 from pytest_ragcheck.judging.offline.words.rewording import BUT, IF, NOT, SIGNED
 from pytest_ragcheck.judging.offline.words.terms import STOP_WORDS, WITHOUT_POLARITY
@@ -77,11 +76,11 @@ class Contradictions:
                     return True
         return False
 
-    @lazy
+    @cached_property
     def _by_bits(self) -> dict[int, list[ContextSentence]]:
         return self._grouped(is_signed=False)
 
-    @lazy
+    @cached_property
     def _signed(self) -> dict[int, list[ContextSentence]]:
         return self._grouped(is_signed=True)
 
@@ -92,7 +91,7 @@ class Contradictions:
                 by_bits[bits].append(sentence)
         return by_bits
 
-    @lazy
+    @cached_property
     def _contents(self) -> tuple[int, int]:
         # The bits of the wanted content terms, with and without those of permissions and duties.
         index = self._index

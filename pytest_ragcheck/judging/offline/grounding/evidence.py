@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
 from itertools import chain, pairwise
 
 from pytest_ragcheck.judging.offline.details.changed_details import ChangedDetail, addresses_in, changed_detail
@@ -11,7 +12,6 @@ from pytest_ragcheck.judging.offline.details.list_items import added_item, joine
 from pytest_ragcheck.judging.offline.details.roles import agents, may_swap_nouns, read_clauses, swapped_noun
 from pytest_ragcheck.judging.offline.grounding.contradictions import Contradictions
 from pytest_ragcheck.judging.offline.grounding.read_context import ContextIndex, ReadContext
-from pytest_ragcheck.judging.offline.lazy import lazy
 from pytest_ragcheck.judging.offline.quantities.dates import DATES, foreign_date
 from pytest_ragcheck.judging.offline.quantities.quantity import ARTICLES
 from pytest_ragcheck.judging.offline.words.number_spellings import other_reading
@@ -43,7 +43,7 @@ class Evidence:
         """True if a word of the contexts contains *term*, as "Ausweisinhaber" contains "Inhaber"."""
         return len(term) >= _LEAST_OF_A_PART and any(term in text for text in self._folded)
 
-    @lazy
+    @cached_property
     def _folded(self) -> list[str]:
         return [text.casefold() for text in self.texts]
 
@@ -60,7 +60,7 @@ class Evidence:
         own = _mail_addresses(sentence)
         return bool(own and self._addresses) and not own <= self._addresses
 
-    @lazy
+    @cached_property
     def _addresses(self) -> set[str]:
         return set[str]().union(*map(_mail_addresses, self._folded))
 
@@ -72,7 +72,7 @@ class Evidence:
         """True if the contexts have an article in place of a 1 in *claim*: "a puff", "1 puff"."""
         return any(term == "1" and after in self._after_articles for term, after in pairwise(claim))
 
-    @lazy
+    @cached_property
     def _after_articles(self) -> set[str]:
         pairs = chain.from_iterable(pairwise(passage.terms) for passage in self._passages)
         return {after for article, after in pairs if article in ARTICLES}
@@ -160,7 +160,7 @@ class Evidence:
                     return agent
         return ()
 
-    @lazy
+    @cached_property
     def _calendar(self) -> frozenset[str]:
         return DATES & self._asked.union(*(passage.distinct for passage in self._passages))
 
@@ -168,7 +168,7 @@ class Evidence:
         """True if the contexts join two of *plain* by "and": two items of a list."""
         return any(first in plain and second in plain for first, second in self._joined)
 
-    @lazy
+    @cached_property
     def _joined(self) -> set[tuple[str, str]]:
         return {pair for passage in self._passages for pair in joined_items(passage.terms, self._wanted)}
 

@@ -6,11 +6,11 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import chain, filterfalse, islice, pairwise, permutations
 
 from pytest_ragcheck.judging.offline.details.list_items import n_announced
 from pytest_ragcheck.judging.offline.grounding.read_context import ReadContext
-from pytest_ragcheck.judging.offline.lazy import lazy
 from pytest_ragcheck.judging.offline.quantities.dates import DATES
 from pytest_ragcheck.judging.offline.quantities.quantity import DATED_OR_MEASURED, NOON, UNITS, Quantity
 from pytest_ragcheck.judging.offline.quantities.quantity_reader import read_quantities
@@ -39,7 +39,7 @@ class KnownQuantities:
                     if self._known.setdefault(key, (each, spelt))[0] is each:
                         self._by_spelling.setdefault(tuple(spelt), []).append(each)
 
-    @lazy
+    @cached_property
     def _periods(self) -> set[str]:
         return periods_in(chain.from_iterable(terms for terms, _ in self._texts))
 
@@ -157,7 +157,7 @@ class Operands:
         self._clocks = [value for dimension, value, _ in times if dimension == "clock"]
         self._minutes = [value / _SECONDS_OF_A_MINUTE for dimension, value, _ in times if dimension == "time"]
 
-    @lazy
+    @cached_property
     def _results(self) -> frozenset[float]:
         # The results of one operation on two of the numbers, and each number divided by 100, as for a percentage.
         one_step = (
@@ -215,11 +215,11 @@ class Computation:
         self._answer = answer
         self._asked, self._passages, self._texts, self._terms = asked, passages, accepted, terms
 
-    @lazy
+    @cached_property
     def _accepted(self) -> frozenset[str]:
         return frozenset(numbers_in(chain.from_iterable(map(self._terms.of, self._texts))))
 
-    @lazy
+    @cached_property
     def _given(self) -> Operands:
         texts = [self._asked, *(passage.terms for passage in self._passages)]
         return Operands(
@@ -227,7 +227,7 @@ class Computation:
             chain(read_quantities(self._asked), *(passage.quantities for passage in self._passages)),
         )
 
-    @lazy
+    @cached_property
     def _shares(self) -> list[Quantity]:
         # The shares in words of the contexts: "half of that fee".
         quantities = chain.from_iterable(passage.quantities for passage in self._passages)

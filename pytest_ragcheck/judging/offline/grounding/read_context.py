@@ -3,12 +3,11 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from functools import reduce
+from functools import cached_property, reduce
 from itertools import compress, count, pairwise, repeat
 from operator import ge, lshift, or_
 
 from pytest_ragcheck.judging.offline.details.roles import read_clauses
-from pytest_ragcheck.judging.offline.lazy import lazy
 from pytest_ragcheck.judging.offline.negation import polarity
 from pytest_ragcheck.judging.offline.quantities.dates import DAY_NUMBERS
 from pytest_ragcheck.judging.offline.quantities.quantity import Quantity
@@ -32,12 +31,12 @@ class ContextSentence:
             del terms[-1]
         self.terms = terms
 
-    @lazy
+    @cached_property
     def is_signed(self) -> bool:
         """True if it has a negation or another word of polarity."""
         return not SIGNED.isdisjoint(self.terms)
 
-    @lazy
+    @cached_property
     def foci(self) -> frozenset[str]:
         return polarity(self.terms, WITHOUT_POLARITY).foci
 
@@ -58,25 +57,25 @@ class ReadContext:
         self.numbers = numbers_in(self.distinct)
         self.numbers += (str(DAY_NUMBERS[each]) for each in self.distinct.intersection(DAY_NUMBERS))
 
-    @lazy
+    @cached_property
     def sentence_ends(self) -> list[int]:
         """Places after each sentence; 0 is the first one."""
         return [0, *[end for end, term in enumerate(self.terms, 1) if term == END], len(self.terms)]
 
-    @lazy
+    @cached_property
     def sentences(self) -> list[ContextSentence]:
         return [ContextSentence(self.terms[start:end]) for start, end in pairwise(self.sentence_ends)]
 
-    @lazy
+    @cached_property
     def counted(self) -> frozenset[tuple[str, str]]:
         """Each number with the term after it."""
         return frozenset(compress(pairwise(self.terms), [term < ":" for term in self.terms]))
 
-    @lazy
+    @cached_property
     def clauses(self) -> list[list[dict[str, str]]]:
         return list(map(read_clauses, sentences(self.text)))
 
-    @lazy
+    @cached_property
     def quantities(self) -> list[Quantity]:
         return read_quantities(self.terms)
 
@@ -188,7 +187,7 @@ class ContextIndex:
                 break
         return sorted(middles)
 
-    @lazy
+    @cached_property
     def _places(self) -> dict[str, list[int]]:
         places: defaultdict[str, dict[int, None]] = defaultdict(dict)
         first = 0
@@ -198,7 +197,7 @@ class ContextIndex:
             first += _n_pieces(passage.terms) + 1
         return {term: list(pieces) for term, pieces in places.items()}
 
-    @lazy
+    @cached_property
     def sentences(self) -> tuple[list[int], list[ContextSentence]]:
         bits: list[int] = []
         sentences: list[ContextSentence] = []
@@ -208,7 +207,7 @@ class ContextIndex:
             bits += [reduce(or_, found_bits[start:end], 0) for start, end in pairwise(cuts)]
         return bits, sentences
 
-    @lazy
+    @cached_property
     def _present(self) -> int:
         return reduce(or_, self._windows, 0)
 

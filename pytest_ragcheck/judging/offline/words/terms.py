@@ -38,8 +38,7 @@ _MOST_WORDS_KEPT = 100_000
 
 
 class _WordTable(dict[str, str]):
-    """The term of each word, its stem or the canonical spelling of its number, computed on first use."""
-
+    # The term of each word, its stem or the canonical spelling of its number, computed on first use.
     special: set[str]
     """Words for which `of_words` needs more than a lookup."""
 
