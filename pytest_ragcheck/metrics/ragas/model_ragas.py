@@ -194,7 +194,6 @@ def _faithfulness(facts: AnswerFacts, question: Question, answer: RagAnswer) -> 
     return faithfulness(supported=supported, statements=len(facts.statements))
 
 
-RELEVANCY, CORRECTNESS, CONTEXT, FAITHFULNESS = RAGAS
 NOT_DEFINED = "ragas does not define it for this answer (NaN)"
 
 

@@ -114,7 +114,7 @@ def leaves_out_item(
     )
 
 
-_REACH_OF_A_LIST, _LONGEST_ITEM = 12, 5  # terms
+_REACH_OF_A_LIST, _LONGEST_RUN = 12, 5  # terms
 AND = terms_of("and und sowie et y e i ed en и также plus nonche asi bem evenals")
 ONLY = terms_of(WORDS["only"])
 _BEFORE_ITEMS = AND | BEFORE_NOUNS
@@ -157,7 +157,7 @@ def is_shortened(short: Sequence[str], long: Sequence[str]) -> bool:
             conjunction = next((index for index, each in enumerate(rest) if each in AND), None)
             if conjunction is None or END in rest[:conjunction]:
                 continue
-            item = _first_run(rest[conjunction + 1 : conjunction + 1 + _LONGEST_ITEM])
+            item = _first_run(rest[conjunction + 1 : conjunction + 1 + _LONGEST_RUN])
             if item and item[0] != END and own.isdisjoint(item):
                 return True
     return False
