@@ -9,8 +9,9 @@ import re
 import pytest
 
 from pytest_ragcheck.judging.model.reply_object import strict_schema
+from pytest_ragcheck.judging.prompts.judge_prompt import task_prompt
 from pytest_ragcheck.metrics.ragas.formulas import answer_correctness, factuality
-from pytest_ragcheck.metrics.ragas.model_ragas import AnswerFacts, facts_prompt
+from pytest_ragcheck.metrics.ragas.model_ragas import AnswerFacts
 from pytest_ragcheck.metrics.ragas.stand_ins import RagasStandIns
 from pytest_ragcheck.rag.answer import RagAnswer
 from pytest_ragcheck.scores.catalogue import RAGAS, RAGAS_STAND_INS
@@ -31,7 +32,7 @@ def rows(heading: str) -> list[list[str]]:
 def test_the_schema_on_the_page_is_the_one_that_is_sent() -> None:
     (schema,) = re.findall(r"(?ms)^```json\n(.*?)\n```$", PAGE)
     assert json.loads(schema) == strict_schema(AnswerFacts)
-    assert f"version is `{facts_prompt().version}`" in PAGE
+    assert f"version is `{task_prompt('ragas').version}`" in PAGE
 
 
 def test_every_metric_and_every_stand_in_has_its_row() -> None:

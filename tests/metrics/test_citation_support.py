@@ -14,8 +14,8 @@ import pytest
 from pytest_ragcheck.check import PreparedQuestion, check_question
 from pytest_ragcheck.config.settings import Settings
 from pytest_ragcheck.errors import JudgeReplyError
-from pytest_ragcheck.judging.model.judge_reply import support_prompt
 from pytest_ragcheck.judging.model.openai_judge import OpenAIJudge
+from pytest_ragcheck.judging.prompts.judge_prompt import task_prompt
 from pytest_ragcheck.metrics.citation_support import CitationSupport
 from pytest_ragcheck.questions.question import EarlierTurn, Question
 from pytest_ragcheck.rag.answer import RagAnswer
@@ -155,7 +155,7 @@ def test_the_model_gets_the_cited_passages_alone_in_one_request() -> None:
         {"number": 2, "sentence": "It is 30 days.", "cites": [1, 2]},
     ]
     assert request.block("history")[0]["question"] == "Where?"
-    assert support_prompt().text.splitlines()[0] in request.prompt
+    assert task_prompt("citations").text.splitlines()[0] in request.prompt
     schema = request.json["response_format"]["json_schema"]
     assert (schema["name"], schema["strict"]) == ("citations", True)
     # No citation of 3 is in a supported sentence: the passages together are not the one that supports.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cache, partial
+from functools import partial
 from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
@@ -23,7 +23,7 @@ from pytest_ragcheck.judging.model.reply_object import (
     strict_schema,
     unlike,
 )
-from pytest_ragcheck.judging.prompts.judge_prompt import JudgePrompt, frame_of, packaged_prompt, text_of
+from pytest_ragcheck.judging.prompts.judge_prompt import task_prompt
 from pytest_ragcheck.questions.question import Question
 from pytest_ragcheck.rag.answer import RagAnswer
 
@@ -90,15 +90,10 @@ async def ask_support(
         for number, (text, cites) in enumerate(sentences, 1)
     ]
     of_passages = replace(answer, contexts=tuple(passages))
-    message = support_prompt().render(question, of_passages, nonce=nonce, sentences=material)
+    message = task_prompt("citations").render(question, of_passages, nonce=nonce, sentences=material)
     cited = tuple(frozenset(cites) for _, cites in sentences)
     wanted = ExpectedReply(name="citations", schema=strict_schema(SupportReply), read=partial(_read, cited=cited))
     return await chat.ask(message, wanted, nonce=nonce)
-
-
-@cache
-def support_prompt() -> JudgePrompt:
-    return packaged_prompt("citations", frame=frame_of("citations"), history=text_of("citations.history"))
 
 
 def _whole(value: Any) -> int:

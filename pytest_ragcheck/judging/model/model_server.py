@@ -187,7 +187,9 @@ class ModelServer:
         if client is None:
             server = _own_connection(api_key, base_url, headers or {}, kind, timeout_seconds)
         else:
-            server = _connection_of(client, timeout_seconds)
+            url = str(client.base_url)
+            requests = SdkRequests(client, timeout_seconds=timeout_seconds)
+            server = _Connection(requests=requests, url=url, secrets=(str(client.api_key), *url_secrets(url)))
             # The openai package takes parameters that it does not know only as its extra_body.
             self._parameters = {"extra_body": self._parameters} if parameters else {}
             self._max_retries = 0
@@ -284,13 +286,4 @@ def _own_connection(
         url=url,
         secrets=(key, *url_secrets(url), *header_secrets(account)),
         headers=own,
-    )
-
-
-def _connection_of(client: AsyncOpenAI, timeout_seconds: float) -> _Connection:
-    url = str(client.base_url)
-    return _Connection(
-        requests=SdkRequests(client, timeout_seconds=timeout_seconds),
-        url=url,
-        secrets=(str(client.api_key), *url_secrets(url)),
     )

@@ -8,6 +8,7 @@ import re
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
+from functools import cache
 from pathlib import Path
 
 from pytest_ragcheck.errors import UsageError
@@ -153,6 +154,12 @@ def packaged_prompt(name: str, **around: str) -> JudgePrompt:
     """The prompt in the package's file of that name, with the texts around it by field of `JudgePrompt`."""
     version, text = _split_version(text_of(name))
     return JudgePrompt(name=name, version=version, text=text, **around)
+
+
+@cache
+def task_prompt(name: str) -> JudgePrompt:
+    """The packaged prompt of a task other than judging, with its own frame and history."""
+    return packaged_prompt(name, frame=frame_of(name), history=text_of(f"{name}.history"))
 
 
 def _on_lines_of_its_own(block: str, place: re.Match[str]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import cache, partial
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, WithJsonSchema
@@ -14,7 +14,7 @@ from pytest_ragcheck.judging.embeddings.embeds import Embeds, Vector
 from pytest_ragcheck.judging.judgement import grounding_contexts
 from pytest_ragcheck.judging.model.chat import AsksModel
 from pytest_ragcheck.judging.model.reply_object import as_bool, as_number, as_text, as_texts, expected_object
-from pytest_ragcheck.judging.prompts.judge_prompt import JudgePrompt, Nonces, frame_of, packaged_prompt, text_of
+from pytest_ragcheck.judging.prompts.judge_prompt import Nonces, task_prompt
 from pytest_ragcheck.metrics.ragas.formulas import (
     HIGHEST_RATING,
     answer_correctness,
@@ -130,7 +130,7 @@ class RagasMetrics:
         if not answer.text.strip():
             return {RELEVANCY: Score(0.0), **({CORRECTNESS: Score(0.0)} if question.acceptable_answers else {})}
         nonce = self._nonces.of(question.question)
-        prompt = facts_prompt().render(question, answer, nonce=nonce)
+        prompt = task_prompt("ragas").render(question, answer, nonce=nonce)
         facts = await self._chat.ask(prompt, expected_object("facts", AnswerFacts), nonce=nonce)
         scores = {
             CONTEXT: Score.of(partial(_context_relevance, facts, question, answer)),
@@ -157,11 +157,6 @@ class RagasMetrics:
     async def aclose(self) -> None:
         """Closes the embeddings; the model belongs to the judge."""
         await closing(self._embeddings).aclose()
-
-
-@cache
-def facts_prompt() -> JudgePrompt:
-    return packaged_prompt("ragas", frame=frame_of("ragas"), history=text_of("ragas.history"))
 
 
 def _relevancy(facts: AnswerFacts, question: Question, vectors: Mapping[str, Vector]) -> float:

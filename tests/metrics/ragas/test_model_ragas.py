@@ -19,7 +19,8 @@ from pytest_ragcheck.judging.model.model_server import ModelServer
 from pytest_ragcheck.judging.model.openai_judge import OpenAIJudge
 from pytest_ragcheck.judging.model.reply_object import expected_object
 from pytest_ragcheck.judging.model.server_address import EMBEDDING_MODEL
-from pytest_ragcheck.metrics.ragas.model_ragas import AnswerFacts, RagasMetrics, facts_prompt
+from pytest_ragcheck.judging.prompts.judge_prompt import task_prompt
+from pytest_ragcheck.metrics.ragas.model_ragas import AnswerFacts, RagasMetrics
 from pytest_ragcheck.questions.question import EarlierTurn
 from pytest_ragcheck.rag.answer import RagAnswer
 from pytest_ragcheck.scores.score import Score
@@ -85,7 +86,7 @@ def test_the_request_has_the_material_between_marks_and_the_strict_schema():
     ]
     assert request.json["response_format"]["json_schema"]["name"] == "facts"
     assert "threshold" not in request.prompt
-    assert "{" not in facts_prompt().text.replace("{question}", "").replace("{contexts}", "").replace(
+    assert "{" not in task_prompt("ragas").text.replace("{question}", "").replace("{contexts}", "").replace(
         "{answer}", ""
     ).replace("{expected_answers}", "")
     assert batch.json == {
