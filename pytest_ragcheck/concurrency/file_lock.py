@@ -150,6 +150,7 @@ class LockedFile:
         self._write(numbers.pack(*values), offset)
 
     def grow_to(self, size: int) -> None:
+        """Write zeros up to the size, unless another process did."""
         while not self.take(0):
             time.sleep(_AGAIN_SECONDS)
         try:

@@ -142,6 +142,8 @@ def _refusal(error: MeasurementError, stage: Stage) -> str:
 
 
 class ProgressBoard:
+    """The progress of all questions under way, for the lines in the terminal."""
+
     def __init__(self) -> None:
         self._under_way: dict[int, QuestionProgress] = {}
 
@@ -153,6 +155,7 @@ class ProgressBoard:
         judging: Limiter = NO_LIMIT,
         dialogues: Sequence[Dialogue] = (),
     ) -> Record:
+        """Check the question as `check_question` does, within its time."""
         settings = prepared.settings
         limit_seconds = settings.endpoint.question_timeout_seconds * settings.run.repeats
         progress = QuestionProgress(question=prepared.question, limit_seconds=limit_seconds)

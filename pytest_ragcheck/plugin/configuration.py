@@ -127,6 +127,7 @@ def split_of(config: pytest.Config) -> str:
 
 
 def names_dataset(config: pytest.Config) -> bool:
+    """True if the run was given a dataset, known or not."""
     return bool(config.getoption("rag_dataset") or ini_value(config, "rag_dataset"))
 
 

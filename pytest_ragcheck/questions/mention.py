@@ -79,6 +79,7 @@ def is_mentioned(mention: str, answer: str, search: SearchProcess, *, within_sec
 
 
 def searched(text: str) -> str:
+    """The text in which plain texts are searched."""
     return unicodedata.normalize("NFC", unescape(text).replace("\\_", "_").translate(_ALIKE))
 
 

@@ -57,6 +57,7 @@ def _parts(compared: Agents, most_shown: int) -> Iterator[str | list[list[str]]]
 
 
 def frame_csv(compared: Agents) -> str:
+    """A CSV row for each agent, with a column for each metric; empty without a value."""
     rows: list[dict[str, Any]] = [
         {"Agent": agent.name, **{_title(m): round(mean, 6) for m, mean in agent.means.items()}}
         for agent in compared.agents

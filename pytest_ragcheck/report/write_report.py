@@ -24,6 +24,7 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def write_report(results: Results, path: Path, kind: str, *, append: bool = False) -> None:
+    """Write or append the report as `html`, `markdown`, `csv` or `jsonl`."""
     write_text(path, _rendered(results, kind), append=append)
 
 

@@ -17,6 +17,8 @@ _ANEW = "Run the questions once more to have such a file."
 
 @frozen
 class TrendRun:
+    """One run, or one committed version of a baseline."""
+
     name: str
     """The file, or the commit."""
 

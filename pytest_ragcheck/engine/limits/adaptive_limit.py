@@ -77,6 +77,7 @@ class AdaptiveLimit:
 
     @property
     def is_lowered(self) -> bool:
+        """True while refusals have an effect."""
         return self.allowed < self.most or self.refused_since < math.inf or self.share > 0
 
     @property

@@ -49,6 +49,8 @@ class _OpenMetrics:
 
 
 class Checker:
+    """Checks questions with the backends of their items, within the limits of the run."""
+
     def __init__(self, config: pytest.Config, store: RunStore | None) -> None:
         limits = limits_of(config)
         self.budget = budget_of(config)

@@ -89,6 +89,8 @@ class Prefetchable:
 
 @frozen
 class Step:
+    """The way to evaluate the question of one item."""
+
     on_demand: str
     """Why the question is asked when its item runs; empty if it is prefetched."""
 

@@ -126,6 +126,8 @@ class QuestionFile(pytest.Module):
 
 
 class QuestionItem(pytest.Function):
+    """One question; the `rag_result` fixture asks and judges it."""
+
     question: Question
 
     def reportinfo(self) -> tuple[os.PathLike[str] | str, int | None, str]:

@@ -72,6 +72,7 @@ class GateItem:
         self._tolerated: set[str] = set()
 
     def add_report(self, report: pytest.TestReport) -> None:
+        """Record a failure that the gate tolerates."""
         if hasattr(report, TOLERATED):
             self._tolerated.add(report.nodeid)
 

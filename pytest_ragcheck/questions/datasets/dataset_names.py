@@ -16,6 +16,8 @@ _CHOICE = re.compile(
 
 @frozen
 class DatasetChoice:
+    """`check_choice` checks that the dataset exists."""
+
     name: str
     subset: str | None = None
     split: str | None = None

@@ -108,6 +108,7 @@ def run_thresholds(settings: Settings, sets: Iterable[QuestionSet], *, judged: b
 
 
 def score_words(record: Record) -> str:
+    """The asserted scores in a few words, for a verbose line; empty without any."""
     scores = ((metric, record.scores[metric].value) for metric in record.thresholds if metric in record.scores)
     return printable(" ".join(f"{metric}={value:.2f}" for metric, value in scores if value is not None))
 
@@ -225,6 +226,7 @@ def _origin_lines(outcomes: Outcomes, summary: Summary) -> Iterator[str]:
 
 
 def judge_tokens(performance: Mapping[str, float]) -> str:
+    """The tokens of the judge's model in words; empty if unknown."""
     if not {"judge_input_tokens", "judge_output_tokens"} <= performance.keys():
         return ""
     return "judge {judge_input_tokens:,.0f} tokens in, {judge_output_tokens:,.0f} out".format_map(performance)

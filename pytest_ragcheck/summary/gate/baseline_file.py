@@ -25,6 +25,8 @@ _ANSWER_KEYS = (
 
 @frozen
 class BaselineFile:
+    """A predictions file or a baseline, as its JSON document and as read."""
+
     document: Mapping[str, Any]
     runs: Baseline
     gone: Set[Key] = frozenset()

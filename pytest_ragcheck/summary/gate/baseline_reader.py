@@ -103,6 +103,7 @@ class Baseline:
 
     @property
     def means(self) -> dict[str, float]:
+        """The mean of each metric over the questions that have a value."""
         values: dict[str, list[float]] = {}
         for row in self.rows.values():
             for metric, value in row.metrics.items():
