@@ -19,6 +19,7 @@ from pytest_ragcheck.rag.client import is_whole
 from pytest_ragcheck.scores.catalogue import ABSTAINED, JUDGED, METRICS, OVERALL, group_of
 from pytest_ragcheck.scores.score import Score, weighted
 from pytest_ragcheck.verdict.failure_text import reason_for
+from pytest_ragcheck.verdict.maximums import with_maximums
 from pytest_ragcheck.verdict.record import (
     Record,
     answer_without_secrets,
@@ -26,7 +27,7 @@ from pytest_ragcheck.verdict.record import (
     identity_without_secrets,
     judgement_without_secrets,
 )
-from pytest_ragcheck.verdict.repeats import SPREAD_LIMIT, combined_record, spread, with_maximums, with_recorded_repeats
+from pytest_ragcheck.verdict.repeats import SPREAD_LIMIT, combined_record, spread, with_recorded_repeats
 from pytest_ragcheck.verdict.verdict import Thresholds, Verdict, blame, decide, wanted_thresholds
 
 if TYPE_CHECKING:

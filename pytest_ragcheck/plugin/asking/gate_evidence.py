@@ -29,7 +29,7 @@ from pytest_ragcheck.summary.gate.procedure.mean_test import can_be_judged
 from pytest_ragcheck.summary.gate.recorded.recorded_verdicts import look_of_today
 from pytest_ragcheck.summary.gate.recorded.saved_answer import ASKED, EXPECTED, PARTS, answer_digest, text_digest
 from pytest_ragcheck.summary.gate.run_findings import is_deterministic
-from pytest_ragcheck.verdict.repeats import with_whole_cost
+from pytest_ragcheck.verdict.maximums import with_whole_cost
 from pytest_ragcheck.verdict.verdict import Verdict
 
 if TYPE_CHECKING:

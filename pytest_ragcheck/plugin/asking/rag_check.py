@@ -20,8 +20,8 @@ from pytest_ragcheck.plugin.run_state import run_of
 from pytest_ragcheck.plugin.workers.worker_info import own_suffix
 from pytest_ragcheck.questions.call import id_of_call, question_of_call
 from pytest_ragcheck.questions.question import END_TO_END, GoldPassage, Question
+from pytest_ragcheck.verdict.maximums import with_maximums
 from pytest_ragcheck.verdict.record import Record
-from pytest_ragcheck.verdict.repeats import with_maximums
 from pytest_ragcheck.verdict.verdict import Verdict
 
 if TYPE_CHECKING:

@@ -10,6 +10,7 @@ from pytest_ragcheck.judging.offline.quantities.dates import DATES
 from pytest_ragcheck.judging.offline.quantities.quantity import DATED_OR_MEASURED
 from pytest_ragcheck.judging.offline.words.normalized_text import words
 from pytest_ragcheck.judging.offline.words.rewording import NOT
+from pytest_ragcheck.judging.offline.words.stems import cyrillic_case
 from pytest_ragcheck.judging.offline.words.terms import (
     END,
     STOP_WORDS,
@@ -20,7 +21,7 @@ from pytest_ragcheck.judging.offline.words.terms import (
     term_of,
     terms_of,
 )
-from pytest_ragcheck.judging.offline.words.word_lists import ROLES_BY_WORD, WORDS, cyrillic_case
+from pytest_ragcheck.judging.offline.words.word_lists import ROLES_BY_WORD, WORDS
 
 # Words directly before a noun. A noun that replaces another one has such a word before it, too.
 BEFORE_NOUNS = terms_of(WORDS["before nouns"]) - {NOT}  # the Portuguese "no"

@@ -7,14 +7,8 @@ from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from itertools import compress, count
 
-from pytest_ragcheck.judging.offline.words.word_lists import (
-    LANGUAGE_OF,
-    MONTHS_BY_WORD,
-    NUMBER_WORDS,
-    SCALES,
-    WORDS,
-    stem,
-)
+from pytest_ragcheck.judging.offline.words.stems import stem
+from pytest_ragcheck.judging.offline.words.word_lists import LANGUAGE_OF, MONTHS_BY_WORD, NUMBER_WORDS, SCALES, WORDS
 
 _ENGLISH_WORD = {2: "two", 6: "six", 7: "seven", 8: "eight", 11: "eleven"}
 _CUES_OF_A_LANGUAGE = 2

@@ -8,6 +8,7 @@ from itertools import compress, count
 from pytest_ragcheck.judging.offline.words import word_lists
 from pytest_ragcheck.judging.offline.words.normalized_text import listed, normalised
 from pytest_ragcheck.judging.offline.words.number_spellings import language_number
+from pytest_ragcheck.judging.offline.words.stems import stem
 from pytest_ragcheck.judging.offline.words.word_lists import (
     LANGUAGE_OF,
     PER,
@@ -16,7 +17,6 @@ from pytest_ragcheck.judging.offline.words.word_lists import (
     TIMES_BY_WORD,
     UNIT_WORDS,
     WORDS,
-    stem,
 )
 from pytest_ragcheck.package_text import package_text
 

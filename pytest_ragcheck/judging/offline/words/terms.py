@@ -20,7 +20,8 @@ from pytest_ragcheck.judging.offline.words.number_spellings import (
     joined_number,
 )
 from pytest_ragcheck.judging.offline.words.rewording import AMBIGUOUS, BUT, NOT, PAIRS, SIGNS, reworded, without_prefix
-from pytest_ragcheck.judging.offline.words.word_lists import NUMBER_WORDS, SHORT_FORMS, STEM_LENGTH, WORDS, stem
+from pytest_ragcheck.judging.offline.words.stems import STEM_LENGTH, stem
+from pytest_ragcheck.judging.offline.words.word_lists import NUMBER_WORDS, SHORT_FORMS, WORDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pytest_ragcheck.judging.offline.words.stems import stem
 from pytest_ragcheck.judging.offline.words.terms import END, TermDictionary, is_number
-from pytest_ragcheck.judging.offline.words.word_lists import stem
 
 
 def terms(text: str) -> list[str]:
