@@ -240,14 +240,15 @@ class StreamedReply:
         found = f"event {self._events} of the stream reports an error: "
         if error:
             raise ReplyMismatch(found + error, _FIX_THE_CAUSE)
-        if any(map(is_failure, kinds)):
+        # After the end of the answer, a step such as follow-up questions fails.
+        if any(map(is_failure, kinds)) and not self._has_ended:
             self._failure = ReplyMismatch(found + _reported(event, value), _FIX_THE_CAUSE)
         if b'"stop"' in event.data and "tool_calls" in self._unfinished:
             self._unfinished = ""
         if not _MARKED.search(event.data):
             return ""
         if failure := expression.failure_in(value) or expression.failure_in(response):
-            self._failure = ReplyMismatch(found + failure, _FIX_THE_CAUSE)
+            self._failure = self._failure if self._has_ended else ReplyMismatch(found + failure, _FIX_THE_CAUSE)
             return ""
         return expression.error_in(value, unfinished=True) or expression.error_in(response, unfinished=True)
 

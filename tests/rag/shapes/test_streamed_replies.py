@@ -211,6 +211,17 @@ def delta(text: str | None = None, **more: Any) -> dict[str, Any]:
             {"shape": "open-webui"},
             id="open-webui",
         ),
+        pytest.param(
+            streamed(
+                [
+                    sse({"sources": [{"document": END["contexts"], "metadata": [{"source": "terms.md"}]}]}),
+                    sse(delta("30"), delta(" däys"), delta(finish_reason="stop")),
+                    sse({"type": "title", "status": "failed"}, {"type": "follow_up_error"}, "[DONE]"),
+                ]
+            ),
+            {"shape": "open-webui"},
+            id="a step that fails after the answer",
+        ),
     ],
 )
 def test_a_stream_is_read_as_the_whole_answer(behaviour: Behaviour, options: dict[str, Any]) -> None:
