@@ -1,3 +1,5 @@
+"""Takes one question from its request to its `Record`."""
+
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence

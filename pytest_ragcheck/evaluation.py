@@ -1,3 +1,5 @@
+"""Runs an evaluation without pytest: from questions, a system and a judge to records and result files."""
+
 from __future__ import annotations
 
 from collections import Counter

@@ -1,3 +1,5 @@
+"""Locks files between processes; the system frees the locks of a process that ends."""
+
 from __future__ import annotations
 
 import os

@@ -1,3 +1,5 @@
+"""Limits how many operations run at once, and the time of the code in a `with` block."""
+
 from __future__ import annotations
 
 import asyncio

@@ -1,3 +1,5 @@
+"""Searches texts by regular expressions in a child process, which a time limit can kill."""
+
 from __future__ import annotations
 
 import json

@@ -1,3 +1,5 @@
+"""Runs coroutines: several at once, one that can be abandoned, and those that close what a run has opened."""
+
 from __future__ import annotations
 
 import asyncio

@@ -1,3 +1,5 @@
+"""Runs plain functions in threads for an event loop, one by one or in batches."""
+
 from __future__ import annotations
 
 import asyncio

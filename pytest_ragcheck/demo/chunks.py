@@ -1,3 +1,5 @@
+"""Cuts Markdown and plain text into chunks of whole statements, each under its heading path."""
+
 from __future__ import annotations
 
 import re

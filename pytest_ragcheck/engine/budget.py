@@ -1,3 +1,5 @@
+"""Limits the money that a run spends, as far as the prices are known."""
+
 from __future__ import annotations
 
 import struct

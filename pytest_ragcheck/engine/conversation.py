@@ -1,3 +1,5 @@
+"""Keeps the state of a conversation, and groups jobs into the units that one process evaluates in order."""
+
 from __future__ import annotations
 
 import asyncio

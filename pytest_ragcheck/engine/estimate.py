@@ -1,3 +1,5 @@
+"""Estimates the requests, tokens and cost of a run before it asks anything."""
+
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence

@@ -1,3 +1,5 @@
+"""Evaluates a question within the limits of a run: requests at once, time, and cost."""
+
 from __future__ import annotations
 
 import os

@@ -1,3 +1,5 @@
+"""Tracks the stage of each question under way, and enforces the time limit of a question."""
+
 from __future__ import annotations
 
 import math

@@ -1,3 +1,5 @@
+"""Chooses the judge and the embeddings that the settings name."""
+
 from __future__ import annotations
 
 from importlib.util import find_spec

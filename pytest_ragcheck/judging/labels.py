@@ -1,3 +1,5 @@
+"""Reads files of answers that people have labelled, for measuring a judge."""
+
 from __future__ import annotations
 
 import json

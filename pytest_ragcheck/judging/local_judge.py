@@ -1,3 +1,5 @@
+"""Judges groundedness by a token classifier on this machine."""
+
 from __future__ import annotations
 
 import threading

@@ -1,3 +1,5 @@
+"""Combines several judgements of one answer, by several judges or by one judge asked several times."""
+
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence

@@ -1,3 +1,5 @@
+"""Measures the citations of an answer by its markers alone."""
+
 from __future__ import annotations
 
 import re

@@ -1,3 +1,5 @@
+"""Counts the tokens and the money that a question costs, for the judge and for the system."""
+
 from __future__ import annotations
 
 import math

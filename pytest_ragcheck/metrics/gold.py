@@ -1,3 +1,5 @@
+"""Finds a question's gold passages in the contexts."""
+
 from __future__ import annotations
 
 from collections.abc import Iterable

@@ -1,3 +1,5 @@
+"""Checks the required and forbidden texts and documents of an answer, by texts and ids alone."""
+
 from __future__ import annotations
 
 import re

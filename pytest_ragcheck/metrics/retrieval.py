@@ -1,3 +1,5 @@
+"""Measures retrieval: the share of gold passages among the contexts, and their ranks."""
+
 from __future__ import annotations
 
 import math

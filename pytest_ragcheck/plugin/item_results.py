@@ -1,3 +1,5 @@
+"""Holds the records of a run, and the outcomes that pytest reports for its items."""
+
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace

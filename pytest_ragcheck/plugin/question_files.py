@@ -1,3 +1,5 @@
+"""Recognises the files and the items that have questions."""
+
 from __future__ import annotations
 
 import os

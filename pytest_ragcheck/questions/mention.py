@@ -1,3 +1,5 @@
+"""Searches answers for the texts of `must_mention` and `must_not_mention`."""
+
 from __future__ import annotations
 
 import re

@@ -1,3 +1,5 @@
+"""Plants documents with attacks beside a question, and finds them again by their canaries."""
+
 from __future__ import annotations
 
 import re

@@ -1,3 +1,5 @@
+"""The values that the readers of question files return."""
+
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence

@@ -1,3 +1,5 @@
+"""Writes question files, which read back as the same questions."""
+
 from __future__ import annotations
 
 import json

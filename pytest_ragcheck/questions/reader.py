@@ -1,3 +1,5 @@
+"""Reads a question file into a `QuestionSet`, or raises all of its mistakes."""
+
 from __future__ import annotations
 
 import os

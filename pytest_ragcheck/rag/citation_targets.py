@@ -1,3 +1,5 @@
+"""Reads the targets of a citation marker: numbers, and names or addresses of documents."""
+
 from __future__ import annotations
 
 import re

@@ -1,3 +1,5 @@
+"""Resolves the citations of an answer to its contexts."""
+
 from __future__ import annotations
 
 import re

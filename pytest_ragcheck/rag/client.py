@@ -1,3 +1,5 @@
+"""The client of the system under test, which is an HTTP endpoint or a function."""
+
 from __future__ import annotations
 
 import math

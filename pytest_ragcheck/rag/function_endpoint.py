@@ -1,3 +1,5 @@
+"""A RAG system that is a Python function in this process."""
+
 from __future__ import annotations
 
 import functools

@@ -1,3 +1,5 @@
+"""Asks an endpoint over HTTP, and a RAG service by its routes for questions, passages and documents."""
+
 from __future__ import annotations
 
 from collections.abc import Mapping

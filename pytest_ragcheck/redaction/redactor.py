@@ -1,3 +1,5 @@
+"""Removes known secrets, in all their encodings, and strings that look like secrets."""
+
 from __future__ import annotations
 
 import base64

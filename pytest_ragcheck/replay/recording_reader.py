@@ -1,3 +1,5 @@
+"""Reads a `Recording` from a predictions file or the store of a run."""
+
 from __future__ import annotations
 
 from collections.abc import Mapping

@@ -1,3 +1,5 @@
+"""Renders a comparison of agents as lines, Markdown, CSV or JSON."""
+
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence

@@ -1,3 +1,5 @@
+"""Applies a gate to results that are read from files."""
+
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping

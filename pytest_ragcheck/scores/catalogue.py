@@ -1,3 +1,5 @@
+"""The catalogue lists the names of all metrics, their groups, and the metrics that thresholds accept."""
+
 from __future__ import annotations
 
 import re

@@ -1,3 +1,5 @@
+"""A `Score` is a measured number, or the reason why there is none; `weighted` combines several."""
+
 from __future__ import annotations
 
 import math

@@ -1,3 +1,5 @@
+"""Compares the predictions files of several agents, question by question."""
+
 from __future__ import annotations
 
 import math

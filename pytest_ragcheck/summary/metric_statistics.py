@@ -1,3 +1,5 @@
+"""Computes mean, spread and percentiles of a metric, and intervals of means, of rates and of differences of rates."""
+
 from __future__ import annotations
 
 import math

@@ -1,3 +1,5 @@
+"""Reads predictions files, and names the wrong field or the actual kind of a file."""
+
 from __future__ import annotations
 
 import json

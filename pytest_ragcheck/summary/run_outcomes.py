@@ -1,3 +1,5 @@
+"""Holds the outcomes of a whole run before aggregation, and which questions it would have collected."""
+
 from __future__ import annotations
 
 import os

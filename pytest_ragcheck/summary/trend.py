@@ -1,3 +1,5 @@
+"""Lines up runs by time: means with intervals, and the outcome of each question in each run."""
+
 from __future__ import annotations
 
 import math

@@ -1,3 +1,5 @@
+"""Reads the runs of a trend from predictions files and from committed versions of a baseline."""
+
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping

@@ -1,3 +1,5 @@
+"""Runs pytest with questions and canned replies in a temporary project, and reads the result of the run."""
+
 from __future__ import annotations
 
 import json

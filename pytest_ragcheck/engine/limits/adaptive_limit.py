@@ -1,3 +1,5 @@
+"""Finds the number of requests at once that a server accepts, from its refusals."""
+
 from __future__ import annotations
 
 import math

@@ -1,3 +1,5 @@
+"""Limits how many requests run at once, and repeats failed requests that may succeed."""
+
 from __future__ import annotations
 
 import asyncio

@@ -1,3 +1,5 @@
+"""Queues the requests of one process for the slots of the run."""
+
 from __future__ import annotations
 
 import asyncio

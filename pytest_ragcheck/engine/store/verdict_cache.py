@@ -1,3 +1,5 @@
+"""Caches the verdicts of a judge and its model, so that a later run does not ask again for the same answer."""
+
 from __future__ import annotations
 
 import json

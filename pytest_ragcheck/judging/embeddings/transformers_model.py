@@ -1,3 +1,5 @@
+"""Loads models with the transformers library, from a folder or the hub, and computes embeddings by one."""
+
 from __future__ import annotations
 
 import json

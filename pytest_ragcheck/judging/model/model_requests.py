@@ -1,3 +1,5 @@
+"""Posts JSON to one path of an OpenAI-compatible server, and reads the JSON of its reply."""
+
 from __future__ import annotations
 
 import asyncio

@@ -1,3 +1,5 @@
+"""Sends requests for one model to an OpenAI-compatible server, retries them, and describes their failures."""
+
 from __future__ import annotations
 
 import asyncio

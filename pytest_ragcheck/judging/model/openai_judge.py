@@ -1,3 +1,5 @@
+"""Judges by a language model on an OpenAI-compatible server."""
+
 from __future__ import annotations
 
 import json

@@ -1,3 +1,5 @@
+"""Finds the JSON object in a model's reply and checks its fields."""
+
 from __future__ import annotations
 
 import json

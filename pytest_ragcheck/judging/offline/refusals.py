@@ -1,3 +1,5 @@
+"""Recognises answers that decline to answer, by the patterns of `refusals.txt`."""
+
 from __future__ import annotations
 
 import re

@@ -1,3 +1,5 @@
+"""Tests language-model judges before the first question, and stops the run if one is useless."""
+
 from __future__ import annotations
 
 import json

@@ -1,3 +1,5 @@
+"""Asks the questions of one process ahead of their items or with them, and waits for the records in pytest's thread."""
+
 from __future__ import annotations
 
 import os

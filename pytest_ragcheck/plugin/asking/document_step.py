@@ -1,3 +1,5 @@
+"""Uploads the documents of a run before the first question that needs them, and deletes them at the end."""
+
 from __future__ import annotations
 
 import asyncio

@@ -1,3 +1,5 @@
+"""Makes the requests of the gate for one question, in the process of its client and judge."""
+
 from __future__ import annotations
 
 import asyncio

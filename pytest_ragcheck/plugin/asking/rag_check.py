@@ -1,3 +1,5 @@
+"""Makes the records of the questions of an item, for its fixtures and its next report."""
+
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence

@@ -1,3 +1,5 @@
+"""Opens the store and the limits of the run, which its processes share."""
+
 from __future__ import annotations
 
 import os

@@ -1,3 +1,5 @@
+"""Estimates the cost of a dry run, and checks that a cost limit can be enforced."""
+
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence

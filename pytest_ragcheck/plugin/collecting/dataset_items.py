@@ -1,3 +1,5 @@
+"""Collects the datasets of `--rag-dataset` as pytest items."""
+
 from __future__ import annotations
 
 import os

@@ -1,3 +1,5 @@
+"""Collects question files as pytest items, one for each question."""
+
 from __future__ import annotations
 
 import inspect

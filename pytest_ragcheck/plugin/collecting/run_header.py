@@ -1,3 +1,5 @@
+"""Makes the header of a run: endpoint, judge, thresholds, datasets and the folder of the results."""
+
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence

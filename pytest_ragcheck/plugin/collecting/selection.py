@@ -1,3 +1,5 @@
+"""Selects the questions of the collected items and of a shard, and refuses a run that could measure nothing."""
+
 from __future__ import annotations
 
 import hashlib

@@ -1,3 +1,5 @@
+"""Shortens the failures of a run to a few screens of the terminal, before pytest shows them."""
+
 from __future__ import annotations
 
 import os

@@ -1,3 +1,5 @@
+"""Collects the results of a run, in the process that shows and writes them."""
+
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable

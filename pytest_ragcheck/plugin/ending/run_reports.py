@@ -1,3 +1,5 @@
+"""Reports on the run as a whole, in addition to its items: as a failed item if the gate is red."""
+
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable

@@ -1,3 +1,5 @@
+"""Summarizes a run, writes its files and reports, and lists them in the terminal report."""
+
 from __future__ import annotations
 
 import os

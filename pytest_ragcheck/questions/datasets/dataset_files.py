@@ -1,3 +1,5 @@
+"""`rows_of_file` reads JSON, JSON Lines and parquet files of datasets, compressed or not."""
+
 from __future__ import annotations
 
 import bz2

@@ -1,3 +1,5 @@
+"""`load_questions` reads a chosen dataset, or the same `sample` of it in every run, as a `QuestionSet`."""
+
 from __future__ import annotations
 
 import hashlib

@@ -1,3 +1,5 @@
+"""`Export` collects the questions of an export and counts everything that a question file cannot hold."""
+
 from __future__ import annotations
 
 import json

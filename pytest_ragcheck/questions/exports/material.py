@@ -1,3 +1,5 @@
+"""`read_material` reads an exported file as rows and decides its syntax from its content."""
+
 from __future__ import annotations
 
 import ast

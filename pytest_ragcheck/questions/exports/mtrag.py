@@ -1,3 +1,5 @@
+"""`read_mtrag` turns the conversations of the MT-RAG benchmark into question sets."""
+
 from __future__ import annotations
 
 import re

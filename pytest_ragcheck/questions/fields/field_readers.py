@@ -1,3 +1,5 @@
+"""Reads the fields of a question, and notes their mistakes."""
+
 from __future__ import annotations
 
 import re

@@ -1,3 +1,5 @@
+"""`question_file_schema` builds the JSON Schema (draft 2020-12) of question files, for editors and other programs."""
+
 # The schema is built from the reader's vocabularies, and a test checks that schema and reader accept the same files.
 # Values with several types are a list of types, since editors report a failed `anyOf` only as "no alternative matches".
 # The language servers of YAML and JSON show `errorMessage` and `patternErrorMessage`; other validators ignore both.

@@ -1,3 +1,5 @@
+"""Reads YAML into nodes with lines, and writes a question file as YAML."""
+
 from __future__ import annotations
 
 import re

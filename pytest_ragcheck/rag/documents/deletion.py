@@ -1,3 +1,5 @@
+"""Deletes from the system exactly the documents that a run uploaded."""
+
 from __future__ import annotations
 
 import asyncio

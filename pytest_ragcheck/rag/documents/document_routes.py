@@ -1,3 +1,5 @@
+"""Uploads, lists and deletes documents over the routes of a RAG server."""
+
 from __future__ import annotations
 
 import asyncio

@@ -1,3 +1,5 @@
+"""Uploads documents, and finds out their ids on the server."""
+
 from __future__ import annotations
 
 import asyncio

@@ -1,3 +1,5 @@
+"""Runs an ASGI app in this process, and sends it HTTP requests."""
+
 from __future__ import annotations
 
 import asyncio

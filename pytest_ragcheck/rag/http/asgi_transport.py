@@ -1,3 +1,5 @@
+"""Sends the requests of an HTTP client to an ASGI app in this process."""
+
 from __future__ import annotations
 
 import asyncio

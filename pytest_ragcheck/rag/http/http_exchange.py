@@ -1,3 +1,5 @@
+"""Defines an HTTP exchange, which reads its reply."""
+
 from __future__ import annotations
 
 import math

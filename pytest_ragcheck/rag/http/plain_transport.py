@@ -1,3 +1,5 @@
+"""Sends the requests of an HTTP client to servers without TLS."""
+
 from __future__ import annotations
 
 import asyncio

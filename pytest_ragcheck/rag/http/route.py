@@ -1,3 +1,5 @@
+"""Sends a request over HTTP and returns the reply, or raises the reason why there is none."""
+
 from __future__ import annotations
 
 import asyncio

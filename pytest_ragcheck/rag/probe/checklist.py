@@ -1,3 +1,5 @@
+"""`probe_endpoint` checks every point of the checklist."""
+
 from __future__ import annotations
 
 import time

@@ -1,3 +1,5 @@
+"""`exchange_over` sends one request of the probe with the client's own code, and keeps all details of the exchange."""
+
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping

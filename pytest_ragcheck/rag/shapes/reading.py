@@ -1,3 +1,5 @@
+"""`Reading` turns a reply into a `RagAnswer`, by expressions for the answer, the contexts and the source ids."""
+
 from __future__ import annotations
 
 import inspect

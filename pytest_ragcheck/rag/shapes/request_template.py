@@ -1,3 +1,5 @@
+"""A template turns a question into a request: JSON for POST, or a query string for GET."""
+
 from __future__ import annotations
 
 import json

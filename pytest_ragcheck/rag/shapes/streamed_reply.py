@@ -1,3 +1,5 @@
+"""Collects the answer from the events of a streamed reply."""
+
 from __future__ import annotations
 
 import re

@@ -1,3 +1,5 @@
+"""`fitting_response` suggests a `rag_response` for a reply, by the keys that RAG systems use."""
+
 from __future__ import annotations
 
 import re

@@ -1,3 +1,5 @@
+"""Checks the folder of the result files before the run, and makes file names that every system allows."""
+
 from __future__ import annotations
 
 import hashlib

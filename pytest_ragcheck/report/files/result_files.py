@@ -1,3 +1,5 @@
+"""Writes the result files of a run, and decides whether they replace the last full ones."""
+
 from __future__ import annotations
 
 import json

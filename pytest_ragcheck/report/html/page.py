@@ -1,3 +1,5 @@
+"""Renders a `View` as one HTML file with its style, script and data, and fills the templates of such pages."""
+
 from __future__ import annotations
 
 import base64

@@ -1,3 +1,5 @@
+"""Renders a `Calibration` as lines, JSON or an SVG picture, and the comparison of several judges as lines or JSON."""
+
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence

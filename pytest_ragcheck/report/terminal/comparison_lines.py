@@ -1,3 +1,5 @@
+"""Renders the comparison with a baseline as lines: regressions first, each with its numbers before and now."""
+
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence, Sized

@@ -1,3 +1,5 @@
+"""Renders the header and the summary of a run as lines, which the caller prints."""
+
 from __future__ import annotations
 
 from collections import Counter

@@ -1,3 +1,5 @@
+"""Compares a judge's scores with people's labels, and several judges of the same labelled answers with each other."""
+
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence

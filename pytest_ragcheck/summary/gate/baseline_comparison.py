@@ -1,3 +1,5 @@
+"""Compares a run with its baseline, question by question."""
+
 from __future__ import annotations
 
 from collections import defaultdict

@@ -1,3 +1,5 @@
+"""Makes a baseline with the answers of several runs from predictions files."""
+
 from __future__ import annotations
 
 from bisect import bisect

@@ -1,3 +1,5 @@
+"""Reads a baseline: the predictions file of an earlier run, or the compact form with several runs."""
+
 from __future__ import annotations
 
 import math

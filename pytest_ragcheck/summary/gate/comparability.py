@@ -1,3 +1,5 @@
+"""Finds differences that make a run and its baseline incomparable, and the scores that questions lost."""
+
 from __future__ import annotations
 
 from collections import Counter

@@ -1,3 +1,5 @@
+"""Decides whether a whole run is red, in a pytest run and in the commands that read result files."""
+
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence

@@ -1,3 +1,5 @@
+"""Keeps the replies to the requests of the gate for one question, in the form of the result files."""
+
 from __future__ import annotations
 
 from collections.abc import Mapping

@@ -1,3 +1,5 @@
+"""Runs the procedure of the gate over the kept replies of a run."""
+
 from __future__ import annotations
 
 from collections import deque

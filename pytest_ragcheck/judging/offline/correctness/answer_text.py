@@ -1,3 +1,5 @@
+"""Parses an answer once, for the search of expected answers in it."""
+
 from __future__ import annotations
 
 from collections.abc import Sequence

@@ -1,3 +1,5 @@
+"""Parses expected answers, measures how much of one an answer contains, and compares figures in other forms."""
+
 from __future__ import annotations
 
 import re

@@ -1,3 +1,5 @@
+"""Finds claims that the contexts deny, and denials of what they affirm."""
+
 from __future__ import annotations
 
 from collections import defaultdict

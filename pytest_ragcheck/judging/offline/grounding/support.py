@@ -1,3 +1,5 @@
+"""Measures how far the contexts support each sentence of an answer."""
+
 from __future__ import annotations
 
 import math

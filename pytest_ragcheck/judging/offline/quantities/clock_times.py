@@ -1,3 +1,5 @@
+"""Reads the clock times of a text, in digits and in words."""
+
 from __future__ import annotations
 
 import re

@@ -1,3 +1,5 @@
+"""Compares quantities, dates and clock times in base units."""
+
 from __future__ import annotations
 
 from collections.abc import Sequence

@@ -1,3 +1,5 @@
+"""Reads the quantities and dates of a text, with its clock times."""
+
 from __future__ import annotations
 
 import re

@@ -1,3 +1,5 @@
+"""Reads the rate of a quantity ("per week") and its bound ("at least")."""
+
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence

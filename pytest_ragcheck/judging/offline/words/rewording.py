@@ -1,3 +1,5 @@
+"""Replaces words whose meaning depends on others: homographs, phrases, French negations, signs of money."""
+
 from __future__ import annotations
 
 import re

@@ -1,3 +1,5 @@
+"""Examines one question: asks a newly failing one again, and judges its answers side by side."""
+
 from __future__ import annotations
 
 import math

@@ -1,3 +1,5 @@
+"""Holds one question for the gate, with its saved runs and its answer of today, and the requests about it."""
+
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping

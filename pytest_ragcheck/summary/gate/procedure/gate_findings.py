@@ -1,3 +1,5 @@
+"""Holds the findings of the gate: the candidates with their outcomes, the count test, and the mean test."""
+
 from __future__ import annotations
 
 from collections.abc import Mapping

@@ -1,3 +1,5 @@
+"""Defines an answer of a saved run, and the digests that identify it in a later run."""
+
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence

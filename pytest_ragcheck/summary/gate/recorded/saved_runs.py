@@ -1,3 +1,5 @@
+"""Reads the answers of saved runs in a row of a baseline, and the contexts file of the baseline."""
+
 from __future__ import annotations
 
 import json
