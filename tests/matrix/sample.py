@@ -136,7 +136,7 @@ class Facts:
     """By test the properties in JUnit's file, of tests that have any."""
 
     documents: dict[str, Any]
-    """By name the result files, without their timestamps."""
+    """By name the result files, without the times of the run and its questions."""
 
     asked: Counter[str]
     """How often each question was asked."""
@@ -233,4 +233,6 @@ def _name(case: ET.Element) -> str:
 def _document(path: Path) -> Any:
     document = json.loads(path.read_text(encoding="utf-8"))
     document.pop("timestamp", None)
+    for row in [*document.get("predictions", ()), *document.get("errors", ())]:
+        row.pop("asked_at", None)
     return document
