@@ -634,11 +634,12 @@ def test_a_function_is_asked_where_a_fixture_forbids_sockets(project: Project) -
 
 def test_a_guard_that_is_older_than_the_loop_turns_no_other_test_red(project: Project) -> None:
     project.write("conftest.py", NO_NETWORK.format(scope="session") + ASKED)
-    project.write("q.rag.yaml", "- {id: a, question: How long?, expected_answer: 30 days}\n")
-    project.write("test_own.py", "def test_ordinary():\n    pass\n")
-    run = project.run("--rag-judge=offline", "test_own.py", "q.rag.yaml", "test_own.py::test_ordinary")
-    assert run.outcomes == {"passed": 1, "error": 1}
-    assert run.short_summary[0].startswith("ERROR q.rag.yaml::a - ")
+    project.write("b.rag.yaml", "- {id: a, question: How long?, expected_answer: 30 days}\n")
+    for name in ("a_test.py", "c_test.py"):
+        project.write(name, "def test_ordinary():\n    pass\n")
+    run = project.run("--rag-judge=offline")
+    assert run.outcomes == {"passed": 2, "error": 1}
+    assert run.short_summary[0].startswith("ERROR b.rag.yaml::a - ")
     assert NO_LOOP in run.junit["a"][1]
 
 
