@@ -39,7 +39,7 @@ def loop_of(config: pytest.Config) -> PrivateLoop:
 
 
 class LoopStart:
-    """Starts the loop before the fixtures of a question, one of which may forbid the sockets that the loop needs."""
+    """Starts the loop before the fixtures of a question, since one of them may forbid sockets."""
 
     def __init__(self, config: pytest.Config) -> None:
         self._is_overridden = is_overridden(config, "rag_client") or is_overridden(config, "rag_settings")
