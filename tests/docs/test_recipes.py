@@ -59,8 +59,13 @@ DOCUMENT = {"page_content": TEXT, "metadata": {"source": SOURCE}, "type": "Docum
 CITATION = {"content": TEXT, "filepath": SOURCE, "title": None, "chunk_id": "0"}
 
 
+def event(value: Any, name: str = "") -> bytes:
+    head = f"event: {name}\n" if name else ""
+    return f"{head}data: {json.dumps(value)}\n\n".encode()
+
+
 def events(*values: Any) -> Behaviour:
-    return chunked([f"data: {json.dumps(value)}\n\n".encode() for value in values], content_type="text/event-stream")
+    return chunked([event(value) for value in values], content_type="text/event-stream")
 
 
 def delta(content: str | None, finish_reason: str | None = None, **more: Any) -> dict[str, Any]:
@@ -70,10 +75,17 @@ def delta(content: str | None, finish_reason: str | None = None, **more: Any) ->
 # LangServe 0.3, LangGraph's server 0.16 and hayhooks 2.1 replied like this; the other replies follow documentation.
 SERVERS: dict[str, Behaviour] = {
     "LangServe": json_reply({"output": {"answer": {"content": ANSWER, "type": "ai"}, "context": [DOCUMENT]}}),
-    "LangGraph's server": events(
-        {"messages": [{"content": "?", "type": "human"}], "docs": [DOCUMENT]},
-        *([{"content": piece, "type": "AIMessageChunk"}, {"langgraph_node": "generate"}] for piece in ANSWER),
-        {"messages": [{"content": ANSWER, "type": "ai"}], "docs": [DOCUMENT]},
+    "LangGraph's server": chunked(
+        [
+            event({"run_id": "1", "attempt": 1}, "metadata"),
+            event({"messages": [{"content": "?", "type": "human"}], "docs": [DOCUMENT]}, "values"),
+            *(
+                event([{"content": piece, "type": "AIMessageChunk"}, {"langgraph_node": "generate"}], "messages")
+                for piece in ANSWER
+            ),
+            event({"messages": [{"content": ANSWER, "type": "ai"}], "docs": [DOCUMENT]}, "values"),
+        ],
+        content_type="text/event-stream",
     ),
     "Azure OpenAI on your data": json_reply(
         {"choices": [{"message": {"content": ANSWER, "context": {"citations": [CITATION]}}, "finish_reason": "stop"}]}
