@@ -63,7 +63,7 @@ class Expression:
         With *beside_text* an error may be a warning, and counts only if the status is "failed". With *unfinished* the
         reason of an unfinished answer, and a failure, count too.
         """
-        for place in self._objects(reply):
+        for place in self.objects(reply):
             failed = str(place.get("status")).lower() == "failed"
             if (failed or not beside_text) and (error := place.get("error") or place.get("errors")):
                 return named_error(error)
@@ -77,20 +77,20 @@ class Expression:
 
     def failure_in(self, reply: object) -> str:
         """As `error_in`: the message beside a mark of a failure, or the mark, such as `status: failed`."""
-        for place in self._objects(reply):
+        for place in self.objects(reply):
             if mark := next(_marks(place), ""):
                 return named_error(place.get("message") or place.get("msg") or mark)
         return ""
 
     def pending_in(self, reply: object) -> str:
         """As `error_in`: the mark of a job that is not done, such as `status: pending`."""
-        for place in self._objects(reply):
+        for place in self.objects(reply):
             for key in ("status", "state", "partial"):
                 if _NOT_DONE.fullmatch(mark := f"{key}: {place.get(key)}".lower()):
                     return mark
         return ""
 
-    def _objects(self, reply: object) -> list[Mapping[str, Any]]:
+    def objects(self, reply: object) -> list[Mapping[str, Any]]:
         path = [] if self.is_key else _read_objects(self._compiled.parsed, reply)
         return [place for place in (reply, *path) if isinstance(place, Mapping)]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any
 
 from pytest_ragcheck.rag.answer import RagAnswer
@@ -23,12 +23,13 @@ _WORDS = ("length", "content_filter", "tool_calls", "incomplete_details", "error
 _MARKED = re.compile(f'"(?:{"|".join(_WORDS)})"'.encode())
 
 _CITES = re.compile(r"^(?:source|citation)-|\bcitation\.")
+_CALL_ID = re.compile(r"(?i)(?:tool|\w*call)\w*id")
 _EVENT_LINE = re.compile(rb"(?:^|[\r\n]|\xef\xbb\xbf)(?:data|event|id|retry)?:")
 
 
 class StreamedReply:
     """
-    Joins the pieces of the answer in one stream, and keeps the last non-null value of each other part.
+    Joins the pieces of the answer in one stream, and keeps the last non-null value of the other parts.
 
     The request was *started* at that time of `time.perf_counter`.
     """
@@ -39,9 +40,11 @@ class StreamedReply:
         self._started = started
         self._events = 0
         self._pieces: list[str] = []
-        self._found: dict[str, Any] = {}
-        self._gap = ""
-        """The place of an element that JMESPath skips, so that the contexts lack it; or empty."""
+        self._found: dict[str, dict[object, Any]] = {}
+        """The values of each field by their tool call or citation; a value that is whole stands alone under None."""
+
+        self._gaps: dict[object, str] = {}
+        """As `_found`: the place of an element that JMESPath skips, so that the contexts lack it; or empty."""
 
         self.firsts: list[Any] = []
         """The first events, which are searched for a setting."""
@@ -98,7 +101,7 @@ class StreamedReply:
         if not self.is_done and last is not None and (not is_cut or last.data.strip() == _DONE):
             self._take(last)
         # Contexts that were asked alone precede the failure of an answer that nobody reads.
-        are_enough = self._reading.parts.answer is None and self._found.get("contexts")
+        are_enough = self._reading.parts.answer is None and self._value_of("contexts")
         if problem := self._problem or (None if are_enough else self._failure):
             raise problem
         end = self._reading.end
@@ -119,7 +122,7 @@ class StreamedReply:
                 f"the stream breaks off after event {self._events}, before its end ({end.text})", _SEE_THE_LOG
             )
         if self._reading.leaves_out_contexts:
-            self._found.setdefault("contexts", [])
+            self._found.setdefault("contexts", {None: []})
         parts = self._reading.parts
         text = self._text()
         wanted = ("contexts",) if parts.answer is None else ("answer", "contexts")
@@ -131,9 +134,17 @@ class StreamedReply:
             fitting = f"= {setting}" if setting else f"so that {missing}=EXPRESSION finds it in an event."
             found = f"no event of the stream has the {missing}, or it ended early; the first is {named(self.firsts[0])}"
             raise ReplyMismatch(with_messages(found, self.values), f"Set rag_response {fitting}")
-        if self._gap:
-            raise ReplyMismatch(self._gap, f"Correct contexts={parts.contexts.text}, or fix the event.")
-        return parts.assemble(self._found | {"answer": text, "unfinished": self._unfinished}, self.values)
+        if gap := next(filter(None, self._gaps.values()), ""):
+            raise ReplyMismatch(gap, f"Correct contexts={parts.contexts.text}, or fix the event.")
+        values = {field: self._value_of(field) for field in self._found}
+        return parts.assemble(values | {"answer": text, "unfinished": self._unfinished}, self.values)
+
+    def _value_of(self, field: str) -> Any:
+        # The ids of a call whose contexts changed came later than those of the next call.
+        places = {call: place for place, call in enumerate(self._found.get("contexts", ()))}
+        by_call = sorted(self._found.get(field, {}).items(), key=lambda pair: places.get(pair[0], 0))
+        values = [value for _, value in by_call]
+        return list(chain(*values)) if len(values) > 1 else next(iter(values), None)
 
     def _text(self) -> str:
         # The answer: the last piece if it repeats the text before it, otherwise the pieces together.
@@ -146,7 +157,7 @@ class StreamedReply:
         ends_whole = text.removesuffix(last).strip() == last.strip() and (len(texts) > 2 or len(last) > 9)
         text = last if repeats or ends_whole else text
         is_answered = self._reading.parts.answer is not None
-        if self._unfinished and not (text.strip() if is_answered else self._found.get("contexts")):
+        if self._unfinished and not (text.strip() if is_answered else self._value_of("contexts")):
             field = "answer" if is_answered else "contexts"
             raise ReplyMismatch(f"the stream has no {field} but an error: {self._unfinished}", _FIX_THE_CAUSE)
         return text
@@ -177,25 +188,44 @@ class StreamedReply:
             replacement = self._reading.replacement
             if replacement is not None and replacement.find(value):
                 self._pieces.clear()
-            self._found[field] = self._pieces
+            self._found[field] = {}
             self._join(found)
             return
+        kept = self._found.get(field, {})
         # `sources[].text` gives an empty array for sources without texts, `[context]` a null without a context.
-        if found == [None] or (found == [] and self._found.get(field)):
+        if found == [None] or (found == [] and any(kept.values())):
             return
-        if isinstance(value, dict) and _CITES.search(f"{value.get('type')} {self._reading.parts.contexts.text}"):
-            kept = self._found.setdefault(field, [])
-            if isinstance(kept, list) and isinstance(found, list):
-                kept += found
-                return
-        if field == "contexts" and found != self._found.get(field, found):
+        call = self._call(value) if isinstance(found, list) else None
+        is_whole = call is None or None in kept
+        ids = self._found.get("source_ids", {})
+        if field == "contexts" and kept and found != (self._value_of(field) if is_whole else kept.get(call)):
             # The ids so far belong to the replaced contexts.
-            self._found.pop("source_ids", None)
-        self._found[field] = found
-        if field == "contexts":
+            for stale in list(ids) if is_whole else (call, None):
+                ids.pop(stale, None)
+        if is_whole:
+            kept.clear()
+        kept[call] = found
+        self._found[field] = kept
+        if field == "contexts" and not isinstance(call, int):
+            self._gaps = {} if is_whole else self._gaps
             expression = self._reading.parts.contexts
             gap = expression.dead_end(value)
-            self._gap = gap and f"event {self._events} of the stream: contexts={expression.text} finds nothing: {gap}"
+            where = f"event {self._events} of the stream"
+            self._gaps[call] = gap and f"{where}: contexts={expression.text} finds nothing: {gap}"
+
+    def _call(self, value: object) -> object:
+        # The id of the value's tool call or item, or the number of a citation's event; None if the value is whole.
+        if not isinstance(value, dict):
+            return None
+        kind, contexts = str(value.get("type")), self._reading.parts.contexts
+        if _CITES.search(f"{kind} {contexts.text}"):
+            return self._events
+        for place in contexts.objects(value):
+            has_id = place is value.get("item") or kind.startswith("data-")  # of the Responses API, and of AI SDK
+            ids = (each for key, each in place.items() if _CALL_ID.fullmatch(key) or (has_id and key == "id"))
+            if call := tuple(str(each) for each in ids if each):
+                return call
+        return None
 
     def _join(self, piece: object) -> None:
         if not isinstance(piece, str):

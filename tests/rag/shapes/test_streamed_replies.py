@@ -632,6 +632,58 @@ def test_the_source_parts_of_ai_sdk_are_the_ids_of_the_contexts_of_a_tool() -> N
     assert (answer.contexts, answer.source_ids) == (("A.", "B."), ("a.md", "b.md"))
 
 
+def hits(*texts: str) -> list[dict[str, str]]:
+    return [{"text": text, "id": f"{text}md"} for text in texts]
+
+
+def of_sdk(call: str, *texts: str, **more: Any) -> dict[str, Any]:
+    return {"type": "tool-output-available", "toolCallId": call, "output": hits(*texts), **more}
+
+
+def of_item(call: str, *texts: str) -> dict[str, Any]:
+    return {"type": "response.output_item.done", "item": {"id": call, "results": hits(*texts)}}
+
+
+def of_graph(call: str, *texts: str) -> dict[str, Any]:
+    return {"data": [{"type": "tool", "tool_call_id": call, "artifact": hits(*texts)}, {}]}
+
+
+def of_data(call: str, *texts: str) -> dict[str, Any]:
+    return {"type": "data-hits", "id": call, "data": hits(*texts)}
+
+
+@pytest.mark.parametrize(
+    ("events", "path", "texts"),
+    [
+        pytest.param([of_sdk("1", "A."), of_sdk("2", "B.", "C.")], "output", "A. B. C.", id="AI SDK 5"),
+        pytest.param([of_item("1", "A."), of_item("2", "B.")], "item.results", "A. B.", id="the Responses API"),
+        pytest.param([of_graph("1", "A."), of_graph("2", "B.")], "data[0].artifact", "A. B.", id="LangGraph"),
+        pytest.param([of_data("1", "A."), of_data("2", "B.")], "data", "A. B.", id="data parts"),
+        pytest.param(
+            [of_sdk("1", "A.", preliminary=True), of_sdk("2", "B."), of_sdk("1", "A.", "C.")],
+            "output",
+            "A. C. B.",
+            id="a newer state of a call",
+        ),
+        pytest.param([of_sdk("1", "A."), of_sdk("2"), of_sdk("3", "B.")], "output", "A. B.", id="no hit"),
+        pytest.param([of_sdk("1", "A."), of_sdk("", "B.")], "output", "B.", id="contexts of no call, which are whole"),
+        pytest.param([of_sdk("", "A."), of_sdk("1", "B.")], "output", "B.", id="a call after contexts of no call"),
+    ],
+)
+def test_the_contexts_of_several_tool_calls_are_collected(events: list[dict[str, Any]], path: str, texts: str) -> None:
+    response = f"{TEXT_OF_AI_SDK} contexts={path}[].text source_ids={path}[].id"
+    answer = ask(streamed([sse(*events, {"type": "text-delta", "delta": "30 days"})]), response=response)
+    assert " ".join(answer.contexts) == texts
+    assert answer.source_ids == tuple(f"{each}md" for each in texts.split())
+
+
+def test_a_context_that_lacks_its_text_in_an_earlier_tool_call_is_an_error() -> None:
+    lacking = {"type": "tool-output-available", "toolCallId": "1", "output": [{"text": "A."}, {"id": "b"}]}
+    events = [lacking, of_sdk("2", "C."), {"type": "text-delta", "delta": "30 days"}]
+    error = fail(streamed([sse(*events)]), response=f"{TEXT_OF_AI_SDK} contexts=output[].text")
+    assert 'event 1 of the stream: contexts=output[].text finds nothing: output[1] has no "text"' in str(error)
+
+
 def test_a_source_part_that_is_no_array_is_named() -> None:
     events = [*sources_of_ai_sdk("a", "b"), {"type": "text-delta", "delta": "30 days"}]
     error = fail(streamed([sse(*events)]), response=f"{TEXT_OF_AI_SDK} contexts=title")
