@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timezone
 from functools import partial
@@ -18,6 +19,7 @@ from pytest_ragcheck.metrics.cost import summed, system_cost, with_judge
 from pytest_ragcheck.metrics.metric import RunMetric, measure
 from pytest_ragcheck.rag.ask import ask, endpoint_name
 from pytest_ragcheck.rag.client import is_whole
+from pytest_ragcheck.redaction import is_redacted
 from pytest_ragcheck.scores.catalogue import ABSTAINED, JUDGED, METRICS, OVERALL, group_of
 from pytest_ragcheck.scores.score import Score, weighted
 from pytest_ragcheck.verdict.failure_text import reason_for
@@ -132,8 +134,7 @@ async def _checked_once(prepared: PreparedQuestion, dialogue: Dialogue | None, l
         reason = clean.text(str(error))
         return replace(record, error_kind=error.kind, reason=reason, top_k=None if no_request else top_k)
     prepared = _with_clients_secrets(prepared)
-    # The judge gets redacted texts, since they leave this machine; local metrics use the original ones.
-    answer = answer_without_secrets(given, prepared.settings.redactor)
+    answer = answer_without_secrets(given, prepared.settings.redactor.text)
     if dialogue is not None:
         dialogue.add(question, given, answer)
     record = replace(
@@ -165,20 +166,24 @@ async def _decided(
     measured = partial(
         _measured, asked, given, [metric for metric in metrics if metric.local], limiters.measuring, clean
     )
-    judged = expected_without_secrets(question, clean)
+    # Texts that leave this machine are redacted; a judge and metrics on this machine use the original ones.
+    # The earlier turns of a question are redacted already.
+    judged, sent, hidden = _sent(question, given, answer, settings)
+    is_local = record.judge is not None and record.judge.is_local and not question.history
+    read = (question, given) if is_local else (judged, sent)
     try:
         # The judge comes first, since its reply takes longest.
-        judgement = await limiters.timing.run(
-            partial(_judged, judged, answer, judge, settings.judge.repeats, limiters.judging)
-        )
+        judgement = await limiters.timing.run(partial(_judged, *read, judge, settings.judge.repeats, limiters.judging))
         others = [metric for metric in metrics if not metric.local]
-        modelled = await limiters.timing.run(partial(_measured, judged, answer, others, limiters.measuring, clean))
+        modelled = await limiters.timing.run(partial(_measured, judged, sent, others, limiters.measuring, hidden))
     except MeasurementError as error:
         failed = replace(record, scores=await measured(), error_kind=error.kind, reason=clean.text(str(error)))
         return _unjudged(failed, given, prepared)
+    judgement = judgement_without_secrets(judgement, hidden)
     scores = await measured() | _judged_scores(question, judgement, settings) | modelled
-    material = "" if judge is None else material_digest(judged, answer)
-    if (row := prepared.row) is not None and (row.judge, row.material) == (record.judge, material):
+    row = prepared.row
+    material = "" if judge is None else row.material if row and row.is_redacted else material_digest(judged, sent)
+    if row is not None and (row.judge, row.material) == (record.judge, material):
         # The judgement belongs to one answer, and the scores to all.
         scores |= {metric: row.scores[metric] for metric in row.repeated.keys() & scores.keys() & {*JUDGED}}
     overall = weighted(scores, settings.run.weights)
@@ -187,7 +192,6 @@ async def _decided(
     scores |= _of_other_metrics(question, metrics, settings)
     # In the order of the catalogue, followed by users' own metrics.
     scores = {metric: scores[metric] for metric in (*filter(scores.__contains__, METRICS), *scores)}
-    redacted = judgement_without_secrets(judgement, clean)
     return _with_verdict(
         record,
         scores,
@@ -195,11 +199,34 @@ async def _decided(
         judgement,
         prepared,
         overall_lacks=overall.lacks if overall is not None else (),
-        unsupported_claims=redacted.unsupported_claims,
+        unsupported_claims=judgement.unsupported_claims,
         verdict_cached=judgement.cached,
-        judgement=None if judge is None else redacted,
+        judgement=None if judge is None else judgement,
         material=material,
     )
+
+
+def _sent(
+    question: Question, given: RagAnswer, answer: RagAnswer, settings: Settings
+) -> tuple[Question, RagAnswer, Redactor]:
+    # Return the texts that may leave this machine, and a redactor of all secrets in them.
+    # Different secrets differ in these texts, so that a wrong secret is not taken for the expected one.
+    clean = settings.redactor
+    judged = expected_without_secrets(question, clean.text)
+    if not is_redacted(answer.text, *answer.contexts, *judged.acceptable_answers):
+        return judged, answer, clean
+
+    def numbered(clean: Redactor, secrets: dict[str, str]) -> tuple[Question, RagAnswer]:
+        mark = partial(clean.numbered, secrets=secrets)
+        return expected_without_secrets(question, mark), answer_without_secrets(given, mark)
+
+    found: dict[str, str] = {}
+    numbered(clean, found)
+    secrets, words = (*settings.secrets, *found), " ".join(found)
+    # The offline judge names single words and numbers.
+    named = (*re.findall(r"\d+", words), *re.findall(r"[^\W_]*\d[^\W_]*", words))
+    hidden = settings.replace(secrets=(*secrets, *named)).redactor
+    return *numbered(settings.replace(secrets=secrets).redactor, {}), hidden
 
 
 def _of_other_metrics(question: Question, metrics: Iterable[RunMetric], settings: Settings) -> dict[str, Score]:

@@ -318,6 +318,47 @@ def test_a_secret_that_is_a_word_of_the_expected_answer_does_not_change_the_verd
         assert checked(question, wrong, OfflineJudge(), settings).verdict is Verdict.FAIL
 
 
+KEYS = {"right": "sk_test_4eC39HqLyjWDarjtT1zdp7dc", "wrong": "sk_test_9fD40IrMzkXEbsluU2aeq8ed"}
+OF_KEY = a_question(expected_answer=f"Use the key {KEYS['right']}.")
+
+
+def naming(key: str) -> RagAnswer:
+    return RagAnswer(text=f"Use the key {KEYS[key]}.", contexts=(f"The key is {KEYS['right']}",))
+
+
+def test_a_judge_on_this_machine_tells_a_wrong_secret_from_the_expected_one() -> None:
+    assert checked(OF_KEY, naming("right"), OfflineJudge()).verdict is Verdict.PASS
+    record = checked(OF_KEY, naming("wrong"), OfflineJudge())
+    assert set(record.shortfalls) == {"answer_correctness", "groundedness"}
+    shown = f"{record.reason} {record.answer} {record.judgement} {record.unsupported_claims}"
+    assert REDACTED in record.reason
+    assert [key[8:] for key in KEYS.values() if key[8:] in shown] == []
+
+
+def test_the_offline_judge_names_no_number_of_a_secret() -> None:
+    answer = RagAnswer(text="The password: hunter9999.", contexts=("The password: lumio2024",))
+    record = checked(a_question(expected_answer="The password: lumio2024"), answer, OfflineJudge())
+    assert record.verdict is Verdict.FAIL
+    assert "9999" not in record.to_json()
+    assert "9999" not in record.text()
+
+
+def test_texts_for_a_judge_elsewhere_differ_if_their_secrets_do() -> None:
+    judge = Judges(GOOD)
+    materials = {key: checked(OF_KEY, naming(key), judge).material for key in KEYS}
+    assert [answer.text for answer in judge.judged] == ["Use the key [redacted].", "Use the key [redacted 2]."]
+    assert {answer.contexts for answer in judge.judged} == {("The key is [redacted]",)}
+    assert materials["right"] != materials["wrong"]
+
+
+def test_a_secret_without_its_name_is_redacted_for_a_judge_elsewhere_too() -> None:
+    judge = Judges(GOOD)
+    answer = RagAnswer(text="It is lumio2024, I think.", contexts=("The password: lumio2024.",))
+    checked(a_question(expected_answer="The password: hunter9999"), answer, judge)
+    assert judge.judged[0].text == "It is [redacted 2], I think."
+    assert judge.judged[0].contexts == ("The password: [redacted 2].",)
+
+
 def test_what_needs_no_judge_is_measured_on_what_was_really_said() -> None:
     question = a_question(expected_answer="Bearer d9b1a0c2e4f6a8b0", must_not_mention=("/d9b1/",))
     record = checked(question, RagAnswer(text="Bearer d9b1a0c2e4f6a8b0", contexts=("c",)))

@@ -249,6 +249,16 @@ def test_a_short_secret_is_redacted_as_a_word_only() -> None:
     assert clean.text("the latest test, tested") == f"the latest {REDACTED}, tested"
 
 
+def test_equal_secrets_and_no_others_get_equal_numbers() -> None:
+    clean, secrets = Redactor(["correct-horse"]), dict[str, str]()
+    assert clean.numbered("correct-horse, password: lumio2024.", secrets) == f"{REDACTED}, password: [redacted 2]"
+    assert clean.numbered("password: lumio2024 and token=x1y2z3a4b5", secrets) == (
+        "password: [redacted 2] and token=[redacted 3]"
+    )
+    assert clean.numbered("no secret", secrets) == "no secret"
+    assert list(secrets) == ["correct-horse", "lumio2024", "x1y2z3a4b5"]
+
+
 def test_half_a_secret_or_more_before_the_end_of_an_excerpt_is_redacted() -> None:
     clean = Redactor(["correct-horse", "test-key"])
     assert clean.text("a correct-hors…, correct-h… and test-ke…") == f"a {REDACTED}…, {REDACTED}… and {REDACTED}…"

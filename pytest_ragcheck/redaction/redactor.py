@@ -116,6 +116,22 @@ class Redactor:
                 self._remembered[text] = known
         return known
 
+    def numbered(self, text: str, secrets: dict[str, str]) -> str:
+        """
+        The text with equal placeholders for equal secrets only: `[redacted]`, `[redacted 2]`.
+
+        *secrets* has the placeholders by secret, and receives those of new ones.
+        """
+        kept, *pieces = self.text(text).split(REDACTED)
+        text, at = sound(text), len(kept)
+        for left, piece in enumerate(pieces, 1 - len(pieces)):
+            end = text.find(piece, at + 1) if left else len(text) - len(piece)
+            # A pattern may take the end of the sentence for a part of the secret.
+            secret = text[at:end].strip(string.punctuation)
+            kept += secrets.setdefault(secret, f"[redacted {len(secrets) + 1}]" if secrets else REDACTED) + piece
+            at = end + len(piece)
+        return kept
+
     def _redacted(self, text: str) -> str:
         if self._secrets:
             text = self._without_known(text)

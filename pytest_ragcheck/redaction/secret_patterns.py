@@ -11,6 +11,12 @@ from urllib.parse import unquote, unquote_plus, urlsplit
 
 REDACTED = "[redacted]"
 
+
+def is_redacted(*texts: str | None) -> bool:
+    """True if a text has the placeholder of a secret."""
+    return any(REDACTED in text for text in texts if text)
+
+
 _SECRET_PARAMETER = re.compile(
     r"(?:key|token|secret|signature|sig|passw(?:or)?d|pwd|auth|authorization|credentials?|session|sessionid|^code)$",
     re.IGNORECASE,

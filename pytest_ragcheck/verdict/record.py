@@ -16,7 +16,7 @@ from pytest_ragcheck.metrics.cost import Cost
 from pytest_ragcheck.questions.question import Question
 from pytest_ragcheck.questions.wire import question_from_wire, question_to_wire
 from pytest_ragcheck.rag.answer import RagAnswer
-from pytest_ragcheck.redaction import Redactor
+from pytest_ragcheck.redaction import Redactor, is_redacted
 from pytest_ragcheck.scores.catalogue import PROHIBITIONS
 from pytest_ragcheck.scores.score import Score
 from pytest_ragcheck.verdict.failure_text import Shown, failure_text
@@ -122,6 +122,11 @@ class Record(Shown):
     def __repr__(self) -> str:
         # pytest shows the repr next to the failure text, which has the details.
         return f"<Record {self.question.dataset_name}::{self.question.id} {self.verdict.value}>"
+
+    @property
+    def is_redacted(self) -> bool:
+        """True if a text of the reply lacks a secret, so that the reply cannot be measured again."""
+        return is_redacted(self.answer, *self.contexts, *(self.source_ids or ()))
 
     @property
     def leaks(self) -> bool:
@@ -261,19 +266,19 @@ def _plain(value: Any) -> Any:
     return dict(value) if isinstance(value, Mapping) else str(value)
 
 
-def answer_without_secrets(answer: RagAnswer, clean: Redactor) -> RagAnswer:
+def answer_without_secrets(answer: RagAnswer, clean: Callable[[str], str]) -> RagAnswer:
     return replace(
         answer,
-        text=clean.text(answer.text),
-        contexts=tuple(map(clean.text, answer.contexts)),
-        source_ids=answer.source_ids and tuple(map(clean.text, answer.source_ids)),
-        server_source_ids=answer.server_source_ids and tuple(map(clean.text, answer.server_source_ids)),
+        text=clean(answer.text),
+        contexts=tuple(map(clean, answer.contexts)),
+        source_ids=answer.source_ids and tuple(map(clean, answer.source_ids)),
+        server_source_ids=answer.server_source_ids and tuple(map(clean, answer.server_source_ids)),
     )
 
 
-def expected_without_secrets(question: Question, clean: Redactor) -> Question:
-    """The question with its expected answers redacted, as the judge gets them beside a redacted answer."""
-    expected = tuple(map(clean.text, question.acceptable_answers))
+def expected_without_secrets(question: Question, clean: Callable[[str], str]) -> Question:
+    """The question with its expected answers redacted, as a judge on another machine gets them."""
+    expected = tuple(map(clean, question.acceptable_answers))
     if expected == question.acceptable_answers:
         return question
     first = None if question.expected_answer is None else expected[0]
