@@ -251,7 +251,7 @@ class Prefetcher:
         most = max(room, _CLAIMED_AT_ONCE) if self._store.shared else room
         self._fill(most)
         keys = list(islice(self._waiting, most))
-        claimed = await self._store.claim(keys, room)
+        claimed = await self._store.claim_ahead(keys, room)
         seen = keys[: keys.index(claimed[-1]) + 1] if len(claimed) == room else keys
         units = {key: self._waiting.pop(key, None) for key in seen}
         for key in claimed:

@@ -215,6 +215,29 @@ def test_a_worker_that_is_killed_loses_no_question(project: Project) -> None:
     assert ended.summary["complete"] is True
 
 
+def test_a_question_that_kills_its_worker_is_prefetched_once(project: Project) -> None:
+    questions(project, 80)
+    project.write(
+        "conftest.py",
+        "import os, signal\n\nimport pytest\n\nfrom pytest_ragcheck import Judgement\n\n"
+        "@pytest.fixture(scope='session')\n"
+        "def rag_judge():\n"
+        "    async def judge(question, answer):\n"
+        "        if question.id == 'q60':\n"
+        "            open('died.txt', 'a').write('.')\n"
+        "            os.kill(os.getpid(), signal.SIGKILL)\n"
+        "        return Judgement(answer_correctness=1.0, groundedness=1.0)\n\n"
+        "    return judge\n",
+    )
+    ended = run(project, Counting(), "-n2")
+    # Once before its item, together with another item, and once for its item; a locked store may lose a mark.
+    assert len((project.folder / "died.txt").read_text(encoding="utf-8")) <= 3
+    assert "q60" in ended.errors_by_id
+    assert ended.counts["error"] <= 3
+    assert ended.counts["pass"] == 80 - ended.counts["error"]
+    assert ended.summary["complete"] is True
+
+
 @pytest.mark.parametrize(
     ("sent", "options", "status"),
     [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from functools import partial
 from pathlib import Path
@@ -38,11 +38,12 @@ _UNTAKEN = "create index if not exists untaken on questions (key) where taken = 
 _FINISHED = "select key from questions where verdict != 'ERROR'"
 _EARLIER = "select key from questions where taken = 0 and resumed = 1"
 _WRITE = "insert or replace into questions (key, record, verdict, taken) values (?, ?, ?, ?)"
+_BEGIN = "insert or ignore into questions (key, taken) select value, 2 from json_each(?)"
 _KEEP_LEAK = (
     "insert into questions (key, record, verdict, taken) values (?, ?, ?, 2) "
     "on conflict (key) do update set record = excluded.record, verdict = excluded.verdict"
 )
-"""Only a resumed run sees a question with `taken = 2`."""
+"""`taken = 2` is a question that was begun and has no record; a resumed run sees its leak."""
 
 _BUSY_SECONDS = 30.0
 
@@ -190,6 +191,11 @@ class RecordFile:
 
     async def add(self, key: Hashable, record: Record, *, taken: bool) -> bool:
         return bool(await self.write(_WRITE, key, self._document(record), record.verdict.value, int(taken)))
+
+    def begin(self, keys: Sequence[Hashable]) -> None:
+        """Mark the questions as begun, unless the file is locked: none of them waits for the mark."""
+        with suppress(sqlite3.Error):
+            self._database.execute(_BEGIN, [json.dumps(keys)])
 
     async def keep_leak(self, key: Hashable, record: Record) -> None:
         """Write the leak of an unfinished question, for a run that resumes this one."""

@@ -11,7 +11,7 @@ from pytest_ragcheck.verdict.record import Record
 if TYPE_CHECKING:
     from pytest_ragcheck.engine.store.record_file import RecordFile
 
-_KNOWN = "select key from questions where taken < 2 and key in (select value from json_each(?))"
+_KNOWN = "select key from questions where taken < ? and key in (select value from json_each(?))"
 _DISCARD = "insert into questions (key, taken) values (?, 1) on conflict (key) do update set taken = 1"
 
 
@@ -39,6 +39,8 @@ class MemoryStore:
         free = [key for key in keys if key not in self._claimed and not await self.has(key)]
         self._claimed.update(free[:most])
         return free[:most]
+
+    claim_ahead = claim
 
     async def finish(self, key: Hashable, record: Record) -> None:
         """Keep the record of a question that this process has claimed, and release the question."""
@@ -139,23 +141,29 @@ class SharedStore:
     def claims_ahead(self) -> bool:
         return self.file.works
 
-    async def claim(self, keys: Sequence[Hashable], most: int) -> list[Hashable]:
+    async def claim(self, keys: Sequence[Hashable], most: int, *, below: int = 2) -> list[Hashable]:
         claimed: list[Hashable] = []
         try:
-            for key in await self._unknown(keys):
+            for key in await self._unknown(keys, below):
                 if len(claimed) == most:
                     break
                 if not self._lock(key):
                     continue
                 claimed.append(key)
                 # Another process may have stored the record and freed the lock since the first look.
-                if not await self._unknown([key]):
+                if not await self._unknown([key], below):
                     self.release(claimed.pop())
+            if claimed:
+                self.file.begin(claimed)
         except BaseException:
             for key in claimed:
                 self.release(key)
             raise
         return claimed
+
+    async def claim_ahead(self, keys: Sequence[Hashable], most: int) -> list[Hashable]:
+        """Claim no question that a process began before, because it may have crashed that process."""
+        return await self.claim(keys, most, below=3)
 
     async def finish(self, key: Hashable, record: Record) -> None:
         if not await self.file.add(key, record, taken=False):
@@ -201,10 +209,10 @@ class SharedStore:
         rows = await self.file.read("select count(*) from questions where taken = 0 and resumed = 0")
         return await self._memory.untaken() + (int(rows[0][0]) if rows else 0)
 
-    async def _unknown(self, keys: Sequence[Hashable]) -> list[Hashable]:
+    async def _unknown(self, keys: Sequence[Hashable], below: int = 2) -> list[Hashable]:
         # A file that failed may hold records that cannot be read.
         query = _KNOWN if self.file.works else f"{_KNOWN} and taken = 1"
-        known = {key for (key,) in await self.file.read(query, json.dumps(keys))}
+        known = {key for (key,) in await self.file.read(query, below, json.dumps(keys))}
         return [key for key in keys if key not in known and not await self._memory.has(key)]
 
     def _lock(self, key: Hashable) -> bool:

@@ -151,6 +151,19 @@ def test_the_claims_of_a_killed_process_are_free_at_once_and_its_records_stay(
     assert run(disk.take("k1")) == a_record("k1")
 
 
+def test_a_question_that_a_process_began_and_did_not_finish_is_not_claimed_ahead_again(
+    disk: SharedStore, tmp_path: Path
+) -> None:
+    with OtherProcess(tmp_path) as other:
+        assert other("claim", "k0", "k1") == "k0 k1"
+        other.kill()
+    assert run(disk.claim_ahead(["k0", "k1", "k2"], 3)) == ["k2"]
+    assert run(disk.claim(["k0"], 1)) == ["k0"]
+    run(disk.finish("k0", a_record("k0")))
+    assert (run(disk.untaken()), run(disk.has("k1"))) == (1, False)
+    assert run(disk.take("k0")) == a_record("k0")
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
 def test_a_fork_of_a_process_neither_keeps_nor_frees_its_claims(disk: SharedStore, tmp_path: Path) -> None:
     assert run(disk.claim(["k0"], 1)) == ["k0"]
