@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import re
 import threading
 from collections.abc import Callable
@@ -20,7 +21,17 @@ from pytest_ragcheck.judging.prompts.judge_prompt import load_prompt
 from pytest_ragcheck.questions.question import Question
 from pytest_ragcheck.rag.answer import RagAnswer
 from tests.servers.fake_endpoint import FakeEndpoint, reply
-from tests.servers.openai_server import OpenAIServer, Reply, Script, completion, error, json_reply, says, verdict
+from tests.servers.openai_server import (
+    OpenAIServer,
+    Reply,
+    Request,
+    Script,
+    completion,
+    error,
+    json_reply,
+    says,
+    verdict,
+)
 
 PAGES = [
     Path(__file__).parents[2] / "docs" / "reference" / "errors" / name for name in ("judge.md", "judge-replies.md")
@@ -93,6 +104,11 @@ def prompt_folder():
     load_prompt("prompts")
 
 
+def cut(request: Request) -> Reply:
+    completed = json.loads(verdict()(request).body)
+    return json_reply({**completed, "usage": {"prompt_tokens": 2050, "completion_tokens": 60}})
+
+
 CASES = {
     "401": replied(error(401)),
     "403": replied(error(403)),
@@ -116,6 +132,7 @@ CASES = {
     "a body compressed in another way": replied(Reply(body=b"\x8b\x02", headers={"content-encoding": "br"})),
     "a body that is too large": replied(Reply(body=b" " * 20_000_001)),
     "a refusal": replied(completion(None, refusal="No.")),
+    "a prompt that was cut": replied(cut, answer="A word " * 2000),
     "a score out of range": replied(verdict(groundedness=1.3)),
     "a missing score": replied(verdict(groundedness=...)),
     "prose": replied(says("It is fine.")),

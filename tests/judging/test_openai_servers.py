@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from contextlib import aclosing
 from typing import Any
 
 import pytest
@@ -147,6 +148,60 @@ def test_an_error_is_explained_by_its_status_wherever_it_is(reply, status, first
     raised = failure_of(reply)
     assert isinstance(raised, JudgeUnavailable)
     assert (raised.status, str(raised).split("\n")[0]) == (status, first_line)
+
+
+LONG = RagAnswer(text="So.", contexts=("The laundry room is open on weekdays. " * 600,))
+"""4,200 words. The instructions have 630."""
+
+
+def judged_with(usage: dict[str, Any], answer: RagAnswer) -> JudgeError | None:
+    async def run(url: str) -> None:
+        async with aclosing(OpenAIJudge(model="m", api_key="k", base_url=url)) as judge:
+            await judge.judge(QUESTION, answer)
+
+    with OpenAIServer(lambda request: json_reply({**json.loads(verdict()(request).body), "usage": usage})) as server:
+        try:
+            asyncio.run(run(server.url))
+        except JudgeError as error:
+            assert len(server.requests) == 1
+            return error
+    return None
+
+
+@pytest.mark.parametrize(
+    "usage",
+    [
+        {"prompt_tokens": 2050},  # Ollama keeps half of 4,096 tokens
+        {"prompt_tokens": 2050, "prompt_tokens_details": {"cached_tokens": 30}},
+        {"prompt_tokens": 4096},  # older ones fill the context
+        {"prompt_tokens": 4199},
+    ],
+)
+def test_a_prompt_that_the_server_cut_is_an_error(usage):
+    error = judged_with(usage, LONG)
+    assert isinstance(error, JudgeReplyError)
+    assert f" cut the prompt: it counted {usage['prompt_tokens']:,} tokens in 4,8" in str(error)
+
+
+@pytest.mark.parametrize(
+    "usage",
+    [
+        {},
+        {"prompt_tokens": 0},
+        {"prompt_tokens": 5600},
+        {"prompt_tokens": 4300},  # without the 940 tokens before the material, which the server has cached
+        {"prompt_tokens": 25},  # all but the last tokens are cached
+        {"prompt_tokens": 1500, "prompt_tokens_details": {"cached_tokens": 4100}},
+        {"prompt_tokens": 1500, "cache_read_input_tokens": 2100, "cache_creation_input_tokens": 2000},
+    ],
+)
+def test_a_server_that_counts_cached_tokens_elsewhere_or_nothing_did_not_cut_the_prompt(usage):
+    assert judged_with(usage, LONG) is None
+
+
+@pytest.mark.parametrize("text", [" " * 9000, "=" * 9000, "退款" * 3000, "1234567890" * 900])
+def test_a_text_of_few_tokens_is_not_taken_for_a_cut_prompt(text):
+    assert judged_with({"prompt_tokens": 1060}, RagAnswer(text="So.", contexts=(text,))) is None
 
 
 def test_geminis_list_of_errors_is_read_with_its_delay():

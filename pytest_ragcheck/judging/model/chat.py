@@ -20,6 +20,7 @@ from pytest_ragcheck.judging.model.completion import (
     note_use,
     reply_text,
     reported_use,
+    tokens_of_cut,
 )
 from pytest_ragcheck.judging.prompts.judge_prompt import REPAIR
 
@@ -235,6 +236,9 @@ class Chat:
             return {"choices": [{"message": {"content": member(refused.error, "failed_generation")}}]}
         note_use(reported_use(reply, model=self.server.model, url=self.server.shown_url))
         check_for_error(reply)
+        prompt = messages[0]["content"]
+        if tokens := tokens_of_cut(prompt, reply):
+            raise self.server.failures.of_cut_prompt(tokens, len(prompt.split()))
         return reply
 
 

@@ -21,6 +21,12 @@ _PER_DAY = re.compile("(?is)(?!.*per.?min).*per.?day")
 _LINE_END = re.compile(r"\r\n?|\n")
 _REASONING = ("reasoning_content", "reasoning")
 
+_CACHED_ELSEWHERE = ("cache_read_input_tokens", "cache_creation_input_tokens")
+"""Anthropic's names for what its `input_tokens` lack."""
+
+_CONTEXT_UNIT = 1024
+"""Usual context lengths are its multiples, and so are the tokens in a context that a prompt has filled."""
+
 
 @frozen
 class ReplyText:
@@ -277,6 +283,24 @@ def reported_use(reply: Any, *, model: str, url: str | None) -> TokenUse:
         cached_tokens=cached if (cached or 0) <= (read or 0) else None,
         output_tokens=_count(usage, "completion_tokens", "output_tokens"),
     )
+
+
+def tokens_of_cut(prompt: str, reply: Any) -> int | None:
+    """
+    The number of prompt tokens that the reply reports, if the server cannot have read the whole prompt; else None.
+
+    No tokenizer joins words, so a text has at least as many tokens as words.
+    """
+    usage = member(reply, "usage")
+    tokens = _count(usage, "prompt_tokens", "input_tokens") or 0
+    # Some servers count no cached tokens: usually those before the material, and all but a few of a repeated prompt.
+    certain = prompt if tokens % _CONTEXT_UNIT == 0 else prompt.partition("\n=== BEGIN ")[2]
+    return tokens if _CONTEXT_UNIT <= tokens < len(certain.split()) - _cached(usage) else None
+
+
+def _cached(usage: Any) -> int:
+    inside = _count(member(usage, "prompt_tokens_details"), "cached_tokens") or 0
+    return inside + sum(_count(usage, name) or 0 for name in _CACHED_ELSEWHERE)
 
 
 def _count(usage: Any, *names: str) -> int | None:

@@ -122,6 +122,12 @@ class ServerFailures:
             )
         return JudgeReplyError(f"{text}\nThe reason: {reason}" if reason else text, reply=reason, declined=True)
 
+    def of_cut_prompt(self, tokens: int, words: int) -> JudgeReplyError:
+        return JudgeReplyError(
+            f"{self._server} cut the prompt: it counted {tokens:,} tokens in {words:,} words. "
+            "Raise the server's context length (Ollama: OLLAMA_CONTEXT_LENGTH), or lower rag_top_k."
+        )
+
     def of_reply(self, problem: str, reply: str, *, advice: str) -> JudgeReplyError:
         """Neither the first reply nor the repaired one could be read."""
         shown = self._excerpt(reply) or "(nothing)"
