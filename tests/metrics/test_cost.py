@@ -70,6 +70,27 @@ def test_a_server_that_does_not_say_what_was_used_leaves_it_unknown(usage: Any, 
     assert reported_use("html", model="m", url=None).input_tokens is None
 
 
+@pytest.mark.parametrize(
+    ("further", "written"),
+    [
+        ({}, 100),
+        ({"total_tokens": 1100}, 100),
+        ({"total_tokens": 1100, "completion_tokens_details": {"reasoning_tokens": 60}}, 100),  # OpenAI
+        ({"total_tokens": 1700}, 700),  # Gemini
+        ({"total_tokens": 1700, "completion_tokens_details": {"reasoning_tokens": 600}}, 700),  # xAI
+        ({"total_tokens": 1700, "completion_tokens": None}, 700),
+        # Tokens from a cache are input.
+        ({"total_tokens": 1700, "cache_read_input_tokens": 400, "cache_creation_input_tokens": 200}, 100),
+        ({"total_tokens": 0}, 100),
+        ({"total_tokens": "1700"}, 100),
+    ],
+)
+def test_reasoning_that_only_the_total_counts_is_output(further: dict[str, Any], written: int) -> None:
+    usage = {"prompt_tokens": 1000, "completion_tokens": 100, **further}
+    use = reported_use({"usage": usage}, model="m", url=None)
+    assert (use.input_tokens, use.output_tokens) == (1000, written)
+
+
 @pytest.mark.parametrize(("reported", "cached"), [(6, 6), (0, 0), (8, None), (-1, None), ("6", None)])
 def test_cached_tokens_are_a_part_of_the_input(reported: Any, cached: int | None) -> None:
     usage = {"prompt_tokens": 7, "completion_tokens": 1, "prompt_tokens_details": {"cached_tokens": reported}}

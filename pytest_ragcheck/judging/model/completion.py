@@ -275,13 +275,18 @@ def reported_use(reply: Any, *, model: str, url: str | None) -> TokenUse:
     """The tokens that an OpenAI-compatible reply reports; invalid numbers count as not reported."""
     usage = member(reply, "usage")
     read = _count(usage, "prompt_tokens", "input_tokens")
+    written = _count(usage, "completion_tokens", "output_tokens")
+    # Gemini and xAI count reasoning in the total only.
+    further = (_count(usage, "total_tokens") or 0) - (read or 0) - (written or 0)
+    if read and further > 0 and further != _cached(usage):
+        written = (written or 0) + further
     cached = _count(member(usage, "prompt_tokens_details"), "cached_tokens")
     return TokenUse(
         model=model,
         url=url,
         input_tokens=read,
         cached_tokens=cached if (cached or 0) <= (read or 0) else None,
-        output_tokens=_count(usage, "completion_tokens", "output_tokens"),
+        output_tokens=written,
     )
 
 
