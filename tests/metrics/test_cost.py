@@ -60,6 +60,8 @@ def test_a_system_says_in_its_reply_what_it_used(extra: dict[str, Any], cost: Co
         ({"input_tokens": 7, "output_tokens": 0}, (7, 0)),
         ({"prompt_tokens": None, "completion_tokens": -1}, (None, None)),
         ({"prompt_tokens": True, "completion_tokens": "3"}, (None, None)),
+        ({"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0}, (None, None)),
+        ({"prompt_tokens": 0, "completion_tokens": 9}, (None, 9)),
         (None, (None, None)),
     ],
 )

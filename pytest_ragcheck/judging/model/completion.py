@@ -274,7 +274,8 @@ def note_use(use: TokenUse) -> None:
 def reported_use(reply: Any, *, model: str, url: str | None) -> TokenUse:
     """The tokens that an OpenAI-compatible reply reports; invalid numbers count as not reported."""
     usage = member(reply, "usage")
-    read = _count(usage, "prompt_tokens", "input_tokens")
+    # Servers that do not count tokens send 0, which no prompt has.
+    read = _count(usage, "prompt_tokens", "input_tokens") or None
     written = _count(usage, "completion_tokens", "output_tokens")
     # Gemini and xAI count reasoning in the total only.
     further = (_count(usage, "total_tokens") or 0) - (read or 0) - (written or 0)
@@ -286,7 +287,7 @@ def reported_use(reply: Any, *, model: str, url: str | None) -> TokenUse:
         url=url,
         input_tokens=read,
         cached_tokens=cached if (cached or 0) <= (read or 0) else None,
-        output_tokens=written,
+        output_tokens=written if read else written or None,
     )
 
 
