@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -37,11 +38,18 @@ class Form:
 
     read: Callable[[Material, Export], None]
 
+    keys: Sequence[str] = ()
+    """The keys that `--column` may give to a name in the file."""
+
+    names: Callable[[Material], Collection[str]] = attrgetter("keys")
+
 
 @dataclass(slots=True)
 class Export:
     path: Path
     form_name: str
+    named: dict[str, str] = field(default_factory=dict)
+    """The names that the options `--column` give, by key."""
     questions: list[Question] = field(default_factory=list)
     left: Counter[str] = field(default_factory=Counter)
     _ids: set[str] = field(default_factory=set)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 from pytest_ragcheck.questions.exports.export import (
@@ -27,7 +28,7 @@ from pytest_ragcheck.questions.exports.material import Material, lists_in, value
 ASKED = NAMES["questions"]
 """Names of the text to ask, in the order of preference."""
 
-_FLAT = re.compile(r"(input|output|expectation)s?[._](.+)", re.DOTALL)
+_FLAT = re.compile(r"\A(input|output|expectation)s?[._](.+)", re.DOTALL)
 _EXPECTED = ("expected_response", "expected_retrieved_context")
 _SPAN_INPUT = "attributes.input.value"
 
@@ -80,7 +81,7 @@ def _read_mlflow(material: Material, export: Export) -> None:
             value_of(row.get(asked)),
             value_of(every.get("expected_response")) or " ".join(texts_among(items_of(every.get("expected_facts")))),
             given_id=row.get("request_id"),
-            gold=passages(export, every.get("expected_retrieved_context")),
+            gold=every.get("expected_retrieved_context"),
             metadata=further(every, "request_id", asked, "expectations", *_EXPECTED),
         )
         export.leave_unasserted(every, "guidelines")
@@ -165,15 +166,19 @@ def _add(
     *,
     metadata: dict[str, Any],
     sole_answer: bool = True,
-    **fields: Any,
+    given_id: Any = None,
+    gold: Any = None,
 ) -> None:
     # Add the question in *inputs* with the answer in *outputs*; other values of both go to *metadata*.
-    messages = inputs.get("messages", inputs.get("input")) if isinstance(inputs, Mapping) else inputs
+    given = _column(export, "question", inputs, inputs, metadata)
+    messages = given.get("messages", given.get("input")) if isinstance(given, Mapping) else given
     asked = user_texts(messages)
     if asked is not None and messages and {"system", "developer"} & set(map(str, map(role_of, messages))):
         export.leave("system messages (the endpoint has its own)")
-    text = asked[-1] if asked else _named(inputs, ASKED, sole=True)
-    answer = _answer(outputs, sole=sole_answer)
+    text = asked[-1] if asked else _named(given, ASKED, sole=True)
+    answer = _column(export, "expected_answer", _answer(outputs, sole=sole_answer), outputs, inputs, metadata)
+    given_id = _column(export, "id", given_id, inputs, outputs, metadata)
+    gold = passages(export, _column(export, "gold_passages", gold, outputs, inputs, metadata))
     for name, part, carried in (("inputs", inputs, text), ("outputs", outputs, answer)):
         rest = part
         if isinstance(part, Mapping):
@@ -187,11 +192,33 @@ def _add(
         if not (name == "outputs" and outputs is inputs):
             keep(metadata, name, rest)
     if text_of(text) is None:
-        export.leave(f"rows whose inputs name no question (one of {', '.join(ASKED)}, or a single text)")
+        others = f"one of {', '.join(ASKED)}, or a single text; name another with --column question=NAME"
+        export.leave(f"rows whose inputs name no question ({others})")
         return
     if outputs and answer is None:
         export.leave("outputs that name no answer (kept in metadata)")
-    export.add(*(asked or [str(text)]), expected=answer, metadata=metadata, **fields)
+    export.add(*(asked or [str(text)]), given_id=given_id, expected=answer, gold=gold, metadata=metadata)
+
+
+def _column(export: Export, key: str, usual: Any, *places: Any) -> Any:
+    # Take the value under the name that `--column` gives to *key*, which may begin with `inputs.`; else the usual one.
+    if name := export.named.get(key):
+        for place in places:
+            for each in (name, _FLAT.sub(r"\2", name)):
+                if isinstance(place, dict) and value_of(place.get(each)) is not None:
+                    return _plain(value_of(place.pop(each)))
+    return usual
+
+
+def _names(value: Any, outer: str = "") -> Iterator[str]:
+    # The keys in rows and in their objects, alone and after that of the object.
+    value = value_of(value)
+    if isinstance(value, Mapping):
+        for key, each in value.items():
+            yield from (key, f"{outer}{key}", *_names(each, f"{key}."))
+    elif isinstance(value, (list, tuple)):
+        for each in value:
+            yield from _names(each, outer)
 
 
 def _plain(value: Any) -> Any:
@@ -218,15 +245,17 @@ def _named(value: Any, names: Sequence[str], *, sole: bool) -> Any:
     return texts[0] if sole and len(texts) == 1 else None
 
 
+_KEYS = ("question", "expected_answer", "id", "gold_passages")
+_form = partial(Form, keys=_KEYS, names=lambda material: {*_names(material.rows)})
 FORMS = (
-    Form(name="MLflow evaluation dataset", recognises=_is_mlflow, read=_read_mlflow),
-    Form(name="LangSmith dataset", recognises=_is_langsmith, read=_read_langsmith),
-    Form(name="Langfuse and Braintrust dataset items", recognises=_is_langfuse, read=_read_langfuse),
-    Form(name="OpenAI evals samples", recognises=_is_openai_evals, read=_read_openai_evals),
+    _form(name="MLflow evaluation dataset", recognises=_is_mlflow, read=_read_mlflow),
+    _form(name="LangSmith dataset", recognises=_is_langsmith, read=_read_langsmith),
+    _form(name="Langfuse and Braintrust dataset items", recognises=_is_langfuse, read=_read_langfuse),
+    _form(name="OpenAI evals samples", recognises=_is_openai_evals, read=_read_openai_evals),
     Form(
         name="Amazon Bedrock RAG evaluation",
         recognises=lambda material: material.have("conversationTurns"),
         read=_read_bedrock,
     ),
 )
-PHOENIX = Form(name="Phoenix examples and spans", recognises=_is_phoenix, read=_read_phoenix)
+PHOENIX = _form(name="Phoenix examples and spans", recognises=_is_phoenix, read=_read_phoenix)

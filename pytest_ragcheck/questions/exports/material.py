@@ -52,7 +52,7 @@ class Material:
     """The judgements of TREC that belong to the topics in this file."""
 
     columns: Mapping[str, str] = field(default_factory=dict)
-    """The keys of columns by the options `--column`, which make the file a table of one's own."""
+    """The keys of columns and variables by the options `--column`."""
 
     is_csv: bool = False
     """True if the values of `rows` are cells: texts, empty for nothing."""

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -245,9 +246,14 @@ def _add(export: Export, test: Mapping[str, Any], default: Mapping[str, Any], as
         written = variables = dict(zip(given, values, strict=True))
         for _ in range(5):  # levels of variables inside variables, as in promptfoo
             variables = _rendered(variables, written)
-        name = _name_of_question(variables, asked)
-        if name is None or str(variables[name]).startswith("file://"):
-            export.leave(f"tests whose question is in no variable ({', '.join(ASKED)}, or the only one of the prompt)")
+        named = export.named.get("question", "")
+        name = named if text_of(variables.get(named)) else None if named else _name_of_question(variables, asked)
+        if name is None:
+            others = f"{', '.join(ASKED)}, or the only one of the prompt; name another with --column question=NAME"
+            export.leave(f"tests whose question is in no variable ({named or others})")
+            continue
+        if str(variables[name]).startswith("file://"):
+            export.leave("tests whose question is in another file (file://)")
             continue
         if has_template(variables[name]):
             export.leave("templates in questions, which are asked as written")
@@ -257,9 +263,12 @@ def _add(export: Export, test: Mapping[str, Any], default: Mapping[str, Any], as
         kept = dict(metadata)
         keep(kept, "vars", further)
         keep(kept, "not_carried_over", assertions.left)
+        wanted = export.named.get("expected_answer", "")
+        answer = None if has_template(variables.get(wanted)) else text_of(variables.get(wanted))
+        export.leave(f"tests without a text in the variable {wanted}", bool(wanted and not answer))
         export.add(
             variables[name],
-            expected=assertions.expected,
+            expected=answer or assertions.expected,
             must_mention=assertions.must_mention,
             must_not_mention=assertions.must_not_mention,
             thresholds=assertions.thresholds,
@@ -293,4 +302,13 @@ def _list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
-FORMS = (Form(name="promptfoo tests", recognises=_is_promptfoo, read=_read),)
+FORMS = (
+    Form(
+        name="promptfoo tests",
+        recognises=_is_promptfoo,
+        read=_read,
+        keys=("question", "expected_answer"),
+        # The tests may be in other files; `_add` lists those that lack a variable.
+        names=attrgetter("columns"),
+    ),
+)

@@ -21,7 +21,7 @@ from pytest_ragcheck.questions.nodes.node import FLAGS
 
 _KEYS = (
     "question", "id", "expected_answer", "all_acceptable_answers", "answerable", "gold_passages", "must_mention",
-    "must_not_mention", "metadata",
+    "must_not_mention", "unanswerable", "metadata",
 )  # fmt: skip
 _AMBIGUOUS = re.compile(r"(may be the .*)\. Rename it to '(\w+)'")
 _BETWEEN_WORDS = re.compile(r"(?<=[a-z])(?=[A-Z])|[\s-]+|\.\d+$")
@@ -37,6 +37,9 @@ def _read_columns(
     lacking: str = "",
 ) -> None:
     """Read *columns* by keys; `before` has earlier turns, and *lacking* is the name of rows without turns."""
+    columns = {key: name for key, name in columns.items() if name not in material.columns} | export.named
+    if "question" not in columns:
+        raise _wrong_columns(material, ["no column has the texts to ask; add --column question=NAME"])
     # deepeval's `save_as` joins the contexts of CSV and JSON Lines.
     joined = mapping == "additional_metadata" and not isinstance(material.document, list)
     for row in material.rows:
@@ -79,6 +82,7 @@ def _form(name: str, have: Iterable[str], one_of: Iterable[str], **columns: Any)
         name=name,
         recognises=lambda each: each.have(*have) and each.have_one_of(*one_of),
         read=lambda *given: _read_columns(*given, **columns),
+        keys=_KEYS,
     )
 
 
@@ -115,22 +119,32 @@ def _read_own_table(material: Material, export: Export) -> None:
         for name, why, key in unclear
         if key not in columns
     ]
-    for key, name in columns.items():
-        near = get_close_matches(name, material.keys, 1)
-        if near != [name]:
-            hint = f"; did you mean {near[0]!r}?" if near else ""
-            mistakes.append(f"--column {key}={name}: there is no column {name!r}{hint}")
-        elif key not in (*_KEYS, "unanswerable"):
-            mistakes.append(f"--column {key}={name}: {key!r} is no key; choose one of {', '.join(_KEYS)}")
-    if mistakes or "question" not in columns:
-        mistakes = mistakes or ["no column has the texts to ask; add --column question=NAME"]
-        raise UsageError(f"{material.path}: {'; '.join(mistakes)} (found: {', '.join(sorted(material.keys))}).")
+    if mistakes:
+        raise _wrong_columns(material, mistakes)
     columns.pop("metadata", None)
     _read_columns(material, export, columns, unasserted=unread)
 
 
+def _check_columns(material: Material, form: Form) -> None:
+    mistakes, names = [], form.names(material)
+    for name, key in material.columns.items():
+        near = get_close_matches(name, names, 1)
+        if key not in form.keys:
+            to_do = f"choose one of {', '.join(form.keys)}" if form.keys else "leave the option out"
+            mistakes.append(f"--column {key}={name}: {key!r} is no key for {form.name}; {to_do}")
+        elif name not in names:
+            hint = f"; did you mean {near[0]!r}?" if near else ""
+            mistakes.append(f"--column {key}={name}: there is no column {name!r}{hint}")
+    if mistakes:
+        raise _wrong_columns(material, mistakes)
+
+
+def _wrong_columns(material: Material, mistakes: Iterable[str]) -> UsageError:
+    return UsageError(f"{material.path}: {'; '.join(mistakes)} (found: {', '.join(sorted(material.keys))}).")
+
+
 COLUMN_FORMS = [_form(**each) for each in json.loads(package_text("questions/exports/columns.json"))]
-OWN_TABLE = Form(name="tables of your own", recognises=_is_own_table, read=_read_own_table)
+OWN_TABLE = Form(name="tables of your own", recognises=_is_own_table, read=_read_own_table, keys=_KEYS)
 
 # The order matters where one form has the keys of another: Langfuse's CSV has those of deepeval too, and Confident AI's
 # goldens those of Langfuse.
@@ -148,7 +162,7 @@ def read_exports(paths: Sequence[Path], columns: Mapping[str, str] | None = None
     """
     Yield the questions of each path in a recognised form, and the material of each other path.
 
-    Judgements of TREC belong to the topics among the *paths*. *columns* has the keys of a table of the user's own.
+    Judgements of TREC belong to the topics among the *paths*. *columns* has the keys of columns and variables by name.
 
     Raises:
         DatasetError: A file cannot be read, or has unexpected content.
@@ -174,9 +188,11 @@ def _read(material: Material) -> Export | Material:
     lists = lists_in(material.document)
     for name, rows in {"": material.rows, **lists}.items():
         each = replace(material, document=list(rows), rows=rows) if name else material
-        for form in (OWN_TABLE,) if material.columns else FORMS:
+        for form in FORMS:
             if form.recognises(each):
-                export = Export(path=material.path, form_name=form.name)
+                _check_columns(each, form)
+                named = {key: name for name, key in each.columns.items() if key != "metadata"}
+                export = Export(path=material.path, form_name=form.name, named=named)
                 form.read(each, export)
                 for beside in lists.keys() - {name} if name else ():
                     export.leave(f"rows of the list {beside!r}", len(lists[beside]))

@@ -86,14 +86,6 @@ def test_options_name_the_other_columns(tmp_path: Path, capsys: pytest.CaptureFi
     assert question["metadata"] == {"question": "wer zahlt", "Quelle": "terms.md"}
 
 
-def test_an_option_makes_a_recognised_file_a_table_of_ones_own(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    text = json.dumps([{"query": WHO, "response": CUSTOMER}])  # of Azure, where the response is that of a system
-    _, [question] = convert(tmp_path, capsys, "a.json", text, "expected_answer=response")
-    assert (question["question"], question["expected_answer"]) == (WHO, CUSTOMER)
-
-
 def test_every_key_is_carried_over(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     row = {
         "question": WHO, "expected_answer": [CUSTOMER, "They do."], "accepted_answers": [30], "must_contain": "pays",
@@ -282,7 +274,11 @@ def test_ambiguous_columns_are_refused_with_the_options_that_name_them(
             ("question=question", "expected_answer=soll"),
             "--column expected_answer=soll: there is no column 'soll'; did you mean 'Soll'? (found: ",
         ),
-        ("question,Soll,Soll", ("answer=Soll",), "--column answer=Soll: 'answer' is no key; choose one of question, "),
+        (
+            "question,Soll,Soll",
+            ("answer=Soll",),
+            "--column answer=Soll: 'answer' is no key for tables of your own; choose one of question, ",
+        ),
         (
             "Frage,Soll,Note",
             ("question=Fragen",),

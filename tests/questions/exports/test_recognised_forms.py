@@ -117,7 +117,7 @@ EXPECTED: dict[str, tuple[list[str], dict[str, Any]]] = {
         [
             (
                 "rows whose inputs name no question (one of question, query, input, user_input, user_query, prompt, "
-                "message, text, or a single text): 1"
+                "message, text, or a single text; name another with --column question=NAME): 1"
             ),
             f"{NO_SYSTEM}: 1",
         ],
