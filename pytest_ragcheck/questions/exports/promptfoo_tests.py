@@ -19,6 +19,10 @@ from pytest_ragcheck.questions.mention import compile_mention
 
 _SPECIAL = re.compile(r"([\\.^$*+?{}\[\]|()])")
 
+# An item of a list in a text, which may be quoted.
+_ITEM = re.compile(r'\s*(?:"((?:\\["\\]|""|\\(?!["\\])|[^"\\])*)"|([^",\s][^,]*))?\s*(?:,|\Z)')
+_ESCAPE = re.compile(r'\\(["\\])|"(?=")')
+
 _MAXIMA = {"latency": ("latency_seconds", 0.001), "cost": ("cost_usd", 1.0)}
 """The bound of each assertion, and the factor to its unit, because promptfoo's latency is in milliseconds."""
 
@@ -150,7 +154,12 @@ def _patterns(kind: str, value: Any, *, negated: bool) -> list[str] | None:
 
 
 def _items(value: Any) -> list[Any]:
-    return [part.strip() for part in value.split(",")] if isinstance(value, str) else _list(value)
+    if not isinstance(value, str):
+        return _list(value)
+    if _ITEM.sub("", value):
+        return []  # promptfoo refuses an open quote, and text after a quoted item
+    items = (_ESCAPE.sub(r"\1", quoted) or plain.strip() for quoted, plain in _ITEM.findall(value))
+    return list(filter(None, items))
 
 
 def _escaped(text: str) -> str:

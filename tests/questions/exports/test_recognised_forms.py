@@ -927,3 +927,30 @@ def test_the_page_has_a_section_about_every_form() -> None:
 def test_a_cell_of_quotes_without_end_is_read_in_linear_time(unit: str) -> None:
     cell = "[" + unit * 200_000  # in quadratic time this would take minutes
     assert value_of(cell) == cell
+
+
+@pytest.mark.parametrize(
+    ("value", "patterns"),
+    [
+        ('"guaranteed, no exceptions", as an AI', ["/guaranteed, no exceptions/", "/as an AI/"]),
+        (' Mon ,"Tue" , ,Wed,', ["/Mon/", "/Tue/", "/Wed/"]),
+        (r'"say ""a, b""", "c \"d\" \\", 5" tall', ['/say "a, b"/', r'/c "d" \\/', '/5" tall/']),
+        ('"open, a', None),
+        (' "open, a', None),
+        ('"a" b, c', None),
+        (" , ", None),
+    ],
+)
+@pytest.mark.parametrize("is_csv", [False, True])
+def test_items_in_a_text_of_promptfoo_may_be_quoted(
+    value: str, patterns: list[str] | None, is_csv: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if is_csv:
+        cell = value.replace('"', '""')
+        (tmp_path / "a.csv").write_text(f'question,__expected\n{WHO},"not-contains-any: {cell}"\n', encoding="utf-8")
+    else:
+        test = {"vars": {"question": WHO}, "assert": [{"type": "not-contains-any", "value": value}]}
+        (tmp_path / "a.json").write_text(json.dumps({"tests": [test]}), encoding="utf-8")
+    left, [question] = convert(tmp_path, capsys, "a.csv" if is_csv else "a.json")
+    assert left == ([] if patterns else ["not-contains-any: 1"])
+    assert question.get("must_not_mention") == patterns
