@@ -27,11 +27,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copyreg import __newobj__  # type: ignore[attr-defined]
 from pathlib import Path
+from typing import Any
 
 
 class RagcheckError(Exception):
     """The root of the tree."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # By default a pickle calls the class with the message alone, and lacks the required keywords.
+        return __newobj__, (type(self), *self.args), vars(self)
 
 
 class UsageError(RagcheckError, ValueError):
@@ -112,7 +118,7 @@ class EndpointError(MeasurementError):
     The RAG system gave no answer that can be judged.
 
     Args:
-        url: The endpoint without secrets, or the name of a function.
+        url: The endpoint without secrets, or the name of a function; empty if your own client gives none.
         status: The HTTP status; None without a reply.
         body: The first part of the reply's body; None without a reply.
         retry_after_seconds: The wait that the endpoint requested, >= 0; None without one.
@@ -124,7 +130,7 @@ class EndpointError(MeasurementError):
         self,
         message: str,
         *,
-        url: str,
+        url: str = "",
         status: int | None = None,
         body: str | None = None,
         retry_after_seconds: float | None = None,
@@ -146,7 +152,7 @@ class EndpointUnreachable(EndpointError):
 
     kind = "endpoint_unreachable"
 
-    def __init__(self, message: str, *, url: str, transient: bool = True) -> None:
+    def __init__(self, message: str, *, url: str = "", transient: bool = True) -> None:
         super().__init__(message, url=url)
         self.transient = transient
 

@@ -1,19 +1,28 @@
 from __future__ import annotations
 
+import copy
+import pickle
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from pytest_ragcheck import errors
 from pytest_ragcheck.errors import (
+    EndpointError,
     EndpointStatusError,
+    EndpointUnreachable,
+    JudgeError,
+    JudgeReplyError,
     JudgeUnavailable,
     MeasurementError,
     QuestionFileError,
     RagcheckError,
     RecordedError,
     ResultsError,
+    StepFailed,
+    StoreError,
     UsageError,
 )
 from pytest_ragcheck.verdict.record import QuestionErrored, QuestionFailed
@@ -78,3 +87,35 @@ def test_each_error_carries_its_object() -> None:
 @pytest.mark.parametrize("error", ALL, ids=lambda error: error.__name__)
 def test_every_error_is_a_ragcheck_error(error: type[Exception]) -> None:
     assert issubclass(error, RagcheckError)
+
+
+EXAMPLES: list[Exception] = [
+    QuestionFileError(Path("a.rag.yaml"), ["a.rag.yaml:1: one", "a.rag.yaml:2: two"]),
+    ResultsError("full", path=Path("x.json")),
+    StoreError("locked", path=Path("store.db")),
+    StepFailed("no key", name="preflight"),
+    RecordedError("down", kind="endpoint_timeout"),
+    EndpointUnreachable("refused", url="bus://index", transient=False),
+    JudgeError("no words", reply="..."),
+    JudgeUnavailable("busy", reply="later", status=429, retry_after_seconds=2.0, transient=True),
+    JudgeReplyError("declined", reply="no", declined=True),
+    QuestionFailed("low", record=a_record()),
+    QuestionErrored("broken", record=a_record()),
+]
+of_endpoint = [each for each in ALL if issubclass(each, EndpointError) and each is not EndpointUnreachable]
+EXAMPLES += [each("down", url="bus://index", status=500, body="x", retry_after_seconds=1.0) for each in of_endpoint]
+EXAMPLES += [each("wrong") for each in ALL if each not in map(type, EXAMPLES)]
+
+
+@pytest.mark.parametrize("error", EXAMPLES, ids=lambda error: type(error).__name__)
+def test_a_copy_of_an_error_from_another_process_has_all_its_parts(error: Exception) -> None:
+    error.my_part = ["added"]  # type: ignore[attr-defined]
+    copies: list[Any] = [pickle.loads(pickle.dumps(error, each)) for each in range(pickle.HIGHEST_PROTOCOL + 1)]
+    for copied in (*copies, copy.copy(error), copy.deepcopy(error)):
+        assert (type(copied), str(copied), copied.args, vars(copied)) == (
+            type(error), str(error), error.args, vars(error),
+        )  # fmt: skip
+
+
+def test_a_client_without_a_url_can_raise_an_endpoint_error() -> None:
+    assert EndpointError("the index is down").url == EndpointUnreachable("no route").url == ""
