@@ -55,6 +55,7 @@ def frozen(cls: type[T]) -> type[T]:
     for name in methods.keys() - vars(cls).keys():
         setattr(made, name, methods[name])
     made.__replace__ = _replacer(made)
+    made.__dataclass_params__.frozen = True  # for subclasses: with `frozen=True`, as for type checkers
     return made  # type: ignore[no-any-return]
 
 
@@ -113,8 +114,10 @@ def _replacer(made: Any) -> Any:
         return dataclasses.replace
     values = attrgetter(*setters)
 
-    def changed(self: object, /, **changes: Any) -> Any:
-        copied = object.__new__(self.__class__)
+    def changed(self: Any, /, **changes: Any) -> Any:
+        if self.__class__ is not made:  # a user's class with further fields
+            return dataclasses.replace(self, **changes)
+        copied = object.__new__(made)
         for fill, value in zip(setters.values(), values(self), strict=True):
             fill(copied, value)
         try:

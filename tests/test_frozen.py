@@ -125,6 +125,20 @@ def test_a_copy_with_an_unknown_field_is_refused(make: type[Ours]) -> None:
         quick_replace(make(name="a"), other="b")  # type: ignore[call-arg]
 
 
+@dataclass(frozen=True, kw_only=True)
+class WithCost(Plain):
+    cost: float = 0.0
+
+
+def test_a_subclass_is_frozen_too_as_type_checkers_have_it() -> None:
+    made = WithCost(name="abc", cost=0.5)
+    changed = quick_replace(made, name="ab")
+    assert (type(changed), changed.name, changed.cost) == (WithCost, "ab", 0.5)
+    assert pickle.loads(pickle.dumps(made)) == copy.copy(made) == made != WithCost(name="abc")
+    with pytest.raises(TypeError, match="cannot inherit non-frozen dataclass from a frozen one"):
+        dataclass(kw_only=True)(type("Changeable", (Plain,), {}))
+
+
 def test_only_fields_without_their_default_have_changed() -> None:
     assert changed_fields(Plain(name="a")) == {"name": "a"}
     assert changed_fields(Plain(name="", notes={"a": "b"})) == {"name": "", "notes": {"a": "b"}}

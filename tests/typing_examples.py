@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import pytest_ragcheck
@@ -97,12 +98,19 @@ class PlainService:
         return RagAnswer(text="30 days", contexts=("Within 30 days.",))
 
 
+@dataclass(frozen=True, kw_only=True)
+class PricedJudgement(Judgement):
+    """A judgement with a field of one's own."""
+
+    cost_chf: float = 0.0
+
+
 class PlainJudge:
     """A judge whose method is not async."""
 
     def judge(self, question: Question, answer: RagAnswer) -> Judgement:
         """Judges."""
-        return short(question, answer)
+        return PricedJudgement(answer_correctness=1.0, groundedness=1.0, cost_chf=0.2)
 
 
 class Length:

@@ -60,22 +60,23 @@ def is_own_failure(error: BaseException) -> bool:
     """
     True if the exception is a bug of this package, not of a user's client, judge or callable.
 
-    The innermost frame of the package or of a user decides. Libraries are skipped, because both call them. Functions
-    that call users' objects count as users' code, because such an object may come from a library. An OSError, as of a
-    full disk, is a failure of the machine.
+    The innermost frame of the package or of a user decides, unless the package has called a user's object, which may
+    come from a library and may call the package. An OSError, as of a full disk, is a failure of the machine.
     """
-    while error.__cause__ is not None:
-        error = error.__cause__
-    if isinstance(error, (RagcheckError, OSError, MemoryError)) or not isinstance(error, Exception):
-        return False
-    codes = [frame.f_code for frame, _ in traceback.walk_tb(error.__traceback__)]
-    for code in reversed(codes):
-        path = Path(code.co_filename).resolve()
-        if is_users(code.co_filename):
-            return False
-        if _PACKAGE in path.parents:
-            return (path.relative_to(_PACKAGE).as_posix(), code.co_name) not in _CALLERS_OF_USERS
-    return False
+    is_own = calls_users = False
+    cause: BaseException | None = error
+    while cause is not None:
+        error, cause, is_own, calls_users = cause, cause.__cause__, False, False
+        for frame, _ in traceback.walk_tb(error.__traceback__):
+            path = Path(frame.f_code.co_filename).resolve()
+            in_package = _PACKAGE in path.parents
+            if calls_users and not in_package:
+                return False
+            name = path.relative_to(_PACKAGE).as_posix() if in_package else ""
+            calls_users = (name, frame.f_code.co_name) in _CALLERS_OF_USERS
+            is_own = in_package or (is_own and not is_users(frame.f_code.co_filename))
+    is_other = isinstance(error, (RagcheckError, OSError, MemoryError)) or not isinstance(error, Exception)
+    return is_own and not calls_users and not is_other
 
 
 def shown_place(filename: str, line: int | None) -> str:

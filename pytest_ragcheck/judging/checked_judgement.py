@@ -74,8 +74,7 @@ async def checked_judgement(question: Question, answer: RagAnswer, judge: Judge 
     if grounded is not None and not grounding_contexts(question, answer):
         # A right refusal claims nothing that contexts would have to support.
         grounded = None if abstained and not question.answerable else 0.0
-    return replace(
-        judgement,
+    return Judgement(
         answer_correctness=_score(judgement.answer_correctness),
         groundedness=grounded,
         error_message=(judgement.error_message or "").strip(),

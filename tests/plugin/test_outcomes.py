@@ -132,6 +132,90 @@ def rag_client():
     assert run.errors_by_id == {"terms": ("not_evaluated", "ZeroDivisionError: division by zero")}
 
 
+@three_ways
+@pytest.mark.parametrize(
+    "call",
+    [
+        "return await OfflineJudge().judge(question, replace(answer, contexts=None))",
+        """
+        try:
+            return await OfflineJudge().judge(question, replace(answer, contexts=None))
+        except Exception as error:
+            raise RuntimeError("no verdict") from error
+        """,
+    ],
+    ids=["passed on", "with another error"],
+)
+def test_a_wrong_call_of_the_package_in_a_users_judge_is_a_bug_of_that_judge(project: Project, call: str) -> None:
+    project.conftest(
+        f"""
+from dataclasses import replace
+from pytest_ragcheck import OfflineJudge
+
+class Delegating:
+    async def judge(self, question, answer):
+        {call}
+
+@pytest.fixture
+def rag_client():
+    return CannedRag()
+
+@pytest.fixture
+def rag_judge():
+    return Delegating()
+"""
+    )
+    project.ask(good("terms"))
+    run = project.run()
+    assert run.outcomes == {"error": 1}
+    assert "contexts=None" in run.text
+    assert "pytest-ragcheck itself failed" not in run.text
+    assert [kind for kind, _ in run.errors_by_id.values()] == ["not_evaluated"]
+
+
+@three_ways
+def test_values_of_users_classes_with_further_fields_are_taken(project: Project) -> None:
+    project.conftest(
+        """
+from dataclasses import dataclass
+from pytest_ragcheck import Judgement, JudgeIdentity, RagAnswer, Score
+
+@dataclass(frozen=True, kw_only=True)
+class BankJudgement(Judgement):
+    cost_chf: float = 0.0
+
+@dataclass(frozen=True, kw_only=True)
+class BankIdentity(JudgeIdentity):
+    team: str = ""
+
+@dataclass(frozen=True, kw_only=True)
+class BankAnswer(RagAnswer):
+    region: str = ""
+
+class Rag:
+    def ask(self, question):
+        return BankAnswer(text="30 days", contexts=("Within 30 days.",), region="north")
+
+class Judge:
+    identity = BankIdentity(kind="bank", team="risk")
+
+    def judge(self, question, answer):
+        return BankJudgement(answer_correctness=1.0, groundedness=float(answer.region == "north"), cost_chf=0.2)
+
+@pytest.fixture(scope="session")
+def rag_client():
+    return Rag()
+
+@pytest.fixture(scope="session")
+def rag_judge():
+    return Judge()
+"""
+    )
+    project.ask(good("terms"), good("prices"))
+    run = project.run()
+    assert run.verdicts == {"terms": "PASS", "prices": "PASS"}
+
+
 def test_a_bug_of_a_client_without_a_frame_in_python_is_an_error_of_its_question(project: Project) -> None:
     project.conftest(
         """

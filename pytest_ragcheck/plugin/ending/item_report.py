@@ -42,7 +42,8 @@ def complete_report(item: pytest.Item, call: pytest.CallInfo[None], report: pyte
     if run is not None and run.queued_notes:
         payload["notes"] = run.queued_notes.copy()
         run.queued_notes.clear()
-    if call.excinfo is not None and is_own_failure(call.excinfo.value):
+    is_theirs = any(one.record.error_kind == "not_evaluated" for one in evaluated)
+    if call.excinfo is not None and not is_theirs and is_own_failure(call.excinfo.value):
         payload["own_failure"] = True
     if run is not None and run.judge_problem:
         payload["judge_problem"] = run.judge_problem
