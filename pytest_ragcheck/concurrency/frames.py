@@ -24,6 +24,9 @@ _ROLES = {
 
 _CALLERS_OF_USERS = {
     ("rag/ask.py", "settled"),
+    ("rag/function_endpoint.py", "called"),
+    ("rag/function_endpoint.py", "awaited"),
+    ("rag/shapes/reading.py", "__getitem__"),
     ("concurrency/threads.py", "run"),
     ("rag/http/asgi_lifespan.py", "_run"),
     ("rag/http/asgi_transport.py", "_run_app"),

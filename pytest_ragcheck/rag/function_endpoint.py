@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import time
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from copy import copy
 from dataclasses import replace
 from typing import Any, NoReturn
@@ -111,15 +111,24 @@ class FunctionEndpoint:
         is_given = {"history": is_turn, "session": is_turn, "identity": self._identity is not None}
         keywords |= {name: before[name] for name, required in self._carried.items() if required or is_given[name]}
         started = time.perf_counter()
-        call = functools.partial(settled, self._function, query, **keywords)
+
+        def called() -> Any:
+            # In the thread of a plain function the result is read too, since its properties may do the work.
+            returned = self._function(query, **keywords)
+            return awaited(returned) if inspect.isawaitable(returned) else self._read(returned, started, answers)
+
+        async def awaited(returned: Awaitable[Any]) -> RagAnswer:
+            return self._read(await returned, started, answers)
+
+        function = called if is_async(self._function) else functools.partial(settled, called)
         with TimeLimit(self._timeout_seconds):
             try:
-                returned = await in_task(call)
+                answer: RagAnswer = await in_task(function)
             except EndpointError:
                 raise  # raised by another client inside the function
             except Exception as error:
                 raise self._raised(error) from error
-            return self._read(returned, time.perf_counter() - started, answers=answers)
+            return answer
         to_do = "Make it return sooner, or raise timeout_seconds."
         if is_async(self._function):
             to_do += (
@@ -163,7 +172,7 @@ class FunctionEndpoint:
         # LangChain hands `**kwargs` on to a function that may not take them.
         return self._signature.parameters.keys() >= set(keywords)
 
-    def _read(self, returned: object, latency_seconds: float, *, answers: bool) -> RagAnswer:
+    def _read(self, returned: object, started: float, answers: bool) -> RagAnswer:
         try:
             if isinstance(returned, RagAnswer):
                 read = self._read_mapping({"answer": returned.text, "contexts": returned.contexts}, answers=answers)
@@ -177,8 +186,9 @@ class FunctionEndpoint:
             if self._reading is None and not isinstance(returned, RagAnswer | str | None):
                 to_do += f' Or give RagClient.from_callable the paths of its parts, such as response="{EXAMPLE}".'
             raise self._error(mismatch.found, to_do, EndpointReplyError) from None
-        # The function may have measured the latency itself.
-        return answer if answer.latency_seconds is not None else replace(answer, latency_seconds=latency_seconds)
+        if answer.latency_seconds is None:  # else the function measured it itself
+            answer = replace(answer, latency_seconds=time.perf_counter() - started)
+        return answer
 
     def _read_mapping(self, returned: object, *, answers: bool) -> RagAnswer:
         if not isinstance(returned, Mapping):

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pydantic
 import pytest
 
+from pytest_ragcheck.concurrency.frames import is_own_failure
 from pytest_ragcheck.errors import EndpointError, EndpointReplyError, EndpointTimeout, UsageError
 from pytest_ragcheck.rag.answer import RagAnswer
 from pytest_ragcheck.rag.client import RagClient
@@ -190,7 +191,9 @@ def test_what_the_function_raises_names_the_users_own_line():
 
 
 def test_a_line_of_a_library_is_named_where_there_is_none_of_the_users():
-    assert "json/decoder.py:" in str(fail(json.JSONDecoder().decode))
+    error = fail(json.JSONDecoder().decode)
+    assert "json/decoder.py:" in str(error)
+    assert not is_own_failure(error)
 
 
 def test_a_stop_iteration_is_an_error_like_any_other():
@@ -397,6 +400,41 @@ class Text(str):
 
     def __call__(self) -> str:
         return str(self)
+
+
+class Lazy:
+    contexts = ("a passage",)
+
+    @property
+    def answer(self) -> str:
+        return asyncio.run(self._ask_the_model())
+
+    async def _ask_the_model(self) -> str:
+        return threading.current_thread().name
+
+
+def test_the_result_of_a_plain_function_is_read_in_its_thread() -> None:
+    answer = ask(lambda _: Lazy(), response="answer=answer contexts=contexts")
+    assert answer.text != threading.current_thread().name
+    assert answer.latency_seconds is not None
+
+
+def test_the_time_limit_holds_for_a_property_of_the_result() -> None:
+    released = threading.Event()
+
+    class Slow:
+        contexts = ()
+
+        @property
+        def answer(self) -> str:
+            released.wait(10)
+            return "late"
+
+    try:
+        error = fail(lambda _: Slow(), response="answer=answer contexts=contexts", timeout_seconds=0.05)
+    finally:
+        released.set()
+    assert type(error) is EndpointTimeout
 
 
 def test_a_text_that_may_be_called_is_a_text() -> None:
