@@ -213,7 +213,7 @@ class RagClient(ClientCalls):
 
     @cached_property
     def blocking(self) -> BlockingRagClient:
-        """The same methods as plain calls, for code without an event loop of its own."""
+        """The same methods as plain calls, `close` for `aclose`, for code without an event loop of its own."""
         return BlockingRagClient(self, self._app)
 
     @property

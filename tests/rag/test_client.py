@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import inspect
 import subprocess
 import sys
 import threading
@@ -13,6 +14,7 @@ from pytest_ragcheck.config.settings import Settings
 from pytest_ragcheck.errors import EndpointError, EndpointTimeout, UsageError
 from pytest_ragcheck.questions.question import Question
 from pytest_ragcheck.rag.client import RagClient
+from pytest_ragcheck.rag.client_calls import BlockingRagClient, ClientCalls
 from pytest_ragcheck.rag.http.connections import http_library
 from tests.rag.misbehaviours import GOOD
 from tests.servers.fake_endpoint import FakeEndpoint, hang, json_reply
@@ -208,6 +210,12 @@ def test_a_client_without_identities_names_where_it_takes_them_from() -> None:
 
 
 # blocking
+
+
+def test_plain_calls_have_the_names_of_the_coroutines_but_close() -> None:
+    coroutines = {name for name in dir(ClientCalls) if inspect.iscoroutinefunction(getattr(ClientCalls, name))}
+    plain = {name for name in dir(BlockingRagClient) if not name.startswith("_")}
+    assert plain == coroutines - {"aclose"} | {"close"}
 
 
 def test_plain_calls_keep_their_connection_until_they_are_closed():
