@@ -402,6 +402,24 @@ class Text(str):
         return str(self)
 
 
+def test_a_result_may_contain_itself_occur_twice_or_be_nested_deeply() -> None:
+    section: dict[str, Any] = {"chunks": []}
+    section["chunks"].append({"text": "a passage", "section": section})
+    state: dict[str, Any] = {}
+    for _ in range(2000):
+        state = {"input": state, "previous": state}
+    answer = ask(
+        lambda _: {"answer": "30 days", "hits": section["chunks"], "state": state},
+        response="answer=answer contexts=hits[].text",
+    )
+    assert answer.contexts == ("a passage",)
+
+
+def test_bytes_are_no_text() -> None:
+    error = fail(lambda _: SimpleNamespace(answer=b"30 days", contexts=()), response="answer=answer contexts=contexts")
+    assert ': "answer" is a bytes, not a string\n' in str(error)
+
+
 class Lazy:
     contexts = ("a passage",)
 

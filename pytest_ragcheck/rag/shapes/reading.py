@@ -41,15 +41,28 @@ class ObjectFields(Mapping[str, Any]):
 
 def readable(value: Any) -> Any:
     """The value with mappings as dicts, sequences as lists, and other objects as `ObjectFields`."""
-    if value is None or isinstance(value, str | int | float):
-        return value
-    if isinstance(value, Mapping):
-        return {key: readable(each) for key, each in value.items()}
-    if isinstance(value, tuple) and (fields := getattr(value, "_asdict", None)):  # a named tuple
-        return readable(fields())
-    if isinstance(value, Sequence) and not isinstance(value, bytes):
-        return list(map(readable, value))
-    return ObjectFields(value)
+    read: dict[int, Any] = {}
+    # Each part once: a value may contain itself, or occur often. The list keeps the parts, and so their ids.
+    parts: list[tuple[object, Any]] = []
+
+    def part(value: Any) -> Any:
+        if value is None or isinstance(value, str | int | float | bytes):
+            return value
+        fields = value._asdict() if isinstance(value, tuple) and hasattr(value, "_asdict") else value
+        if not isinstance(fields, Mapping | Sequence):
+            return ObjectFields(value)
+        if id(value) not in read:
+            read[id(value)] = {} if isinstance(fields, Mapping) else []
+            parts.append((value, fields))
+        return read[id(value)]
+
+    whole = part(value)
+    for each, fields in parts:  # grows
+        if isinstance(fields, Mapping):
+            read[id(each)].update((key, part(value)) for key, value in fields.items())
+        else:
+            read[id(each)].extend(map(part, fields))
+    return whole
 
 
 FIELDS = ("answer", "contexts", "source_ids", "session")
