@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.harness import two_ways
-from tests.servers.fake_endpoint import FakeEndpoint, chunked
+from tests.rag.misbehaviours import HALF_A_STREAM
+from tests.servers.fake_endpoint import FakeEndpoint, chunked, raw
 
 if TYPE_CHECKING:
     from tests.harness import Project, Run
@@ -65,6 +66,15 @@ def test_a_stream_that_breaks_off_is_an_error_of_its_own_kind(project: Project) 
     assert kind == "endpoint_stream"
     assert "the stream breaks off in the middle of event 4" in message
     assert run.verdicts == {"window": "ERROR"}
+
+
+def test_a_stream_whose_connection_breaks_within_the_answer_is_not_asked_again(project: Project) -> None:
+    project.write("billing.rag.yaml", "questions: [{id: window, question: How long?, expected_answer: 30 days}]")
+    with FakeEndpoint(raw(HALF_A_STREAM)) as endpoint:
+        run = project.run(f"--rag-url={endpoint.url}", "--rag-judge=offline")
+    kind, message = run.errors_by_id["window"]
+    assert (kind, len(endpoint.requests)) == ("endpoint_stream", 1)
+    assert "the reply's body broke off" in message
 
 
 @pytest.mark.parametrize(

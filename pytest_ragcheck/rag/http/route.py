@@ -10,11 +10,12 @@ from collections import deque
 from collections.abc import Mapping
 from copy import copy
 from dataclasses import replace
+from http import HTTPStatus
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.concurrency.limiter import TimeLimit
-from pytest_ragcheck.errors import EndpointError, EndpointReplyError, UsageError
+from pytest_ragcheck.errors import EndpointError, EndpointReplyError, EndpointStreamError, UsageError
 from pytest_ragcheck.rag.body.json_body import ReplyMismatch, parse_json
 from pytest_ragcheck.rag.http.connections import Connections, Phase, http_library, library_of, unlogged
 from pytest_ragcheck.rag.http.endpoint_address import read_address
@@ -234,7 +235,11 @@ class HttpRoute:
         # forbids sockets.
         if isinstance(error, (library.TransportError, ssl.SSLError)) or exchange.phase is Phase.CONNECTING:
             phase = Phase.CONNECTING if isinstance(error, library.ConnectError) else exchange.phase
-            return unreachable(address, error, phase, exchange.before)
+            failure: EndpointError = unreachable(address, error, phase, exchange.before)
+            if exchange.stream is not None and exchange.stream.first_token_seconds:
+                # Not transient: a retry would send a session the same turn again.
+                failure = EndpointStreamError(str(failure), url=failure.url, status=HTTPStatus.OK, body="")
+            return failure
         is_of_user = self._http is not None if self._app is None else isinstance(error, AppFailure)
         return raised_inside(address, error) if is_of_user else None
 

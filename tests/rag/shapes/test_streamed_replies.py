@@ -322,7 +322,7 @@ def test_the_ids_of_replaced_contexts_are_not_those_of_the_last_ones(
         pytest.param(
             raw(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncontent-length: 9999\r\n\r\n" + WHOLE),
             {},
-            "endpoint_unreachable",
+            "endpoint_stream",
             "the reply's body broke off",
             id="the connection breaks between events",
         ),
