@@ -7,6 +7,7 @@ A run without questions imports only the modules at the top of this file.
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Generator, Sequence
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,7 @@ from pytest_ragcheck.plugin.fixtures import (
     rag_settings,
 )
 from pytest_ragcheck.plugin.item_records import has_records
+from pytest_ragcheck.plugin.overrides import is_overridden, keep_overrides
 from pytest_ragcheck.plugin.run_state import RUN
 
 __all__ = ["rag_check", "rag_client", "rag_judge", "rag_question", "rag_result", "rag_settings"]
@@ -33,6 +35,11 @@ __all__ = ["rag_check", "rag_client", "rag_judge", "rag_question", "rag_result",
 
 def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
     pluginmanager.add_hookspecs(hooks)
+
+
+def pytest_plugin_registered(plugin: Any, manager: pytest.PytestPluginManager) -> None:
+    if plugin is sys.modules[__name__]:
+        keep_overrides(manager, plugin)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -121,7 +128,6 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     if RUN in session.config.stash or any(map(question_files.calls_rag_check, session.items)):
         configuration.check_files()
         from pytest_ragcheck.plugin.asking.live_fixtures import BACKEND_FIXTURES, live_fixtures
-        from pytest_ragcheck.plugin.collecting.overrides import is_overridden
         from pytest_ragcheck.plugin.collecting.selection import select
 
         live_fixtures(session.config)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 import pytest
@@ -378,6 +379,36 @@ def test_an_override_may_use_the_fixture_that_it_overrides(project: Project) -> 
     )
     project.ask(good("other"), file="test_folder/x.rag.yaml")
     assert project.run().asked == ["What about terms?", "What about terms?"]
+
+
+@two_ways
+@pytest.mark.parametrize("early", [True, False], ids=["-p", "PYTEST_PLUGINS"])
+def test_the_overrides_of_a_plugin_win_whichever_plugin_is_loaded_first(
+    project: Project, monkeypatch: pytest.MonkeyPatch, early: bool
+) -> None:
+    project.write(
+        "bank.py",
+        "import pytest\nfrom pytest_ragcheck import Judgement\n\n"
+        '@pytest.fixture(scope="session", name="rag_judge")\n'
+        "def judge():\n"
+        "    return lambda question, answer: Judgement(answer_correctness=0.8, groundedness=1.0)\n\n"
+        '@pytest.fixture(scope="session")\n'
+        "def rag_settings(rag_settings):\n    return rag_settings.replace(threshold=0.9)\n",
+    )
+    project.conftest("@pytest.fixture(scope='session')\ndef rag_client():\n    return CannedRag()\n")
+    project.write(
+        "own/conftest.py",
+        "import pytest\n\n@pytest.fixture(scope='session')\n"
+        "def rag_settings(rag_settings):\n    return rag_settings.replace(threshold=0.8)\n",
+    )
+    project.ask(good("terms"))
+    project.ask(good("hours"), file="own/own.rag.yaml")
+    monkeypatch.setenv("PYTHONPATH", str(project.folder), prepend=os.pathsep)
+    if not early:
+        monkeypatch.setenv("PYTEST_PLUGINS", "bank")
+    run = project.run(*(["-p", "bank"] if early else []), "--rag-judge=offline", fresh=True)
+    assert run.verdicts == {"terms": "FAIL", "hours": "PASS"}
+    assert "judge from the rag_judge fixture, not from --rag-judge" in run.text
 
 
 @two_ways

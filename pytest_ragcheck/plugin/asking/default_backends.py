@@ -19,10 +19,10 @@ from pytest_ragcheck.judging.judge_choice import choose_judge
 from pytest_ragcheck.metrics.metric_choice import check_installed
 from pytest_ragcheck.plugin.asking.schedule import Backends
 from pytest_ragcheck.plugin.asking.session_loop import client_of_url, close_in_loop, is_client_of_url
-from pytest_ragcheck.plugin.collecting.overrides import is_overridden
 from pytest_ragcheck.plugin.collecting.question_items import question_of
 from pytest_ragcheck.plugin.collecting.selection import NO_ENDPOINT, NO_JUDGE
 from pytest_ragcheck.plugin.configuration import settings_of
+from pytest_ragcheck.plugin.overrides import is_overridden
 from pytest_ragcheck.plugin.question_files import calls_rag_check
 from pytest_ragcheck.plugin.run_state import RUN, run_of
 from pytest_ragcheck.plugin.workers.worker_info import worker_info

@@ -12,8 +12,8 @@ from pytest_ragcheck.engine.conversation import by_conversation, conversation_of
 from pytest_ragcheck.engine.fingerprint import backends_digest, store_key
 from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.plugin.asking.live_fixtures import BACKEND_FIXTURES
-from pytest_ragcheck.plugin.collecting.overrides import has_fixture
 from pytest_ragcheck.plugin.collecting.question_items import QuestionItem, question_of
+from pytest_ragcheck.plugin.overrides import has_fixture
 
 if TYPE_CHECKING:
     import pytest

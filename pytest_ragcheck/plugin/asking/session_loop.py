@@ -12,8 +12,8 @@ import pytest
 from pytest_ragcheck.concurrency.frames import blocking_call
 from pytest_ragcheck.concurrency.private_loop import PrivateLoop
 from pytest_ragcheck.errors import EndpointError, UsageError
-from pytest_ragcheck.plugin.collecting.overrides import has_fixture, is_overridden
 from pytest_ragcheck.plugin.configuration import settings_of
+from pytest_ragcheck.plugin.overrides import has_fixture, is_overridden
 from pytest_ragcheck.plugin.run_state import run_of
 from pytest_ragcheck.plugin.workers.transport import LINE, has_workers, send
 from pytest_ragcheck.redaction.printable import printable

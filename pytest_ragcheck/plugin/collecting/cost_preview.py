@@ -12,9 +12,9 @@ from pytest_ragcheck.judging.judge_choice import choose_judge
 from pytest_ragcheck.judging.preflight.run_preflight import kept_trials, read_trial
 from pytest_ragcheck.judging.preflight.trial import canaries_for, judges_to_try, trial_key
 from pytest_ragcheck.metrics.cost import price_usd
-from pytest_ragcheck.plugin.collecting.overrides import is_overridden
 from pytest_ragcheck.plugin.collecting.run_baseline import DRIFT_SAMPLE, RunBaseline
 from pytest_ragcheck.plugin.configuration import settings_of
+from pytest_ragcheck.plugin.overrides import is_overridden
 from pytest_ragcheck.report.counted import counted
 from pytest_ragcheck.summary.gate.procedure.candidate import ASKS, MORE_ASKS, MOST
 from pytest_ragcheck.verdict.verdict import Verdict

@@ -10,8 +10,8 @@ import pytest
 from pytest_ragcheck.config.readers import WITH_MODEL
 from pytest_ragcheck.config.settings import Settings
 from pytest_ragcheck.errors import StoreError, UsageError
-from pytest_ragcheck.plugin.collecting.overrides import homes_of
 from pytest_ragcheck.plugin.configuration import settings_of
+from pytest_ragcheck.plugin.overrides import homes_of
 from pytest_ragcheck.plugin.run_state import RUN, run_of
 from pytest_ragcheck.plugin.workers.transport import has_workers
 from pytest_ragcheck.plugin.workers.worker_info import home_of, runs_everything
