@@ -1,4 +1,4 @@
-"""Limits the money that a run spends, as far as the prices are known."""
+"""Counts and limits the money that a run spends, as far as the prices are known."""
 
 from __future__ import annotations
 
@@ -30,18 +30,18 @@ class OverBudget(Exception):
 
 class Budget:
     """
-    Counts the money that all processes of a run spend, and starts no paid request once the limit is reached.
+    Counts the money that all processes of a run spend, and starts no paid request once a limit is reached.
 
     Requests under way at that moment still cost money: at most one for each slot.
 
     Args:
-        limit_usd: The limit in US dollars, > 0.
+        limit_usd: The limit in US dollars, > 0; None: there is no limit.
         own: Prices by model; they take precedence over the table's.
         table: The table in which the processes of the run add up; None: this process is the only one.
     """
 
     def __init__(
-        self, limit_usd: float, own: Mapping[str, tuple[float, float]], *, table: SharedTable | None = None
+        self, limit_usd: float | None, own: Mapping[str, tuple[float, float]], *, table: SharedTable | None = None
     ) -> None:
         self._limit_usd = limit_usd
         self._own = own
@@ -70,13 +70,15 @@ class Budget:
         Raises:
             OverBudget: The limit is reached.
         """
+        if self._limit_usd is not None and sum(self._spent().values()) >= self._limit_usd:
+            raise OverBudget(f"not run: --rag-max-cost of ${self._limit_usd:g} is reached ({self.words})")
+
+    @property
+    def words(self) -> str:
+        """The money spent so far; empty if nothing was spent."""
         spent = self._spent()
-        if sum(spent.values()) >= self._limit_usd:
-            parts = ", ".join(f"{payee} ${usd:.4f}" for payee, usd in spent.items() if usd)
-            raise OverBudget(
-                f"not run: --rag-max-cost of ${self._limit_usd:g} is reached "
-                f"(spent ${sum(spent.values()):.4f}: {parts})"
-            )
+        parts = ", ".join(f"{payee} ${usd:.4f}" for payee, usd in spent.items() if usd)
+        return parts and f"spent ${sum(spent.values()):.4f}: {parts}"
 
     def _spent(self) -> dict[Payee, float]:
         return dict(zip(_PAYEES, self._table.read(_AMOUNTS, 0), strict=True))

@@ -46,9 +46,6 @@ class ItemResults:
     no_endpoint: int = 0
     """The number of items that were skipped because the run has no endpoint."""
 
-    spent: str = ""
-    """The money spent when the limit was reached, as the last of these items reported it."""
-
     _last: Record | None = field(default=None, init=False)
     _called: dict[str, tuple[tuple[str, str], ...]] = field(default_factory=dict, init=False)
     """The keys of the records of `rag_check`, by node id; most items have none."""

@@ -12,6 +12,7 @@ from pytest_ragcheck.cli import main
 from tests.canned import good
 from tests.harness import three_ways
 from tests.metrics.ragas.finding import finds
+from tests.servers.canary_judge import says_of_canaries
 from tests.servers.fake_endpoint import FakeEndpoint, json_reply
 from tests.servers.openai_server import OpenAIServer, completion, verdict, verdict_text
 from tests.servers.openai_server import json_reply as judge_reply
@@ -55,8 +56,9 @@ def test_a_run_that_reaches_its_limit_reports_the_rest_as_not_run(six: Project) 
     assert 2 <= passed <= 4
     summary = run.document("rag.partial_summary.json")
     assert (summary["complete"], summary["n_not_run"], summary["counts"]["skipped"]) == (False, skipped, 0)
-    said = f"cost: --rag-max-cost of $0.004 was reached: {skipped} not run; spent $"
-    assert any(line.startswith(said) and ": judge $0.00" in line and ", system $0.00" in line for line in run.lines)
+    assert f"cost: --rag-max-cost of $0.004 was reached: {skipped} not run" in run.lines
+    judged, replied = 0.0011 * len(judge.requests), 0.001 * len(endpoint.requests)
+    assert f"cost: spent ${judged + replied:.4f}: judge ${judged:.4f}, system ${replied:.4f}" in run.lines
     assert "not run: --rag-max-cost of $0.004 is reached (spent $0.00" in run.text
 
 
@@ -70,6 +72,23 @@ def test_a_limit_that_cannot_count_the_judge_says_so(six: Project) -> None:
         assert "did not count" not in six.run(*given).text
     six.write("recorded.json", json.dumps(run.predictions))
     assert "did not count" not in six.run("--rag-replay=recorded.json", "--rag-max-cost=1").text
+
+
+@three_ways
+def test_the_end_of_a_run_shows_what_the_preflight_and_errors_cost_too(six: Project) -> None:
+    def unsure(request: Request) -> Reply:
+        reply: Any = json.loads((completion("Fine.") if " 5?" in request.prompt else says_of_canaries()(request)).body)
+        return judge_reply({**reply, "usage": {"prompt_tokens": 1000, "completion_tokens": 100}})
+
+    six.write("six.rag.json", json.dumps([{"id": f"q{n}", "question": f"Number {n}?"} for n in range(6)]))
+    reply = {"answer": "30 days", "contexts": ["30 days"]}
+    with FakeEndpoint(json_reply(reply)) as endpoint, OpenAIServer(unsure) as judge:
+        given = (f"--rag-url={endpoint.url}", f"--rag-judge-url={judge.url}", "--rag-judge-model=m")
+        run = six.run(*given, "-o", "rag_disable=cache")
+    # Six trials, five verdicts, and two replies without one.
+    assert len(judge.requests) == 13
+    assert "cost: judge 5,000 tokens in, 500 out; $0.0055 for the questions with a verdict" in run.lines
+    assert "cost: spent $0.0143: preflight $0.0066, judge $0.0077" in run.lines
 
 
 def test_the_workers_of_xdist_count_against_one_limit(six: Project) -> None:
@@ -94,10 +113,12 @@ def test_rows_and_summary_say_what_was_used_and_what_it_cost(six: Project) -> No
     assert performance["judge_input_tokens"] == 6000
     assert performance["cost_usd"] == pytest.approx(6 * 0.0021)
     assert "system_output_tokens" not in performance
-    assert "cost: judge 6,000 tokens in, 600 out; $0.0126 in all that is known" in run.lines
+    assert "cost: judge 6,000 tokens in, 600 out; $0.0126 for the questions with a verdict" in run.lines
+    assert "cost: spent $0.0126: judge $0.0066, system $0.0060" in run.lines
     # A replay reports the cost of the recorded run, and costs nothing.
     replayed = six.run("--rag-replay=recorded.json", "--rag-max-cost=0.001")
     assert replayed.outcomes == {"passed": 6}
+    assert "cost: spent" not in replayed.text
     again = replayed.summary["performance"]
     # Latencies were rounded in between.
     assert [again[name] for name in again if "latency" not in name] == [

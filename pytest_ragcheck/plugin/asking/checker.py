@@ -15,7 +15,7 @@ from pytest_ragcheck.engine.fingerprint import store_key
 from pytest_ragcheck.judging.checked_judgement import SameVerdict
 from pytest_ragcheck.metrics.metric_choice import choose_metrics
 from pytest_ragcheck.plugin.asking.session_loop import close_in_loop, loop_of
-from pytest_ragcheck.plugin.asking.shared_run import budget_of, limits_of
+from pytest_ragcheck.plugin.asking.shared_run import limits_of, new_budget
 from pytest_ragcheck.plugin.configuration import has_gate
 from pytest_ragcheck.plugin.hooks import own_metrics
 from pytest_ragcheck.rag.client import as_client
@@ -53,7 +53,7 @@ class Checker:
 
     def __init__(self, config: pytest.Config, store: RunStore | None) -> None:
         limits = limits_of(config)
-        self.budget = budget_of(config)
+        self.budget = new_budget(config)
         self.evaluator = Evaluator(asking=limits.asking, judging=limits.judging, budget=self.budget)
         self.baseline: RunBaseline | None = None
         """The baseline that the gate compares with; None if it needs none."""

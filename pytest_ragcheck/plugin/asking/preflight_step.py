@@ -47,7 +47,7 @@ class Preflight:
     none. *folder* is the folder of the run, equal in all processes; None if this process shares nothing.
     """
 
-    def __init__(self, session: pytest.Session, limiter: Limiter, budget: Budget | None, folder: Path | None) -> None:
+    def __init__(self, session: pytest.Session, limiter: Limiter, budget: Budget, folder: Path | None) -> None:
         self._session = session
         self._limiter = limiter
         self._budget = budget
@@ -112,8 +112,7 @@ class Preflight:
                 try:
                     return (await usable_trial(judge, limiter)).to_json()
                 finally:
-                    if self._budget is not None:
-                        self._budget.spend_on(uses, "preflight")
+                    self._budget.spend_on(uses, "preflight")
 
         # A judge without a fingerprint may differ between processes.
         if self._folder is None or not key:

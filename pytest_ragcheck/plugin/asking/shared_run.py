@@ -90,15 +90,26 @@ def forget_limits(config: pytest.Config) -> None:
         del config.stash[_LIMITS]
 
 
-def budget_of(config: pytest.Config) -> Budget | None:
+_BUDGET: pytest.StashKey[Budget] = pytest.StashKey()
+_TABLE = "budget"
+
+
+def new_budget(config: pytest.Config) -> Budget:
     settings, worker = settings_of(config), worker_info(config)
-    limit_usd, own = settings.run.max_cost_usd, settings.judge.own_prices
-    if limit_usd is None:
-        return None
-    if not worker.is_worker:
-        return Budget(limit_usd, own)
-    table = _shared_table(config, "budget")
-    return Budget(limit_usd / worker.share if table is None else limit_usd, own, table=table)
+    limit_usd = settings.run.max_cost_usd
+    table = _shared_table(config, _TABLE) if worker.is_worker else None
+    if limit_usd is not None and table is None:
+        limit_usd /= worker.share
+    config.stash[_BUDGET] = Budget(limit_usd, settings.judge.own_prices, table=table)
+    return config.stash[_BUDGET]
+
+
+def money_spent(config: pytest.Config) -> str:
+    """The money that the run has spent, in words; empty if none is known."""
+    budget = config.stash.get(_BUDGET, None)
+    if budget is None and (run_folder(config) / LIMITS / _TABLE).exists():
+        budget = Budget(None, {}, table=_shared_table(config, _TABLE))
+    return budget.words if budget else ""
 
 
 def _slots(config: pytest.Config, name: str, number: int) -> Slots:

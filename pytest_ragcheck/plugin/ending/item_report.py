@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -97,9 +96,8 @@ def add_outcome(run: Run, report: pytest.TestReport, config: pytest.Config) -> N
         results.excused[place] = PASSED
     elif report.skipped and not hasattr(report, "wasxfail"):
         results.no_endpoint += NO_ENDPOINT in str(report.longrepr)
-        if spent := _spent(report):
+        if f"not run: {OVER_BUDGET} of" in str(report.longrepr):
             results.over_budget += 1
-            results.spent = spent
         else:
             results.skipped.add(place)
     elif report.skipped and not hasattr(report, TOLERATED):
@@ -107,12 +105,6 @@ def add_outcome(run: Run, report: pytest.TestReport, config: pytest.Config) -> N
         # pytest.xfail() has the text before its reason.
         why = report.wasxfail.removeprefix("reason: ")
         results.excused[place] = f"{EXPECTED}: {why}" if why else EXPECTED
-
-
-def _spent(report: pytest.TestReport) -> str:
-    # The money spent when the item was skipped for the cost limit; empty if it was skipped otherwise.
-    found = re.search(rf"{OVER_BUDGET} of .*\((spent .*?)\)", str(report.longrepr))
-    return found[1] if found else ""
 
 
 def _first_line(report: pytest.TestReport) -> str:

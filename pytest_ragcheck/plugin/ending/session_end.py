@@ -13,6 +13,7 @@ import pytest
 from pytest_ragcheck.config.readers import HTML_ENDINGS
 from pytest_ragcheck.engine.store.record_file import forget_unused
 from pytest_ragcheck.errors import ResultsError, UsageError
+from pytest_ragcheck.plugin.asking.shared_run import money_spent
 from pytest_ragcheck.plugin.collecting.gate_baseline import baseline_if_read, rules_of
 from pytest_ragcheck.plugin.collecting.selection import NO_ENDPOINT
 from pytest_ragcheck.plugin.configuration import has_gate, settings_of
@@ -133,6 +134,8 @@ def _outcome_lines(session: pytest.Session, run: Run, outcomes: Outcomes, summar
     yield from map(printable, (*run.notes, *_gate_lines(config, run.gate)))
     yield from annotation_lines(outcomes, environment=os.environ, decision=run.gate.decision)
     yield from _turn_red(session, run, settings)
+    if spent := money_spent(config):
+        yield f"cost: {spent}"
     yield from _uncounted(outcomes, settings)
 
 
@@ -142,8 +145,7 @@ def _turn_red(session: pytest.Session, run: Run, settings: Settings) -> list[str
     if run.results.over_budget or unexamined:
         counts = {"not run": run.results.over_budget, "not examined by the gate": unexamined}
         left = ", ".join(f"{count} {words}" for words, count in counts.items() if count)
-        spent = f"; {run.results.spent}" if run.results.spent else ""
-        lines.append(f"cost: {OVER_BUDGET} of ${settings.run.max_cost_usd:g} was reached: {left}{spent}")
+        lines.append(f"cost: {OVER_BUDGET} of ${settings.run.max_cost_usd:g} was reached: {left}")
     if run.results.own_failures:
         lines.append(f"not measured: pytest-ragcheck itself failed at {', '.join(sorted(run.results.own_failures))}")
     if run.documents is not None and run.documents.left and not (lines or session.exitstatus):

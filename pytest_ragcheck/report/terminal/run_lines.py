@@ -235,7 +235,7 @@ def judge_tokens(performance: Mapping[str, float]) -> str:
 
 
 def _cost_lines(performance: Mapping[str, float]) -> Iterator[str]:
-    money = f"${performance['cost_usd']:.4f} in all that is known" if "cost_usd" in performance else ""
+    money = f"${performance['cost_usd']:.4f} for the questions with a verdict" if "cost_usd" in performance else ""
     if text := "; ".join(filter(None, (judge_tokens(performance), money))):
         yield f"cost: {text}"
 
