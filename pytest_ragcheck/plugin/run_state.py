@@ -57,7 +57,7 @@ class Run:
     """Why pytest did not run all items; empty if it did."""
 
     judge_problem: str = ""
-    """Why the judge did not pass its preflight; empty if it did."""
+    """Why the judge cannot be used; empty if it can."""
 
     notes: list[str] = field(default_factory=list)
     """Messages for the end of the terminal report, without repetitions."""

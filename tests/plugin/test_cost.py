@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_ragcheck.cli import main
-from tests.canned import good
 from tests.harness import three_ways
 from tests.metrics.ragas.finding import finds
 from tests.servers.canary_judge import says_of_canaries
@@ -227,9 +226,51 @@ def test_a_limit_needs_a_judge_whose_price_is_known(project: Project, monkeypatc
     (line,) = [line for line in run.stderr.splitlines() if line.startswith("ERROR: ragcheck: --rag-max-cost: ")]
     assert line.startswith("ERROR: ragcheck: --rag-max-cost: the cost of the judge is not known: ")
     assert line.endswith("et rag_judge_price.")
-    project.ask(good("terms"))
-    run = project.run("--rag-max-cost=1")
-    assert run.exit_status == 4
-    assert (
-        "ERROR: ragcheck: --rag-max-cost: the cost of your own judge is not known. Leave the limit out."
-    ) in run.stderr.splitlines()
+
+
+@three_ways
+def test_a_limit_needs_a_fixtures_judge_whose_price_is_known(six: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    six.write(
+        "conftest.py",
+        """
+import os
+import pytest
+from pytest_ragcheck import Judgement, OpenAIJudge, Panel
+
+def asks(model):
+    return OpenAIJudge(model=model, api_key="k", base_url=os.environ["JUDGE_URL"])
+
+def by_length(question, answer):
+    return Judgement(answer_correctness=1.0)
+
+@pytest.fixture(scope="session")
+def rag_judge():
+    return {
+        "one": lambda: asks("m"),
+        "panel": lambda: Panel([asks("m"), asks("other")]),
+        "function": lambda: by_length,
+    }[os.environ["JUDGE"]]()
+""",
+    )
+    with FakeEndpoint(json_reply(ANSWER)) as endpoint, OpenAIServer(metered) as judge:
+        given = (f"--rag-url={endpoint.url}", "--rag-max-cost=1", "-orag_disable=preflight")
+        monkeypatch.setenv("JUDGE_URL", judge.url)
+        monkeypatch.setenv("JUDGE", "one")
+        run = six.run(*given, "-o", "rag_judge_model=m")
+        assert run.outcomes == {"passed": 6}
+        assert "cost: spent $0.0126: judge $0.0066, system $0.0060" in run.lines
+        said = "--rag-max-cost: the cost of the judge is not known: "
+        run = six.run(*given)
+        assert (run.exit_status, said in run.text, "et rag_judge_price and rag_judge_model." in run.text) == (
+            1,
+            True,
+            True,
+        )
+        monkeypatch.setenv("JUDGE", "panel")
+        run = six.run(*given, "-o", "rag_judge_model=m")
+        assert (run.exit_status, said in run.text) == (1, True)
+        monkeypatch.setenv("JUDGE", "function")
+        run = six.run(*given)
+        assert run.exit_status == 1
+        assert "--rag-max-cost: the cost of the judge by_length is not known. Leave the limit out." in run.text
+    assert (len(endpoint.requests), len(judge.requests)) == (6, 6)

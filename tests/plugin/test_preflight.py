@@ -66,7 +66,7 @@ def test_a_judge_that_cannot_tell_ends_the_run_before_the_system_is_asked(
         "rag_disable = preflight. See ragcheck docs reference/judge-preflight.\n"
     )
     assert text in ran.text
-    assert "the judge did not pass its preflight" in ran.text
+    assert "the judge cannot be used" in ran.text
     assert "During handling of the above exception" not in ran.text
 
 

@@ -59,20 +59,21 @@ class Preflight:
 
     def check(self, backends: Backends) -> None:
         """
-        Try out the judge of the backends, if it needs a preflight and has had none.
+        Check the price of the judge if the cost is limited, and try it out if it needs a preflight and has had none.
 
         Raises:
             pytest.skip.Exception: The judge is not usable, which the run reports; no further item runs.
         """
         settings = backends.settings
-        if (
-            "preflight" in settings.run.disabled
-            or settings.run.replay is not None
-            or "judge" not in settings.run.metrics
-        ):
-            return
+        tried = (
+            "preflight" not in settings.run.disabled and settings.run.replay is None and "judge" in settings.run.metrics
+        )
         if not self._problem and not any(judge is backends.judge for judge in self._usable):
-            for judge in judges_to_try(backends.judge):
+            if settings.run.max_cost_usd is not None and backends.judge is not None:
+                from pytest_ragcheck.plugin.collecting.cost_preview import unlimited
+
+                self._problem = unlimited(backends.judge, settings)
+            for judge in judges_to_try(backends.judge) if tried else ():
                 self._problem = self._problem or self._try(judge, backends)
             self._usable.append(backends.judge)
         if self._problem:

@@ -8,13 +8,17 @@ from typing import TYPE_CHECKING
 from pytest_ragcheck.config.settings import DUMMY_API_KEY, Settings
 from pytest_ragcheck.engine.estimate import Estimate, estimate, estimate_lines, why_no_price
 from pytest_ragcheck.errors import UsageError
+from pytest_ragcheck.judging.checked_judgement import identity_of, model_of
 from pytest_ragcheck.judging.judge_choice import choose_judge
+from pytest_ragcheck.judging.model.chat import Chat
+from pytest_ragcheck.judging.panel import Panel
 from pytest_ragcheck.judging.preflight.run_preflight import kept_trials, read_trial
 from pytest_ragcheck.judging.preflight.trial import canaries_for, judges_to_try, trial_key
 from pytest_ragcheck.metrics.cost import price_usd
 from pytest_ragcheck.plugin.collecting.run_baseline import DRIFT_SAMPLE, RunBaseline
 from pytest_ragcheck.plugin.configuration import settings_of
 from pytest_ragcheck.plugin.overrides import is_overridden
+from pytest_ragcheck.replay.recorded_run import UnavailableJudge
 from pytest_ragcheck.report.counted import counted
 from pytest_ragcheck.summary.gate.procedure.candidate import ASKS, MORE_ASKS, MOST
 from pytest_ragcheck.verdict.verdict import Verdict
@@ -22,6 +26,7 @@ from pytest_ragcheck.verdict.verdict import Verdict
 if TYPE_CHECKING:
     import pytest
 
+    from pytest_ragcheck.judging.judgement import Judge
     from pytest_ragcheck.plugin.run_state import Run
     from pytest_ragcheck.questions.question import Question
     from pytest_ragcheck.summary.gate.baseline_reader import BaselineRow
@@ -71,14 +76,30 @@ def _gate_lines(config: pytest.Config, questions: Sequence[Question], estimated:
     yield f"baseline             recorded answers of {counted(len(rows), 'question')} need no new verdict{drift}"
 
 
-def check_cost_is_known(settings: Settings, *, own_judge: bool) -> None:
-    """Raise a `UsageError` if the judge has no known price."""
-    if own_judge:
-        raise UsageError("--rag-max-cost: the cost of your own judge is not known. Leave the limit out.")
-    if settings.judge.name not in {"openai", "ragas"} or not settings.needs_judge:
-        return
-    model = settings.judge.model or ""
-    if price_usd(model, settings.judge.url, input_tokens=1, output_tokens=1, own=settings.judge.own_prices) is None:
+def check_cost_is_known(settings: Settings) -> None:
+    """Raise a `UsageError` if the judge of the settings has no known price."""
+    if settings.judge.name in {"openai", "ragas"} and settings.needs_judge:
+        _check_price(settings.judge.model or "", settings.judge.url, settings)
+
+
+def unlimited(judge: Judge, settings: Settings) -> str:
+    """Why the cost of the judge, which a fixture may have returned, cannot be limited; empty if it can."""
+    if isinstance(judge, Panel):
+        return next(filter(None, (unlimited(each, settings) for each in judge.judges)), "")
+    asked, identity = getattr(judge, "asked", judge), identity_of(judge)
+    if identity.kind in {"offline", "local"} or isinstance(asked, UnavailableJudge):
+        return ""
+    if not isinstance(model_of(asked), Chat) or not identity.model:
+        return f"--rag-max-cost: the cost of the judge {identity.words} is not known. Leave the limit out."
+    try:
+        _check_price(identity.model, identity.url, settings)
+    except UsageError as error:
+        return f"{str(error)[:-1]} and rag_judge_model."
+    return ""
+
+
+def _check_price(model: str, url: str | None, settings: Settings) -> None:
+    if price_usd(model, url, input_tokens=1, output_tokens=1, own=settings.judge.own_prices) is None:
         raise UsageError(f"--rag-max-cost: the cost of the judge is not known: {why_no_price(model)}.")
 
 

@@ -135,10 +135,10 @@ def check_preconditions(config: pytest.Config) -> None:
             read_agreements(settings.judge.calibrations)
         if judged and not own_judge:
             _check_judge(settings)
-        if judged and settings.run.max_cost_usd is not None:
+        if judged and settings.run.max_cost_usd is not None and not own_judge:
             from pytest_ragcheck.plugin.collecting.cost_preview import check_cost_is_known
 
-            check_cost_is_known(settings, own_judge=own_judge)
+            check_cost_is_known(settings)
         from pytest_ragcheck.report.files.output_folder import check_folder
 
         check_folder(settings.run.output)

@@ -11,8 +11,8 @@ import pytest
 STOPPED = "ragcheck: the run was stopped"
 """Why a worker skips its items."""
 
-USELESS_JUDGE = "the judge did not pass its preflight"
-"""Why a worker stops the run when the judge fails its preflight."""
+USELESS_JUDGE = "the judge cannot be used"
+"""Why a worker stops the run when the judge fails its preflight, or has no price for the limit."""
 
 NO_DOCUMENTS = "the system takes no further documents"
 """Why the run stops after the first question that needs one."""
