@@ -13,7 +13,7 @@ from tests.harness import three_ways
 from tests.metrics.ragas.finding import finds
 from tests.servers.canary_judge import says_of_canaries
 from tests.servers.fake_endpoint import FakeEndpoint, json_reply
-from tests.servers.openai_server import OpenAIServer, completion, verdict, verdict_text
+from tests.servers.openai_server import OpenAIServer, by_path, completion, embeds, verdict, verdict_text
 from tests.servers.openai_server import json_reply as judge_reply
 
 if TYPE_CHECKING:
@@ -133,6 +133,16 @@ def test_a_metric_by_the_model_costs_money_beside_a_cached_verdict(six: Project)
     assert run.summary["n_verdicts_from_cache"] == 6
     assert {row["cost"]["judge_usd"] for row in run.predictions["predictions"]} == {0.0011}
     assert run.summary["performance"]["judge_cost_usd"] == pytest.approx(6 * 0.0011)
+
+
+def test_embeddings_without_a_price_are_named_as_what_a_limit_does_not_count(six: Project) -> None:
+    replies = by_path(chat=metered_or_facts, embeddings=embeds(lambda _: [1.0]))
+    with FakeEndpoint(json_reply(ANSWER)) as endpoint, OpenAIServer(replies) as judge:
+        given = (f"--rag-url={endpoint.url}", f"--rag-judge-url={judge.url}", "--rag-judge-model=m")
+        run = six.run(*given, "-o", "rag_metrics=+ragas", "-o", "rag_embedding_model=e", "--rag-max-cost=1")
+    assert "cost: spent $0.0192: judge $0.0132, system $0.0060" in run.lines
+    (line,) = [line for line in run.lines if line.startswith("cost: --rag-max-cost")]
+    assert line == "cost: --rag-max-cost counted 6 verdicts without the embeddings, whose model has no price"
 
 
 def test_judging_a_known_answer_again_leaves_the_cost_of_the_system(project: Project) -> None:

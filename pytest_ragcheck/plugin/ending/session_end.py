@@ -156,14 +156,18 @@ def _turn_red(session: pytest.Session, run: Run, settings: Settings) -> list[str
 
 
 def _uncounted(outcomes: Outcomes, settings: Settings) -> Iterator[str]:
-    # Yield a line if the cost limit could not count some verdicts. A replay does not pay for recorded ones.
-    costs = [record.cost for record in outcomes.records if record.cost.asked_judge]
-    unknown = sum(cost.judge_usd is None for cost in costs)
-    if unknown and settings.run.max_cost_usd is not None and not outcomes.replay_of:
-        yield (
-            f"cost: {OVER_BUDGET} did not count {counted(unknown, 'verdict')}, "
-            "because the judge's server reported no tokens for them"
-        )
+    # Yield lines if the cost limit could not count some verdicts. A replay does not pay for recorded ones.
+    if settings.run.max_cost_usd is None or outcomes.replay_of:
+        return
+    costs = [record.cost for record in outcomes.records if record.cost.asked_judge and record.cost.judge_usd is None]
+    silent = sum(None in (cost.judge_input_tokens, cost.judge_output_tokens) for cost in costs)
+    if silent:
+        why = "because the judge's server reported no tokens for them"
+        yield f"cost: {OVER_BUDGET} did not count {counted(silent, 'verdict')}, {why}"
+    if unpriced := len(costs) - silent:
+        # The judge's model has a price, or the run would not have begun.
+        why = "whose model has no price"
+        yield f"cost: {OVER_BUDGET} counted {counted(unpriced, 'verdict')} without the embeddings, {why}"
 
 
 def _gate_lines(config: pytest.Config, gate: GateOutcome) -> Iterator[str]:
