@@ -121,7 +121,8 @@ class Export:
 def text_of(value: Any) -> str | None:
     """A text or the digits of a number; None for a blank text and other values."""
     if isinstance(value, (int, float)) and not isinstance(value, bool):
-        return str(value)
+        # JavaScript writes 30.0 as 30, and pandas has whole numbers beside blanks as floats.
+        return str(int(value) if isinstance(value, float) and value.is_integer() else value)
     return sound(value) if isinstance(value, str) and value.strip() else None
 
 

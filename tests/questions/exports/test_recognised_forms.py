@@ -761,7 +761,7 @@ def test_promptfoo_may_have_a_question_mark_in_a_flow_mapping(
     text = "---\n# Tests\n- vars: {question: Who pays?}\n  assert: [{$ref: '#/assertionTemplates/polite'}]\n"
     (tmp_path / "tests.yaml").write_text(text, encoding="utf-8")
     left, [question] = convert(tmp_path, capsys, "tests.yaml")
-    assert (question["question"], left) == ("Who pays?", ["assertions of another form: 1"])
+    assert (question["question"], left) == ("Who pays?", ["#/assertionTemplates/polite: 1"])
 
 
 def test_variables_of_promptfoo_may_have_variables(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -813,7 +813,7 @@ def test_plain_values_of_promptfoo_are_those_of_yaml_1_2(tmp_path: Path, capsys:
     values = ["=", "<<", "12:30", "007", "no", "2024-01-01", "1e3", "9" * 5000, "-.5"]
     asserted = "".join(f"  - {{type: contains, value: {value}}}\n" for value in values)
     [question] = of_text("a.yaml", f"tests:\n- vars: {{question: When?}}\n  assert:\n{asserted}", tmp_path, capsys)
-    values[values.index("1e3")], values[-1] = r"1000\.0", r"-0\.5"
+    values[values.index("1e3")], values[-1] = "1000", r"-0\.5"
     assert question["must_mention"] == [f"/{value}/" for value in values]
 
 
@@ -954,3 +954,53 @@ def test_items_in_a_text_of_promptfoo_may_be_quoted(
     left, [question] = convert(tmp_path, capsys, "a.csv" if is_csv else "a.json")
     assert left == ([] if patterns else ["not-contains-any: 1"])
     assert question.get("must_not_mention") == patterns
+
+
+def test_references_to_assertions_of_promptfoo_are_resolved(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = """
+assertionTemplates:
+  polite: {type: not-icontains, value: '{{word}}'}
+  set: {type: assert-set, assert: [{$ref: '#/assertionTemplates/polite'}, {$ref: '#/assertionTemplates/set'}]}
+defaultTest:
+  assert: [{$ref: '#/assertionTemplates/set'}, {$ref: '#/assertionTemplates/polite', value: no}]
+tests:
+  - vars: {question: Who pays?, word: rude}
+    assert: [{$ref: '#/assertionTemplates/other'}, {$ref: 'other.yaml'}, {value: 3}]
+"""
+    (tmp_path / "a.yaml").write_text(text, encoding="utf-8")
+    left, [question] = convert(tmp_path, capsys, "a.yaml")
+    assert question["must_not_mention"] == ["/rude/i", "/no/i"]
+    assert left == [
+        "#/assertionTemplates/other: 1",
+        # A set in itself is read some levels deep.
+        "#/assertionTemplates/polite: 1",
+        "#/assertionTemplates/set: 1",
+        "assertions of another form: 1",
+        "other.yaml: 1",
+    ]
+
+
+def test_a_test_of_promptfoo_may_be_without_the_default_assertions(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    default = {"assert": [{"type": "not-icontains", "value": "as an AI"}], "options": {"transform": "output"}}
+    own = [{"type": "icontains", "value": "as an AI"}]
+    options = {"disableDefaultAsserts": True, "prefix": "A"}
+    tests = [{"vars": {"question": WHO}}, {"vars": {"question": "Are you?"}, "options": options, "assert": own}]
+    (tmp_path / "a.json").write_text(json.dumps({"defaultTest": default, "tests": tests}), encoding="utf-8")
+    left, [first, second] = convert(tmp_path, capsys, "a.json")
+    assert left == ["options.prefix of a test: 1", "options.transform of a test: 2"]
+    assert first["must_not_mention"] == second["must_mention"] == ["/as an AI/i"]
+    assert "must_not_mention" not in second
+
+
+def test_whole_numbers_of_promptfoo_are_written_as_in_javascript(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asserted = (
+        "[{type: contains, value: 30.0}, {type: contains, value: '{{limit}} EUR'}, {type: contains, value: 4.90}]"
+    )
+    text = f"tests:\n- vars: {{question: 'Over {{{{limit}}}}?', limit: 5000.00}}\n  assert: {asserted}\n"
+    [question] = of_text("a.yaml", text, tmp_path, capsys)
+    assert question["question"] == "Over 5000?"
+    assert question["must_mention"] == ["/30/", "/5000 EUR/", r"/4\.9/"]
