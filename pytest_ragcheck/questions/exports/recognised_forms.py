@@ -17,12 +17,15 @@ from pytest_ragcheck.questions.exports.beir_trec import is_qrels
 from pytest_ragcheck.questions.exports.export import Export, Form, further, items_of, passages, user_texts
 from pytest_ragcheck.questions.exports.material import Material, lists_in, read_material, table_rows, value_of
 from pytest_ragcheck.questions.fields.key_names import INVERTED, QUESTION
+from pytest_ragcheck.questions.mention import is_regex
 from pytest_ragcheck.questions.nodes.node import FLAGS
 
 _KEYS = (
     "question", "id", "expected_answer", "all_acceptable_answers", "answerable", "gold_passages", "must_mention",
     "must_not_mention", "unanswerable", "metadata",
 )  # fmt: skip
+# An expected answer has commas. Nobody notices a forbidden text that is two in one.
+_MARKS = {"all_acceptable_answers": "|;", "must_mention": "|;", "must_not_mention": "|;,"}
 _AMBIGUOUS = re.compile(r"(may be the .*)\. Rename it to '(\w+)'")
 _BETWEEN_WORDS = re.compile(r"(?<=[a-z])(?=[A-Z])|[\s-]+|\.\d+$")
 
@@ -60,8 +63,10 @@ def _read_columns(
             elif flag not in ("", "none"):
                 export.leave(f"{columns[key]} {flag!r}, which is neither yes nor no")
         found = passages(export, cells("gold_passages"), separator="|" if joined else "")
-        if "|" in str(cells("all_acceptable_answers")):
-            export.leave('answers with "|", read as one; write ["30 days", "one month"]')
+        for key, marks in _MARKS.items():
+            text = value_of(cells(key))
+            if isinstance(text, str) and not is_regex(text) and (mark := next(filter(text.__contains__, marks), "")):
+                export.leave(f'{key} with "{mark}", read as one; write ["30 days", "one month"]')
         export.add(
             *(user_texts(value_of(cells("before"))) or []),
             *([asked] if messages is None else messages),

@@ -203,11 +203,31 @@ def test_file_names_as_texts_of_passages_are_listed(tmp_path: Path, capsys: pyte
 
 
 def test_answers_with_a_bar_are_one_answer_and_listed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    cells = "30|thirty days", "30 days", '"[""30"", ""thirty""]"'
+    cells = "30|thirty days", '"30 days, or one month"', '"[""30"", ""a|b""]"'
     rows = "".join(f"How long {number}?,30 days,{cell}\n" for number, cell in enumerate(cells))
     left, questions = convert(tmp_path, capsys, "a.csv", f"question,expected_answer,all_acceptable_answers\n{rows}")
-    assert left == ['answers with "|", read as one; write ["30 days", "one month"]: 1']
+    assert left == ['all_acceptable_answers with "|", read as one; write ["30 days", "one month"]: 1']
     assert questions[0]["all_acceptable_answers"] == ["30 days", "30|thirty days"]
+
+
+def test_several_texts_in_a_cell_of_mentions_are_one_text_and_listed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = [
+        "30; thirty,14 days|21 days",
+        '"30, not 31","free, at no cost"',
+        "/30|thirty/,/14|21/",
+        '"[""a|b""]","[""a, b"", ""c""]"',
+        "30,14",
+    ]
+    text = "".join(f"How long {number}?,{row}\n" for number, row in enumerate(rows))
+    left, questions = convert(tmp_path, capsys, "a.csv", f"question,Must Mention,Must Not Mention\n{text}")
+    assert left == [
+        'must_mention with ";", read as one; write ["30 days", "one month"]: 1',
+        'must_not_mention with ",", read as one; write ["30 days", "one month"]: 1',
+        'must_not_mention with "|", read as one; write ["30 days", "one month"]: 1',
+    ]
+    assert questions[0]["must_not_mention"] == ["14 days|21 days"]
 
 
 NO_ANSWER = "values of expected_answer that the question cannot have (kept in metadata): 1"
