@@ -9,6 +9,7 @@ paragraphs: Yang et al., "HotpotQA: A Dataset for Diverse, Explainable Multi-hop
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from html import unescape
 from importlib.util import find_spec
 from typing import Any
 
@@ -76,11 +77,17 @@ def _read_hotpotqa(rows: Iterable[Row], dataset_name: str) -> Iterator[Question]
     Yield the questions of the official form (`_id`, pairs) or of the hub's columns (`id`, lists by column).
 
     The gold passages are the paragraphs whose titles are among the supporting facts. The sentence numbers of the
-    facts are not used, since some of them point behind the last sentence.
+    facts are not used, since some of them point behind the last sentence. A row of the file `fullwiki` may lack one of
+    the two paragraphs, which answer only together; its question has no gold passages, and `metadata` has the titles.
     """
     for row in rows:
         paragraphs = [(title, _joined(row, sentences)) for title, sentences in _by_title(row, "context", "sentences")]
         supporting = {title for title, _ in _by_title(row, "supporting_facts", "sent_id")}
+        metadata: dict[str, Any] = {name: row.text(name) for name in ("type", "level") if name in row}
+        missing = supporting.difference(title for title, _ in paragraphs)
+        if missing and len(supporting - missing) < 2:
+            metadata["missing_paragraphs"] = sorted(missing)
+            supporting = set()
         answer = row.text("answer")
         if not answer.strip():
             raise row.unexpected("answer", "an answer", answer)
@@ -94,7 +101,7 @@ def _read_hotpotqa(rows: Iterable[Row], dataset_name: str) -> Iterator[Question]
                 gold=(text for title, text in paragraphs if title in supporting),
                 others=(text for _, text in paragraphs),
             ),
-            metadata={name: row.text(name) for name in ("type", "level") if name in row},
+            metadata=metadata,
         )
 
 
@@ -103,7 +110,7 @@ def _by_title(row: Row, name: str, second: str) -> tuple[tuple[str, Any], ...]:
     for title, _ in pairs:
         if not isinstance(title, str):
             raise row.unexpected(name, "texts as titles", title)
-    return pairs
+    return tuple((unescape(title), value) for title, value in pairs)
 
 
 def _joined(row: Row, sentences: Any) -> str:

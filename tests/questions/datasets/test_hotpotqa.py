@@ -33,6 +33,20 @@ def test_a_sentence_that_is_not_there_and_a_title_that_is_not_there_do_no_harm()
     assert len(found["5a8b0003"].gold_passages) == 2
 
 
+def test_one_of_two_supporting_paragraphs_is_no_gold(tmp_path: Path) -> None:
+    rows = content("hotpotqa")[:2]
+    rows[0]["context"] = [pair for pair in rows[0]["context"] if pair[0] != "Gannet Rock"]
+    rows[1]["supporting_facts"] = [["Line 3", 0], ["Kestrel &amp; Hill", 0]]
+    rows[1]["context"] = [
+        ["Kestrel & Hill" if pair[0] == "Kestrel Hill" else pair[0], pair[1]] for pair in rows[1]["context"]
+    ]
+    found = questions_of("hotpotqa", written(tmp_path, rows))
+    first, second = found["5a8b0001"], found["5a8b0002"]
+    assert (len(first.gold_passages), len(first.distractors)) == (0, 5)
+    assert first.metadata["missing_paragraphs"] == ["Gannet Rock"]
+    assert (len(second.gold_passages), "missing_paragraphs" in second.metadata) == (2, False)
+
+
 def lists(names: tuple[str, str], pairs: list[list[Any]]) -> dict[str, list[Any]]:
     """Pairs as the hub writes them."""
     return {name: [pair[place] for pair in pairs] for place, name in enumerate(names)}
