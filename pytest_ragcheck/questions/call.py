@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.questions.fields.key_names import PASSAGE
@@ -113,7 +113,7 @@ def _sequence(gold_passages: Any) -> Iterable[Any]:
 
 
 def _gold_passage(given: Any) -> GoldPassage:
-    if isinstance(given, GoldPassage):
+    if _is_passage(given):
         return given
     fields = {"text": given} if isinstance(given, str) else given
     if isinstance(fields, Mapping):
@@ -198,6 +198,15 @@ def _is_text(value: Any) -> bool:
     return isinstance(value, str) and bool(value.strip())
 
 
+def _is_passage(value: Any) -> TypeGuard[GoldPassage]:
+    return (
+        isinstance(value, GoldPassage)
+        and isinstance(value.text, str)
+        and isinstance(value.doc_id, str | None)
+        and isinstance(value.identity, str)
+    )
+
+
 def _are(values: Any, is_valid: Callable[[Any], bool]) -> bool:
     return isinstance(values, list | tuple) and all(map(is_valid, values))
 
@@ -206,8 +215,8 @@ _TEXT = (_is_text, "a text")
 _TEXT_OR_NONE = (lambda value: isinstance(value, str | None), "a text or None")
 _TEXTS = (lambda values: _are(values, _is_text), "a tuple of texts")
 _PASSAGES = (
-    lambda values: _are(values, lambda value: isinstance(value, GoldPassage)),
-    "a tuple of GoldPassage objects",
+    lambda values: _are(values, _is_passage),
+    "a tuple of GoldPassage objects, with text='' for none",
 )
 _MAPPING = (lambda value: isinstance(value, Mapping), "a mapping")
 

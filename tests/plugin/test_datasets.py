@@ -276,7 +276,10 @@ def test_questions_of_an_own_dataset_may_have_tags_and_thresholds_of_own_metrics
             'thresholds={"cites": 1}',
             "question 'a': thresholds: there is no metric 'cites'; the metrics are answer_correctness, ",
         ),
-        ('gold_passages=["x"]', "question 'a': gold_passages is ['x']; give a tuple of GoldPassage objects."),
+        (
+            'gold_passages=["x"]',
+            "question 'a': gold_passages is ['x']; give a tuple of GoldPassage objects, with text='' for none.",
+        ),
     ],
 )
 def test_a_question_of_an_own_dataset_that_cannot_be_asked_is_refused(

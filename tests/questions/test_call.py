@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -94,7 +94,17 @@ def test_gold_passages_are_written_as_in_question_files(given: Any, passages: tu
 
 
 @pytest.mark.parametrize(
-    "given", [{}, {"doc_id": ""}, {"text": "a", "page": "3"}, {"doc_id": 7}, {"text": None}, {"as": "a"}, 7]
+    "given",
+    [
+        {},
+        {"doc_id": ""},
+        {"text": "a", "page": "3"},
+        {"doc_id": 7},
+        {"text": None},
+        {"as": "a"},
+        7,
+        GoldPassage(text=cast("str", None), doc_id="a"),
+    ],
 )
 def test_no_other_gold_passage_is_taken(given: Any) -> None:
     with pytest.raises(UsageError, match="rag_check: gold_passages: found"):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -41,7 +41,24 @@ def test_a_turn_of_a_conversation_may_have_brackets_in_its_id() -> None:
         ({"must_not_mention": ("/(/",)}, "question 'a': must_not_mention: the regular expression /(/ is invalid: "),
         ({"must_cite": (None,)}, "question 'a': must_cite is (None,); give a tuple of texts."),
         ({"tags": {"smoke"}}, "question 'a': tags is {'smoke'}; give a tuple of texts."),
-        ({"gold_passages": ("x",)}, "question 'a': gold_passages is ('x',); give a tuple of GoldPassage objects."),
+        (
+            {"gold_passages": ("x",)},
+            "question 'a': gold_passages is ('x',); give a tuple of GoldPassage objects, with text='' for none.",
+        ),
+        (
+            {"gold_passages": (GoldPassage(text=cast("str", None), doc_id="a"),)},
+            (
+                "question 'a': gold_passages is (GoldPassage(text=None, doc_id='a', identity=''),); "
+                "give a tuple of GoldPassage objects, with text='' for none."
+            ),
+        ),
+        (
+            {"distractors": (GoldPassage(text="a", doc_id=cast("str", 5)),)},
+            (
+                "question 'a': distractors is (GoldPassage(text='a', doc_id=5, identity=''),); "
+                "give a tuple of GoldPassage objects, with text='' for none."
+            ),
+        ),
         ({"answerable": "no"}, "question 'a': answerable is 'no'; give True or False."),
         ({"top_k": 0}, "question 'a': top_k is 0; give a whole number from 1."),
         ({"skip": True}, "question 'a': skip is True; give a text or None."),
