@@ -297,6 +297,68 @@ class TestNo:
         assert (judgement.answer_correctness or 0) < 0.7
 
 
+class TestYesOrNoInOtherWords:
+    @pytest.mark.parametrize("expected", ["Yes", "Yes, it does", "true"])
+    @pytest.mark.parametrize(
+        ("answer", "is_right"),
+        [
+            ("It does.", True),
+            ("It does, in all countries.", True),
+            ("That is correct.", True),
+            ("The answer is yes.", True),
+            ("Theft is covered.", True),
+            ("Purple elephants.", False),
+            ("Hello! How can I help you?", False),
+            ("How are you?", False),
+            ("42", False),
+            ("...", False),
+            ("It is false.", False),
+            ("It doesn't.", False),
+            ("Theft is excluded.", False),
+        ],
+    )
+    def test_a_yes_takes_a_sign_of_it(self, expected: str, answer: str, *, is_right: bool):
+        judgement = judged(answer, expected, question="Does the plan cover theft?")
+        assert ((judgement.answer_correctness or 0) >= 0.7) is is_right
+
+    @pytest.mark.parametrize("expected", ["No", "No, it does not"])
+    @pytest.mark.parametrize(
+        ("answer", "is_right"),
+        [
+            ("It doesn't.", True),
+            ("That's not supported: you have to use SQL.", True),
+            ("That is not the case.", True),
+            ("There is no support for MongoDB.", True),
+            ("The answer is unclear.", False),
+            ("Purple elephants.", False),
+            ("Cats never sleep in the kitchen.", False),
+            ("It does.", False),
+        ],
+    )
+    def test_a_no_takes_a_sign_of_it(self, expected: str, answer: str, *, is_right: bool):
+        judgement = judged(answer, expected, question="Does the app work with MongoDB?")
+        assert ((judgement.answer_correctness or 0) >= 0.7) is is_right
+
+    @pytest.mark.parametrize(
+        ("question", "expected", "right", "wrong"),
+        [
+            ("Gibt es am Rathaus Parkplätze?", "ja", "Es gibt Besucherparkplätze.", "Herzlich willkommen!"),
+            ("Deckt der Tarif Diebstahl ab?", "ja", "Das stimmt.", "Das ist falsch."),
+            ("Le musée est-il ouvert ?", "oui", "C'est exact.", "Des éléphants violets."),
+            ("¿Se admiten mascotas?", "no", "No se admiten.", "Nadie sabe quién construyó las pirámides."),
+            ("Можно ли вернуть товар?", "да", "Можно.", "Фиолетовые слоны."),
+            ("駐車場は無料ですか？", "はい", "無料です。", "紫色の象。"),
+        ],
+    )
+    def test_signs_are_known_in_other_languages(self, question: str, expected: str, right: str, wrong: str):
+        assert (judged(right, expected, question=question).answer_correctness or 0) >= 0.7
+        assert (judged(wrong, expected, question=question).answer_correctness or 0) < 0.7
+
+    def test_a_denial_of_something_else_does_not_agree_with_a_no_that_repeats_the_question(self):
+        judgement = judged("The pool is not heated.", "No, smoking is forbidden", question="Is smoking allowed?")
+        assert (judgement.answer_correctness or 0) < 0.7
+
+
 class TestReferrals:
     @pytest.mark.parametrize(
         "advice",

@@ -34,6 +34,7 @@ from pytest_ragcheck.judging.offline.quantities.quantity import DATED_OR_MEASURE
 from pytest_ragcheck.judging.offline.quantities.rates import BOUNDS
 from pytest_ragcheck.judging.offline.words.rewording import EXCEPT, NEGATIVE, NOT
 from pytest_ragcheck.judging.offline.words.terms import (
+    ANSWERING,
     STOP_WORDS,
     WITHOUT_POLARITY,
     is_number,
@@ -113,10 +114,10 @@ class AnswerRecall:
         answer = self._answer
         sought = self._parsed[expected]
         wanted = sought.says_yes
-        is_bare = wanted is not None and len(expected.split()) == 1
+        is_bare = wanted is not None and ANSWERING.issuperset(sought.distinct)
         is_none = NOT in sought.distinct and sought.content <= {NOT} and not sought.distinct <= answer.all
-        if is_bare or is_none:  # "Yes", "There is none"
-            agreement = answer.polarity.agreement(expected, yes=is_bare and wanted is True)
+        if is_bare or is_none:  # "Yes, it does", "There is none"
+            agreement = answer.polarity.agreement(expected, yes=wanted is True, is_none=not is_bare)
             return agreement if agreement.score > above else None
         if not sought.terms:
             return Recall(score=0.0, expected=expected) if above < 0 else None
@@ -201,12 +202,13 @@ class AnswerRecall:
         answer = self._answer
         if wanted is not None and answer.polarity.says_yes is None and sought.distinct <= _WITHOUT_PLACE | answer.asked:
             agreement = answer.polarity.agreement(expected, yes=wanted)  # "No, it is forbidden" adds nothing to "No"
-            return (_OPPOSED if agreement.is_opposed else max(raw, _QUANTITY)), agreement.is_opposed
+            agrees, opposed = agreement.score >= PASS_LINE, agreement.is_opposed
+            return max(raw, _QUANTITY) if agrees else min(raw, _OPPOSED), opposed
         if wanted is not None and answer.polarity.says_yes is not None:
             agrees = answer.polarity.says_yes is wanted
             opposed = not agrees
         else:
-            agrees = wanted is False and not answer.polarity.agreement(expected, yes=wanted).is_opposed
+            agrees = wanted is False and answer.polarity.agreement(expected, yes=False).score >= PASS_LINE
             negates = not (NEGATIVE.isdisjoint(answer.all) and NEGATIVE.isdisjoint(sought.distinct))
             opposed = negates and not agrees and answer.polarity.opposes(expected, sought)
         if agrees and answer.all.issuperset(numbers_in(sought.terms)):

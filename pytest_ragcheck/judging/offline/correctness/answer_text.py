@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from functools import cached_property
@@ -24,17 +25,25 @@ from pytest_ragcheck.judging.offline.negation import (
 from pytest_ragcheck.judging.offline.quantities.clock_times import PARTS_OF_A_DAY
 from pytest_ragcheck.judging.offline.quantities.quantity import DATED_OR_MEASURED
 from pytest_ragcheck.judging.offline.quantities.quantity_reader import read_quantities
+from pytest_ragcheck.judging.offline.words.normalized_text import normalised
 from pytest_ragcheck.judging.offline.words.rewording import BUT, MORE, NEGATIVE, NOT, SIGNED, WITHOUT
 from pytest_ragcheck.judging.offline.words.sentences import sentences
 from pytest_ragcheck.judging.offline.words.terms import (
+    ANSWERING,
+    FRAMING,
+    NO,
+    PERMISSIONS,
     STOP_WORDS,
     WITHOUT_POLARITY,
     TermDictionary,
     content_of,
     numbers_in,
 )
+from pytest_ragcheck.judging.offline.words.word_lists import WORDS
 
 _INFERRED_AGREEMENT = 0.8
+_LEAST_OF_A_PART = 5  # letters
+_PRONOUN_CLAUSE = re.compile(rf"\W*(?:{'|'.join(WORDS['subjects'].split())})\b[^,;:.!?]*")
 _LONGER = MORE | {"longer"}  # "no longer free"
 _OPENING = 1000  # characters searched for the first sentence
 
@@ -57,17 +66,37 @@ class AnswerPolarity:
         """True for yes, False for no; None if the answer does not begin with either."""
         return says_yes(self._text)
 
-    def agreement(self, expected: str, *, yes: bool) -> Recall:
-        """The recall of a bare yes or no: stated outright, or inferred from a negation in the first sentence."""
-        if self.says_yes is not None:
-            agrees, certainty = self.says_yes is yes, 1.0
-        else:
-            opening = next(sentences(self._text[:_OPENING]), "")
-            is_negated = self._is_negative(opening) is not self._is_negative(self._question)
-            agrees, certainty = is_negated is not yes, _INFERRED_AGREEMENT
-        score = certainty if agrees else 1 - certainty
+    def agreement(self, expected: str, *, yes: bool, is_none: bool = False) -> Recall:
+        """The recall of a bare yes or no, stated outright or inferred; any denial agrees with "none"."""
+        said, certainty = self.says_yes, 1.0
+        if said is None:
+            about = frozenset() if is_none else self._asked.union(self._terms.of(expected)) - ANSWERING
+            said, certainty = self._inferred(about - FRAMING or about), _INFERRED_AGREEMENT
+        score = certainty if said is yes else 1 - certainty
         missing = frozenset(() if score == 1.0 else self._terms.of(expected))
-        return Recall(score=score, expected=expected, missing=missing, is_opposed=not agrees)
+        return Recall(score=score, expected=expected, missing=missing, is_opposed=said is (not yes))
+
+    def _inferred(self, about: AbstractSet[str]) -> bool | None:
+        # True for yes and False for no, by the negations of the first sentence; None if the answer has no term of
+        # *about*, and does not open as in "They do, on Sundays." or "That's not supported."
+        opening = next((each for each in sentences(self._text[:_OPENING]) if not each.endswith(("?", "？"))), "")
+        clause = _PRONOUN_CLAUSE.match(normalised(opening))
+        terms = frozenset(self._terms.of(clause[0] if clause else opening))
+        own = terms - ANSWERING
+        if terms and not own and terms.isdisjoint(PERMISSIONS):
+            return NO.isdisjoint(terms)
+        is_negative = self._is_negative(opening)
+        is_short_denial = is_negative and clause is not None and len(own) == 1
+        if not terms or (own and about and not is_short_denial and not self._is_about(about)):
+            return None
+        return is_negative is self._is_negative(self._question)
+
+    def _is_about(self, about: AbstractSet[str]) -> bool:
+        # True if the answer has a term of *about*, perhaps within another word: "parking" in "carparking".
+        if not about.isdisjoint(self._all):
+            return True
+        spelt = normalised(self._text[:_OPENING])
+        return any(len(term) >= _LEAST_OF_A_PART and term in spelt for term in about)
 
     def opposes(self, expected: str, sought: ExpectedAnswer) -> bool:
         """True if the answer denies what the expected answer affirms, or affirms what it denies."""

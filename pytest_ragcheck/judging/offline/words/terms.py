@@ -195,6 +195,11 @@ PERMISSIONS = frozenset(_terms(WORDS["permissions and duties"]))
 WITHOUT_POLARITY = STOP_WORDS | PERMISSIONS
 """Terms of function words and of what is allowed or required: a negation beside them denies the rest."""
 
+_YES = _terms(WORDS["yes"])
+NO = frozenset(_terms(WORDS["no"])).difference(_YES)
+ANSWERING = WITHOUT_POLARITY.union(NO, _YES, _terms("final short answer statement case cas caso asi works"))
+"""Terms of answers that only affirm or deny: "That is not the case"."""
+
 FRAMING = frozenset(_terms(WORDS["frame"]))
 """Terms with which an answer refers to itself and its sources; they claim nothing."""
 
