@@ -282,7 +282,7 @@ def _with_verdict(
 
 def _with_clients_secrets(prepared: PreparedQuestion) -> PreparedQuestion:
     # A user's own client may send secrets that the settings do not have, and further ones with each request.
-    settings, of_client = prepared.settings, getattr(prepared.client, "header_secrets", ())
+    settings, of_client = prepared.settings, getattr(prepared.client, "_ragcheck_secrets", ())
     further = [secret for secret in of_client if settings.redactor.text(secret) == secret]
     return replace(prepared, settings=settings.replace(secrets=(*settings.secrets, *further))) if further else prepared
 

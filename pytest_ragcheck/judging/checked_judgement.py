@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, cast
 
@@ -17,6 +16,7 @@ from pytest_ragcheck.scores.score import number
 
 if TYPE_CHECKING:
     from pytest_ragcheck.judging.judgement import GivenJudge, JudgeFunction
+    from pytest_ragcheck.judging.model.chat import AsksModel
 
 
 class FunctionJudge:
@@ -96,10 +96,12 @@ def identity_of(judge: Judge) -> JudgeIdentity:
     return identity if isinstance(identity, JudgeIdentity) else JudgeIdentity(kind=type(judge).__qualname__)
 
 
-def model_of(judge: Judge | None) -> Any:
+def model_of(judge: Judge | None) -> AsksModel | None:
     """The judge's model, or None; the `chat` of a user's judge may be anything."""
+    from pytest_ragcheck.judging.model.chat import AsksModel
+
     chat = getattr(judge, "chat", None)
-    return chat if inspect.iscoroutinefunction(getattr(chat, "ask", None)) else None
+    return chat if isinstance(chat, AsksModel) else None
 
 
 def _problem(judgement: Judgement) -> str:
@@ -130,6 +132,20 @@ def _declines(answer: RagAnswer) -> bool:
 
 def _score(value: Any) -> float | None:
     return None if value is None else number(value)
+
+
+class Cached:
+    """A judge behind a cache; a user's judge may have other methods of these names."""
+
+    asked: Any
+
+    def for_repeat(self, index: int) -> Judge:
+        """The judge for one of several judgements of an answer."""
+        raise NotImplementedError
+
+    def afresh(self) -> Judge:
+        """The judge, asked even if the cache has a judgement."""
+        raise NotImplementedError
 
 
 class SameVerdict:

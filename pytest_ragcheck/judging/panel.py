@@ -5,11 +5,18 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from functools import partial
 from statistics import fmean, median
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from pytest_ragcheck.concurrency.tasks import closing
 from pytest_ragcheck.errors import UsageError
-from pytest_ragcheck.judging.checked_judgement import SameVerdict, as_judge, checked_judgement, identity_of, model_of
+from pytest_ragcheck.judging.checked_judgement import (
+    Cached,
+    SameVerdict,
+    as_judge,
+    checked_judgement,
+    identity_of,
+    model_of,
+)
 from pytest_ragcheck.judging.judgement import JudgeIdentity, Judgement
 from pytest_ragcheck.scores.catalogue import JUDGED
 
@@ -51,7 +58,7 @@ class Panel:
             raise UsageError(f"Panel: unknown rule {rule!r}. Choose one of {', '.join(_RULES)}.")
         self.rule: Rule = rule
         chats = map(model_of, self.judges)
-        self.chat: Any = next((chat for chat in chats if chat is not None), None)
+        self.chat = next((chat for chat in chats if chat is not None), None)
         """The model of the first judge that has one."""
 
         identities = list(map(identity_of, self.judges))
@@ -70,12 +77,15 @@ class Panel:
         """
         return await judge_by_all(question, answer, self)
 
-    def afresh(self) -> Panel:
-        """The same judges without their caches."""
-        return Panel([getattr(judge, "afresh", lambda judge=judge: judge)() for judge in self.judges], self.rule)
-
     async def aclose(self) -> None:
         await closing(*self.judges).aclose()
+
+
+def afresh(judge: Judge) -> Judge:
+    """The judge, or the panel of judges, without its cache."""
+    if isinstance(judge, Panel):
+        return Panel([afresh(each) for each in judge.judges], judge.rule)
+    return judge.afresh() if isinstance(judge, Cached) else judge
 
 
 async def judge_by_all(
@@ -84,8 +94,7 @@ async def judge_by_all(
     """
     Asks a judge, or each judge of a panel, `repeats` times, one request at a time.
 
-    Several judgements of one judge are combined by their median. If the judge has a method `for_repeat(index)`, each
-    repeat uses the judge that this method returns, so that a cache keeps the repeats apart.
+    Several judgements of one judge are combined by their median. A cache keeps the repeats apart.
 
     Raises:
         JudgeError: One of the requests failed.
@@ -98,8 +107,7 @@ async def judge_by_all(
         return combined(members, by.rule)
     judgements = []
     for index in range(repeats):
-        for_repeat = getattr(by, "for_repeat", None)
-        judge = by if for_repeat is None else for_repeat(index)
+        judge = by.for_repeat(index) if isinstance(by, Cached) else by
         request = partial(checked_judgement, question, answer, judge)
         judgements.append(await (request() if run is None else run(request)))
         if judgements[0].votes:

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from pytest_ragcheck.config.metric_readers import model_and_layer
 from pytest_ragcheck.config.readers import LOCAL
@@ -15,7 +15,6 @@ from pytest_ragcheck.scores.catalogue import EXTRAS
 if TYPE_CHECKING:
     from pytest_ragcheck.config.settings import Settings
     from pytest_ragcheck.judging.judgement import Judge
-    from pytest_ragcheck.judging.ragas_judge import RagasJudge
     from pytest_ragcheck.metrics.metric import RunMetric
 
 
@@ -83,10 +82,12 @@ def check_installed(settings: Settings) -> None:
 
 def _ragas(settings: Settings, judge: Judge | None) -> RunMetric:
     # The ragas metrics by the ragas library, by the judge's model, or without a model by counting words.
-    if judge is not None and hasattr(judge, "measurement"):
+    from pytest_ragcheck.judging.ragas_judge import RagasJudge
+
+    if isinstance(judge, RagasJudge):
         from pytest_ragcheck.metrics.ragas.model_ragas import RagasByLibrary
 
-        return RagasByLibrary(cast("RagasJudge", judge))
+        return RagasByLibrary(judge)
     chat = model_of(judge)
     if chat is None:
         from pytest_ragcheck.metrics.ragas.stand_ins import RagasStandIns

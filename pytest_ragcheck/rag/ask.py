@@ -69,7 +69,7 @@ def check_identity(name: str, known: Collection[str], *, endpoint: str) -> None:
 def endpoint_name(client: Asks) -> str:
     """The name of the system under test in results: its `endpoint`, or else its class."""
     endpoint = getattr(client, "endpoint", None)
-    return type(client).__qualname__ if endpoint is None else str(endpoint)
+    return endpoint if isinstance(endpoint, str) else type(client).__qualname__
 
 
 def is_async(function: Any) -> bool:

@@ -207,7 +207,7 @@ class RagClient(ClientCalls):
         return self._endpoint.name
 
     @property
-    def header_secrets(self) -> tuple[str, ...]:
+    def _ragcheck_secrets(self) -> tuple[str, ...]:
         """The secrets in all headers, those of the requests so far included, which no result may show."""
         return (*self._secrets, *self._sent_secrets)
 

@@ -13,6 +13,7 @@ from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.judging.checked_judgement import judge_identity
 from pytest_ragcheck.judging.judge_choice import choose_judge, missing_for
 from pytest_ragcheck.judging.judgement import Judge, JudgeIdentity, Judgement, material_digest
+from pytest_ragcheck.judging.model.chat import AsksModel
 from pytest_ragcheck.judging.model.completion import TokenUse, note_use
 from pytest_ragcheck.judging.panel import judge_by_all
 from pytest_ragcheck.metrics.cost import Cost
@@ -144,7 +145,7 @@ class Recording:
         return self.rows.get((self.clean(question.dataset_name), self.clean(question.id)))
 
 
-class UnavailableJudge:
+class UnavailableJudge(AsksModel):
     """
     Stands in for a judge that cannot be asked, such as one without a key.
 

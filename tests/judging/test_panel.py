@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from pytest_ragcheck import JudgeError, JudgeIdentity, Judgement, Panel, RagAnswer, UsageError
-from pytest_ragcheck.judging.panel import combined, judge_by_all
+from pytest_ragcheck.judging.panel import afresh, combined, judge_by_all
 from tests.making import Judges, a_question
 
 QUESTION = a_question(expected_answer="30 days")
@@ -139,6 +139,18 @@ def test_a_panel_is_a_judge_that_says_who_sits_on_it():
     assert panel.identity == JudgeIdentity(kind="panel", model="majority of openai m-1, Judges", prompt_version="en-2")
     assert asyncio.run(panel.judge(QUESTION, ANSWER)).groundedness == 0.2
     assert panel.chat is None
+
+
+def test_a_method_of_a_users_judge_named_like_one_of_the_cache_is_not_called():
+    class Named(InTurn):
+        def afresh(self) -> None:
+            raise NotImplementedError
+
+    judge = Named(0.2, 0.3)
+    again = afresh(Panel([judge, judge]))
+    assert isinstance(again, Panel)
+    assert again.judges == (judge, judge)
+    assert afresh(judge) is judge
 
 
 def test_a_panel_closes_those_that_can_be_closed():

@@ -158,3 +158,41 @@ def test_nothing_is_left_open_at_the_end(project: Project, options: list[str]) -
     assert run.outcomes == {"passed": 2}
     assert "ResourceWarning" not in run.text + run.stderr
     assert "Traceback" not in run.text + run.stderr
+
+
+OWN_PARTS = """
+import pytest
+from pytest_ragcheck import Judgement, RagAnswer
+
+class Model:
+    async def ask(self, prompt): return "yes"
+
+class Judge:
+    chat, measurement, canaries, asked = Model(), [], [1], "model"
+    def for_repeat(self): raise NotImplementedError
+    afresh = prompt = for_repeat
+    def judge(self, question, answer): return Judgement(answer_correctness=float("30" in answer.text), groundedness=1.0)
+
+class Client:
+    endpoint, header_secrets, is_app = Model(), 3, True
+    def ask(self, question): return RagAnswer(text=question.metadata["says"], contexts=("Within 30 days.",))
+
+@pytest.fixture(scope="session")
+def rag_client(): return Client()
+
+@pytest.fixture(scope="session")
+def rag_judge(): return Judge()
+"""
+
+
+def test_an_own_judge_and_client_may_have_attributes_of_any_other_name(project: Project) -> None:
+    project.write("conftest.py", OWN_PARTS)
+    questions = [
+        {"id": name, "question": f"How long is {name}?", "expected_answer": "30 days", "metadata": {"says": said}}
+        for name, said in (("one", "30 days"), ("two", "9 days"))
+    ]
+    project.write("billing.rag.json", json.dumps({"questions": questions}))
+    run = project.run("-o", "rag_metrics=+ragas +citations", "-o", "rag_judge_repeats=2")
+    assert run.verdicts == {"one": "PASS", "two": "FAIL"}
+    assert "offline_answer_relevancy" in run.scores["one"]
+    assert {row["endpoint"] for row in run.predictions["predictions"]} == {"Client"}

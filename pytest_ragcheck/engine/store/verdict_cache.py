@@ -15,8 +15,9 @@ from pytest_ragcheck.concurrency.tasks import closing
 from pytest_ragcheck.concurrency.threads import in_thread
 from pytest_ragcheck.engine.store.shared_database import opened, when_unlocked
 from pytest_ragcheck.errors import JudgeReplyError
+from pytest_ragcheck.judging.checked_judgement import Cached
 from pytest_ragcheck.judging.judgement import Judge, JudgeIdentity, Judgement, digest_of, material_digest
-from pytest_ragcheck.judging.model.chat import Chat, ExpectedReply
+from pytest_ragcheck.judging.model.chat import AsksModel, Chat, ExpectedReply
 from pytest_ragcheck.questions.question import Question
 from pytest_ragcheck.rag.answer import RagAnswer
 from pytest_ragcheck.redaction import Redactor
@@ -148,7 +149,7 @@ class Fingerprinted(Judge, Protocol):
     """Digest of the model, the server, the prompt and the parameters."""
 
 
-class CachingJudge:
+class CachingJudge(Cached):
     """
     Asks the judge only if the cache has no judgement. Errors of the judge are not kept.
 
@@ -162,7 +163,7 @@ class CachingJudge:
         self.chat = None if chat is None else CachingChat(chat, cache, afresh=afresh)
         """The judge's model behind the same cache; None without one."""
 
-        self.asked = judge
+        self.asked: Fingerprinted = judge
         """The judge behind the cache."""
 
         self._cache = cache
@@ -188,7 +189,7 @@ class CachingJudge:
         await closing(self._cache, self.asked).aclose()
 
 
-class CachingChat:
+class CachingChat(AsksModel):
     """
     Asks a model only if the cache has no reply; a reply that cannot be read is not kept.
 

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from enum import Enum
 from functools import partial
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from weakref import WeakKeyDictionary
 
 from pytest_ragcheck.errors import JudgeReplyError
@@ -163,8 +163,11 @@ class ExpectedReply(Generic[T]):
     """The message of the repair turn, with the placeholder `{problem}`."""
 
 
-class AsksModel(Protocol):
-    async def ask(self, prompt: str, wanted: ExpectedReply[T], *, nonce: str) -> T: ...
+class AsksModel:
+    """The model of a judge; a class and no protocol, because the `chat` of a user's judge may have any other `ask`."""
+
+    async def ask(self, prompt: str, wanted: ExpectedReply[T], *, nonce: str) -> T:
+        raise NotImplementedError
 
 
 @frozen
@@ -177,7 +180,7 @@ class ModelReply(Generic[T]):
     """See `Judgement`."""
 
 
-class Chat:
+class Chat(AsksModel):
     """
     Asks one model for JSON, in the request format that its server accepts.
 

@@ -11,6 +11,7 @@ from pytest_ragcheck.concurrency.limiter import Limiter
 from pytest_ragcheck.concurrency.tasks import together
 from pytest_ragcheck.errors import JudgeError, JudgeReplyError
 from pytest_ragcheck.frozen import frozen
+from pytest_ragcheck.judging.checked_judgement import Cached
 from pytest_ragcheck.judging.judgement import Judge, digest_of, material_digest
 from pytest_ragcheck.judging.panel import Panel
 from pytest_ragcheck.judging.prompts.judge_prompt import JudgePrompt
@@ -122,8 +123,8 @@ def judges_to_try(judge: Any) -> Iterator[Judge]:
         for member in judge.judges:
             yield from judges_to_try(member)
         return
-    asked = getattr(judge, "asked", judge)
-    if isinstance(getattr(asked, "prompt", None), JudgePrompt) or hasattr(asked, "canaries"):
+    asked = judge.asked if isinstance(judge, Cached) else judge
+    if isinstance(getattr(asked, "prompt", None), JudgePrompt) or _own_canaries(asked):
         yield asked
 
 
@@ -156,8 +157,13 @@ async def try_judge(judge: Judge, limiter: Limiter) -> Trial:
 
 
 def canaries_for(judge: Any) -> tuple[Canary, ...]:
-    named = tuple(getattr(judge, "canaries", ()))
-    return named or canaries(russian=judge.prompt.is_russian)
+    return _own_canaries(judge) or canaries(russian=judge.prompt.is_russian)
+
+
+def _own_canaries(judge: Any) -> tuple[Canary, ...]:
+    # The `canaries` of a user's judge may be anything else.
+    named = getattr(judge, "canaries", None)
+    return named if isinstance(named, tuple) and all(isinstance(each, Canary) for each in named) else ()
 
 
 def trial_key(judge: Judge) -> str:

@@ -13,6 +13,7 @@ from pytest_ragcheck.concurrency.threads import in_thread
 from pytest_ragcheck.engine.evaluator import Evaluator
 from pytest_ragcheck.engine.fingerprint import store_key
 from pytest_ragcheck.judging.checked_judgement import SameVerdict
+from pytest_ragcheck.judging.panel import afresh
 from pytest_ragcheck.metrics.metric_choice import choose_metrics
 from pytest_ragcheck.plugin.asking.session_loop import close_in_loop, loop_of
 from pytest_ragcheck.plugin.asking.shared_run import limits_of, new_budget
@@ -190,5 +191,4 @@ class _KnownAnswer:
 
 
 def _afresh(backends: Backends) -> Backends:
-    afresh = getattr(backends.judge, "afresh", None)
-    return backends if afresh is None else replace(backends, judge=afresh())
+    return backends if backends.judge is None else replace(backends, judge=afresh(backends.judge))

@@ -30,6 +30,7 @@ from pytest_ragcheck.plugin.guests.interruption import end_cleanly_on_sigterm, s
 from pytest_ragcheck.plugin.run_state import begin_run
 from pytest_ragcheck.plugin.workers.transport import NO_DOCUMENTS, NOT_STARTED, STOPPED
 from pytest_ragcheck.plugin.workers.worker_info import WorkerInfo, run_folder, worker_info
+from pytest_ragcheck.rag.client import RagClient
 
 if TYPE_CHECKING:
     from pytest_ragcheck.check import PreparedQuestion
@@ -118,7 +119,8 @@ class QuestionSession:
             pytest.skip(evaluated.record.reason)
         if evaluated.record.error_kind == IngestionError.kind and self._checker.lacks_documents(backends):
             self._end_run(NO_DOCUMENTS, item, evaluated)
-        if evaluated.record.error_kind == EndpointUnreachable.kind and getattr(backends.client, "is_app", False):
+        is_app = isinstance(backends.client, RagClient) and backends.client.is_app
+        if evaluated.record.error_kind == EndpointUnreachable.kind and is_app:
             self._end_run(NOT_STARTED, item, evaluated)
         return evaluated
 

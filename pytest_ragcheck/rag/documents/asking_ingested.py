@@ -29,8 +29,8 @@ class AsksIngested:
         """True if the system takes or reads no further documents."""
 
     @property
-    def header_secrets(self) -> tuple[str, ...]:
-        return getattr(self._client, "header_secrets", ())
+    def _ragcheck_secrets(self) -> tuple[str, ...]:
+        return getattr(self._client, "_ragcheck_secrets", ())
 
     async def ask(self, question: Question) -> RagAnswer:
         """

@@ -19,7 +19,7 @@ from pytest_ragcheck.engine.store.verdict_cache import FILE, CachingJudge, Verdi
 from pytest_ragcheck.errors import JudgeError, JudgeReplyError
 from pytest_ragcheck.judging.judgement import JudgeIdentity, Judgement
 from pytest_ragcheck.judging.model.openai_judge import OpenAIJudge
-from pytest_ragcheck.judging.panel import Panel, judge_by_all
+from pytest_ragcheck.judging.panel import Panel, afresh, judge_by_all
 from pytest_ragcheck.judging.prompts.judge_prompt import load_prompt
 from pytest_ragcheck.rag.answer import RagAnswer
 from pytest_ragcheck.redaction import REDACTED, Redactor
@@ -71,7 +71,7 @@ def test_a_fresh_judgement_bypasses_the_cache_for_every_judge_of_a_panel(tmp_pat
     panel = Panel([CachingJudge(judge, cache_of(tmp_path, "later")), other])
     asyncio.run(panel.judge(QUESTION, ANSWER))
     assert (len(judge.judged), len(other.judged)) == (1, 1)
-    asyncio.run(panel.afresh().judge(QUESTION, ANSWER))
+    asyncio.run(afresh(panel).judge(QUESTION, ANSWER))
     assert (len(judge.judged), len(other.judged)) == (2, 2)
 
 
