@@ -16,8 +16,14 @@ from pytest_ragcheck.errors import EndpointError, EndpointReplyError, EndpointTi
 from pytest_ragcheck.rag.answer import RagAnswer
 from pytest_ragcheck.rag.ask import ConversationState, is_async, settled
 from pytest_ragcheck.rag.body.json_body import ReplyMismatch, excerpt, instance, shown_error
-from pytest_ragcheck.rag.shapes.reading import EXAMPLE, Reading, readable
+from pytest_ragcheck.rag.shapes.reading import EXAMPLE, FIX_THE_CAUSE, LATER, Reading, readable
 from pytest_ragcheck.rag.shapes.shape import REPLY, REPLY_WITHOUT_ANSWER, read_reply, read_shape
+
+_TO_DO = {
+    FIX_THE_CAUSE: "Fix its cause in the RAG system, and raise an exception for such failures.",
+    LATER: "Wait for the answer in the function.",
+}
+"""What to do in a function, by what to do in a server."""
 
 
 class FunctionEndpoint:
@@ -182,9 +188,10 @@ class FunctionEndpoint:
             else:
                 answer = self._read_mapping(returned, answers=answers)
         except ReplyMismatch as mismatch:
-            to_do = mismatch.to_do
-            if self._reading is None and not isinstance(returned, RagAnswer | str | None):
-                to_do += f' Or give RagClient.from_callable the paths of its parts, such as response="{EXAMPLE}".'
+            paths = f' Or give RagClient.from_callable the paths of its parts, such as response="{EXAMPLE}".'
+            if self._reading is not None or isinstance(returned, RagAnswer | str | None):
+                paths = ""
+            to_do = _TO_DO.get(mismatch.to_do) or mismatch.to_do + paths
             raise self._error(mismatch.found, to_do, EndpointReplyError) from None
         if answer.latency_seconds is None:  # else the function measured it itself
             answer = replace(answer, latency_seconds=time.perf_counter() - started)

@@ -415,6 +415,17 @@ def test_a_result_may_contain_itself_occur_twice_or_be_nested_deeply() -> None:
     assert answer.contexts == ("a passage",)
 
 
+@pytest.mark.parametrize(
+    ("reply", "remedy"),
+    [
+        ({"error": "no index"}, "Fix its cause in the RAG system, and raise an exception for such failures."),
+        ({"answer": "", "contexts": [], "status": "pending"}, "Wait for the answer in the function."),
+    ],
+)
+def test_a_failure_in_the_reply_has_the_remedy_of_a_function(reply: dict[str, Any], remedy: str) -> None:
+    assert str(fail(lambda _: reply)).endswith(f"\n{remedy}")
+
+
 def test_bytes_are_no_text() -> None:
     error = fail(lambda _: SimpleNamespace(answer=b"30 days", contexts=()), response="answer=answer contexts=contexts")
     assert ': "answer" is a bytes, not a string\n' in str(error)

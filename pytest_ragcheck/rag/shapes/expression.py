@@ -14,11 +14,13 @@ from pytest_ragcheck.rag.body.event_parsers import is_failure
 from pytest_ragcheck.rag.body.json_body import excerpt, keys_of, named, named_error, parse_json
 
 _KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_UNFINISHED = {
-    "length": "the token limit was reached",
-    "content_filter": "a filter blocked it",
-    "tool_calls": "the model ended with a tool call",
-}
+_LIMIT, _FILTER, _TOOL = "the token limit was reached", "a filter blocked it", "the model ended with a tool call"
+UNFINISHED = {
+    "length": _LIMIT, "max_tokens": _LIMIT, "content_filter": _FILTER, "safety": _FILTER,
+    "tool_calls": _TOOL, "tool_use": _TOOL,
+}  # fmt: skip
+"""By the reason of OpenAI, Anthropic and Gemini."""
+
 _CONTENT = re.compile(r"^(.*choices\[0\]\.\w+\.)content$")
 STATUSES = ("success", "ok", "status", "state", "code", "statusCode", "status_code")
 FLAGS = ("timed_out", "errorMessage", "error_message", "hasErrors", "has_errors", "isError", "is_error")
@@ -69,11 +71,22 @@ class Expression:
                 return named_error(error)
             if unfinished and (details := place.get("incomplete_details")):  # of OpenAI's Responses API
                 return named_error(details)
-            reason = str(place.get("finish_reason"))
-            # The answer may be an argument of the tool.
-            if unfinished and reason in _UNFINISHED and f"{reason}[" not in self.text:
-                return f'finish_reason "{reason}" ({_UNFINISHED[reason]})'
+            if unfinished and (reason := self._unfinished(place)):
+                return reason
         return self.failure_in(reply) if unfinished else ""
+
+    def _unfinished(self, place: Mapping[str, Any]) -> str:
+        parts = (place, place.get("response_metadata"), place.get("meta"))  # of LangChain, of Haystack
+        dicts = [part for part in parts if isinstance(part, Mapping)]
+        reasons = [(key, str(part.get(key)).lower()) for part in dicts for key in ("finish_reason", "stop_reason")]
+        if ("content" in place or "role" in place) and place.get("tool_calls"):
+            reasons.append(("message with", "tool_calls"))
+        for key, reason in reasons:
+            why = UNFINISHED.get(reason, "")
+            # The answer may be an argument of the tool.
+            if why and not (why is _TOOL and "tool_" in self.text):
+                return f'{key} "{reason}" ({why})'
+        return ""
 
     def failure_in(self, reply: object) -> str:
         """As `error_in`: the message beside a mark of a failure, or the mark, such as `status: failed`."""

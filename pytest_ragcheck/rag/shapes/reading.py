@@ -69,7 +69,7 @@ FIELDS = ("answer", "contexts", "source_ids", "session")
 EXAMPLE = "answer=result.text contexts=result.sources[].text"
 
 LATER = "Settings ask once. Wait for the answer in a function: ragcheck docs how-to/own-endpoint-shape."
-_FIX_THE_CAUSE = "Fix its cause in the RAG system, and report such failures with status 500."
+FIX_THE_CAUSE = "Fix its cause in the RAG system, and report such failures with status 500."
 
 # Skip quoted text, which may contain the name of a field, and the comparison `==`.
 _FIELD = re.compile(
@@ -148,7 +148,7 @@ class Reading:
         has_text = bool(str(found[field] or "").strip())
         if error := wanted.error_in(reply, beside_text=has_text, unfinished=not has_text):
             label = _label(field, wanted)
-            raise ReplyMismatch(f"the reply has no {field} in {label} but an error: {error}", _FIX_THE_CAUSE)
+            raise ReplyMismatch(f"the reply has no {field} in {label} but an error: {error}", FIX_THE_CAUSE)
         if not has_text and (pending := wanted.pending_in(reply)):
             raise ReplyMismatch(f"the reply has no {field} yet: {pending}", LATER)
         if self.answer is not None:
@@ -217,7 +217,7 @@ def _find(field: str, expression: Expression, reply: object) -> Any:
         to_do = f'Return "{key}", or correct {part}.' if expression.is_key else f"Correct {part}, or fix the reply."
         if error := expression.error_in(reply, unfinished=field == "answer"):
             lacks = f'the reply has no "{key}" but' if expression.is_key else f"{part} finds nothing: the reply is"
-            raise ReplyMismatch(f"{lacks} an error: {error}", _FIX_THE_CAUSE)
+            raise ReplyMismatch(f"{lacks} an error: {error}", FIX_THE_CAUSE)
         if value:
             to_do += " To skip elements without it, use a filter, as in items[?text].text."
         if not expression.is_key:

@@ -10,7 +10,7 @@ from typing import Any
 from pytest_ragcheck.rag.answer import RagAnswer
 from pytest_ragcheck.rag.body.event_parsers import EventParser, StreamEvent, is_failure
 from pytest_ragcheck.rag.body.json_body import NotJson, ReplyMismatch, named, named_error, parse_json, quoted
-from pytest_ragcheck.rag.shapes.expression import FLAGS, STATUSES
+from pytest_ragcheck.rag.shapes.expression import FLAGS, STATUSES, UNFINISHED
 from pytest_ragcheck.rag.shapes.reading import FIELDS
 from pytest_ragcheck.rag.shapes.shape import StreamReading
 
@@ -19,8 +19,9 @@ _DONE = b"[DONE]"
 
 _SEE_THE_LOG = "See the endpoint's log."
 _FIX_THE_CAUSE = "Fix its cause in the RAG system."
-_WORDS = ("length", "content_filter", "tool_calls", "incomplete_details", "error", "_shards", *STATUSES, *FLAGS)
-_MARKED = re.compile(f'"(?:{"|".join(_WORDS)})"'.encode())
+_WORDS = (*UNFINISHED, "incomplete_details", "error", "_shards", *STATUSES, *FLAGS)
+_MARKED = re.compile(f'"(?:{"|".join(_WORDS)})"'.encode(), re.IGNORECASE)
+_FINISHED = re.compile(b'"(?:stop|end_turn)"', re.IGNORECASE)
 
 _CITES = re.compile(r"^(?:source|citation)-|\bcitation\.")
 _CALL_ID = re.compile(r"(?i)(?:tool|\w*call)\w*id")
@@ -168,9 +169,10 @@ class StreamedReply:
             return
         self._events += 1
         value = self._value(event)
-        unfinished = self._refuse_error(event, value)
+        data = value
         if event.type:  # for filters
             value = {"event": event.type, **(value if isinstance(value, dict) else {"data": value})}
+        unfinished = self._refuse_error(event, data, value)
         if self._events <= 100:
             self.firsts.append(value)
         for field in FIELDS:
@@ -256,9 +258,9 @@ class StreamedReply:
         except UnicodeDecodeError:
             raise ReplyMismatch(f"event {self._events} of the stream is not UTF-8", "Encode it as UTF-8.") from None
 
-    def _refuse_error(self, event: StreamEvent, value: object) -> str:
+    def _refuse_error(self, event: StreamEvent, data: object, value: object) -> str:
         # Return why the event calls the reply unfinished.
-        keys = value if isinstance(value, dict) else {}
+        keys = data if isinstance(data, dict) else {}
         names = (event.type, keys.get("event"), keys.get("type"))
         kinds = [name.lower() for name in names if isinstance(name, str)]
         response = keys.get("response")  # in events of OpenAI's Responses API
@@ -266,7 +268,7 @@ class StreamedReply:
         # The search takes as long as that for the answer, and few events have an error.
         error = expression.error_in(value) if b'"error"' in event.data else ""
         if not error and ("error" in kinds or "response.failed" in kinds):
-            error = expression.error_in(response) or _reported(event, value)
+            error = expression.error_in(response) or _reported(event, data)
         if not error and self._reading.error is not None and (found := self._reading.error.find(value)):
             error = named_error(found)
         found = f"event {self._events} of the stream reports an error: "
@@ -274,8 +276,8 @@ class StreamedReply:
             raise ReplyMismatch(found + error, _FIX_THE_CAUSE)
         # After the end of the answer, a step such as follow-up questions fails.
         if any(map(is_failure, kinds)) and not self._has_ended:
-            self._failure = ReplyMismatch(found + _reported(event, value), _FIX_THE_CAUSE)
-        if b'"stop"' in event.data and "tool_calls" in self._unfinished:
+            self._failure = ReplyMismatch(found + _reported(event, data), _FIX_THE_CAUSE)
+        if "tool call" in self._unfinished and _FINISHED.search(event.data):
             self._unfinished = ""
         if not _MARKED.search(event.data):
             return ""

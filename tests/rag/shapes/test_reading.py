@@ -268,6 +268,37 @@ def test_a_completion_with_a_text_or_another_end_is_an_answer(content, reason):
     assert answer.unfinished == (limit if reason == "length" else "")
 
 
+CALLS = [{"name": "search", "args": {"query": "refund"}}]
+
+
+@pytest.mark.parametrize(
+    ("message", "found"),
+    [
+        ({"response_metadata": {"finish_reason": "length"}}, 'finish_reason "length" (the token limit was reached)'),
+        ({"response_metadata": {"finish_reason": "SAFETY"}}, 'finish_reason "safety" (a filter blocked it)'),
+        (
+            {"response_metadata": {"stop_reason": "max_tokens"}},
+            'stop_reason "max_tokens" (the token limit was reached)',
+        ),
+        ({"meta": {"finish_reason": "content_filter"}}, 'finish_reason "content_filter" (a filter blocked it)'),
+        ({"tool_calls": CALLS}, 'message with "tool_calls" (the model ended with a tool call)'),
+    ],
+)
+def test_an_unfinished_message_of_a_framework_is_no_abstention(message: dict[str, object], found: str) -> None:
+    reply = {"messages": [{"content": "", "type": "ai", "tool_calls": [], **message}]}
+    assert mismatch(reply, "`[]`", "messages[-1].content").found.endswith(f" error: {found}")
+
+
+def test_a_finished_message_without_text_is_an_abstention() -> None:
+    messages = [
+        {"content": "", "tool_calls": CALLS, "response_metadata": {"finish_reason": "tool_calls"}},
+        {"content": "", "tool_calls": [], "response_metadata": {"finish_reason": "stop", "meta": None}},
+    ]
+    assert read({"messages": messages}, "`[]`", "messages[-1].content").text == ""
+    # The calls of an agent may stand in the reply as its trace.
+    assert read({"answer": "", "tool_calls": CALLS}, "`[]`", "answer").text == ""
+
+
 @pytest.mark.parametrize("path", ["choices[0].message", "body.choices[0].message"])
 def test_a_refusal_beside_a_null_content_is_the_answer(path):
     message: dict[str, str | None] = {"content": None, "refusal": "I can't help with that."}

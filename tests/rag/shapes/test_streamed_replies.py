@@ -897,6 +897,22 @@ def test_a_stream_without_contexts_is_an_error_that_names_the_answer(chunks: lis
     assert (answer.text, answer.contexts) == ("30 days", ())
 
 
+LANGGRAPH = {"response": "answer=data[0].content contexts=docs[].text"}
+
+
+def graph_events(*metadata: dict[str, str]) -> bytes:
+    chunks = [json.dumps([{"content": "", "response_metadata": each}, {}]) for each in metadata]
+    events = [*(f"event: messages\ndata: {chunk}\n\n" for chunk in chunks), 'event: values\ndata: {"docs": []}\n\n']
+    return "".join(events).encode()
+
+
+def test_a_streamed_message_of_langgraph_that_is_unfinished_is_no_abstention() -> None:
+    error = fail(streamed([graph_events({"finish_reason": "length"})]), **LANGGRAPH)
+    assert 'has no answer but an error: finish_reason "length" (the token limit was reached)' in str(error)
+    events = graph_events({"stop_reason": "tool_use"}, {"stop_reason": "end_turn"})
+    assert ask(streamed([events]), **LANGGRAPH).text == ""
+
+
 def test_an_agent_that_goes_on_after_its_tool_call_may_decline_by_an_empty_answer() -> None:
     events = [delta(finish_reason="tool_calls") | END, delta("", finish_reason="stop")]
     assert ask(streamed([sse(*events)]), **OPENAI).text == ""
