@@ -48,7 +48,7 @@ def readable(value: Any) -> Any:
     def part(value: Any) -> Any:
         if value is None or isinstance(value, str | int | float | bytes):
             return value
-        fields = value._asdict() if isinstance(value, tuple) and hasattr(value, "_asdict") else value
+        fields = getattr(value, "_asdict", lambda: value)() if isinstance(value, tuple) else value
         if not isinstance(fields, Mapping | Sequence):
             return ObjectFields(value)
         if id(value) not in read:
