@@ -82,10 +82,11 @@ def test_a_stream_whose_connection_breaks_within_the_answer_is_not_asked_again(p
     [
         (events({"answer": "Within", **CONTEXTS}, {"finish_reason": "length"}), LIMIT),
         (events({"answer": "Within", "finish_reason": "length", **CONTEXTS}), LIMIT),
+        (events({"answer": "Within", **CONTEXTS}, {"finishReason": "length"}), LIMIT.replace("h_r", "hR")),
         (events({"answer": "With", "finish_reason": "tool_calls", **CONTEXTS}, {"answer": "in"}), ""),
         (events({"answer": "Within", "finish_reason": "stop", **CONTEXTS}), ""),
     ],
-    ids=["after the text", "with the text", "going on", "ended"],
+    ids=["after the text", "with the text", "of AI SDK", "going on", "ended"],
 )
 def test_the_failure_of_an_answer_that_was_cut_off_says_so(project: Project, stream: list[bytes], note: str) -> None:
     run = run_over(project, stream)

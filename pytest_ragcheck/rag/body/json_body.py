@@ -176,9 +176,13 @@ def _decode(body: bytes, content_type: str, compressed_as: str) -> str:
 
 def _array_of_lines(text: str) -> str:
     # The data stream of AI SDK 4, such as `0:"text"`, as an array of objects, such as `{"0":"text"}`.
-    if error := re.search("^3:(.*)", text, re.MULTILINE):
-        raise ReplyMismatch(f"the stream reports an error: {excerpt(error[1])}", "Fix its cause in the RAG system.")
-    return "[" + re.sub("^(.):(.*)\n", r'{"\1":\2},', text.strip() + "\n", flags=re.MULTILINE).rstrip(",") + "]"
+    if error := re.search('^3:(.*)|^d:.*("finishReason": ?"error")', text, re.MULTILINE):
+        reported = excerpt(error[1] or error[2])
+        raise ReplyMismatch(f"the stream reports an error: {reported}", "Fix its cause in the RAG system.")
+    end = re.search('^d:.*("finishReason": ?"[^"]*")', text, re.MULTILINE)
+    lines = re.sub("^(.):(.*)\n", r'{"\1":\2},', text.strip() + "\n", flags=re.MULTILINE)
+    # As in other replies, the reason is a key of an object on the path of the answer.
+    return "[" + (f"{lines}{{{end[1]}}}" if end else lines.rstrip(",")) + "]"
 
 
 def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

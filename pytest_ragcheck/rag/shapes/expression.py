@@ -24,6 +24,7 @@ UNFINISHED = {
 _CONTENT = re.compile(r"^(.*choices\[0\]\.\w+\.)content$")
 STATUSES = ("success", "ok", "status", "state", "code", "statusCode", "status_code")
 FLAGS = ("timed_out", "errorMessage", "error_message", "hasErrors", "has_errors", "isError", "is_error")
+ENDS = ("finish_reason", "finishReason", "stop_reason")
 _NOT_DONE = re.compile(
     r"stat(?:us|e): (?:pending|queued|waiting|scheduled|submitted|starting|initiali[sz]ing|loading|running|processing|"
     r"in[ _-]?progress|not[ _-]?ready|partial|incomplete)|partial: true"
@@ -78,11 +79,11 @@ class Expression:
     def _unfinished(self, place: Mapping[str, Any]) -> str:
         parts = (place, place.get("response_metadata"), place.get("meta"))  # of LangChain, of Haystack
         dicts = [part for part in parts if isinstance(part, Mapping)]
-        reasons = [(key, str(part.get(key)).lower()) for part in dicts for key in ("finish_reason", "stop_reason")]
+        reasons = [(key, str(part.get(key))) for part in dicts for key in ENDS]
         if ("content" in place or "role" in place) and place.get("tool_calls"):
             reasons.append(("message with", "tool_calls"))
         for key, reason in reasons:
-            why = UNFINISHED.get(reason, "")
+            why = UNFINISHED.get(reason.lower().replace("-", "_"), "")
             # The answer may be an argument of the tool.
             if why and not (why is _TOOL and "tool_" in self.text):
                 return f'{key} "{reason}" ({why})'
@@ -180,7 +181,7 @@ def _marks(place: Mapping[str, Any]) -> Iterator[str]:
     shards = place.get("_shards")
     failed = shards.get("failed") if isinstance(shards, Mapping) else 0
     # Not by truth: a status of 0 is a success.
-    for key in (*STATUSES, "finish_reason"):
+    for key in (*STATUSES, *ENDS):
         value = place.get(key)
         text = str(value).lower() if isinstance(value, str | int) else ""
         if is_failure(text):

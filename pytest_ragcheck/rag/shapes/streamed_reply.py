@@ -19,7 +19,14 @@ _DONE = b"[DONE]"
 
 _SEE_THE_LOG = "See the endpoint's log."
 _FIX_THE_CAUSE = "Fix its cause in the RAG system."
-_WORDS = (*UNFINISHED, "incomplete_details", "error", "_shards", *STATUSES, *FLAGS)
+_WORDS = (
+    *(reason.replace("_", ".") for reason in UNFINISHED),
+    "incomplete_details",
+    "error",
+    "_shards",
+    *STATUSES,
+    *FLAGS,
+)
 _MARKED = re.compile(f'"(?:{"|".join(_WORDS)})"'.encode(), re.IGNORECASE)
 _FINISHED = re.compile(b'"(?:stop|end_turn)"', re.IGNORECASE)
 

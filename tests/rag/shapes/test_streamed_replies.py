@@ -401,6 +401,7 @@ def test_the_ids_of_replaced_contexts_are_not_those_of_the_last_ones(
                 (sse({"errorMessage": "LLM timeout"}), '"LLM timeout"'),
                 (sse({"status": "FAILED"}), '"status: failed"'),
                 (sse({"finish_reason": "error"}), '"finish_reason: error"'),
+                (sse({"type": "finish", "finishReason": "error"}), '"finishReason: error"'),
             )
         ),
         pytest.param(
@@ -443,6 +444,13 @@ def test_the_ids_of_replaced_contexts_are_not_those_of_the_last_ones(
             "endpoint_stream",
             'the stream has no answer but an error: finish_reason "content_filter" (a filter blocked it)',
             id="an answer that a filter blocks",
+        ),
+        pytest.param(
+            streamed([sse({"answer": "", **END}, {"type": "finish", "finishReason": "content-filter"})]),
+            {},
+            "endpoint_stream",
+            'the stream has no answer but an error: finishReason "content-filter" (a filter blocked it)',
+            id="an answer of AI SDK that a filter blocks",
         ),
         pytest.param(
             streamed([sse({"answer": "", **END}, {"status": "failed", "message": "no index"})]),
@@ -682,6 +690,12 @@ def test_a_context_that_lacks_its_text_in_an_earlier_tool_call_is_an_error() -> 
     events = [lacking, of_sdk("2", "C."), {"type": "text-delta", "delta": "30 days"}]
     error = fail(streamed([sse(*events)]), response=f"{TEXT_OF_AI_SDK} contexts=output[].text")
     assert 'event 1 of the stream: contexts=output[].text finds nothing: output[1] has no "text"' in str(error)
+
+
+def test_the_end_of_the_lines_of_ai_sdk_4_says_why_the_answer_is_cut_off() -> None:
+    lines = b'2:[{"text": "Refunds: 30 days."}]\n0:"30"\ne:{"finishReason": "length"}\nd:{"finishReason": "length"}\n'
+    answer = ask(chunked([lines]), response="""answer=join('', []."0") contexts=[?"2"]."2"[].text""")
+    assert (answer.text, answer.unfinished) == ("30", 'finishReason "length" (the token limit was reached)')
 
 
 def test_a_source_part_that_is_no_array_is_named() -> None:
