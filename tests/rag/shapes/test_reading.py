@@ -275,7 +275,7 @@ CALLS = [{"name": "search", "args": {"query": "refund"}}]
     ("message", "found"),
     [
         ({"response_metadata": {"finish_reason": "length"}}, 'finish_reason "length" (the token limit was reached)'),
-        ({"response_metadata": {"finish_reason": "SAFETY"}}, 'finish_reason "safety" (a filter blocked it)'),
+        ({"response_metadata": {"finish_reason": "SAFETY"}}, 'finish_reason "SAFETY" (a filter blocked it)'),
         (
             {"response_metadata": {"stop_reason": "max_tokens"}},
             'stop_reason "max_tokens" (the token limit was reached)',
