@@ -22,6 +22,7 @@ UNFINISHED = {
 """By the reason of OpenAI, Anthropic and Gemini."""
 
 _CONTENT = re.compile(r"^(.*choices\[0\]\.\w+\.)content$")
+_DELTA = re.compile(r"(\w+ *== *)'response\.output_text\.delta'")
 STATUSES = ("success", "ok", "status", "state", "code", "statusCode", "status_code")
 FLAGS = ("timed_out", "errorMessage", "error_message", "hasErrors", "has_errors", "isError", "is_error")
 ENDS = ("finish_reason", "finishReason", "stop_reason")
@@ -50,8 +51,11 @@ class Expression:
         self.is_key = _KEY.fullmatch(text) is not None
         """True if the expression is a single top-level key of the reply."""
 
-        # OpenAI puts a refusal beside the content.
-        self._compiled: Any = None if self.is_key else _compiled(_CONTENT.sub(r"not_null(\g<0>, \1refusal)", text))
+        self._compiled: Any = None if self.is_key else _compiled(text)
+        # OpenAI puts a refusal beside the content, or into events of its own.
+        wider = _DELTA.sub(r"(\g<0> || \1'response.refusal.delta')", _CONTENT.sub(r"not_null(\g<0>, \1refusal)", text))
+        if wider != text:
+            self._compiled = _compiled(wider)
 
     def find(self, reply: object) -> Any:
         """The value in the reply; None without a match. A function that rejects a value raises a ValueError."""

@@ -124,6 +124,8 @@ def fitting_events(events: Iterable[object], merged: Mapping[str, Any], array: s
             place = found.place if found.place.path.endswith("messages[-1]") else Place("@", keys)
             name = "type" if "type" in place.keys else "event"
             kind = place.keys.get(name)
+            if kind == "response.refusal.delta":  # the expression of other answers reads it too
+                kind = "response.output_text.delta"
             of_kind = f"[?{name}=='{kind}']" if isinstance(kind, str) and re.fullmatch(r"[\w./-]+", kind) else ""
             answer = found.expression
             if array is not None:

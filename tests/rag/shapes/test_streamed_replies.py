@@ -938,6 +938,15 @@ def test_the_pieces_of_a_refusal_are_the_answer() -> None:
     assert answer.text == "I can't help."
 
 
+def test_a_refusal_of_the_responses_api_is_the_answer() -> None:
+    item = {"type": "response.output_item.done", "item": {"type": "file_search_call", "results": HITS}}
+    refusals = [{"type": "response.refusal.delta", "delta": text} for text in ("I can't ", "help.")]
+    stream = streamed([sse(item, *refusals, {"type": "response.refusal.done", "refusal": "I can't help."})])
+    setting = str(fail(stream)).splitlines()[1].removeprefix("Set rag_response = ")
+    assert setting.startswith("answer=[@][?type=='response.output_text.delta'].delta | [0] contexts=")
+    assert ask(stream, response=setting).text == "I can't help."
+
+
 @pytest.mark.parametrize("hits", [HITS, None])
 def test_a_stream_may_leave_out_the_contexts_if_the_setting_says_so(hits: list[dict[str, str]] | None) -> None:
     stream = streamed([sse(*([{"sources": hits}] if hits else []), {"token": "30 "}, {"token": "days"})])
