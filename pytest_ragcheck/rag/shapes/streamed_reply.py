@@ -202,7 +202,8 @@ class StreamedReply:
             return
         kept = self._found.get(field, {})
         # `sources[].text` gives an empty array for sources without texts, `[context]` a null without a context.
-        if found == [None] or (found == [] and any(kept.values())):
+        # Servers in Go send an empty session.
+        if found == [None] or (field == "session" and found == "") or (found == [] and any(kept.values())):
             return
         call = self._call(value) if isinstance(found, list) else None
         is_whole = call is None or None in kept

@@ -251,6 +251,11 @@ def test_the_ids_of_replaced_contexts_are_not_those_of_the_last_ones(
     assert ask(streamed([sse(*events, {"answer": "30"})])).source_ids == ids
 
 
+def test_an_empty_session_does_not_replace_an_earlier_one() -> None:
+    events = [{"id": "s1"}, {"id": "s2", **END}, {"id": "", "answer": "30 days"}]
+    assert ask(streamed([sse(*events)]), response="answer=answer contexts=contexts session=id").session == "s2"
+
+
 @pytest.mark.parametrize(
     ("behaviour", "options", "kind", "text"),
     [
