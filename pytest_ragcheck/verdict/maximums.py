@@ -15,7 +15,7 @@ _FIRST_PIECE, _COST = BOUNDED[1:]
 
 _WHY_UNMEASURED = {
     "latency_seconds": "the client gave no latency. Leave the maximum out.",
-    _FIRST_PIECE: "the answer was not streamed over a network, or is empty. Leave the maximum out.",
+    _FIRST_PIECE: "the answer is empty, or was not read as a stream over a network. Leave the maximum out.",
     _COST: "neither the reply nor the price table gives the price. Have the reply state metrics.cost_usd, set "
     "rag_judge_price for the model of the judge, or leave the maximum out.",
 }

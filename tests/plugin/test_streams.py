@@ -54,8 +54,8 @@ def test_the_time_of_the_first_token_has_a_maximum(project: Project) -> None:
     assert run.errors_by_id["window"] == (
         "unscored",
         (
-            "first_token_seconds could not be measured: the answer was not streamed over a network, or is empty. "
-            "Leave the maximum out."
+            "first_token_seconds could not be measured: the answer is empty, or was not read as a stream over a "
+            "network. Leave the maximum out."
         ),
     )
 
