@@ -30,6 +30,7 @@ from pytest_ragcheck.verdict.record import (
     expected_without_secrets,
     identity_without_secrets,
     judgement_without_secrets,
+    lacks_secrets,
 )
 from pytest_ragcheck.verdict.repeats import SPREAD_LIMIT, combined_record, spread, with_recorded_repeats
 from pytest_ragcheck.verdict.verdict import Thresholds, Verdict, blame, decide, wanted_thresholds
@@ -182,7 +183,8 @@ async def _decided(
     judgement = judgement_without_secrets(judgement, hidden)
     scores = await measured() | _judged_scores(question, judgement, settings) | modelled
     row = prepared.row
-    material = "" if judge is None else row.material if row and row.is_redacted else material_digest(judged, sent)
+    kept = "" if row is None or not lacks_secrets(row) else row.material
+    material = "" if judge is None else kept or material_digest(judged, sent)
     if row is not None and (row.judge, row.material) == (record.judge, material):
         # The judgement belongs to one answer, and the scores to all.
         scores |= {metric: row.scores[metric] for metric in row.repeated.keys() & scores.keys() & {*JUDGED}}

@@ -21,14 +21,21 @@ from pytest_ragcheck.metrics.metric import RunMetric
 from pytest_ragcheck.questions.planted import plants_of
 from pytest_ragcheck.questions.question import END_TO_END, RETRIEVAL_ALONE, EarlierTurn, Question
 from pytest_ragcheck.rag.answer import RagAnswer
+from pytest_ragcheck.redaction import is_redacted
 from pytest_ragcheck.scores.catalogue import ABSTAINED, JUDGED
+from pytest_ragcheck.scores.score import Score
 from pytest_ragcheck.summary.gate.recorded.recorded_verdicts import SameScore
-from pytest_ragcheck.summary.gate.recorded.saved_answer import MENTIONS, label_digests
-from pytest_ragcheck.verdict.record import Record
+from pytest_ragcheck.summary.gate.recorded.saved_answer import MENTIONS, are_labels_of, label_digests
+from pytest_ragcheck.verdict.record import Record, lacks_secrets
 from pytest_ragcheck.verdict.verdict import Verdict
 
 DECIDED = frozenset({"unscored", "nothing_to_assert"})
 """Kinds of ERROR that depend on the thresholds rather than on endpoint or judge."""
+
+_REDACTED = (
+    "the recorded texts are redacted, so only the recorded scores under the recorded labels count. "
+    "Run without --rag-replay for others"
+)
 
 _NOT_CHOSEN = "no judge was chosen for new verdicts. Give --rag-judge, or record again: run once without --rag-replay."
 
@@ -42,6 +49,9 @@ class Recording:
 
     mentions: Mapping[tuple[str, str], str] = field(default_factory=dict)
     """Digests of the texts that the answers must or must not mention, as far as they are known."""
+
+    labels: Mapping[tuple[str, str], Mapping[str, str]] = field(default_factory=dict)
+    """The `label_digests` of the questions whose row is redacted, as far as they are known."""
 
     agent: str = ""
 
@@ -108,8 +118,11 @@ class Recording:
         if row is not None:
             question = replace(question, history=row.question.history, top_k=row.top_k or question.top_k)
             recording = replace(recording, endpoint=row.endpoint, history=question.history)
+        stands = None if row is None else recording._stands(row, question)
+        if row is not None and stands is not None:
+            metrics = [_RecordedScores(metric, row.scores if stands else {}) for metric in metrics]
         if judge is not None and row is not None and not (row.judge is None and judge_identity(judge) == ANY_JUDGE):
-            judge = recorded = RecordedJudge(row, judge, repeats=settings.judge.repeats)
+            judge = recorded = RecordedJudge(row, judge, repeats=settings.judge.repeats, stands=stands)
             local = [metric for metric in metrics if metric.local]
             known = {row.material: row.scores} if row.judge == recorded.identity else {}
             metrics = [*local, *(SameScore(metric, known) for metric in metrics if not metric.local)]
@@ -140,6 +153,15 @@ class Recording:
         if mentions and plants_of(question) and mentions != label_digests(question)[MENTIONS]:
             return "with other planted documents or mentions"
         return ""
+
+    def _stands(self, row: Record, question: Question) -> bool | None:
+        # Whether the recorded measures count for redacted texts, on which no other can; None if no text is redacted.
+        gold = (text for passage in question.gold_passages for text in (passage.text, passage.doc_id))
+        mentions = (*question.must_mention, *question.must_not_mention, *question.must_cite)
+        if is_redacted(*question.acceptable_answers, *mentions, *question.must_not_retrieve, *gold):
+            # The question is from the result files of the recorded run.
+            return True
+        return are_labels_of(question, self.labels.get(row.question.key)) if lacks_secrets(row) else None
 
     def _row(self, question: Question) -> Record | None:
         return self.rows.get((self.clean(question.dataset_name), self.clean(question.id)))
@@ -172,11 +194,13 @@ class RecordedJudge:
     """
     Returns the recorded judgement if judge and material are the same; otherwise asks *judge*.
 
-    *repeats* is the number of judgements, >= 1.
+    *repeats* is the number of judgements, >= 1. If texts are redacted, *stands* decides instead of the material, and no
+    other judge is asked.
     """
 
-    def __init__(self, row: Record, judge: Judge, *, repeats: int) -> None:
+    def __init__(self, row: Record, judge: Judge, *, repeats: int, stands: bool | None = None) -> None:
         self._row = row
+        self._stands = stands
         self._repeats = repeats
         self._judge = judge
         identity = judge_identity(judge)
@@ -192,7 +216,8 @@ class RecordedJudge:
         """
         row = self._row
         same_judge = row.judge == self.identity
-        if row.judgement is not None and same_judge and row.material == material_digest(question, answer):
+        stands = row.material == material_digest(question, answer) if self._stands is None else self._stands
+        if row.judgement is not None and same_judge and stands:
             if row.cost.asked_judge:
                 cost = row.cost
                 tokens = {"input_tokens": cost.judge_input_tokens, "output_tokens": cost.judge_output_tokens}
@@ -204,7 +229,25 @@ class RecordedJudge:
         reasons = [row.scores[metric].reason for metric in (ABSTAINED, *JUDGED) if metric in row.scores]
         if same_judge and any(reasons):
             raise RecordedError(max(reasons), kind=JudgeError.kind)
+        if self._stands is not None:
+            raise JudgeError(f"{_REDACTED}.")
         return await judge_by_all(question, answer, self._judge, repeats=self._repeats)
+
+
+class _RecordedScores:
+    # The recorded scores of a metric over redacted texts; those that it would add are unscored.
+    local = True
+
+    def __init__(self, metric: RunMetric, scores: Mapping[str, Score]) -> None:
+        self.names = metric.names
+        self._metric = metric
+        self._scores = {name: scores[name] for name in metric.names if name in scores}
+
+    async def score(self, question: Question, answer: RagAnswer) -> Mapping[str, Score]:
+        known = self._scores
+        local = self._metric.local
+        found = await self._metric.score(question, answer) if local else () if known else self.names
+        return dict.fromkeys(found, Score.unscored(_REDACTED)) | known
 
 
 def _extra(cost: Cost) -> dict[str, Any]:

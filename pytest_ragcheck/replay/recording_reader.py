@@ -9,6 +9,7 @@ from sys import intern
 from types import MappingProxyType
 from typing import Any
 
+from pytest_ragcheck.frozen import replace
 from pytest_ragcheck.metrics.cost import NAMES, Cost
 from pytest_ragcheck.questions.question import Question
 from pytest_ragcheck.replay.recorded_run import Recording
@@ -26,7 +27,7 @@ from pytest_ragcheck.summary.predictions_reader import (
     refuse_older,
     rows,
 )
-from pytest_ragcheck.verdict.record import Record, record_of
+from pytest_ragcheck.verdict.record import Record, lacks_secrets, record_of
 from pytest_ragcheck.verdict.verdict import Verdict
 
 STORE = "store.sqlite"
@@ -51,8 +52,10 @@ def read_recording(path: Path, *, name: str) -> Recording:
     with naming(name):
         if path.name == STORE and path.is_file():
             records = _of_store(path)
-            mentions = {record.question.key: label_digests(record.question)[MENTIONS] for record in records}
-            return Recording(name=name, rows={record.question.key: record for record in records}, mentions=mentions)
+            rows = {record.question.key: record for record in records}
+            labels = {key: label_digests(record.question) for key, record in rows.items()}
+            mentions = {key: each[MENTIONS] for key, each in labels.items()}
+            return Recording(name=name, rows=rows, mentions=mentions, labels=labels)
         return _of_predictions(path, name)
 
 
@@ -63,6 +66,7 @@ def _of_predictions(path: Path, name: str) -> Recording:
     )
     found: dict[Key, Record] = {}
     mentions: dict[Key, str] = {}
+    known: dict[Key, Mapping[str, str]] = {}
     for part in ("predictions", "errors"):
         for fields in rows(document, part):
             record = _record(fields, errored=part == "errors", ended=document.get("timestamp", ""))
@@ -71,9 +75,11 @@ def _of_predictions(path: Path, name: str) -> Recording:
                 raise Unusable(f"{fields.place} is a second row of question {key[1]!r} of {key[0]!r}. {AS_WRITTEN}")
             if labels := fields.object_or_null("labels"):
                 mentions[key] = labels.text_or_null(MENTIONS) or ""
+                if lacks_secrets(record):
+                    known[key] = labels.row
     whole, reach = document.get("complete") is not False, document.get("reach", {})
     agent = Fields(document, "the file").text_or_null("agent_name") or ""
-    return Recording(name=name, rows=found, mentions=mentions, agent=agent, complete=whole, reach=reach)
+    return Recording(name=name, rows=found, mentions=mentions, labels=known, agent=agent, complete=whole, reach=reach)
 
 
 def _of_store(path: Path) -> list[Record]:
@@ -101,7 +107,7 @@ def _record(fields: Fields, *, errored: bool, ended: str) -> Record:
         thresholds=_EMPTY,
         metadata=_EMPTY,
     )
-    return Record(
+    record = Record(
         question=question,
         verdict=Verdict.ERROR if errored else fields.verdict(),
         answer=fields.text("prediction") if answered and question.is_answered else None,
@@ -123,6 +129,7 @@ def _record(fields: Fields, *, errored: bool, ended: str) -> Record:
         endpoint=intern(fields.text_or_null("endpoint") or ""),
         **_UNREAD,
     )
+    return record if errored or not lacks_secrets(record) else replace(record, reason=fields.text("reason"))
 
 
 def _cost(fields: Fields) -> Cost:

@@ -124,11 +124,6 @@ class Record(Shown):
         return f"<Record {self.question.dataset_name}::{self.question.id} {self.verdict.value}>"
 
     @property
-    def is_redacted(self) -> bool:
-        """True if a text of the reply lacks a secret, so that the reply cannot be measured again."""
-        return is_redacted(self.answer, *self.contexts, *(self.source_ids or ()))
-
-    @property
     def leaks(self) -> bool:
         """True for a FAIL that breaks a prohibition."""
         return self.verdict is Verdict.FAIL and not self.shortfalls.keys().isdisjoint(PROHIBITIONS)
@@ -264,6 +259,11 @@ _READERS: dict[str, Callable[[Any], Any]] = {
 
 def _plain(value: Any) -> Any:
     return dict(value) if isinstance(value, Mapping) else str(value)
+
+
+def lacks_secrets(record: Record) -> bool:
+    """True if a text of the reply is redacted, so that the reply cannot be measured again."""
+    return is_redacted(record.answer, *record.contexts, *(record.source_ids or ()))
 
 
 def answer_without_secrets(answer: RagAnswer, clean: Callable[[str], str]) -> RagAnswer:

@@ -8,7 +8,7 @@ from statistics import fmean, median, variance
 from pytest_ragcheck.frozen import frozen, replace
 from pytest_ragcheck.scores.catalogue import PROHIBITIONS
 from pytest_ragcheck.scores.score import Score, measured_values
-from pytest_ragcheck.verdict.record import Record
+from pytest_ragcheck.verdict.record import Record, lacks_secrets
 from pytest_ragcheck.verdict.verdict import Thresholds, Verdict, decide
 
 SPREAD_LIMIT = 0.2
@@ -84,11 +84,15 @@ def with_recorded_repeats(record: Record, row: Record) -> Record:
 
     Another judge repeats nothing, and a metric with another score today has its own values.
     """
+    # A score of redacted texts has no findings from which the reason could be made.
+    same_reason = lacks_secrets(row) and record.verdict is row.verdict
+    if same_reason:
+        record = replace(record, reason=row.reason)
     if row.judge != record.judge:
         return record
     same = dict(measured_values(record.scores).items() & measured_values(row.scores).items())
     repeated = {metric: values for metric, values in row.repeated.items() if metric in same}
-    broken = "".join(row.reason.rpartition(ATTEMPTS)[:2]) if record.leaks else ""
+    broken = "".join(row.reason.rpartition(ATTEMPTS)[:2]) if record.leaks and not same_reason else ""
     return replace(record, repeated={**record.repeated, **repeated}, reason=broken + record.reason)
 
 

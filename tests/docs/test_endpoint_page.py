@@ -115,7 +115,7 @@ class LoginServer:
         has_cookie = not self.takes_tokens and "SID=" in request.headers.get("cookie", "")
         if has_cookie or token in {*self.tokens}.difference(self.expired):
             self.expired = self.expired or [token]
-            reply = json_reply({"answer": f"30 days {token}", "contexts": ["Within 30 days."]})
+            reply = json_reply({"answer": f"30 days {token}", "contexts": [f"Within 30 days {token}."]})
         elif request.path == "/query":
             self.refused += 1
         return reply(connection, request)

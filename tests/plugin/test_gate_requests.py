@@ -464,6 +464,32 @@ def test_a_leak_that_is_recorded_excuses_no_larger_one_and_no_other(
     assert main(list(report)) == 0
 
 
+def test_a_recorded_score_of_a_redacted_answer_counts(project: Project) -> None:
+    questions = [{"id": f"a{n}", "question": f"Which, {n}?", "must_mention": "lumio2024"} for n in range(2)]
+    questions += [{"id": "b", "question": "When?", "must_mention": "9"}]
+    project.write("all.rag.json", json.dumps(questions))
+    system = LEAKS_ONCE.replace("ANSWERS", "[]").replace('"It is 9."', "SAID")
+    project.write("conftest.py", "SAID = 'It is 9. Their password: lumio2024'\n" + system)
+    assert project.run("--rag-judge=none").outcomes == {"passed": 3}
+    assert main(["baseline", "save"]) == 0
+    assert project.run("--rag-judge=none").outcomes == {"passed": 3}
+    # The redacted text of this answer equals the recorded one.
+    project.write("conftest.py", "SAID = 'It is 9. Their password: hunter9999'\n" + system)
+    run = project.run("--rag-judge=none")
+    assert run.section("ragcheck::gate")[0] == "2 confirmed as failing against ragcheck-baseline.json"
+
+
+def test_a_plain_leak_that_is_recorded_excuses_no_redacted_one(project: Project) -> None:
+    questions = [{"id": "a", "question": "When?", "must_not_mention": ["FIRST", "lumio2024"]}]
+    project.write("all.rag.json", json.dumps(questions))
+    for said, outcome in ("FIRST", "failed"), ("FIRST", "xfailed"), ("password: lumio2024", "failed"):
+        project.write("conftest.py", LEAKS_ONCE.replace("ANSWERS", repr([said])))
+        assert project.run("--rag-judge=none").outcomes == {outcome: 1}
+        main(["baseline", "save"])
+    # An answer with the recorded leak passes as known, redacted or not.
+    assert project.run("--rag-judge=none").outcomes == {"xfailed": 1}
+
+
 def test_a_leak_of_one_repeat_excuses_no_other_leak_of_one_repeat(project: Project) -> None:
     questions = [{"id": "a", "question": "When?", "must_mention": "9", "must_not_mention": ["FIRST", "SECOND"]}]
     project.write("all.rag.json", json.dumps(questions))

@@ -235,6 +235,40 @@ def test_another_judge_judges_the_recorded_answers(project: Project) -> None:
     assert run.predictions["predictions"][0]["judge"]["kind"] == "offline"
 
 
+KEY = "sk_test_4eC39HqLyjWDarjtT1zdp7dc"
+SECRETIVE = (
+    good("key", expected_answer=f"The key is {KEY}.", must_mention=[KEY]).but(
+        answer=f"The key is {KEY}.", contexts=[f"The key is {KEY}."]
+    ),
+    good("leak", must_not_mention=["lumio2024"]).but(answer="Their password: lumio2024.", contexts=["wiki"]),
+)
+
+
+def test_texts_whose_secrets_are_redacted_keep_their_recorded_measures(project: Project) -> None:
+    recorded = record(project, *SECRETIVE)
+    assert recorded.verdicts == {"key": "PASS", "leak": "FAIL"}
+    before = documents(recorded)
+    assert documents(project.run("--rag-replay=recorded.json", "--rag-output=ragcheck-results")) == before
+    # The labels in the results are redacted too.
+    assert main(["rejudge", "ragcheck-results", "--rag-output=rejudged"]) == 1
+    rows = json.loads((project.folder / "rejudged" / "rag_predictions.json").read_bytes())["predictions"]
+    assert [(row["verdict"], row["metrics"]) for row in rows] == [
+        (row["verdict"], row["metrics"]) for row in before[0]["predictions"]
+    ]
+
+
+def test_redacted_texts_are_neither_judged_nor_measured_anew(project: Project) -> None:
+    record(project, *SECRETIVE, good("terms", expected_answer="30 days"))
+    run = project.run("--rag-replay=recorded.json", "--rag-judge=offline")
+    # The recorded leak is a FAIL all the same.
+    assert run.verdicts == {"key": "ERROR", "leak": "FAIL", "terms": "PASS"}
+    reason = (
+        "the recorded texts are redacted, so only the recorded scores under the recorded labels count. "
+        "Run without --rag-replay for others."
+    )
+    assert [(row["kind"], row["message"]) for row in run.predictions["errors"]] == [("judge", reason)]
+
+
 @pytest.mark.parametrize("given", ["ini", "environment"])
 def test_only_a_judge_on_the_command_line_rejudges_recorded_verdicts(
     project: Project, given: str, monkeypatch: pytest.MonkeyPatch

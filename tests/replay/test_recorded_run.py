@@ -16,6 +16,7 @@ from pytest_ragcheck.metrics.metric_choice import choose_metrics
 from pytest_ragcheck.questions.question import GoldPassage
 from pytest_ragcheck.replay.recorded_run import Recording, UnavailableJudge
 from pytest_ragcheck.scores.score import Score
+from pytest_ragcheck.summary.gate.recorded.saved_answer import label_digests
 from pytest_ragcheck.verdict.record import Record
 from pytest_ragcheck.verdict.verdict import Verdict
 from tests.making import Judges, a_question
@@ -58,12 +59,14 @@ def replayed(
     row: Record | None = ROW,
     *,
     mentions: str = "",
+    labels: Mapping[Any, Any] | None = None,
     question: Question = QUESTION,
     judge: Any = ANY_JUDGE,
     metrics: Sequence[Any] = (),
     **settings: Any,
 ) -> Record:
-    recording = Recording(name="rec.json", rows={} if row is None else {KEY: row}, mentions={KEY: mentions})
+    rows = {} if row is None else {KEY: row}
+    recording = Recording(name="rec.json", rows=rows, mentions={KEY: mentions}, labels=labels or {})
     chosen = Settings.of(**settings)
     (record,) = asyncio.run(evaluate_all([recording.prepared(question, judge, metrics, chosen)], chosen))
     return record
@@ -103,6 +106,23 @@ def test_another_judge_judges_the_recorded_answer_anew() -> None:
         record = replayed(judge=judge)
         assert (values(record)["groundedness"], record.judge) == (0.2, identity)
         assert [answer.text for answer in judge.judged] == ["30 days"]
+
+
+def test_a_verdict_on_redacted_texts_stands_for_the_same_labels_and_judge_alone() -> None:
+    row = replace(ROW, answer="password: [redacted]", material="of the whole texts", reason="short")
+    labels, judge = {KEY: label_digests(QUESTION)}, Model()
+    (local,) = (metric for metric in choose_metrics(Settings.of(), None) if "f1" in metric.names)
+    row = replace(row, scores={"f1": Score(0.25)})
+    record = replayed(row, labels=labels, judge=judge, metrics=[local])
+    # The exact match was not recorded, and is not measured on the redacted text.
+    expected = {"answer_correctness": 0.75, "groundedness": 0.8, "abstained": 0.0, "exact_match": None, "f1": 0.25}
+    assert (values(record), record.material) == (expected, row.material)
+    edited = replayed(row, labels=labels, judge=judge, metrics=[local], question=a_question(expected_answer="60 days"))
+    other = replayed(row, labels=labels, judge=Model(replace(MODEL, model="n")), metrics=[local])
+    assert [each.error_kind for each in (edited, other)] == ["judge", "judge"]
+    assert values(edited)["f1"] is None
+    assert values(other)["f1"] == 0.25
+    assert judge.judged == []
 
 
 def test_a_verdict_on_another_expected_answer_does_not_stand() -> None:

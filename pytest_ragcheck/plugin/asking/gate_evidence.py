@@ -32,6 +32,7 @@ from pytest_ragcheck.summary.gate.recorded.recorded_verdicts import look_of_toda
 from pytest_ragcheck.summary.gate.recorded.saved_answer import ASKED, EXPECTED, PARTS, answer_digest, text_digest
 from pytest_ragcheck.summary.gate.run_findings import is_deterministic
 from pytest_ragcheck.verdict.maximums import with_whole_cost
+from pytest_ragcheck.verdict.record import lacks_secrets
 from pytest_ragcheck.verdict.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -183,8 +184,10 @@ class _Examination:
             for metric in self.checker.metrics_of(self.backends):
                 if metric.names == RETRIEVAL:
                     scores |= measured_values(await measure(metric, record.question, reply))
-        digest = answer_digest(reply.text, contexts, reply.source_ids, record.question)
-        self.answers.setdefault(digest, (record.question, reply))
+        digest = None
+        if not lacks_secrets(record):
+            digest = answer_digest(reply.text, contexts, reply.source_ids, record.question)
+            self.answers.setdefault(digest, (record.question, reply))
         return Look(
             answer=digest,
             scores=scores,

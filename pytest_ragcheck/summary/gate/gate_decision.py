@@ -174,10 +174,14 @@ def is_newly_forbidden(record: Record, before: BaselineRow) -> bool:
         if metric in PROHIBITIONS:
             # A recorded score is rounded.
             leaks = [look for look in before.answers if look.scores.get(metric, 1.0) <= value + 1e-6]
-            # Further looks of a run have no texts; its first one is the leak.
-            texts = [look.answer for look in leaks if look.answer is not None]
             found = broken(metric, record.question, record.reply)
-            if not leaks or (texts and not any(found <= broken(metric, record.question, text) for text in texts)):
+            # Further looks of a run have no texts; its first one is the leak. A redacted leak is not found.
+            same = [
+                found <= broken(metric, record.question, look.reply) and bool(found or look.is_redacted)
+                for look in leaks
+                if look.reply is not None
+            ]
+            if not leaks or (same and not any(same)):
                 return True
     return False
 

@@ -10,6 +10,7 @@ from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.judging.judgement import JudgeIdentity, Judgement, digest_of
 from pytest_ragcheck.questions.question import EarlierTurn, Question
 from pytest_ragcheck.rag.answer import RagAnswer
+from pytest_ragcheck.redaction import is_redacted
 from pytest_ragcheck.scores.catalogue import ABSTAINED, CITATION_SUPPORT, DEMANDED, JUDGED, RETRIEVAL
 
 _DIGITS = 16
@@ -58,21 +59,38 @@ class SavedAnswer:
     """The earlier turns, if the rows of these turns do not show the same."""
 
     def digest(self, question: Question) -> str | None:
-        return None if self.text is None else answer_digest(self.text, self.context_digests, self.source_ids, question)
+        if self.text is None or self.is_redacted:
+            return None
+        return answer_digest(self.text, self.context_digests, self.source_ids, question)
+
+    @property
+    def is_redacted(self) -> bool:
+        """True if a text lacks a secret, so that answers with other secrets look the same."""
+        return is_redacted(self.text, *(self.contexts or ()), *(self.source_ids or ()))
 
     def has_labels_of(self, question: Question, *parts: str) -> bool:
         """True if the question had the same labels, or these *parts* of them, as far as the file names them."""
-        then, now = self.labels, label_digests(question)
-        keys = parts or {*(then or ()), *now}
-        return then is None or list(map(then.get, keys)) == list(map(now.get, keys))
+        return are_labels_of(question, self.labels, *parts)
 
     @property
     def answer(self) -> RagAnswer | None:
-        """The answer for rescoring; None if a text is missing."""
+        """The answer for rescoring; None if a text is missing or redacted."""
+        return None if self.is_redacted else self.reply
+
+    @property
+    def reply(self) -> RagAnswer | None:
+        """The answer as the file has it; None if a text is missing."""
         if self.text is None or self.contexts is None:
             return None
         ours, theirs = self.source_ids, self.server_source_ids
         return RagAnswer(text=self.text, contexts=self.contexts, source_ids=ours, server_source_ids=theirs)
+
+
+def are_labels_of(question: Question, then: Mapping[str, str] | None, *parts: str) -> bool:
+    """True if the digests are those of the question's labels, or of these *parts* of them; None is unknown."""
+    now = label_digests(question)
+    keys = parts or {*(then or ()), *now}
+    return then is None or list(map(then.get, keys)) == list(map(now.get, keys))
 
 
 def text_digest(text: str) -> str:
