@@ -170,15 +170,28 @@ def test_nothing_is_opened_that_is_not_without_the_plugin(
     assert any(mine), "the watch is at work"
 
 
-@pytest.mark.parametrize(
-    "options", [["--rag-threshold=0.8"], ["--rag-require-endpoint"], ["--rag-url=http://localhost:9/q"]]
-)
+@pytest.mark.parametrize("options", [["--rag-threshold=0.8"], ["--rag-url=http://localhost:9/q"]])
 def test_options_alone_change_nothing(project: Project, options: list[str]) -> None:
     project.write("test_own.py", "def test_own(): pass\n")
     run = project.run(*options)
     assert (run.exit_status, run.outcomes, run.files) == (0, {"passed": 1}, [])
     assert "ragcheck:" not in run.text
-    assert ("no question was collected" in run.lines) is (options == ["--rag-require-endpoint"])
+    assert "no question was collected" not in run.text
+
+
+@three_ways
+def test_a_run_that_requires_its_endpoint_is_red_without_a_question(project: Project) -> None:
+    project.write("test_own.py", "def test_own(): pass\n")
+    project.write("billing.rag.yalm", "questions: []\n")
+    run = project.run("--rag-require-endpoint")
+    assert (run.exit_status, run.outcomes, run.files) == (pytest.ExitCode.TESTS_FAILED, {"passed": 1}, [])
+    assert (
+        "no question was collected; --rag-require-endpoint turns such a run red. "
+        "Check testpaths and the names of the files."
+    ) in run.lines
+    assert project.run("--rag-require-endpoint", "test_own.py").exit_status == 0
+    project.write("pytest.ini", "[pytest]\nrag_require_endpoint = true\n")
+    assert project.run().exit_status == 0
 
 
 def test_questions_that_are_not_run_change_nothing(project: Project) -> None:

@@ -222,12 +222,15 @@ class Recorder:
         run = self._run
         if run is None:
             searched = session.testscollected and self._config.args_source.name != "ARGS"
+            required = searched and self._config.getoption("rag_require_endpoint", None)
             if searched and self._gate:
                 self._lines = ["gate: not compared: no question was collected"]
-                if settings_of(self._config).run.require_endpoint:
-                    session.exitstatus = session.exitstatus or pytest.ExitCode.TESTS_FAILED
-            elif searched and self._config.getoption("rag_require_endpoint", None):
-                self._lines = ["no question was collected"]
+                required = settings_of(self._config).run.require_endpoint
+            elif required:
+                red = "--rag-require-endpoint turns such a run red"
+                self._lines = [f"no question was collected; {red}. Check testpaths and the names of the files."]
+            if required:
+                session.exitstatus = session.exitstatus or pytest.ExitCode.TESTS_FAILED
             return
         self._delete_documents(session)
         self._settle(session, run)
