@@ -182,7 +182,6 @@ def test_options_alone_change_nothing(project: Project, options: list[str]) -> N
 @three_ways
 def test_a_run_that_requires_its_endpoint_is_red_without_a_question(project: Project) -> None:
     project.write("test_own.py", "def test_own(): pass\n")
-    project.write("billing.rag.yalm", "questions: []\n")
     run = project.run("--rag-require-endpoint")
     assert (run.exit_status, run.outcomes, run.files) == (pytest.ExitCode.TESTS_FAILED, {"passed": 1}, [])
     assert (

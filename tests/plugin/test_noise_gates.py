@@ -171,7 +171,10 @@ def test_a_run_without_answers_has_none_to_accept(project: Project) -> None:
     errors = "1 ERROR in place of recorded answers turned the run red."
     assert f"{said} {errors}" in project.run("--rag-baseline=baseline.json").lines
     project.ask(good("hours"))
-    advice = "If the new answers are right, accept them: ragcheck baseline accept -o baseline.json"
+    advice = (
+        "If the questions only have other names, restore their dataset_name (billing) and ids. "
+        "Otherwise move baseline.json away, and save the run: ragcheck baseline save -o baseline.json"
+    )
     allowed = project.run("--rag-baseline=baseline.json", "-orag_baseline_allow=missing-questions")
     assert f"{said} {advice}" in allowed.lines
 
@@ -208,6 +211,20 @@ def test_a_run_that_requires_its_endpoint_is_red_without_a_question_of_its_basel
     assert (run.exit_status, run.outcomes) == (pytest.ExitCode.TESTS_FAILED, {"passed": 1})
     assert "gate: not compared: no question was collected" in run.lines
     assert project.run(*options, "test_unit.py").exit_status == 0
+
+
+@pytest.mark.parametrize("allowed", ["none", "other-settings"])
+def test_a_baseline_of_other_datasets_is_compared_again_under_the_former_name(project: Project, allowed: str) -> None:
+    project.ask(good("terms"))
+    write_baseline(project, passed("terms", dataset_name="sales"))
+    options = ("--rag-baseline=baseline.json", f"-orag_baseline_allow={allowed.replace('none', '')}")
+    run = project.run(*options)
+    assert run.section("ragcheck::gate")[-1] == (
+        "If the questions only have other names, restore their dataset_name (sales) and ids. "
+        "Otherwise move baseline.json away, and save the run: ragcheck baseline save -o baseline.json"
+    )
+    project.ask(good("terms"), dataset_name="sales")
+    assert project.run(*options).exit_status == 0
 
 
 def test_a_question_that_was_an_error_in_the_baseline_is_not_called_edited(project: Project) -> None:

@@ -53,13 +53,26 @@ def shell_word(path: PurePath) -> str:
 
 
 def accept_advice(comparison: Comparison) -> str:
+    if len(comparison.missing) == len(comparison.baseline.rows):
+        return _advice_on_datasets(comparison)
     return f"If the new answers are right, accept them{_command(comparison)}"
 
 
 def settings_advice(comparison: Comparison) -> str:
+    if len(comparison.missing) == len(comparison.baseline.rows):
+        return _advice_on_datasets(comparison)
     return (
         f"If the run is right, accept it{_command(comparison)}. "
         "To compare anyway, set rag_baseline_allow = other-settings."
+    )
+
+
+def _advice_on_datasets(comparison: Comparison) -> str:
+    # No command takes a run that shares no question with the baseline.
+    then = some(dict.fromkeys(dataset for dataset, _ in comparison.baseline.rows), 5)
+    return (
+        f"If the questions only have other names, restore their dataset_name ({then}) and ids. Otherwise move "
+        f"{comparison.baseline.name} away, and save the run: {comparison.accept.replace('accept', 'save', 1)}"
     )
 
 
