@@ -39,9 +39,10 @@ def _parts(compared: Agents, most_shown: int) -> Iterator[str | list[list[str]]]
     for agent in others:
         if agent.changes:
             yield f"verdicts not comparable: {agent.name} differs from {first.name} in {'; '.join(agent.changes)}"
-    if compared.reworded:
-        ids = ", ".join(key[1] for key in compared.reworded[:5])
-        yield f"{counted(len(compared.reworded), 'question')} with another text in some of the files: {ids}"
+    for what, keys in ("another text", compared.reworded), ("other labels", compared.relabelled):
+        if keys:
+            ids = ", ".join(key[1] for key in keys[:5])
+            yield f"{counted(len(keys), 'question')} with {what} in some of the files: {ids}"
     yield ""
     yield _table(compared)
     yield ""
@@ -89,6 +90,7 @@ def agents_document(compared: Agents) -> dict[str, Any]:
         "n_questions": len(compared.questions),
         "n_common": compared.n_common,
         "reworded": list(map(_identity, compared.reworded)),
+        "relabelled": list(map(_identity, compared.relabelled)),
         "agents": list(map(_agent_document, compared.agents)),
         "questions": [
             {

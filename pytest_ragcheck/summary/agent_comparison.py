@@ -89,6 +89,9 @@ class Agents:
     reworded: tuple[Key, ...]
     """Questions whose text differs between the files; they are compared nevertheless."""
 
+    relabelled: tuple[Key, ...]
+    """Questions whose labels differ between the files, as far as these name labels; they are compared nevertheless."""
+
 
 def compare_agents(results: Sequence[tuple[str, Baseline]]) -> Agents:
     """
@@ -117,7 +120,13 @@ def compare_agents(results: Sequence[tuple[str, Baseline]]) -> Agents:
         questions=questions,
         n_common=len(common),
         reworded=tuple(q.key for q in questions if len({row.question for row in q.rows if row is not None}) > 1),
+        relabelled=tuple(q.key for q in questions if len(set(map(str, _labels(q)))) > 1),
     )
+
+
+def _labels(question: QuestionOfAll) -> list[dict[str, str]]:
+    saved = (row.saved[0][0] for row in question.rows if row is not None and row.saved)
+    return [dict(sorted(look.labels.items())) for look in saved if look.labels is not None]
 
 
 def _agent(name: str, own: Baseline, first: Baseline, common: set[Key]) -> Agent:

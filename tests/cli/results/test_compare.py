@@ -167,6 +167,17 @@ def test_other_texts_are_said(tmp_path: Path, ragcheck: Ragcheck) -> None:
     )
 
 
+def test_other_labels_are_said(tmp_path: Path, ragcheck: Ragcheck) -> None:
+    labels = {"expected": "1", "gold": "1", "mentions": "1"}
+    rows = (passed("old"), passed("same", labels=labels), passed("hours", labels=labels), passed(labels=labels))
+    before = write(tmp_path, "old", *rows)
+    now = write(tmp_path, "new", *rows[:2], failed("hours", labels={**labels, "gold": "2"}), failed("terms"))
+    line = "1 question with other labels in some of the files: hours"
+    assert ragcheck("compare", before, now)[1].splitlines()[1] == line
+    document = json.loads(ragcheck("compare", before, now, "--format=json")[1])
+    assert document["relabelled"] == [{"dataset_name": "billing", "question_id": "hours"}]
+
+
 def test_questions_of_the_tier_retrieval_beside_others_are_no_other_settings(
     tmp_path: Path, ragcheck: Ragcheck
 ) -> None:
