@@ -9,8 +9,9 @@ from collections.abc import Mapping, Sequence
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.summary.gate.baseline_reader import Baseline, BaselineRow
+from pytest_ragcheck.summary.gate.procedure.compared_question import ComparedQuestion, KnownRun, Look
 from pytest_ragcheck.summary.gate.procedure.count_test import binomial_p, critical_value
-from pytest_ragcheck.summary.gate.procedure.gate_session import COUNT_SHARE
+from pytest_ragcheck.summary.gate.procedure.gate_session import COUNT_SHARE, units_of
 from pytest_ragcheck.summary.gate.procedure.run_permutation import lower_sum_p
 from pytest_ragcheck.summary.metric_statistics import mean_interval, rate_difference_interval
 from pytest_ragcheck.summary.predictions_reader import Key
@@ -93,9 +94,17 @@ class Agents:
     """Questions whose labels differ between the files, as far as these name labels; they are compared nevertheless."""
 
 
-def compare_agents(results: Sequence[tuple[str, Baseline]]) -> Agents:
+_Pairs = Sequence[tuple[BaselineRow, BaselineRow]]
+
+Documents = Mapping[Key, frozenset[str]]
+"""The gold documents of questions, as far as they are known."""
+
+
+def compare_agents(results: Sequence[tuple[str, Baseline]], documents: Documents) -> Agents:
     """
     The comparison of two or more agents, each given with its name; the others are compared with the first.
+
+    As in the gate, questions that share one of the *documents* may form one unit.
 
     Raises:
         UsageError: Two agents have no question in common.
@@ -115,7 +124,7 @@ def compare_agents(results: Sequence[tuple[str, Baseline]]) -> Agents:
         for key, rows in rows_of.items()
     )
     return Agents(
-        agents=tuple(_agent(name, baseline, first, common) for name, baseline in results),
+        agents=tuple(_agent(name, baseline, first, common, documents) for name, baseline in results),
         metrics=tuple(dict.fromkeys(m for _, b in results for row in b.rows.values() for m in row.metrics)),
         questions=questions,
         n_common=len(common),
@@ -129,50 +138,85 @@ def _labels(question: QuestionOfAll) -> list[dict[str, str]]:
     return [dict(sorted(look.labels.items())) for look in saved if look.labels is not None]
 
 
-def _agent(name: str, own: Baseline, first: Baseline, common: set[Key]) -> Agent:
+def _agent(name: str, own: Baseline, first: Baseline, common: set[Key], documents: Documents) -> Agent:
     counts = Counter(row.verdict for row in own.rows.values())
     both = [] if own is first else [(first.rows[key], row) for key, row in own.rows.items() if key in first.rows]
     measured = [(a, b) for a, b in both if Verdict.ERROR not in (a.verdict, b.verdict)]
     differing = [b for a, b in measured if a.verdict is not b.verdict]
     gained, lost = (tuple(b.key for b in differing if b.verdict is each) for each in (Verdict.PASS, Verdict.FAIL))
+    unit_of = _units(measured, max(gained, lost, key=len), documents)
     return Agent(
         name=name,
         counts={verdict: counts[verdict] for verdict in Verdict},
         means=own.means,
         changes=tuple(changes_of([("", first.rows), ("", own.rows)]))[1],
         n_only=len(own.rows.keys() - common),
-        differences=_differences(measured),
-        pass_rate=_rate_difference(len(gained), len(lost), len(measured)) if measured else None,
+        differences=_differences(measured, unit_of),
+        pass_rate=_rate_difference(measured, unit_of) if measured else None,
         gained=gained,
         lost=lost,
     )
 
 
-def _differences(measured: Sequence[tuple[BaselineRow, BaselineRow]]) -> dict[str, Difference]:
-    pairs: dict[str, tuple[list[float], list[float]]] = {}
+def _units(measured: _Pairs, flipped: Sequence[Key], documents: Documents) -> dict[Key, int]:
+    # The unit of each question, as in the gate.
+    questions = [
+        ComparedQuestion(
+            key=after.key,
+            thresholds={},
+            known=(KnownRun(looks=(_look(before),)),),
+            now=_look(after),
+            documents=documents.get(after.key, frozenset()),
+        )
+        for before, after in measured
+    ]
+    return units_of(questions, flipped)[1]
+
+
+def _look(row: BaselineRow) -> Look:
+    saved = row.saved[0][0]
+    answer = None if saved.text is None else f"{saved.text}{saved.context_digests}"
+    return Look(answer=answer, scores=row.metrics, passed=row.verdict is Verdict.PASS)
+
+
+def _differences(measured: _Pairs, unit_of: Mapping[Key, int]) -> dict[str, Difference]:
+    pairs: dict[str, dict[Key, tuple[float, float]]] = {}
     for before, after in measured:
         for metric in before.metrics.keys() & after.metrics.keys():
-            first, second = pairs.setdefault(metric, ([], []))
-            first.append(before.metrics[metric])
-            second.append(after.metrics[metric])
-    return {metric: _mean_difference(first, second) for metric, (first, second) in sorted(pairs.items())}
+            pairs.setdefault(metric, {})[after.key] = before.metrics[metric], after.metrics[metric]
+    return {metric: _mean_difference(each, unit_of) for metric, each in sorted(pairs.items())}
 
 
-def _mean_difference(before: Sequence[float], after: Sequence[float]) -> Difference:
+def _mean_difference(pairs: Mapping[Key, tuple[float, float]], unit_of: Mapping[Key, int]) -> Difference:
     # The mean of `after - before`, with the gate's test of means in the direction of the difference.
-    differences = [b - a for a, b in zip(before, after, strict=True)]
-    value, (low, high) = math.fsum(differences) / len(differences), mean_interval(differences)
-    lower, higher = (after, before) if value <= 0 else (before, after)
-    p = lower_sum_p(list(zip(lower, higher, strict=True)))
-    significant = p <= _ERROR_RATE * (1 - COUNT_SHARE)
-    return Difference(value=value, low=low, high=high, n=len(differences), p=p, significant=significant)
+    n, sums = len(pairs), _sums(pairs, unit_of)
+    value = math.fsum(after - before for before, after in pairs.values()) / n
+    low, high = _interval(sums, n)
+    p = lower_sum_p([(after, before) if value <= 0 else (before, after) for before, after in sums])
+    return Difference(value=value, low=low, high=high, n=n, p=p, significant=p <= _ERROR_RATE * (1 - COUNT_SHARE))
 
 
-def _rate_difference(gained: int, lost: int, n: int) -> Difference:
+def _sums(pairs: Mapping[Key, tuple[float, float]], unit_of: Mapping[Key, int]) -> list[tuple[float, float]]:
+    units: dict[int, list[tuple[float, float]]] = {}
+    for key, pair in pairs.items():
+        units.setdefault(unit_of[key], []).append(pair)
+    return [
+        (math.fsum(before), math.fsum(after)) for before, after in (zip(*unit, strict=True) for unit in units.values())
+    ]
+
+
+def _interval(sums: Sequence[tuple[float, float]], n: int) -> tuple[float, float]:
+    return mean_interval([(after - before) * len(sums) / n for before, after in sums])
+
+
+def _rate_difference(measured: _Pairs, unit_of: Mapping[Key, int]) -> Difference:
     # The difference of the shares of PASS, with the gate's count test for one saved run in its direction.
-    low, high = rate_difference_interval(gained, lost, n)
+    n, passed = len(measured), Verdict.PASS
+    pairs = {after.key: (float(before.verdict is passed), float(after.verdict is passed)) for before, after in measured}
+    sums = _sums(pairs, unit_of)
+    gained, lost = (sum(sign * (after - before) > 0 for before, after in sums) for sign in (1, -1))
+    low, high = rate_difference_interval(gained, lost, n) if len(sums) == n else _interval(sums, n)
     fewer, more = sorted((gained, lost))
     significant = more > fewer and more >= critical_value(1, fewer, _ERROR_RATE * COUNT_SHARE)
-    return Difference(
-        value=(gained - lost) / n, low=low, high=high, n=n, p=binomial_p(more, fewer, 1), significant=significant
-    )
+    value = math.fsum(after - before for before, after in sums) / n
+    return Difference(value=value, low=low, high=high, n=n, p=binomial_p(more, fewer, 1), significant=significant)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from pytest_ragcheck.cli.printing import json_text
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.redaction.printable import printable
-from pytest_ragcheck.report.files.results_reader import RUN_AGAIN, predictions_path
+from pytest_ragcheck.report.files.results_reader import RUN_AGAIN, asked_rows, predictions_path, questions_files
 from pytest_ragcheck.summary.gate.baseline_reader import read_baseline
 from pytest_ragcheck.summary.predictions_reader import ENDING
 
@@ -37,7 +37,12 @@ def _compared(given: Sequence[Path]) -> Agents:
     advice = "Give ragcheck compare the {agent}_predictions.json of full runs."
     read = [read_baseline(path, name=str(path), advice=advice, wrong_version=RUN_AGAIN) for path in paths]
     names = _names(paths)
-    return compare_agents(list(zip(names, read, strict=True)))
+    documents = {
+        key: frozenset(passage["doc_id"] for passage in row.get("gold_passages", ()) if passage.get("doc_id"))
+        for path, of_agent in zip(paths, read, strict=True)
+        for key, row in asked_rows(questions_files(path.parent, {dataset for dataset, _ in of_agent.rows})).items()
+    }
+    return compare_agents(list(zip(names, read, strict=True)), documents)
 
 
 def _names(paths: Sequence[Path]) -> list[str]:

@@ -167,6 +167,25 @@ def test_other_texts_are_said(tmp_path: Path, ragcheck: Ragcheck) -> None:
     )
 
 
+@pytest.mark.parametrize(("answers", "p"), [("other", "no more than noise (p = 0.500)"), ("same", "(p = 0.001)")])
+def test_questions_of_one_document_are_one_unit_if_other_answers_differ_too(
+    answers: str, p: str, tmp_path: Path, ragcheck: Ragcheck
+) -> None:
+    names = [f"q{number}" for number in range(20)]
+    questions = [
+        {"id": name, "question": name, "gold_passages": [{"doc_id": f"{place // 10}.md"}]}
+        for place, name in enumerate(names)
+    ]
+    document = {"dataset_name": "billing", "questions": questions}
+    (tmp_path / "billing_questions.json").write_text(json.dumps(document), encoding="utf-8")
+    worse = (failed(name, prediction="5 euros") for name in names[:10])
+    old = write(tmp_path, "old", *(passed(name, prediction="same") for name in names))
+    new = write(tmp_path, "new", *worse, *(passed(name, prediction=answers) for name in names[10:]))
+    # Ten questions in one document: 1 / 2. In ten documents: 1 / 2 ** 10.
+    (line,) = [line for line in ragcheck("compare", old, new)[1].splitlines() if "newly failing" in line]
+    assert p in line
+
+
 def test_other_labels_are_said(tmp_path: Path, ragcheck: Ragcheck) -> None:
     labels = {"expected": "1", "gold": "1", "mentions": "1"}
     rows = (passed("old"), passed("same", labels=labels), passed("hours", labels=labels), passed(labels=labels))
