@@ -224,7 +224,7 @@ _FIELDS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "dataset_name": _TEXT,
     "id": _TEXT,
     "question": _TEXT,
-    "expected_answer": _TEXT_OR_NONE,
+    "expected_answer": (lambda value: value is None or _is_text(value), "a text or None"),
     # An acceptable answer of a standard dataset may be blank.
     "all_acceptable_answers": (lambda values: all(isinstance(value, str) for value in values), "a tuple of texts"),
     "must_mention": _TEXTS,

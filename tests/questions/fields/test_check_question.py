@@ -18,9 +18,9 @@ def check(question: Question) -> None:
     check_question(question, known_metrics=KNOWN, given_as="evaluate")
 
 
-def test_lists_and_blank_answers_are_as_good_as_tuples_and_texts() -> None:
+def test_lists_are_as_good_as_tuples() -> None:
     lists: dict[str, Any] = {"must_mention": ["/a/i"], "tags": ["smoke"], "gold_passages": [GoldPassage(text="a")]}
-    check(a_question(expected_answer="", thresholds={"f1": 1, "cost_usd": 2}, top_k=1, skip="", **lists))
+    check(a_question(expected_answer=None, thresholds={"f1": 1, "cost_usd": 2}, top_k=1, skip="", **lists))
 
 
 def test_a_turn_of_a_conversation_may_have_brackets_in_its_id() -> None:
@@ -36,6 +36,7 @@ def test_a_turn_of_a_conversation_may_have_brackets_in_its_id() -> None:
         ({"id": "a::b"}, "question 'a::b' has '::' in its id, where pytest separates file and test. "),
         ({"question": None}, "question 'a': question is None; give a text."),
         ({"expected_answer": 30}, "question 'a': expected_answer is 30; give a text or None."),
+        ({"expected_answer": ""}, "question 'a': expected_answer is ''; give a text or None."),
         ({"all_acceptable_answers": (30,)}, "question 'a': all_acceptable_answers is (30,); give a tuple of texts."),
         ({"must_mention": "30"}, "question 'a': must_mention is '30'; give a tuple of texts."),
         ({"must_not_mention": ("/(/",)}, "question 'a': must_not_mention: the regular expression /(/ is invalid: "),
