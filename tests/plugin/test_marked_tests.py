@@ -244,6 +244,22 @@ def test_an_xfail_of_the_file_holds(project: Project) -> None:
     assert project.run().outcomes == {"xfailed": 1, "error": 1}
 
 
+@three_ways
+@pytest.mark.parametrize(
+    ("given", "outcome"), [("", "error"), ("reason='known'", "error"), ("raises=Exception", "xfailed")]
+)
+def test_an_xfail_marker_without_raises_leaves_an_error_an_error(project: Project, given: str, outcome: str) -> None:
+    project.ask(bad("prices"), broken("hours"))
+    project.extend_conftest(
+        "def pytest_collection_modifyitems(items):\n"
+        f"    for item in items:\n        item.add_marker(pytest.mark.xfail({given}))\n"
+    )
+    run = project.run()
+    assert run.outcomes == ({"xfailed": 1, "error": 1} if outcome == "error" else {"xfailed": 2})
+    assert run.verdicts == {"prices": "FAIL", "hours": "ERROR"}
+    assert run.exit_status == (outcome == "error")
+
+
 @pytest.mark.parametrize(
     ("test", "message"),
     [
