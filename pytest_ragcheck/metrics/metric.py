@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
+from asyncio import CancelledError
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, Protocol
@@ -113,10 +114,10 @@ class OwnMetric:
     async def score(self, question: Question, answer: RagAnswer) -> dict[str, Score]:
         try:
             returned = await settled(self._score, question, answer)
-        except MeasurementError:
+        except (MeasurementError, KeyboardInterrupt, SystemExit, GeneratorExit, CancelledError):
             raise
-        except Exception as error:
-            # A bug in a user's metric must not decide the question's verdict.
+        except BaseException as error:
+            # A bug or a pytest.skip() in a user's metric must not decide the question's verdict.
             return dict.fromkeys(self.names, Score.unscored(f"{type(error).__name__}: {error}"))
         if self._single:
             returned = {self.names[0]: returned}

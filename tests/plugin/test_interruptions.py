@@ -656,6 +656,7 @@ def test_items_that_run_in_forked_children_are_asked_once_and_have_their_records
     ("statement", "outcomes"),
     [
         ("pytest.skip('not today')", {"passed": 1, "skipped": 1}),
+        ("import unittest; raise unittest.SkipTest('not today')", {"passed": 1, "skipped": 1}),
         ("pytest.fail('no index')", {"passed": 1, "error": 1}),
         ("pytest.xfail('known')", {"passed": 1, "xfailed": 1}),
     ],
@@ -676,7 +677,9 @@ def rag_client():
 """
     )
     project.ask(good("terms"), good("hours"))
-    assert project.run().outcomes == outcomes
+    run = project.run()
+    assert run.outcomes == outcomes
+    assert (", 0 ERROR, " in run.text) == ("error" not in outcomes)
 
 
 @pytest.mark.parametrize(

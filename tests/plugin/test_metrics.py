@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.canned import good
+from tests.canned import bad, good
 from tests.harness import three_ways, two_ways
 
 if TYPE_CHECKING:
@@ -38,6 +38,18 @@ def test_groups_without_the_judges_need_no_judge_and_assert_what_is_given(projec
     assert run.predictions["predictions"][0]["metrics"] == {"exact_match": 0.0, "f1": 0.4}
     assert any("; judge not asked; f1 >= 0.9; " in line for line in run.lines)
     assert run.summary["judge"] == {"kind": "none", "model": None, "url": None, "prompt_version": None}
+
+
+@pytest.mark.parametrize("statement", ["pytest.skip('no model')", "pytest.importorskip('no_such_module')"])
+def test_a_metric_that_skips_is_unscored_and_leaves_the_verdict(project: Project, statement: str) -> None:
+    project.ask(good("terms"), bad("prices"))
+    project.extend_conftest(
+        f"def length(question, answer):\n    {statement}\n\ndef pytest_ragcheck_metrics():\n    return [length]\n"
+    )
+    run = project.run()
+    assert run.verdicts == {"terms": "PASS", "prices": "FAIL"}
+    assert run.outcomes == {"passed": 1, "failed": 1}
+    assert all(row["unscored"]["length"].startswith("Skipped: ") for row in run.predictions["predictions"])
 
 
 def test_a_run_that_leaves_out_the_judge_asserts_something_or_is_an_error(project: Project) -> None:

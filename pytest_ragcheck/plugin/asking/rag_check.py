@@ -147,7 +147,9 @@ def record_for(item: pytest.Item, question: Question, settings: Settings, evalua
         # Neither Ctrl-C nor the end of the loop raises CancelledError here.
         evaluated = lost("the client or the judge raised its own cancellation")
     except BaseException as error:
-        if is_own_failure(error):
+        from unittest import SkipTest
+
+        if is_own_failure(error) or isinstance(error, SkipTest):  # pytest skips a test that raises it
             raise
         # A bug in a client or a judge: the traceback stays, and the question gets its row.
         reason = f"{type(error).__name__}: {error}".partition("\n")[0].rstrip(": ")
