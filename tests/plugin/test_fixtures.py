@@ -514,6 +514,32 @@ def test_an_autouse_fixture_and_usefixtures_hold_for_questions(project: Project)
     assert "the server starts" in project.run("-s").text
 
 
+@pytest.mark.parametrize("change", ["question.thresholds['groundedness'] = 0.0", "question.top_k = 3"])
+def test_a_judge_that_changes_a_question_is_an_error_of_this_question(project: Project, change: str) -> None:
+    project.ask(bad("draft"), bad("prices"))
+    project.conftest(
+        f"""
+class Changing(CannedJudge):
+    async def judge(self, question, answer):
+        if question.id == "draft":
+            {change}
+        return await super().judge(question, answer)
+
+@pytest.fixture(scope="session")
+def rag_judge():
+    return Changing()
+
+@pytest.fixture(scope="session")
+def rag_client():
+    return CannedRag()
+"""
+    )
+    run = project.run()
+    assert run.verdicts == {"draft": "ERROR", "prices": "FAIL"}
+    assert "FrozenInstanceError: cannot " in run.text
+    assert "pytest-ragcheck itself failed" not in run.text
+
+
 def test_a_client_of_another_kind_is_an_error_that_says_what_it_is(project: Project) -> None:
     project.conftest(
         CANNED_JUDGE
