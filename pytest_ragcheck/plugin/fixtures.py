@@ -91,7 +91,7 @@ def _result(
     from pytest_ragcheck.plugin.asking.question_session import question_session_of
     from pytest_ragcheck.plugin.asking.rag_check import record_for
 
-    _check_question(question)
+    _check_question(question, request.node)
     judged = question.is_answered
     backends = backends_of(request, client, judge if judged else None, settings, judged=judged)
     item = request.node
@@ -102,14 +102,22 @@ def _result(
     return record
 
 
-def _check_question(given: Any) -> None:
+def _check_question(given: Any, item: pytest.Item) -> None:
     # In a frame of its own: pytest notes an error of hidden frames alone.
+    from pytest_ragcheck.plugin.collecting.question_items import question_of
     from pytest_ragcheck.questions.question import Question
 
     if not isinstance(given, Question):
         pytest.fail(
             f"the rag_question fixture returned {given!r:.80}, not a Question. Return the rag_question that your "
             'fixture overrides, or a changed one, such as dataclasses.replace(rag_question, question="...").',
+            pytrace=False,
+        )
+    own = question_of(item)
+    if own is not None and given.key != own.key:
+        pytest.fail(
+            f"the rag_question fixture returned a question with {given.key} as dataset_name and id, not {own.key}. "
+            "Leave both as they are, because they identify the item's result.",
             pytrace=False,
         )
 

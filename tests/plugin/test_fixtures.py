@@ -586,6 +586,19 @@ def test_an_override_of_the_settings_without_a_return_is_named(project: Project,
     assert "pytest-ragcheck itself failed" not in run.text
 
 
+@pytest.mark.parametrize("change", ["id='other'", "dataset_name='other'"])
+def test_an_override_of_the_question_that_changes_its_identity_is_an_error(project: Project, change: str) -> None:
+    project.ask(good("terms"), bad("prices"))
+    project.extend_conftest(
+        "import dataclasses\n@pytest.fixture\ndef rag_question(rag_question):\n"
+        f"    return dataclasses.replace(rag_question, {change})\n"
+    )
+    run = project.run()
+    assert run.counts == {"pass": 0, "fail": 0, "error": 2, "skipped": 0}
+    assert run.summary["complete"] is True
+    assert "as dataset_name and id, not ('billing', 'terms'). Leave both as they are, because they identify" in run.text
+
+
 def test_an_override_of_the_question_by_its_text_is_named(project: Project) -> None:
     project.ask(good("terms"))
     project.extend_conftest("@pytest.fixture\ndef rag_question(rag_question): return rag_question.question\n")
