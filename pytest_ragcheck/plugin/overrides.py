@@ -28,15 +28,12 @@ def is_overridden(config: pytest.Config, fixture: str) -> bool:
 
 
 def keep_overrides(manager: pytest.PytestPluginManager, own: Any) -> None:
-    """Register the overrides of earlier plugins once more, because pytest uses the fixture registered last."""
+    """Register the overrides of earlier plugins again, because pytest uses the last fixture."""
     for name, plugin in manager.list_name_plugin():
-        if plugin is own or name.endswith("conftest.py"):
-            continue
         overrides = {key: each for key, each in _fixtures(plugin).items() if each.name in own.__all__}
-        if overrides:
-            again = ModuleType(f"{name}-for-ragcheck")
-            vars(again).update(overrides)
-            manager.register(again)
+        if overrides and plugin is not own and not name.endswith("conftest.py"):
+            vars(again := ModuleType(name)).update(overrides)
+            manager.register(again, f"{name}-again")
 
 
 def _fixtures(home: object) -> dict[str, Any]:

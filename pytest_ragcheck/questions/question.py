@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import FrozenInstanceError, field, replace
+from dataclasses import field, replace
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.frozen import frozen
@@ -45,20 +45,6 @@ class EarlierTurn:
     """The answer of the system, empty if it abstained; None in the tier `retrieval`, which asks for no answer."""
 
     contexts: tuple[str, ...] = field(default=(), repr=False)
-
-
-class Thresholds(dict[str, float]):
-    """The thresholds of a question, which a user's judge or metric cannot change."""
-
-    __slots__ = ()
-
-    def _refuse(self, *_: Any, **__: Any) -> NoReturn:
-        raise FrozenInstanceError("cannot change the thresholds of a question; its file or rag_question sets them")
-
-    __setitem__ = __delitem__ = __ior__ = clear = pop = popitem = setdefault = update = _refuse
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (dict(self),)
 
 
 @frozen
@@ -170,8 +156,8 @@ class Question:
         first = () if expected is None else (expected,)
         union = tuple(dict.fromkeys((*first, *self.all_acceptable_answers)))
         object.__setattr__(self, "all_acceptable_answers", union)
-        if type(self.thresholds) is dict:
-            object.__setattr__(self, "thresholds", Thresholds(self.thresholds))
+        if isinstance(self.thresholds, dict):  # code that gets one question must not change those of others
+            object.__setattr__(self, "thresholds", dict(self.thresholds))
 
     @property
     def key(self) -> tuple[str, str]:

@@ -279,8 +279,6 @@ def answer_without_secrets(answer: RagAnswer, clean: Callable[[str], str]) -> Ra
 def expected_without_secrets(question: Question, clean: Callable[[str], str]) -> Question:
     """The question with its expected answers redacted, as a judge on another machine gets them."""
     expected = tuple(map(clean, question.acceptable_answers))
-    if expected == question.acceptable_answers:
-        return question
     first = None if question.expected_answer is None else expected[0]
     return replace(question, expected_answer=first, all_acceptable_answers=expected)
 

@@ -514,14 +514,17 @@ def test_an_autouse_fixture_and_usefixtures_hold_for_questions(project: Project)
     assert "the server starts" in project.run("-s").text
 
 
-@pytest.mark.parametrize("change", ["question.thresholds['groundedness'] = 0.0", "question.top_k = 3"])
-def test_a_judge_that_changes_a_question_is_an_error_of_this_question(project: Project, change: str) -> None:
+@pytest.mark.parametrize(
+    ("change", "verdict"), [("question.thresholds['groundedness'] = 0.0", "FAIL"), ("question.top_k = 3", "ERROR")]
+)
+def test_a_judge_that_changes_a_question_makes_no_answer_pass(project: Project, change: str, verdict: str) -> None:
     project.ask(bad("draft"), bad("prices"))
     project.conftest(
         f"""
 class Changing(CannedJudge):
     async def judge(self, question, answer):
         if question.id == "draft":
+            question.thresholds["answer_correctness"] = 0.0
             {change}
         return await super().judge(question, answer)
 
@@ -535,8 +538,7 @@ def rag_client():
 """
     )
     run = project.run()
-    assert run.verdicts == {"draft": "ERROR", "prices": "FAIL"}
-    assert "FrozenInstanceError: cannot " in run.text
+    assert run.verdicts == {"draft": verdict, "prices": "FAIL"}
     assert "pytest-ragcheck itself failed" not in run.text
 
 
@@ -596,7 +598,8 @@ def test_an_override_of_the_question_that_changes_its_identity_is_an_error(proje
     run = project.run()
     assert run.counts == {"pass": 0, "fail": 0, "error": 2, "skipped": 0}
     assert run.summary["complete"] is True
-    assert "as dataset_name and id, not ('billing', 'terms'). Leave both as they are, because they identify" in run.text
+    assert "the rag_question fixture changed ('billing', 'terms') to (" in run.text
+    assert "): keep dataset_name and id." in run.text
 
 
 def test_an_override_of_the_question_by_its_text_is_named(project: Project) -> None:

@@ -43,7 +43,7 @@ _KEEP_LEAK = (
     "insert into questions (key, record, verdict, taken) values (?, ?, ?, 2) "
     "on conflict (key) do update set record = excluded.record, verdict = excluded.verdict"
 )
-"""`taken = 2` is a question that was begun and has no record; a resumed run sees its leak."""
+"""`taken = 2` is a question that was begun; only a resumed run sees its leak."""
 
 _BUSY_SECONDS = 30.0
 
@@ -193,7 +193,7 @@ class RecordFile:
         return bool(await self.write(_WRITE, key, self._document(record), record.verdict.value, int(taken)))
 
     def begin(self, keys: Sequence[Hashable]) -> None:
-        """Mark the questions as begun, unless the file is locked: none of them waits for the mark."""
+        """Mark the questions as begun, unless the file is locked."""
         with suppress(sqlite3.Error):
             self._database.execute(_BEGIN, [json.dumps(keys)])
 

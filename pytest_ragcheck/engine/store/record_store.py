@@ -162,7 +162,7 @@ class SharedStore:
         return claimed
 
     async def claim_ahead(self, keys: Sequence[Hashable], most: int) -> list[Hashable]:
-        """Claim no question that a process began before, because it may have crashed that process."""
+        """Claim questions that no process has begun, since they may have crashed it."""
         return await self.claim(keys, most, below=3)
 
     async def finish(self, key: Hashable, record: Record) -> None:

@@ -53,7 +53,6 @@ def complete_report(item: pytest.Item, call: pytest.CallInfo[None], report: pyte
     if payload:
         put_payload(report, payload, is_sent=is_sent)
     if call.excinfo is not None:
-        _expect_no_error(item, call.excinfo.value, report, records)
         _make_readable(item, call.excinfo, report, records)
     _redact(item, report, records)
 
@@ -114,19 +113,12 @@ def _first_line(report: pytest.TestReport) -> str:
     return text.partition("\n")[0] or "failed without a text"
 
 
-def _expect_no_error(
-    item: pytest.Item, raised: BaseException, report: pytest.TestReport, records: Sequence[Record]
-) -> None:
-    # A marker without `raises`, as of a plugin, would hide an ERROR; the key of a question file has it.
+def _make_readable(item: pytest.Item, excinfo: Any, report: pytest.TestReport, records: Sequence[Record]) -> None:
     marker = item.get_closest_marker("xfail")
-    if marker is None or "raises" in marker.kwargs or not hasattr(report, "wasxfail"):
-        return
-    if isinstance(raised, QuestionErrored) or (report.when == "setup" and records and records[-1].error_kind):
+    if marker and "raises" not in marker.kwargs and records and records[-1].error_kind and hasattr(report, "wasxfail"):
+        # A marker hides no ERROR, as the key of a question file.
         report.outcome = "failed"
         del report.wasxfail
-
-
-def _make_readable(item: pytest.Item, excinfo: Any, report: pytest.TestReport, records: Sequence[Record]) -> None:
     for record in records:
         # A bare assert fails like `assert_passed()`.
         if excinfo.exconly().partition("\n")[0] == f"AssertionError: assert {record!r}":
