@@ -3,13 +3,14 @@ from __future__ import annotations
 import argparse
 import json
 import os
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from pytest_ragcheck.config.given import Given
 from pytest_ragcheck.config.settings import Settings
 from pytest_ragcheck.config.table import TABLE
+from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.package_text import package_text
 
 
@@ -40,6 +41,24 @@ def _add_parsers(
                 command.add_argument(*options.pop("names").split(), **options)
         if "actions" in texts:
             _add_parsers(command, "action", texts["actions"], shared)
+
+
+def ini_values(typed: Iterable[str], names: Collection[str]) -> dict[str, Given]:
+    """
+    The values of `-o NAME=VALUE` by name.
+
+    Raises:
+        UsageError: A name is not one of the *names*.
+    """
+    kinds = {option.name: option.kind for option in TABLE}
+    found: dict[str, Given] = {}
+    for setting in typed:
+        name, equals, text = setting.partition("=")
+        if not equals or name not in names:
+            wanted = f"one of {', '.join(names)}" if len(names) < len(kinds) else "an ini value of pytest-ragcheck"
+            raise UsageError(f"-o: {setting!r} is not a setting. Write NAME=VALUE with {wanted}.")
+        found[name] = Given({"words": text.split(), "lines": [text]}.get(kinds[name], text), f"-o {name}")
+    return found
 
 
 def settings_as_typed(typed: Mapping[str, Given], *, variables: Collection[str] = ()) -> Settings:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pytest_ragcheck.cli.arguments import settings_as_typed
+from pytest_ragcheck.cli.arguments import ini_values, settings_as_typed
 from pytest_ragcheck.cli.printing import complain, say
 from pytest_ragcheck.config.given import Given
 from pytest_ragcheck.config.readers import OWN_JUDGE, WITH_MODEL
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 _OPTIONS = ("judge_url", "judge_prompt", "threshold", "concurrency", "disable")
 """The arguments that apply to all judges."""
+
+_INI = ("rag_judge_parameters", "rag_judge_headers", "rag_judge_price", "rag_embedding_model", "rag_timeout")
 
 _MOST_WRITTEN = 50
 """Most disagreements of a judge in the file."""
@@ -100,7 +102,7 @@ def _settings(chosen: argparse.Namespace, name: str | None, model: str | None) -
     values = {argument: getattr(chosen, argument) for argument in _OPTIONS}
     values |= {"judge": None if _is_own(name) else name, "judge_model": model}
     typed = {f"rag_{each}": Given(value, f"--{each.replace('_', '-')}") for each, value in values.items()}
-    return settings_as_typed(typed, variables=_JUDGE_VARIABLES)
+    return settings_as_typed(typed | ini_values(chosen.settings, _INI), variables=_JUDGE_VARIABLES)
 
 
 def _is_own(name: str | None) -> bool:

@@ -63,7 +63,7 @@ def measure_judge(answers: LabelledAnswers, path: Path, judge: Judge, settings: 
         timestamp=datetime.now(timezone.utc),
         calibration=calibrate(list(judged.values()), threshold=settings.gate.threshold),
         judged=judged,
-        cost=Cost(judge_usd=0.0) if _is_free(judge) else with_judge(Cost(), uses, {}),
+        cost=Cost(judge_usd=0.0) if _is_free(judge) else with_judge(Cost(), uses, settings.judge.own_prices),
         n_unscored=n_unscored,
         errors=errors,
         disagreements=_disagreements(list(scored.values()), settings),

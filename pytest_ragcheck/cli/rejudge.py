@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pytest_ragcheck.cli.arguments import ini_values
 from pytest_ragcheck.cli.printing import say
 from pytest_ragcheck.config.given import Given
 from pytest_ragcheck.config.table import TABLE
@@ -105,15 +106,7 @@ async def _judged(
 
 
 def _given(chosen: argparse.Namespace) -> dict[str, Given]:
-    found: dict[str, Given] = {}
-    for setting in chosen.settings:
-        name, equals, text = setting.partition("=")
-        if not equals or name not in _BY_NAME:
-            raise UsageError(
-                f"-o: {setting!r} is not a setting. Write NAME=VALUE with an ini value of pytest-ragcheck."
-            )
-        kind = _BY_NAME[name].kind
-        found[name] = Given({"words": text.split(), "lines": [text]}.get(kind, text), f"-o {name}")
+    found = ini_values(chosen.settings, _BY_NAME)
     typed = {name: text for name, text in vars(chosen).items() if name in _BY_NAME and text is not None}
     return found | {name: Given(text, _BY_NAME[name].option) for name, text in typed.items()}
 

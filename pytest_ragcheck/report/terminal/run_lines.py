@@ -219,6 +219,9 @@ def _limit_lines(outcomes: Outcomes, summary: Summary) -> Iterator[str]:
 
 def _origin_lines(outcomes: Outcomes, summary: Summary) -> Iterator[str]:
     yield f"judge: {'; '.join(judge.words for judge in summary.judges) or 'unknown, because no answer was judged'}"
+    if outcomes.agreements and summary.judges and not summary.agreements:
+        files = ", ".join(dict.fromkeys(each.path.name for each in outcomes.agreements))
+        yield f"rag_calibration: not shown, because {files} has no judge of this model, server, prompt and parameters"
     yield from _cost_lines(summary.totals.performance)
     if outcomes.replay_of:
         yield f"answers: recorded in {outcomes.replay_of}"

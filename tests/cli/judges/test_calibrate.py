@@ -240,6 +240,30 @@ def scripted(request: Request) -> Reply:
     return completion(verdict_text(request.nonce, groundedness=0.25 if "Giraffes" in answer else 0.75))
 
 
+def test_a_judge_is_measured_with_its_parameters_headers_and_price(tmp_path: Path, ragcheck: Ragcheck) -> None:
+    def priced(request: Request) -> Reply:
+        reply = says_of_canaries()(request) if canary_of(request) else completion(verdict_text(request.nonce))
+        usage = {"prompt_tokens": 1_000_000, "completion_tokens": 0}
+        return json_reply({**json.loads(reply.body), "usage": usage})
+
+    labels = str(write(tmp_path / "l.jsonl", ROWS))
+    with OpenAIServer(priced) as server:
+        status, printed, _ = ragcheck(
+            "calibrate", labels, *asking(server), "--judge=offline", f"--output={tmp_path / 'c.json'}",
+            "-o", 'rag_judge_parameters={"reasoning_effort": "low"}',
+            "-o", "rag_judge_headers=X-Team: search",
+            "-orag_judge_price=1 1",
+        )  # fmt: skip
+        asked = server.requests[-1]
+    assert (status, asked.json["reasoning_effort"], asked.headers["x-team"]) == (0, "low", "search")
+    assert "10.0000 USD" in printed  # with the preflight
+    agreement, _ = read_agreements([tmp_path / "c.json"])
+    assert json.loads(agreement.judge.parameters or "") == {"headers": {"x-team": "search"}, "reasoning_effort": "low"}
+    status, _, said = ragcheck("calibrate", labels, "--judge=offline", "-o", "rag_top_k=3")
+    assert status == 2
+    assert "-o: 'rag_top_k=3' is not a setting. Write NAME=VALUE with one of rag_judge_parameters, rag_j" in said
+
+
 def test_answers_that_could_not_be_judged_are_in_no_number(
     tmp_path: Path, ragcheck: Ragcheck, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -16,7 +16,7 @@ from pytest_ragcheck.report.terminal.run_lines import summary_lines
 from pytest_ragcheck.scores.score import Score
 from pytest_ragcheck.summary.aggregate import aggregate
 from pytest_ragcheck.summary.calibration.agreement import Agreement, agreements_of, read_agreements
-from tests.making import OFFLINE, a_record, some_outcomes
+from tests.making import OFFLINE, a_record, an_error, some_outcomes
 
 OTHER = JudgeIdentity(kind="openai", model="m", prompt_version="en-1")
 FOUND = Agreement(
@@ -55,6 +55,14 @@ def test_it_stands_beside_the_mean_and_in_the_summary() -> None:
     assert summary_document(outcomes, summary)["judge_agreement"] == {
         "groundedness": {"n": 300, "accuracy": 0.87, "balanced_accuracy": 0.85, "threshold": 0.7}
     }
+
+
+def test_a_file_about_another_judge_is_named() -> None:
+    outcomes = some_outcomes(a_record("a", judge=OTHER), agreements=(FOUND,))
+    said = f"rag_calibration: not shown, because {FOUND.path} has no judge of this model, server, prompt and parameters"
+    assert said in list(summary_lines(outcomes, aggregate(outcomes)))
+    outcomes = some_outcomes(an_error("a"), agreements=(FOUND,))
+    assert not any("not shown" in line for line in summary_lines(outcomes, aggregate(outcomes)))
 
 
 @pytest.mark.parametrize("judges", [(), (OTHER,), (OFFLINE, OTHER)])
