@@ -70,8 +70,8 @@ class Evaluator:
     def __init__(self, *, asking: Limiter, judging: Limiter, budget: Budget | None = None) -> None:
         self.progress = ProgressBoard()
         self._asking = asking
-        self._judging = judging if budget is None else BudgetedLimiter(budget, judging)
-        self._budget = budget
+        self._budget = budget or Budget(None, {})
+        self._judging = BudgetedLimiter(self._budget, judging)
 
     async def evaluate(self, prepared: PreparedQuestion, conversation: Conversation | None = None) -> Record:
         """
@@ -95,7 +95,7 @@ class Evaluator:
         return record if prepared.complete is None else await prepared.complete(record)
 
     async def _checked_turn(self, prepared: PreparedQuestion, conversation: Conversation, turn: int) -> Record:
-        self._check_budget()  # before the turn counts as begun
+        self._budget.check()  # before the turn counts as begun
         question, costs = prepared.question, []
         conversation.go_to(turn, repeats=prepared.settings.run.repeats)
         stopped_by = conversation.stopped_by()
@@ -116,23 +116,19 @@ class Evaluator:
         return with_whole_cost(record, summed((record.cost, *costs)))
 
     async def _checked(self, prepared: PreparedQuestion, conversation: Conversation | None = None) -> Record:
-        self._check_budget()
+        self._budget.check()
         if prepared.upload is not None:
             prepared = replace(prepared, client=await prepared.upload(prepared.client))
-            self._check_budget()
+            self._budget.check()
         record = await self.progress.check(
             prepared,
             asking=NO_LIMIT if prepared.is_recorded else self._asking,
             judging=self._judging,
             dialogues=() if conversation is None else conversation.dialogues,
         )
-        if self._budget is not None and not prepared.is_recorded:
+        if not prepared.is_recorded:
             self._budget.spend(record.cost.system_usd)
         return record
-
-    def _check_budget(self) -> None:
-        if self._budget is not None:
-            self._budget.check()
 
 
 async def evaluate_all(prepared: Iterable[PreparedQuestion], settings: Settings) -> tuple[Record, ...]:

@@ -21,11 +21,8 @@ _PER_DAY = re.compile("(?is)(?!.*per.?min).*per.?day")
 _LINE_END = re.compile(r"\r\n?|\n")
 _REASONING = ("reasoning_content", "reasoning")
 
-_CACHED_ELSEWHERE = ("cache_read_input_tokens", "cache_creation_input_tokens")
-"""Anthropic's names for what its `input_tokens` lack."""
-
 _CONTEXT_UNIT = 1024
-"""Usual context lengths are its multiples, and so are the tokens in a context that a prompt has filled."""
+"""Context lengths, and so the numbers of tokens in full contexts, are usually multiples of it."""
 
 
 @frozen
@@ -292,11 +289,7 @@ def reported_use(reply: Any, *, model: str, url: str | None) -> TokenUse:
 
 
 def tokens_of_cut(prompt: str, reply: Any) -> int | None:
-    """
-    The number of prompt tokens that the reply reports, if the server cannot have read the whole prompt; else None.
-
-    No tokenizer joins words, so a text has at least as many tokens as words.
-    """
+    """The reported prompt tokens, if they are fewer than the words and so show that the prompt was cut; else None."""
     usage = member(reply, "usage")
     tokens = _count(usage, "prompt_tokens", "input_tokens") or 0
     # Some servers count no cached tokens: usually those before the material, and all but a few of a repeated prompt.
@@ -305,8 +298,10 @@ def tokens_of_cut(prompt: str, reply: Any) -> int | None:
 
 
 def _cached(usage: Any) -> int:
+    # Anthropic's names are of tokens that `input_tokens` lacks.
     inside = _count(member(usage, "prompt_tokens_details"), "cached_tokens") or 0
-    return inside + sum(_count(usage, name) or 0 for name in _CACHED_ELSEWHERE)
+    names = ("cache_read_input_tokens", "cache_creation_input_tokens")
+    return inside + sum(_count(usage, name) or 0 for name in names)
 
 
 def _count(usage: Any, *names: str) -> int | None:

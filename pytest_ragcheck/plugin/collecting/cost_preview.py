@@ -78,8 +78,9 @@ def _gate_lines(config: pytest.Config, questions: Sequence[Question], estimated:
 
 def check_cost_is_known(settings: Settings) -> None:
     """Raise a `UsageError` if the judge of the settings has no known price."""
-    if settings.judge.name in {"openai", "ragas"} and settings.needs_judge:
-        _check_price(settings.judge.model or "", settings.judge.url, settings)
+    asked = settings.judge.name in {"openai", "ragas"} and settings.needs_judge
+    if asked and (problem := _unpriced(settings.judge.model or "", settings.judge.url, settings)):
+        raise UsageError(problem)
 
 
 def unlimited(judge: Judge, settings: Settings) -> str:
@@ -91,16 +92,14 @@ def unlimited(judge: Judge, settings: Settings) -> str:
         return ""
     if not isinstance(model_of(asked), Chat) or not identity.model:
         return f"--rag-max-cost: the cost of the judge {identity.words} is not known. Leave the limit out."
-    try:
-        _check_price(identity.model, identity.url, settings)
-    except UsageError as error:
-        return f"{str(error)[:-1]} and rag_judge_model."
-    return ""
+    problem = _unpriced(identity.model, identity.url, settings)
+    return problem and f"{problem[:-1]} and rag_judge_model."
 
 
-def _check_price(model: str, url: str | None, settings: Settings) -> None:
-    if price_usd(model, url, input_tokens=1, output_tokens=1, own=settings.judge.own_prices) is None:
-        raise UsageError(f"--rag-max-cost: the cost of the judge is not known: {why_no_price(model)}.")
+def _unpriced(model: str, url: str | None, settings: Settings) -> str:
+    if price_usd(model, url, input_tokens=1, output_tokens=1, own=settings.judge.own_prices) is not None:
+        return ""
+    return f"--rag-max-cost: the cost of the judge is not known: {why_no_price(model)}."
 
 
 def most_requests(rows: Iterable[tuple[BaselineRow, int]], gate: str) -> tuple[int, int]:
