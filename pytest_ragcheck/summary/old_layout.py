@@ -68,6 +68,10 @@ def read_old_results(path: Path) -> OldResults:
     dataset_name = results.optional_text("dataset_name") or "unknown"
     questions = [_question(number, row, dataset_name) for number, row in enumerate(predictions)]
     assumed += [NO_IDS] * any("id" not in row for row in predictions)
+    if without := sum(not question.acceptable_answers for question in questions):
+        assumed.append(
+            f"no expected answer of {without} of {len(questions)} questions: counted as answerable, as every other"
+        )
     _check_ids(predictions, questions)
     records = tuple(
         Record(

@@ -156,6 +156,14 @@ def test_what_the_old_program_never_wrote_is_carried_over_or_said(old: Path, rag
     ]
 
 
+def test_questions_without_an_expected_answer_are_said(old: Path, ragcheck: Command) -> None:
+    first, second = RESULTS["predictions"]
+    without = {**second, "expected_answer": None, "all_acceptable_answers": [], "references": []}
+    save(old.parent, ".json", {**RESULTS, "predictions": [first, without]})
+    _, _, said = converted(ragcheck, old)
+    assert "  not carried over: no expected answer of 1 of 2 questions: counted as answerable, as every other" in said
+
+
 def test_rows_without_ids_and_flat_lists_are_read(old: Path, ragcheck: Command) -> None:
     before, _, _ = converted(ragcheck, old)
     without = [{name: value for name, value in row.items() if name != "id"} for row in RESULTS["predictions"]]
