@@ -132,7 +132,9 @@ def _read_beir(material: Material, export: Export) -> None:
             wanted |= dict.fromkeys(documents, path.name)
     texts = {}
     for row in rows_of_file(material.path / "corpus.jsonl"):
-        if (name := row.text("_id")) in wanted:
+        if (name := row.text("_id")) in texts:
+            export.leave("repeated ids of documents (the first is read)")
+        elif name in wanted:
             title, text = row.optional_text("title"), row.optional_text("text")
             # A system may return the text alone, and a context with the title above the text has the text too.
             texts[name] = sound(text or title or "")
@@ -146,15 +148,22 @@ def _read_beir(material: Material, export: Export) -> None:
             f"{f' like {len(others):,} more' if others else ''}. "
             "Copy the whole corpus.jsonl, or delete the lines of such documents from qrels."
         )
+    several = len({stem for stems in splits.values() for stem in stems}) > 1
     for row in rows_of_file(material.path / "queries.jsonl"):
         query = row.text("_id")
+        repeated = query in splits and query not in judged
         documents = judged.pop(query, {})
         if not documents:
-            export.leave(_UNJUDGED)
+            export.leave("repeated ids of queries (the first is read)" if repeated else _UNJUDGED)
             continue
+        # Published figures are over one split.
+        tags = [f"split_{re.sub(r'[^A-Za-z0-9]', '_', stem)}" for stem in splits[query]] if several else []
+        for tag in tags:
+            export.leave(f"a split as a file of its own; pytest -m {tag} selects it")
         export.add(
             row.text("text"),
             given_id=query,
+            tags=tuple(tags),
             gold=tuple(GoldPassage(doc_id=name, text=texts[name]) for name in documents),
             metadata={**further(row.columns, "_id", "text"), "splits": list(splits[query])},
             tier=RETRIEVAL_ALONE,

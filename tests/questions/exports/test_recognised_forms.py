@@ -1004,3 +1004,27 @@ def test_whole_numbers_of_promptfoo_are_written_as_in_javascript(
     [question] = of_text("a.yaml", text, tmp_path, capsys)
     assert question["question"] == "Over 5000?"
     assert question["must_mention"] == ["/30/", "/5000 EUR/", r"/4\.9/"]
+
+
+def test_splits_of_beir_are_tags_and_repeated_ids_are_listed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = [{"_id": name, "text": text} for name, text in (("q1", WHO), ("q2", "How long?"), ("q1", "Again?"))]
+    documents = [{"_id": "terms", "text": text} for text in (RULE, "Lamps")]
+    write_beir(
+        tmp_path / "beir",
+        queries_jsonl="".join(json.dumps(row) + "\n" for row in rows),
+        corpus_jsonl="".join(json.dumps(row) + "\n" for row in documents),
+    )
+    (tmp_path / "beir" / "qrels" / "test.tsv").write_text("q1\tterms\t1\n", encoding="utf-8")
+    (tmp_path / "beir" / "qrels" / "dev-1.tsv").write_text("q1\tterms\t1\nq2\tterms\t1\n", encoding="utf-8")
+    (tmp_path / "beir" / "qrels" / "dev.tsv").unlink()
+    left, [first, second] = convert(tmp_path, capsys, "beir")
+    assert left == [
+        "a split as a file of its own; pytest -m split_dev_1 selects it: 2",
+        "a split as a file of its own; pytest -m split_test selects it: 1",
+        "repeated ids of documents (the first is read): 1",
+        "repeated ids of queries (the first is read): 1",
+    ]
+    assert (first["question"], first["gold_passages"][0]["text"]) == (WHO, RULE)
+    assert (first["tags"], second["tags"]) == (["split_dev_1", "split_test"], ["split_dev_1"])
