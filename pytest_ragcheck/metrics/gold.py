@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from itertools import takewhile
 from unicodedata import normalize
 
@@ -53,8 +53,8 @@ def found_gold(question: Question, answer: RagAnswer) -> tuple[frozenset[str], .
     Passages without a text, and passages that the run uploaded as documents, are found by their document ids. Any other
     passage is found by its text, since several passages may be of one document. Case, accents, punctuation, white space
     and HTML tags do not matter. A context contains a passage if it is the passage, a part of it with `CHUNK_WORDS`
-    words or more, or a text with the whole passage. A chunk that was cut elsewhere contains the passage if half of the
-    passage's words, and at least `CHUNK_WORDS`, occur in the chunk in a row, unless their ids name other documents.
+    words or more, a text with the whole passage, or a chunk that was cut elsewhere with half of the passage's words,
+    and at least `CHUNK_WORDS`, in a row. A context with the id of another document must be the passage.
     """
     if not question.gold_passages:
         return tuple(frozenset[str]() for _ in answer.contexts)
@@ -62,17 +62,23 @@ def found_gold(question: Question, answer: RagAnswer) -> tuple[frozenset[str], .
         (_key(passage, question), _is_by_id(passage, question), _composed(passage.doc_id), _folded(passage.text))
         for passage in question.gold_passages
     ]
+    others = {_composed(each.doc_id) for each in question.distractors}.difference(["", *(each[2] for each in passages)])
     # An endpoint may give more or fewer ids than contexts.
     ids = (*map(_composed, answer.source_ids or ()), *("",) * len(answer.contexts))
     return tuple(
-        frozenset(key for key, by_id, doc_id, text in passages if _holds(folded, source_id, text, doc_id, by_id=by_id))
+        frozenset(
+            key
+            for key, by_id, doc_id, text in passages
+            if _holds(folded, source_id, text, doc_id, by_id=by_id, others=others)
+        )
         for source_id, folded in zip(ids, map(_folded, answer.contexts), strict=False)
     )
 
 
 def is_half_from(context: str, passage: str) -> bool:
-    """True if half of the context's words or more occur in the passage in a row."""
-    return _has_half(_folded(context).split(), _folded(passage))
+    """True if half of the context's words or more occur in the passage in a row, or the context has the passage."""
+    text, sought = _folded(context), _folded(passage)
+    return (sought in text and len(sought.split()) > WHOLE_WORDS) or _has_half(text.split(), sought)
 
 
 def _composed(source_id: str | None) -> str:
@@ -96,7 +102,7 @@ def _folded(text: str) -> str:
     return f" {' '.join(words(text))} "
 
 
-def _holds(context: str, source_id: str, passage: str, doc_id: str, *, by_id: bool) -> bool:
+def _holds(context: str, source_id: str, passage: str, doc_id: str, *, by_id: bool, others: Collection[str]) -> bool:
     from pytest_ragcheck.rag.cited_answer import are_other_documents, document_of
 
     is_same = bool(source_id) and doc_id in {source_id, document_of(source_id)}
@@ -104,11 +110,14 @@ def _holds(context: str, source_id: str, passage: str, doc_id: str, *, by_id: bo
         return True
     if not passage.strip() or not context.strip():
         return False
-    if not is_same and len(passage.split()) <= WHOLE_WORDS:
-        return passage == context
-    if passage in context or (context in passage and (is_same or context.count(" ") > CHUNK_WORDS)):
+    if passage == context:
         return True
-    return not are_other_documents(source_id, doc_id) and _has_half(passage.split(), context)
+    has_some = (is_same or len(passage.split()) > WHOLE_WORDS) and (
+        passage in context
+        or (context in passage and (is_same or context.count(" ") > CHUNK_WORDS))
+        or _has_half(passage.split(), context)
+    )
+    return has_some and not ((doc_id and source_id in others) or are_other_documents(source_id, doc_id))
 
 
 def _has_half(passage: list[str], context: str) -> bool:

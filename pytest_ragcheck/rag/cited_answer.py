@@ -113,11 +113,16 @@ def is_same_document(source_id: str, document: str) -> bool:
 
 
 def are_other_documents(source_id: str, document: str) -> bool:
-    """True if two names of one form, such as `at.md` and `de.md`, differ in more than numbers, which may be parts'."""
+    """
+    True if two names of one form, such as `at.md` and `de.md`, differ in more than numbers, which may be parts'.
+
+    Two bare numbers are different documents.
+    """
     names = [_folded(document_of(name)) for name in (source_id, document)]
     endings = {ending[0] if (ending := _EXTENSION.search(name)) else "" for name in names}
     alike = all(names) and (len({*map(_form, names)}) == 1 or (len(endings) == 1 and "" not in endings))
-    return alike and len({"".join(_LETTERS.findall(name)) for name in names}) > 1 and not _is_same(*names)
+    words = {name if name.isdecimal() else "".join(_LETTERS.findall(name)) for name in names}
+    return alike and len(words) > 1 and not _is_same(*names)
 
 
 def _is_same(name: str, document: str) -> bool:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from pytest_ragcheck import GoldPassage, RagAnswer
@@ -108,22 +110,37 @@ def test_a_number_is_the_document_of_its_numbered_parts_and_of_no_section_or_dat
         ("old-price", "new-price", False),
         ("de.md#2", "at.md", False),
         ("a/de.md", "at.md", False),
+        ("17", "12", False),
+        ("17_2", "12", False),
         # A part, an index made anew, and ids of another system.
         ("at.md#2", "at.md", True),
+        ("12_2", "12", True),
         ("terms-14", "terms-12", True),
-        ("17", "12", True),
+        ("17", "at.md", True),
         ("0b4f-11ec", "at.md", True),
         ("", "at.md", True),
         ("de.md", "", True),
     ],
 )
-def test_a_text_with_half_of_a_passage_is_another_one_if_the_ids_say_so(source_id: str, doc_id: str, held: bool):
-    text = "Refunds are possible within 30 days of delivery in {}."
+def test_another_text_with_words_of_a_passage_is_of_another_document_if_the_ids_say_so(
+    source_id: str, doc_id: str, held: bool
+):
+    text = "Refunds are possible within 30 days of delivery in {}"
     question = a_question(gold_passages=(GoldPassage(text=text.format("Austria"), doc_id=doc_id or None),))
-    ids = (source_id,) if source_id else None
-    answer = RagAnswer(text="", contexts=(text.format("Germany"),), source_ids=ids)
-    assert bool(found_gold(question, answer)[0]) == held
-    assert found_gold(question, RagAnswer(text="", contexts=(text.format("Austria"),), source_ids=ids))[0]
+    others = (text.format("Germany"), text.format("Austria and Italy"), "are possible within 30 days of delivery")
+    for context in others:
+        answer = RagAnswer(text="", contexts=(context,), source_ids=(source_id,) if source_id else None)
+        assert bool(found_gold(question, answer)[0]) == held
+        assert found_gold(question, replace(answer, contexts=(text.format("Austria."),)))[0]
+
+
+def test_a_text_with_the_passage_is_another_one_if_its_id_is_that_of_a_distractor() -> None:
+    answer = RagAnswer(text="", contexts=(f"Forum: {TEXT} That is wrong.",) * 3, source_ids=("b1", "c9", "faq:a"))
+    gold, both = GoldPassage(text=TEXT, doc_id="faq:a"), GoldPassage(text="More.", doc_id="faq:a")
+    question = a_question(gold_passages=(gold,), distractors=(GoldPassage(text="Forum", doc_id="b1"), both))
+    assert [bool(held) for held in found_gold(question, answer)] == [False, True, True]
+    for passages in ((replace(gold, doc_id=None),), (gold, replace(both, doc_id="b1"))):
+        assert found_gold(replace(question, gold_passages=passages), answer)[0]
 
 
 def test_a_short_text_of_the_passages_own_document_holds_it() -> None:

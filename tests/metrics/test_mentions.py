@@ -166,6 +166,14 @@ def test_the_id_of_another_document_is_no_leak(document: str, source_id: str) ->
     assert must_not_retrieve_score(question, answer) == Score(1.0)
 
 
+def test_a_text_with_the_whole_passage_leaks_it_whatever_its_id() -> None:
+    passage = GoldPassage(text="Ada earns 90,000 euros a year.", doc_id="payroll.md")
+    question = a_question(must_not_retrieve=("payroll.md",), distractors=(passage,))
+    long = f"Minutes of the meeting of the board. {passage.text} The coffee was cold, and the windows were open."
+    answer = RagAnswer(text="No.", contexts=(long,), source_ids=("minutes.md",))
+    assert must_not_retrieve_score(question, answer).value == 0
+
+
 def test_a_context_without_an_id_may_be_a_leak_and_a_leak_beside_it_is_one() -> None:
     question = a_question(must_not_retrieve=("payroll.md", "terms.md"))
     for ids in (None, (), ("fees.md",), ("fees.md", "")):
