@@ -45,7 +45,8 @@ async def checked_judgement(question: Question, answer: RagAnswer, judge: Judge 
     The judgement of the answer, with `abstained` always set.
 
     Without a judge, only `abstained` is set. An empty answer counts as an abstention, without a call to the judge. An
-    answer without contexts has a groundedness of 0, whatever the judge returns.
+    answer without contexts has a groundedness of 0, whatever the judge returns, and a refusal of a question with gold
+    passages has a correctness of 0 if the judge returns none.
 
     Raises:
         JudgeError: The judge failed, or its judgement cannot be used.
@@ -74,8 +75,11 @@ async def checked_judgement(question: Question, answer: RagAnswer, judge: Judge 
     if grounded is not None and not grounding_contexts(question, answer):
         # A right refusal claims nothing that contexts would have to support.
         grounded = None if abstained and not question.answerable else 0.0
+    correctness = _score(judgement.answer_correctness)
+    if correctness is None and abstained and question.answerable and question.gold_passages:
+        correctness = 0.0
     return Judgement(
-        answer_correctness=_score(judgement.answer_correctness),
+        answer_correctness=correctness,
         groundedness=grounded,
         error_message=(judgement.error_message or "").strip(),
         abstained=abstained,

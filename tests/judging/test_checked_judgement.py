@@ -2,13 +2,14 @@ from __future__ import annotations
 
 import asyncio
 import math
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
 import pytest
 
-from pytest_ragcheck import Judgement, OfflineJudge, Question, RagAnswer
+from pytest_ragcheck import GoldPassage, Judgement, OfflineJudge, Question, RagAnswer
 from pytest_ragcheck.errors import JudgeError, JudgeReplyError, UsageError
 from pytest_ragcheck.judging.checked_judgement import as_judge, checked_judgement, judge_identity
 from pytest_ragcheck.judging.judgement import JudgeIdentity
@@ -111,6 +112,16 @@ def test_abstained_is_always_said() -> None:
     assert judged(Judgement(abstained=truthy)).abstained is True
     assert judged(Judgement()).abstained is False
     assert judged(Judgement(), answer=RagAnswer(text="I don't know.", contexts=("c",))).abstained is True
+
+
+def test_a_refusal_of_a_question_with_gold_passages_is_wrong_without_an_expected_answer_too() -> None:
+    refusal = RagAnswer(text="I don't know.", contexts=("c",))
+    question = a_question(gold_passages=(GoldPassage(text="Within 30 days."),))
+    assert judged(Judgement(groundedness=1), question=question, answer=refusal).answer_correctness == 0.0
+    assert judged(Judgement(answer_correctness=0.9), question=question, answer=refusal).answer_correctness == 0.9
+    for other in (a_question(), replace(question, answerable=False)):
+        assert judged(Judgement(groundedness=1), question=other, answer=refusal).answer_correctness is None
+    assert judged(Judgement(groundedness=1), question=question).answer_correctness is None
 
 
 def test_a_plain_method_judges_too() -> None:
