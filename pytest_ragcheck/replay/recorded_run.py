@@ -231,7 +231,11 @@ class RecordedJudge:
             raise RecordedError(max(reasons), kind=JudgeError.kind)
         if self._stands is not None:
             raise JudgeError(f"{_REDACTED}.")
-        return await judge_by_all(question, answer, self._judge, repeats=self._repeats)
+        judgement = await judge_by_all(question, answer, self._judge, repeats=self._repeats)
+        if row.endpoint or row.contexts:
+            return judgement
+        # No run asked the system, and results of the old layout have no contexts.
+        return replace(judgement, groundedness=None, unsupported_claims=())
 
 
 class _RecordedScores:

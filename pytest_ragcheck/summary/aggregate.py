@@ -115,7 +115,9 @@ def aggregate(outcomes: Outcomes, *, flaky: tuple[Flaky, ...] = (), decision: De
     for record in outcomes.records:
         by_dataset.setdefault(record.question.dataset_name, []).append(record)
     # A question that was never asked, as after a crash, has no judge to count.
-    judges = tuple(dict.fromkeys(record.judge or NO_JUDGE for record in outcomes.records if record.endpoint))
+    judges = tuple(
+        dict.fromkeys(record.judge or NO_JUDGE for record in outcomes.records if record.endpoint or record.judge)
+    )
     datasets = {
         name: _totals(rows, outcomes.skipped.get(name, 0), outcomes.groups) for name, rows in by_dataset.items()
     }

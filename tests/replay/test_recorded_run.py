@@ -145,6 +145,14 @@ def test_a_recording_without_a_judge_is_judged_by_todays() -> None:
     assert values(record)["groundedness"] == 0.2
 
 
+def test_unknown_contexts_of_converted_results_measure_no_groundedness() -> None:
+    row = replace(UNJUDGED, verdict=Verdict.PASS, judge=None, contexts=(), source_ids=None)
+    assert values(replayed(replace(row, endpoint=""), judge=Model()))["answer_correctness"] == 0.1
+    assert "groundedness" not in values(replayed(replace(row, endpoint=""), judge=Model()))
+    # A run knows that the system returned none.
+    assert values(replayed(row, judge=Model()))["groundedness"] == 0.0
+
+
 def test_a_question_that_was_not_recorded_is_an_error_that_says_what_to_do() -> None:
     record = replayed(None)
     assert (record.verdict, record.error_kind, record.endpoint) == (Verdict.ERROR, "replay", "")

@@ -192,11 +192,14 @@ def test_everybody_who_judged_or_was_asked_is_named_once() -> None:
             a_record("b", judge=other, endpoint="f"),
             a_record("c"),
             a_record("d", judge=None),
+            a_record("converted and not judged", judge=None, endpoint=""),
             an_error("never asked", judge=None, endpoint=""),
         )
     )
     assert summary.judges == (OFFLINE, other, NO_JUDGE)
     assert summary.endpoints == ("http://localhost/query", "f")
+    # The answers of converted results have no endpoint.
+    assert aggregate(some_outcomes(a_record("a", judge=other, endpoint=""))).judges == (other,)
 
 
 def test_an_empty_run_has_no_numbers() -> None:

@@ -102,7 +102,8 @@ class OfflineJudge:
             unsupported = tuple(each.sentence for each in grounded.sentences if each.score < PASS_LINE)
             if (correctness or 0.0) >= PASS_LINE and self._answers_something_else(question, grounded):
                 correctness, wrong = _HIGHEST_OF_ANOTHER, OF_ANOTHER
-        if correctness is not None and correctness <= score:
+        lacks_contexts = complaint == NO_CONTEXTS and (correctness or 0.0) < PASS_LINE  # which the failure text has
+        if correctness is not None and (correctness <= score or lacks_contexts):
             complaint = wrong or ("" if recall is None else _incorrect(recall, self._terms))
         return Judgement(
             answer_correctness=correctness,

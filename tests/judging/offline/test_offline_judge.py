@@ -577,6 +577,7 @@ class TestGroundedness:
         assert scores(judgement) == (1.0, 0.0)
         assert judgement.error_message == "no contexts were returned"
         assert judged("Yes.", contexts=contexts).groundedness == 0.0
+        assert judged("60 days", "30 days", contexts=contexts).error_message == 'the answer does not have "30 days"'
 
     @pytest.mark.parametrize("contexts", [(), (" ",)])
     def test_without_contexts_every_sentence_is_unsupported_unless_the_answer_declines(self, contexts: tuple[str, ...]):
