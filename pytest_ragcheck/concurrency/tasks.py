@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 from collections.abc import Awaitable, Callable, Collection, Coroutine, Iterable
 from contextlib import AsyncExitStack
 from typing import Any, TypeVar
@@ -84,10 +85,15 @@ async def _wait_for(task: asyncio.Task[Any], seconds: float) -> None:
 
 
 def closing(*parts: object) -> AsyncExitStack:
-    """An exit stack that awaits the `aclose` of each part, the last part first; parts of users need not have one."""
+    """An exit stack that calls the `aclose` of each part, the last part first; parts of users need not have one."""
     stack = AsyncExitStack()
     for part in parts:
         aclose = getattr(part, "aclose", None)
         if aclose is not None:
-            stack.push_async_callback(aclose)
+            stack.push_async_callback(_called, aclose)
     return stack
+
+
+async def _called(aclose: Callable[[], Any]) -> None:
+    if inspect.isawaitable(called := aclose()):  # that of a user may be plain
+        await called

@@ -108,8 +108,7 @@ class OwnMetric:
                 "give it a name of lower-case letters, digits and '_' that begins with a letter."
             )
         self._single = single is not None
-        aclose = getattr(metric, "aclose", None)
-        self.aclose = None if aclose is None else partial(settled, aclose)
+        self.aclose = getattr(metric, "aclose", None)
 
     async def score(self, question: Question, answer: RagAnswer) -> dict[str, Score]:
         try:

@@ -154,15 +154,22 @@ def test_a_method_of_a_users_judge_named_like_one_of_the_cache_is_not_called():
 
 
 def test_a_panel_closes_those_that_can_be_closed():
+    class Plain(InTurn):
+        closed = False
+
+        def aclose(self) -> None:
+            self.closed = True
+
     class Closing(InTurn):
         closed = False
 
         async def aclose(self) -> None:
             self.closed = True
 
-    closing = Closing()
-    asyncio.run(Panel([closing, InTurn()]).aclose())
+    closing, plain = Closing(), Plain()
+    asyncio.run(Panel([closing, InTurn(), plain]).aclose())
     assert closing.closed
+    assert plain.closed
 
 
 def test_a_judge_that_is_no_list_of_judges_is_refused():

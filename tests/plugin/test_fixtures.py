@@ -728,6 +728,66 @@ def test_an_endpoint_that_may_not_be_connected_is_an_error_with_the_words_of_the
     assert "pytest-ragcheck itself failed" not in run.text
 
 
+OWN_PARTS = """
+import asyncio
+import pytest
+from pathlib import Path
+from pytest_ragcheck import Judgement, RagAnswer
+
+class Part:
+    async def connected(self):
+        self.loop = asyncio.get_running_loop()
+
+    async def aclose(self):
+        in_loop = asyncio.get_running_loop() is self.loop
+        with Path(__file__).with_name("log.txt").open("a") as log:
+            log.write(f"{{type(self).__name__}} {{in_loop}}\\n")
+        {aclose}
+
+class Client(Part):
+    async def ask(self, question):
+        await self.connected()
+        return RagAnswer(text="30 days", contexts=("Within 30 days.",))
+
+class Judge(Part):
+    async def judge(self, question, answer):
+        await self.connected()
+        return Judgement(answer_correctness=1.0, groundedness=1.0)
+
+CLIENT = Client()
+
+@pytest.fixture({scope})
+def rag_client():
+    return CLIENT
+
+@pytest.fixture(scope="session")
+def rag_judge():
+    yield Judge()
+    with Path(__file__).with_name("log.txt").open("a") as log:
+        log.write("teardown of the judge\\n")
+"""
+
+
+@two_ways
+def test_an_own_judge_and_client_are_closed_in_the_loop_that_asked(project: Project) -> None:
+    project.write("conftest.py", OWN_PARTS.format(scope="scope='session'", aclose="pass"))
+    project.write("a.rag.yaml", "- {id: a, question: How long?}\n- {id: b, question: How much?}\n")
+    assert project.run().verdicts == {"a": "PASS", "b": "PASS"}
+    log = (project.folder / "log.txt").read_text().splitlines()
+    assert sorted({*log}) == ["Client True", "Judge True", "teardown of the judge"]
+    assert log.index("teardown of the judge") < log.index("Judge True")
+
+
+def test_an_own_client_of_a_narrow_fixture_stays_open_for_later_items(project: Project) -> None:
+    project.write("conftest.py", OWN_PARTS.format(scope="", aclose="raise OSError('closed before')"))
+    project.write("a.rag.yaml", "- {id: a, question: How long?}\n- {id: b, question: How much?}\n")
+    run = project.run()
+    assert run.counts["pass"] == 2
+    assert (project.folder / "log.txt").read_text().splitlines() == ["teardown of the judge", "Judge True"]
+    assert "Judge.aclose() failed: OSError: closed before" in run.lines
+    assert run.exit_status == 0
+
+
 def test_a_judge_whose_identity_is_a_text_is_an_error_of_the_test(project: Project) -> None:
     project.ask(good("terms"))
     project.extend_conftest(

@@ -130,6 +130,18 @@ def test_a_plain_aclose_is_called_too(project: Project) -> None:
     assert (project.folder / "closed.txt").read_text() == "closed\n"
 
 
+@three_ways
+@pytest.mark.parametrize("options", [(), ("-x",)])
+def test_an_aclose_that_fails_is_a_line_of_the_report(project: Project, options: tuple[str, ...]) -> None:
+    project.ask(bad("terms") if options else good("terms"), good("prices"))
+    raising = "raise OSError('gone, Authorization: Bearer sk-abcdef0123456789abcdef')"
+    project.extend_conftest(HOOK.replace("with closed.open", f"{raising}\n        with closed.open"))
+    run = project.run(*options)
+    assert run.exit_status == bool(options)
+    assert "Length.aclose() failed: OSError: gone, Authorization: Bearer [redacted]" in run.lines
+    assert "Traceback" not in run.text + run.stderr
+
+
 def test_a_recorded_score_outlives_a_change_of_the_metric_unless_its_name_changes(project: Project) -> None:
     project.ask(good("terms"))
     project.extend_conftest("def half(q, a): return 0.5\ndef pytest_ragcheck_metrics(): return [half]\n")

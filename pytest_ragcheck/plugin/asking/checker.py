@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.check import PreparedQuestion
-from pytest_ragcheck.concurrency.tasks import closing
 from pytest_ragcheck.concurrency.threads import in_thread
 from pytest_ragcheck.engine.evaluator import Evaluator
 from pytest_ragcheck.engine.fingerprint import store_key
@@ -68,7 +67,6 @@ class Checker:
         self._store = store
         self._metrics: dict[tuple[int, int], _OpenMetrics] = {}
         self._documents: RunDocuments | None = None
-        config.add_cleanup(self._close_all)
 
     async def ask_again(self, record: Record, backends: Backends) -> Record:
         """Ask again, and return the new record. Verdicts on recorded answers and the answer of *record* are reused."""
@@ -107,7 +105,7 @@ class Checker:
         key = (id(backends.settings), id(backends.judge))
         if key not in self._metrics:
             for each in [each for each, made in self._metrics.items() if not made.lasting][: 1 - _OPEN_METRICS]:
-                self._close(self._metrics.pop(each).metrics)
+                close_in_loop(self._config, *self._metrics.pop(each).metrics)
             chosen = choose_metrics(backends.settings, backends.judge)
             self._metrics[key] = _OpenMetrics(backends, chosen)
         self._metrics[key].lasting |= lasting
@@ -173,13 +171,10 @@ class Checker:
             self._documents = RunDocuments(self._config)
         return await self._documents.with_documents(client)
 
-    def _close(self, metrics: Sequence[RunMetric]) -> None:
-        if any(hasattr(metric, "aclose") for metric in metrics):
-            close_in_loop(self._config, closing(*metrics).aclose)
-
-    def _close_all(self) -> None:
+    def close(self) -> None:
+        """Close all metrics; the report has a note about one that fails."""
         made = [metric for each in self._metrics.values() for metric in each.metrics]
-        self._close([*own_metrics(self._config), *made])
+        close_in_loop(self._config, *own_metrics(self._config), *made)
 
 
 class _KnownAnswer:

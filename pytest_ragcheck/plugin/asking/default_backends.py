@@ -108,8 +108,7 @@ def default_judge(request: pytest.FixtureRequest, settings: Settings) -> Judge |
     with ExitStack() as stack:
         if "cache" not in settings.run.disabled and getattr(used, "fingerprint", None):
             used = stack.enter_context(_cached(used, settings, request.config))
-        if close := getattr(used, "aclose", None):
-            stack.callback(close_in_loop, request.config, close)
+        stack.callback(close_in_loop, request.config, used)
         request.session.addfinalizer(stack.pop_all().close)
     judges.append((_choice(settings), used))
     return used

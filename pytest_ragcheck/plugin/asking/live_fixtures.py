@@ -44,10 +44,10 @@ class LiveFixtures:
 
     def pytest_fixture_post_finalizer(self, fixturedef: pytest.FixtureDef[Any], request: pytest.FixtureRequest) -> None:
         self.values.pop(fixturedef, None)
-        if fixturedef.argname == "rag_client" and fixturedef.cached_result:
-            from pytest_ragcheck.plugin.asking.session_loop import close_client
+        if fixturedef.argname in BACKEND_FIXTURES and fixturedef.cached_result:
+            from pytest_ragcheck.plugin.asking.session_loop import close_backend
 
-            close_client(fixturedef.cached_result[0], request.config)
+            close_backend(fixturedef.cached_result[0], request.config, lasting=fixturedef.scope == "session")
 
 
 def live_fixtures(config: pytest.Config) -> LiveFixtures:

@@ -74,6 +74,7 @@ class QuestionSession:
         # The store comes first, because it makes the folder of the run.
         store = None if forked else opened_store(config)
         self._checker = checker = Checker(config, store)
+        session.addfinalizer(checker.close)
         self._waiting = Waiting(session, checker.evaluator.progress)
         self._asker = self._new_asker(store)
         self._on_demand: tuple[Any, tuple[str, str] | None, Conversation] = (None, None, Conversation())

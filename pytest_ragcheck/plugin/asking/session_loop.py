@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
 from contextlib import nullcontext, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -11,6 +10,7 @@ import pytest
 
 from pytest_ragcheck.concurrency.frames import blocking_call
 from pytest_ragcheck.concurrency.private_loop import PrivateLoop
+from pytest_ragcheck.concurrency.tasks import closing
 from pytest_ragcheck.errors import EndpointError, UsageError
 from pytest_ragcheck.plugin.configuration import settings_of
 from pytest_ragcheck.plugin.overrides import has_fixture, is_overridden
@@ -72,7 +72,7 @@ def client_of_url(session: pytest.Session, settings: Settings) -> RagClient:
             return client
     client = RagClient.from_settings(settings)
     clients.append((settings.endpoint, client))
-    session.addfinalizer(partial(close_client, client, session.config))
+    session.addfinalizer(partial(close_backend, client, session.config))
     return client
 
 
@@ -106,28 +106,38 @@ def show_line(config: pytest.Config, text: str) -> None:
         run_of(config).queue_note(text)
 
 
-def close_client(client: object, config: pytest.Config) -> None:
+def close_backend(given: object, config: pytest.Config, *, lasting: bool = True) -> None:
     """
-    Close a RagClient whose fixture ends, ours or an override's, in the loop of its connections.
+    Close the client or the judge of a fixture that ends, ours or an override's, in the loop of its connections.
 
     Without this, garbage collection closed the connections too late in two of eight runs, with a ResourceWarning.
-    A note at the end of the run reports an app whose shutdown fails.
+    Later items may use what a fixture that is not *lasting* returns, except a RagClient, which connects again.
     """
     from pytest_ragcheck.rag.client import RagClient
 
-    if not isinstance(client, RagClient):
+    if isinstance(given, RagClient):
+        config.stash[CLIENTS] = [each for each in config.stash.get(CLIENTS, []) if each[1] is not given]
+    elif not lasting:
         return
-    config.stash[CLIENTS] = [each for each in config.stash.get(CLIENTS, []) if each[1] is not client]
-    try:
-        close_in_loop(config, client.aclose)
-    except EndpointError as error:
-        run_of(config).queue_note(". ".join(str(error).splitlines()))
+    close_in_loop(config, given)
 
 
-def close_in_loop(config: pytest.Config, close: Callable[[], Awaitable[object]]) -> None:
-    """Close a client, a judge or metrics in the loop, which has opened none if it cannot start."""
-    with suppress(UsageError):
-        loop_of(config).run(close)
+def close_in_loop(config: pytest.Config, *parts: object) -> None:
+    """Close clients, judges and metrics in the loop, which has opened none if it cannot start; a failure is a note."""
+    for part in parts:
+        aclose = getattr(part, "aclose", None)
+        if aclose is None:
+            continue
+        try:
+            loop_of(config).run(closing(part).aclose)
+        except UsageError:
+            return
+        except Exception as error:
+            text = ". ".join(str(error).splitlines())
+            if not isinstance(error, EndpointError):
+                name = type(getattr(aclose, "__self__", part)).__qualname__
+                text = f"{name}.aclose() failed: {type(error).__name__}: {text}"
+            run_of(config).queue_note(settings_of(config).redactor.text(text))
 
 
 def seconds_between_lines(config: pytest.Config) -> float:
