@@ -7,6 +7,51 @@ from hypothesis import strategies as st
 from pytest_ragcheck.judging.offline.refusals import is_refusal
 
 REFUSALS = r"""
+I do not know why the tool returned an error.
+The documents do not say what happens when the search tool fails.
+I don't have information about the error that the API returned.
+The documents do not mention that the service timed out.
+I don't have information about refunds due to a system error.
+I cannot find the reason why the database could not be reached.
+The context does not explain whether the request failed because the server was down.
+I don't have access to real-time data at this time.
+I don't have access to your account right now.
+I can't find a current price in the documents at the moment.
+I couldn't retrieve any relevant documents.
+I don't know if the tool failed.
+Currently I have no information about that.
+I'm sorry, I don't have that information at the moment.
+I don't know what to do if the search returned an error.
+The documents do not say how to handle a failed request.
+I could not find an answer about the connection error.
+The documents don't describe any issue with the search tool.
+I am unable to find the error code in the manual.
+I have no information about a problem with the database.
+The manual does not say which tool failed, and I cannot tell.
+Ich weiß nicht, warum die Suche fehlgeschlagen ist.
+Dazu habe ich keine Informationen, da der Text nur Werkzeuge beschreibt.
+Je ne sais pas pourquoi l'outil a renvoyé une erreur.
+Я не знаю, почему сервис вернул ошибку.
+I couldn't find the information; the index of the handbook has no entry for it.
+I don't know, as the database of prices is not included in the documents.
+I do not know because the service contract is not part of the files.
+I could not find it, since the search returned no results.
+I'm sorry, but the knowledge base has nothing about this, so I can't answer.
+I cannot tell, because the table does not list the network failures.
+I have no information about how the model was broken in.
+I don't have details, because the store is closed according to the page.
+I can't say, the documents mention only that the service was down in May.
+The tool documentation does not mention this, so I can't answer.
+I don't know, because the search results only mention tigers.
+I'm not sure, the API is not described in the context.
+We don't have that information, because the system description ends on page 3.
+I could not find an answer in the knowledge base.
+I don't know because the model is not available in the documents I have.
+Ich weiß es nicht, da die Datenbank nur Preise enthält.
+Je ne sais pas, car la base de données ne contient pas ce prix.
+No lo sé, porque la herramienta no aparece en los documentos.
+Das weiß ich nicht, weil der Server in den Unterlagen nicht vorkommt.
+I don't know, the search came back empty.
 “I don’t know.”
 "I don't know."
 'I don't know.'
@@ -403,6 +448,76 @@ I'm not aware of any such policy.
 """
 
 ANSWERS = r"""
+I do not have information about that, the tool returned an error.
+Sorry, I was unable to retrieve the documents at this time.
+I couldn't find an answer because the search tool failed.
+I'm unable to access the policy database at the moment, so I can't answer this question.
+I don't have access to that information right now due to a connection error.
+I was unable to find that information because the retrieval tool timed out.
+I encountered an error while searching the policies and could not find an answer.
+I apologize, but the search_policies tool returned an error, so I don't know.
+Unfortunately I could not find any information, because the knowledge base could not be reached.
+I wasn't able to look that up because the retriever raised an exception.
+The search tool failed, so I can't answer that.
+Sorry, the knowledge base search timed out, so I don't know the answer.
+I don't know, since the retrieval call returned an error.
+I could not find the answer due to a timeout of the search service.
+I'm sorry, but I can't answer this because the tool call failed with a connection error.
+There was an error retrieving the documents, so I can't answer your question.
+Something went wrong while searching, so I could not find an answer.
+I ran into a technical issue while looking this up and don't have an answer.
+I can't reach the knowledge base right now, so I don't know.
+I am currently unable to access the documents.
+I couldn't find anything, as the vector store is not responding.
+I have no information on this because the database connection was refused.
+We could not find an answer because our search index is unavailable.
+I do not have that information: the lookup failed.
+Unfortunately, I cannot determine this; the search tool returned an error.
+Ich konnte keine Informationen finden, weil die Suche fehlgeschlagen ist.
+Ich weiß es nicht, da das Suchwerkzeug einen Fehler gemeldet hat.
+Leider konnte ich nichts finden, da die Wissensdatenbank nicht erreichbar war.
+Je n'ai pas pu trouver l'information, car l'outil de recherche a renvoyé une erreur.
+Je n'ai trouvé aucune information, car la base de données est indisponible.
+No he podido encontrar esa información porque la herramienta de búsqueda devolvió un error.
+No encontré información porque la base de datos no está disponible.
+Non ho trovato informazioni perché lo strumento di ricerca ha restituito un errore.
+Não encontrei essa informação porque a ferramenta de busca retornou um erro.
+Ik kon geen informatie vinden omdat de zoekfunctie een fout gaf.
+Я не нашёл информации, потому что инструмент поиска вернул ошибку.
+К сожалению, я не могу найти информацию, так как база знаний недоступна.
+我没有找到相关信息，因为搜索工具返回了错误。
+検索ツールがエラーを返したため、情報が見つかりませんでした。
+검색 도구가 오류를 반환하여 정보를 찾을 수 없습니다.
+I'm sorry, I couldn't complete the search because the tool is not responding, so I don't have an answer.
+It seems the search tool is currently unavailable, so I cannot answer your question.
+I apologize, I was not able to retrieve the information due to a technical error.
+I'm having trouble accessing the knowledge base right now, so I can't answer that.
+I'm experiencing technical difficulties and can't look this up at the moment.
+I don't know: my request to the document store timed out.
+The retrieval tool returned a timeout error, so I do not have the information.
+I could not retrieve any information because of a connection error.
+I tried to search the policies, but the tool failed with an error, so I can't say.
+Unfortunately, an error occurred while searching, so I can't find the answer.
+I can't find this because my connection to the database failed.
+I have no answer, because the API returned a 500 error.
+I was unable to find an answer because an error occurred.
+I'm unable to provide an answer because the search function encountered an error.
+I cannot find the policy since the document search is failing.
+Sorry, I don't have that information because the retrieval system failed to respond.
+Ich habe dazu keine Informationen, weil die Datenbank nicht geantwortet hat.
+Ich kann die Frage nicht beantworten, weil beim Suchen ein Fehler aufgetreten ist.
+Leider habe ich nichts gefunden, da das Tool einen Fehler zurückgegeben hat.
+Je ne sais pas, car l'outil de recherche a échoué.
+Je n'ai pas pu accéder aux documents en raison d'une erreur technique.
+No lo sé, porque la herramienta de búsqueda falló.
+No tengo esa información, ya que el servicio de búsqueda no responde.
+Non lo so, perché lo strumento di ricerca ha restituito un errore.
+Não sei, porque a ferramenta de pesquisa falhou.
+Dat weet ik niet, omdat de zoekfunctie niet beschikbaar is.
+Я не знаю, потому что база данных недоступна.
+我不知道，因为检索工具超时了。
+分かりません。検索ツールでエラーが発生しました。
+모르겠습니다. 검색 도구에서 오류가 발생했습니다.
 “I don’t know,” said the clerk.
 The clerk answered “I don’t know.”
 "I don't know." That is the answer of the clerk.
