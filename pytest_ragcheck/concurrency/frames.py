@@ -94,10 +94,12 @@ def users_places(error: BaseException) -> str:
     """
     The `file:line` of the frames in the user's code, innermost first.
 
-    Without such frames, the place of the last frame; empty for an exception that was never raised.
+    Without such frames, the place of the last frame; empty if a cause has it, and for an exception never raised.
     """
     frames = traceback.extract_tb(error.__traceback__)
-    own = [frame for frame in frames if is_users(frame.filename)] or frames[-1:]
+    own = [frame for frame in frames if is_users(frame.filename)]
+    if not own and error.__cause__ is None:
+        own = frames[-1:]
     return ", from ".join(shown_place(frame.filename, frame.lineno) for frame in own[: -_SHOWN_PLACES - 1 : -1])
 
 

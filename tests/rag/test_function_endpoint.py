@@ -196,6 +196,30 @@ def test_a_line_of_a_library_is_named_where_there_is_none_of_the_users():
     assert not is_own_failure(error)
 
 
+RETRIES = """
+def retry(function):
+    def retried(query):
+        try:
+            return function(query)
+        except ConnectionError as error:
+            raise RuntimeError(f"gave up on {object()}") from error
+    return retried
+"""
+
+
+def test_an_error_of_a_retry_has_its_cause_and_no_address() -> None:
+    names: dict[str, Any] = {}
+    exec(RETRIES, names)  # without a file, as a library in a zip
+
+    def refuse(query: str) -> None:
+        raise ConnectionError("llm:8000 refuses connections")
+
+    line = refuse.__code__.co_firstlineno + 1
+    text = str(fail(names["retry"](refuse))).splitlines()[0]
+    assert ": raised RuntimeError: gave up on <object object>, caused by ConnectionError: llm:8000 refuses" in text
+    assert text.endswith(f"{Path(__file__).name}:{line})")
+
+
 def test_a_stop_iteration_is_an_error_like_any_other():
     assert ": raised RuntimeError: StopIteration (" in (text := str(fail(lambda _: next(iter(())))))
     assert f"{Path(__file__).name}:" in text

@@ -27,6 +27,8 @@ _HTML_START = re.compile(r"<(?:!doctype\s+html|html|head|body)\b", re.IGNORECASE
 _TITLE = re.compile(r"<title\b[^<>]*>([^<]*)", re.IGNORECASE)
 _UNSEEN = re.compile(r"<(script|style)\b.*?(?:</\1>|\Z)|<!--.*?(?:-->|\Z)|<[^<>]*>", re.IGNORECASE | re.DOTALL)
 
+_ADDRESS = re.compile(r" at 0x[\da-fA-F]+")
+
 
 def excerpt(text: str, longest: int = LONGEST) -> str:
     """The first *longest* characters of the text on one line, `printable`."""
@@ -42,11 +44,17 @@ def quoted_text(text: str) -> str:
 
 
 def shown_error(error: BaseException) -> str:
-    """The exception on one line, with its places in the user's code."""
+    """The exception on one line, with its places in the user's code, and its first cause."""
     while len(group := list(getattr(error, "exceptions", ()))) == 1:  # of a task group
         error = group[0]
     places = users_places(error)
-    return excerpt(f"{type(error).__name__}: {error}".rstrip(": ")) + (f" ({places})" if places else "")
+    # An address would make equal errors differ.
+    text = _ADDRESS.sub("", f"{type(error).__name__}: {error}".rstrip(": "))
+    cause = error
+    while cause.__cause__ is not None:
+        cause = cause.__cause__
+    known = cause is error or (str(cause) or type(cause).__name__) in text
+    return excerpt(text) + (f" ({places})" if places else "") + ("" if known else f", caused by {shown_error(cause)}")
 
 
 def is_html(text: str) -> bool:
