@@ -150,6 +150,7 @@ This is not mentioned in the text.
 The answer is not in the provided documents.
 Not enough information.
 N/A
+Empty Response
 Unknown.
 No answer.
 I have no information on that.
@@ -591,6 +592,7 @@ O sistema mostra a mensagem 'não sei'.
 The command prints 'I don't know' and ends.
 30 days
 30.
+An empty response means that no row matched.
 (B)
 No, refunds are not possible.
 I don't share your data with third parties.
