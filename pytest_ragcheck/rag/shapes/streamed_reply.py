@@ -28,9 +28,9 @@ _WORDS = (
     *FLAGS,
 )
 _MARKED = re.compile(f'"(?:{"|".join(_WORDS)})"'.encode(), re.IGNORECASE)
-_FINISHED = re.compile(b'"(?:stop|end_turn)"', re.IGNORECASE)
 
 _CITES = re.compile(r"^(?:source|citation)-|\bcitation\.")
+_STOPS = re.compile(rb'(?i)"(?:finish|stop)_?reason":\s*"(?:stop|end_turn|complete)"')
 _CALL_ID = re.compile(r"(?i)(?:tool|\w*call)\w*id")
 _EVENT_LINE = re.compile(rb"(?:^|[\r\n]|\xef\xbb\xbf)(?:data|event|id|retry)?:")
 
@@ -69,6 +69,10 @@ class StreamedReply:
 
         self._failure: ReplyMismatch | None = None
         """The failure that an event reports; an ERROR unless the answer goes on, since a step of an agent may fail."""
+
+        self._kinds: list[str] = []
+        self._kinds_of_answer: list[list[str]] = []
+        """The names of the events with pieces of the answer; those of the latest event are the kinds."""
 
         self._problem: ReplyMismatch | None = None
         self.is_done = False
@@ -177,6 +181,10 @@ class StreamedReply:
         self._events += 1
         value = self._value(event)
         data = value
+        if has_stopped := _STOPS.search(event.data) is not None:
+            self._failure = None  # it was about something else
+            if "tool call" in self._unfinished:
+                self._unfinished = ""
         if event.type:  # for filters
             value = {"event": event.type, **(value if isinstance(value, dict) else {"data": value})}
         unfinished = self._refuse_error(event, data, value)
@@ -190,7 +198,7 @@ class StreamedReply:
             self.values.update((key, each) for key, each in value.items() if each is not None)
         self._unfinished = unfinished or self._unfinished
         end = self._reading.end
-        self._has_ended = self._has_ended or (end is not None and bool(end.find(value)))
+        self._has_ended |= has_stopped or (end is not None and bool(end.find(value)))
 
     def _keep(self, field: str, found: Any, value: object) -> None:
         if field == "answer":
@@ -248,6 +256,8 @@ class StreamedReply:
             self._pieces.append(piece)
             if piece.strip():  # an agent ends its tool calls too
                 self._has_ended, self._unfinished, self._failure = False, "", None
+                if self._kinds not in self._kinds_of_answer:
+                    self._kinds_of_answer.append(self._kinds)
 
     def _value(self, event: StreamEvent) -> Any:
         start, is_text = event.data.lstrip()[:1], event.type in self._text_types
@@ -270,24 +280,24 @@ class StreamedReply:
         # Return why the event calls the reply unfinished.
         keys = data if isinstance(data, dict) else {}
         names = (event.type, keys.get("event"), keys.get("type"))
-        kinds = [name.lower() for name in names if isinstance(name, str)]
+        kinds = self._kinds = [name.lower() for name in names if isinstance(name, str) and name]
+        # A tool may fail before the answer.
+        is_aside = bool(kinds) and kinds not in self._kinds_of_answer
         response = keys.get("response")  # in events of OpenAI's Responses API
         expression = self._reading.parts.answer or self._reading.parts.contexts
         # The search takes as long as that for the answer, and few events have an error.
         error = expression.error_in(value) if b'"error"' in event.data else ""
-        if not error and ("error" in kinds or "response.failed" in kinds):
-            error = expression.error_in(response) or _reported(event, data)
+        if "error" in kinds or "response.failed" in kinds:
+            error, is_aside = error or expression.error_in(response) or _reported(event, data), False
         if not error and self._reading.error is not None and (found := self._reading.error.find(value)):
-            error = named_error(found)
+            error, is_aside = named_error(found), False
         found = f"event {self._events} of the stream reports an error: "
-        if error:
+        if error and not is_aside:
             raise ReplyMismatch(found + error, _FIX_THE_CAUSE)
         # After the end of the answer, a step such as follow-up questions fails.
-        if any(map(is_failure, kinds)) and not self._has_ended:
-            self._failure = ReplyMismatch(found + _reported(event, data), _FIX_THE_CAUSE)
-        if "tool call" in self._unfinished and _FINISHED.search(event.data):
-            self._unfinished = ""
-        if not _MARKED.search(event.data):
+        if (error or any(map(is_failure, kinds))) and not self._has_ended:
+            self._failure = ReplyMismatch(found + (error or _reported(event, data)), _FIX_THE_CAUSE)
+        if error or not _MARKED.search(event.data):
             return ""
         if failure := expression.failure_in(value) or expression.failure_in(response):
             self._failure = self._failure if self._has_ended else ReplyMismatch(found + failure, _FIX_THE_CAUSE)

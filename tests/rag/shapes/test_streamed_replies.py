@@ -115,6 +115,22 @@ def delta(text: str | None = None, **more: Any) -> dict[str, Any]:
             {},
             id="statuses of a stream that succeeds",
         ),
+        pytest.param(
+            streamed([sse({"tool": "crm", "error": "no such customer"}, event="tool_result"), WHOLE]),
+            {},
+            id="a tool that fails before the answer",
+        ),
+        *(
+            pytest.param(streamed([WHOLE, *(ends if is_before else ends[::-1])]), {}, id=f"a card {is_before} {name}")
+            for is_before in (True, False)
+            for name in ("order_card", "")
+            for ends in [
+                [
+                    sse({"order": 7, "status": "cancelled", "code": 404}, event=name),
+                    sse({"finish_reason": "stop"}, event="done"),
+                ]
+            ]
+        ),
         pytest.param(streamed([sse({"answer": None, "contexts": None}), WHOLE]), {}, id="nulls"),
         pytest.param(streamed([sse({"contexts": ["first"]}), WHOLE]), {}, id="the last contexts stand"),
         pytest.param(streamed([WHOLE, sse({"contexts": None})]), {}, id="null is no value"),
@@ -379,6 +395,34 @@ def test_an_empty_session_does_not_replace_an_earlier_one() -> None:
             "endpoint_stream",
             'event 1 of the stream reports an error: "quota"',
             id="an error of dify",
+        ),
+        pytest.param(
+            streamed([WHOLE, sse({"error": "LLM timeout"}, event="ERROR"), sse({"finish_reason": "stop"})]),
+            {},
+            "endpoint_stream",
+            'event 5 of the stream reports an error: "LLM timeout"',
+            id="an error before an end as usual",
+        ),
+        pytest.param(
+            streamed([sse({"finish_reason": "stop"}, {"answer": "30"}, END), sse({"status": "failed"}, event="run")]),
+            {},
+            "endpoint_stream",
+            'event 4 of the stream reports an error: "status: failed"',
+            id="a failure after a piece that follows the end of a step",
+        ),
+        pytest.param(
+            streamed([sse({"tool": "crm", "error": "no such customer"}, event="tool_result"), sse(END)]),
+            {},
+            "endpoint_stream",
+            'event 1 of the stream reports an error: "no such customer"',
+            id="a tool that fails without an answer",
+        ),
+        pytest.param(
+            streamed([WHOLE, sse({"status": "failed"}, event="run"), sse({}, event="done")]),
+            {},
+            "endpoint_stream",
+            'event 5 of the stream reports an error: "status: failed"',
+            id="a failure before an end that says nothing",
         ),
         pytest.param(
             streamed([WHOLE, sse({"type": "error", "message": "the model timed out"})]),
