@@ -347,7 +347,7 @@ def test_the_baseline_of_the_ini_file_is_relative_to_the_root(
     as_before = "baseline before/baseline.json: 1 as before"
     assert compared(project.run("..")) == [as_before]
     project.ask(good("prices"))
-    accept = f"accept them: ragcheck baseline accept --results {project.folder}/ragcheck-results -o {project.folder}/"
+    accept = f"save the run: ragcheck baseline save --results {project.folder}/ragcheck-results -o {project.folder}/"
     assert f"{accept}before/baseline.json" in project.run("..").text
     project.ask(good("terms"))
     assert compared(project.run("..", "--rag-baseline=../before/baseline.json")) == [as_before]

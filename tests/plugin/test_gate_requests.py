@@ -569,6 +569,26 @@ def test_a_document_that_a_saved_run_leaked_excuses_no_other_document(
     assert "the answer leaks 'notes.md' (its id is at rank 1)" in run.text
 
 
+@pytest.mark.parametrize("edit", [{"must_mention": "8"}, {"thresholds": {"f1": 1.0}}])
+def test_an_edit_that_the_recorded_answer_fails_too_is_named_as_tolerated(
+    project: Project, edit: dict[str, Any]
+) -> None:
+    question = {"id": "a", "question": "When?", "expected_answer": "9"}
+    project.write("conftest.py", LEAKS_ONCE.replace("ANSWERS", "[]"))
+    project.write("all.rag.json", json.dumps([question]))
+    assert project.run("--rag-judge=offline").exit_status == 0
+    assert main(["baseline", "save"]) == 0
+    project.write("all.rag.json", json.dumps([{**question, **edit}]))
+    run = project.run("--rag-judge=offline")
+    assert run.outcomes == {"xfailed": 1}
+    assert (
+        "tolerated, because the recorded answers fail under today's labels and thresholds too: a. "
+        "--rag-gate=each turns them red"
+    ) in run.lines
+    each = project.run("--rag-judge=offline", "--rag-gate=each")
+    assert (each.outcomes, "tolerated, because" in each.text) == ({"failed": 2}, False)
+
+
 def test_a_new_prohibition_that_the_recorded_answer_would_break_too_is_red(project: Project) -> None:
     question = {"id": "a", "question": "When?", "expected_answer": "9"}
     project.write("conftest.py", LEAKS_ONCE.replace("ANSWERS", "['It is 9. CANARY']"))

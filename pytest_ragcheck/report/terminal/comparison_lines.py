@@ -194,6 +194,14 @@ def _notes(comparison: Comparison, name: Callable[[Key], str]) -> Iterator[str]:
     if changed := comparison.changed:
         names = some((name(change.before.key) for change in changed), _SHOWN)
         yield f"compared although the question's text or labels changed: {names}"
+    passed = {key for key, row in comparison.baseline.rows.items() if row.verdict is Verdict.PASS}
+    failing = [change for change in comparison.still_failing if change.before.key in passed and not change.now.leaks]
+    if failing:
+        names = some((name(change.before.key) for change in failing), _SHOWN)
+        yield (
+            f"tolerated, because the recorded answers fail under today's labels and thresholds too: {names}. "
+            "--rag-gate=each turns them red"
+        )
     if rows := comparison.not_run:
         datasets = dict.fromkeys(row.dataset_name for row in rows)
         yield f"not compared, because not run: {counted(len(rows), 'question')} of {some(datasets, _SHOWN)}"
