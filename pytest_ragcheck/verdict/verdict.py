@@ -139,8 +139,10 @@ def decide(question: Question, scores: Mapping[str, Score], run: Thresholds) -> 
     elif not thresholds and not (run.lenient and question.is_answered):
         kind = "nothing_to_assert"
         reasons = "; ".join(f"{metric}: {reason}" for metric, reason in dropped.items())
-        key = "an expected_answer" if question.is_answered else "gold_passages"
-        to_do = f"Give the question {key}, or assert another metric." if dropped else _WITHOUT_JUDGE
+        give = f"Give the question {'an expected_answer' if question.is_answered else 'gold_passages'}"
+        if run.judged and question.is_answered and question.acceptable_answers:
+            give = "Return a Judgement with a score"
+        to_do = f"{give}, or assert another metric." if dropped else _WITHOUT_JUDGE
         error = f"nothing is left to assert ({reasons or 'rag_metrics leaves out the group judge'}). {to_do}"
     short = shortfalls(scores, thresholds)
     if not short.keys().isdisjoint(PROHIBITIONS):

@@ -114,6 +114,13 @@ def test_nothing_left_to_assert_is_an_error() -> None:
     )
 
 
+def test_a_judge_without_scores_is_named_rather_than_the_question() -> None:
+    assert decided({"abstained": 0.0}, expected_answer="30 days").error == (
+        "nothing is left to assert (answer_correctness: the judge does not score it; "
+        "groundedness: the judge does not score it). Return a Judgement with a score, or assert another metric."
+    )
+
+
 def test_without_a_judge_a_question_with_nothing_to_assert_is_measured_and_passes() -> None:
     decision = decided({"exact_match": 0.0, "f1": 0.1, "abstained": 0.0}, UNJUDGED, expected_answer="30 days")
     assert decision.verdict is Verdict.PASS
