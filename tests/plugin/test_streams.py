@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.harness import two_ways
-from tests.rag.misbehaviours import HALF_A_STREAM
 from tests.servers.fake_endpoint import FakeEndpoint, chunked, raw
 
 if TYPE_CHECKING:
@@ -70,7 +69,8 @@ def test_a_stream_that_breaks_off_is_an_error_of_its_own_kind(project: Project) 
 
 def test_a_stream_whose_connection_breaks_within_the_answer_is_not_asked_again(project: Project) -> None:
     project.write("billing.rag.yaml", "questions: [{id: window, question: How long?, expected_answer: 30 days}]")
-    with FakeEndpoint(raw(HALF_A_STREAM)) as endpoint:
+    head = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncontent-length: 100\r\n\r\n"
+    with FakeEndpoint(raw(head + WHOLE[0])) as endpoint:
         run = project.run(f"--rag-url={endpoint.url}", "--rag-judge=offline")
     kind, message = run.errors_by_id["window"]
     assert (kind, len(endpoint.requests)) == ("endpoint_stream", 1)
