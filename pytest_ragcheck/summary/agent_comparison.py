@@ -7,11 +7,12 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from pytest_ragcheck.errors import UsageError
-from pytest_ragcheck.frozen import frozen
+from pytest_ragcheck.frozen import frozen, replace
 from pytest_ragcheck.summary.gate.baseline_reader import Baseline, BaselineRow
 from pytest_ragcheck.summary.gate.procedure.compared_question import ComparedQuestion, KnownRun, Look
 from pytest_ragcheck.summary.gate.procedure.count_test import binomial_p, critical_value
 from pytest_ragcheck.summary.gate.procedure.gate_session import COUNT_SHARE, units_of
+from pytest_ragcheck.summary.gate.procedure.mean_test import sums_by_unit
 from pytest_ragcheck.summary.gate.procedure.run_permutation import lower_sum_p
 from pytest_ragcheck.summary.metric_statistics import mean_interval, rate_difference_interval
 from pytest_ragcheck.summary.predictions_reader import Key
@@ -94,7 +95,8 @@ class Agents:
     """Questions whose labels differ between the files, as far as these name labels; they are compared nevertheless."""
 
 
-_Pairs = Sequence[tuple[BaselineRow, BaselineRow]]
+_Values = list[tuple[Key, list[float]]]
+"""The value of the agent at each question, then that of the first agent."""
 
 Documents = Mapping[Key, frozenset[str]]
 """The gold documents of questions, as far as they are known."""
@@ -129,13 +131,13 @@ def compare_agents(results: Sequence[tuple[str, Baseline]], documents: Documents
         questions=questions,
         n_common=len(common),
         reworded=tuple(q.key for q in questions if len({row.question for row in q.rows if row is not None}) > 1),
-        relabelled=tuple(q.key for q in questions if len(set(map(str, _labels(q)))) > 1),
+        relabelled=tuple(q.key for q in questions if len(_labels(q)) > 1),
     )
 
 
-def _labels(question: QuestionOfAll) -> list[dict[str, str]]:
+def _labels(question: QuestionOfAll) -> set[frozenset[tuple[str, str]]]:
     saved = (row.saved[0][0] for row in question.rows if row is not None and row.saved)
-    return [dict(sorted(look.labels.items())) for look in saved if look.labels is not None]
+    return {frozenset(look.labels.items()) for look in saved if look.labels is not None}
 
 
 def _agent(name: str, own: Baseline, first: Baseline, common: set[Key], documents: Documents) -> Agent:
@@ -144,23 +146,7 @@ def _agent(name: str, own: Baseline, first: Baseline, common: set[Key], document
     measured = [(a, b) for a, b in both if Verdict.ERROR not in (a.verdict, b.verdict)]
     differing = [b for a, b in measured if a.verdict is not b.verdict]
     gained, lost = (tuple(b.key for b in differing if b.verdict is each) for each in (Verdict.PASS, Verdict.FAIL))
-    unit_of = _units(measured, max(gained, lost, key=len), documents)
-    return Agent(
-        name=name,
-        counts={verdict: counts[verdict] for verdict in Verdict},
-        means=own.means,
-        changes=tuple(changes_of([("", first.rows), ("", own.rows)]))[1],
-        n_only=len(own.rows.keys() - common),
-        differences=_differences(measured, unit_of),
-        pass_rate=_rate_difference(measured, unit_of) if measured else None,
-        gained=gained,
-        lost=lost,
-    )
-
-
-def _units(measured: _Pairs, flipped: Sequence[Key], documents: Documents) -> dict[Key, int]:
-    # The unit of each question, as in the gate.
-    questions = [
+    compared = [
         ComparedQuestion(
             key=after.key,
             thresholds={},
@@ -170,7 +156,24 @@ def _units(measured: _Pairs, flipped: Sequence[Key], documents: Documents) -> di
         )
         for before, after in measured
     ]
-    return units_of(questions, flipped)[1]
+    failing = max(gained, lost, key=len)
+    unit_of = units_of(compared, failing)[1]
+    values: dict[str, _Values] = {}
+    for a, b in measured:
+        for metric in a.metrics.keys() & b.metrics.keys():
+            values.setdefault(metric, []).append((b.key, [b.metrics[metric], a.metrics[metric]]))
+    passes = [(q.key, [float(q.now.passed), float(q.passed_before)]) for q in compared]
+    return Agent(
+        name=name,
+        counts={verdict: counts[verdict] for verdict in Verdict},
+        means=own.means,
+        changes=tuple(changes_of([("", first.rows), ("", own.rows)]))[1],
+        n_only=len(own.rows.keys() - common),
+        differences={metric: _mean_difference(each, unit_of) for metric, each in sorted(values.items())},
+        pass_rate=_rate_difference(passes, unit_of) if passes else None,
+        gained=gained,
+        lost=lost,
+    )
 
 
 def _look(row: BaselineRow) -> Look:
@@ -179,44 +182,24 @@ def _look(row: BaselineRow) -> Look:
     return Look(answer=answer, scores=row.metrics, passed=row.verdict is Verdict.PASS)
 
 
-def _differences(measured: _Pairs, unit_of: Mapping[Key, int]) -> dict[str, Difference]:
-    pairs: dict[str, dict[Key, tuple[float, float]]] = {}
-    for before, after in measured:
-        for metric in before.metrics.keys() & after.metrics.keys():
-            pairs.setdefault(metric, {})[after.key] = before.metrics[metric], after.metrics[metric]
-    return {metric: _mean_difference(each, unit_of) for metric, each in sorted(pairs.items())}
-
-
-def _mean_difference(pairs: Mapping[Key, tuple[float, float]], unit_of: Mapping[Key, int]) -> Difference:
-    # The mean of `after - before`, with the gate's test of means in the direction of the difference.
-    n, sums = len(pairs), _sums(pairs, unit_of)
-    value = math.fsum(after - before for before, after in pairs.values()) / n
-    low, high = _interval(sums, n)
-    p = lower_sum_p([(after, before) if value <= 0 else (before, after) for before, after in sums])
+def _mean_difference(values: _Values, unit_of: Mapping[Key, int]) -> Difference:
+    # The difference of the means, with the gate's test of means in the direction of the difference.
+    n, units = len(values), sums_by_unit(values, unit_of)
+    differences = [after - before for after, before in units]
+    value = math.fsum(differences) / n
+    low, high = mean_interval([each * len(units) / n for each in differences])
+    p = lower_sum_p(units if value <= 0 else [unit[::-1] for unit in units])
     return Difference(value=value, low=low, high=high, n=n, p=p, significant=p <= _ERROR_RATE * (1 - COUNT_SHARE))
 
 
-def _sums(pairs: Mapping[Key, tuple[float, float]], unit_of: Mapping[Key, int]) -> list[tuple[float, float]]:
-    units: dict[int, list[tuple[float, float]]] = {}
-    for key, pair in pairs.items():
-        units.setdefault(unit_of[key], []).append(pair)
-    return [
-        (math.fsum(before), math.fsum(after)) for before, after in (zip(*unit, strict=True) for unit in units.values())
-    ]
-
-
-def _interval(sums: Sequence[tuple[float, float]], n: int) -> tuple[float, float]:
-    return mean_interval([(after - before) * len(sums) / n for before, after in sums])
-
-
-def _rate_difference(measured: _Pairs, unit_of: Mapping[Key, int]) -> Difference:
+def _rate_difference(passes: _Values, unit_of: Mapping[Key, int]) -> Difference:
     # The difference of the shares of PASS, with the gate's count test for one saved run in its direction.
-    n, passed = len(measured), Verdict.PASS
-    pairs = {after.key: (float(before.verdict is passed), float(after.verdict is passed)) for before, after in measured}
-    sums = _sums(pairs, unit_of)
-    gained, lost = (sum(sign * (after - before) > 0 for before, after in sums) for sign in (1, -1))
-    low, high = rate_difference_interval(gained, lost, n) if len(sums) == n else _interval(sums, n)
+    n, units = len(passes), sums_by_unit(passes, unit_of)
+    gained, lost = sum(after > before for after, before in units), sum(after < before for after, before in units)
     fewer, more = sorted((gained, lost))
     significant = more > fewer and more >= critical_value(1, fewer, _ERROR_RATE * COUNT_SHARE)
-    value = math.fsum(after - before for before, after in sums) / n
-    return Difference(value=value, low=low, high=high, n=n, p=binomial_p(more, fewer, 1), significant=significant)
+    found = replace(_mean_difference(passes, unit_of), p=binomial_p(more, fewer, 1), significant=significant)
+    if len(units) < n:
+        return found
+    low, high = rate_difference_interval(gained, lost, n)
+    return replace(found, low=low, high=high)

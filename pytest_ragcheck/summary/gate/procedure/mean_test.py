@@ -131,7 +131,7 @@ def _finding(
     asserted = [question for question in questions if question.thresholds]
     values = [(each.question.key, found) for each in judged if (found := each.values(None)) is not None]
     differences = {key: _difference(found) for key, found in values}
-    units = _units(values, unit_of)
+    units = sums_by_unit(values, unit_of)
     p = lower_sum_p(units)
     metrics = _metric_drops(asserted, judged, unit_of) if p <= level else ()
     dropped = tuple(each for each in metrics if each.drop > tolerance and each.p <= level)
@@ -156,12 +156,12 @@ def _metric_drops(
         judged_by_it = [each for each in judged if metric in each.question.thresholds]
         values = [(each.question.key, v) for each in judged_by_it if (v := each.values(metric)) is not None]
         drop = -math.fsum(_difference(each) for _, each in values) / of
-        found.append(MetricDrop(metric=metric, drop=drop, p=lower_sum_p(_units(values, unit_of))))
+        found.append(MetricDrop(metric=metric, drop=drop, p=lower_sum_p(sums_by_unit(values, unit_of))))
     return tuple(found)
 
 
-def _units(values: Sequence[tuple[Key, list[float]]], unit_of: Mapping[Key, int]) -> list[list[float]]:
-    # The sums of each unit's questions by run, today first, over the runs that all its questions have.
+def sums_by_unit(values: Sequence[tuple[Key, list[float]]], unit_of: Mapping[Key, int]) -> list[list[float]]:
+    """The sums of each unit's questions by run, today first, over the runs that all its questions have."""
     rows: dict[int, list[list[float]]] = defaultdict(list)
     for key, of_question in values:
         rows[unit_of[key]].append(of_question)
