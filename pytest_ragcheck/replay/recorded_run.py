@@ -47,11 +47,8 @@ class Recording:
     rows: Mapping[tuple[str, str], Record]
     """The rows by dataset name and id, as far as a replay needs them; the tier of a question is empty if unknown."""
 
-    mentions: Mapping[tuple[str, str], str] = field(default_factory=dict)
-    """Digests of the texts that the answers must or must not mention, as far as they are known."""
-
     labels: Mapping[tuple[str, str], Mapping[str, str]] = field(default_factory=dict)
-    """The `label_digests` of the questions whose row is redacted, as far as they are known."""
+    """The `label_digests` of the questions, as far as they are known."""
 
     agent: str = ""
 
@@ -114,13 +111,13 @@ class Recording:
         `UnavailableJudge` without an identity accepts the recorded verdicts of any judge.
         """
         recording = replace(self, endpoint="", clean=settings.redactor.text)
-        row = recording._row(question)
+        row, stands = recording._row(question), None
         if row is not None:
             question = replace(question, history=row.question.history, top_k=row.top_k or question.top_k)
             recording = replace(recording, endpoint=row.endpoint, history=question.history)
-        stands = None if row is None else recording._stands(row, question)
-        if row is not None and stands is not None:
-            metrics = [_RecordedScores(metric, row.scores if stands else {}) for metric in metrics]
+            stands = recording._stands(row, question)
+            if stands is not None:
+                metrics = [_RecordedScores(metric, row.scores if stands else {}) for metric in metrics]
         if judge is not None and row is not None and not (row.judge is None and judge_identity(judge) == ANY_JUDGE):
             judge = recorded = RecordedJudge(row, judge, repeats=settings.judge.repeats, stands=stands)
             local = [metric for metric in metrics if metric.local]
@@ -149,7 +146,7 @@ class Recording:
         # Contexts of the tier end_to_end are those of the tier retrieval, too.
         if asked.tier not in ("", question.tier) and (asked.tier, question.tier) != (END_TO_END, RETRIEVAL_ALONE):
             return f"in the tier {asked.tier!r}, not {question.tier!r}"
-        mentions = self.mentions.get(asked.key)
+        mentions = self.labels.get(asked.key, {}).get(MENTIONS)
         if mentions and plants_of(question) and mentions != label_digests(question)[MENTIONS]:
             return "with other planted documents or mentions"
         return ""

@@ -9,12 +9,11 @@ from sys import intern
 from types import MappingProxyType
 from typing import Any
 
-from pytest_ragcheck.frozen import replace
 from pytest_ragcheck.metrics.cost import NAMES, Cost
 from pytest_ragcheck.questions.question import Question
 from pytest_ragcheck.replay.recorded_run import Recording
 from pytest_ragcheck.scores.score import Score
-from pytest_ragcheck.summary.gate.recorded.saved_answer import MENTIONS, label_digests
+from pytest_ragcheck.summary.gate.recorded.saved_answer import label_digests
 from pytest_ragcheck.summary.predictions_reader import (
     AS_WRITTEN,
     Fields,
@@ -27,7 +26,7 @@ from pytest_ragcheck.summary.predictions_reader import (
     refuse_older,
     rows,
 )
-from pytest_ragcheck.verdict.record import Record, lacks_secrets, record_of
+from pytest_ragcheck.verdict.record import Record, record_of
 from pytest_ragcheck.verdict.verdict import Verdict
 
 STORE = "store.sqlite"
@@ -54,8 +53,7 @@ def read_recording(path: Path, *, name: str) -> Recording:
             records = _of_store(path)
             rows = {record.question.key: record for record in records}
             labels = {key: label_digests(record.question) for key, record in rows.items()}
-            mentions = {key: each[MENTIONS] for key, each in labels.items()}
-            return Recording(name=name, rows=rows, mentions=mentions, labels=labels)
+            return Recording(name=name, rows=rows, labels=labels)
         return _of_predictions(path, name)
 
 
@@ -65,21 +63,18 @@ def _of_predictions(path: Path, name: str) -> Recording:
         path.read_bytes, wrong_kind=_REMEDY, wrong_version="Record again: run once without --rag-replay."
     )
     found: dict[Key, Record] = {}
-    mentions: dict[Key, str] = {}
-    known: dict[Key, Mapping[str, str]] = {}
+    labels: dict[Key, Mapping[str, str]] = {}
     for part in ("predictions", "errors"):
         for fields in rows(document, part):
             record = _record(fields, errored=part == "errors", ended=document.get("timestamp", ""))
             key = record.question.key
             if found.setdefault(key, record) is not record:
                 raise Unusable(f"{fields.place} is a second row of question {key[1]!r} of {key[0]!r}. {AS_WRITTEN}")
-            if labels := fields.object_or_null("labels"):
-                mentions[key] = labels.text_or_null(MENTIONS) or ""
-                if lacks_secrets(record):
-                    known[key] = labels.row
+            if known := fields.object_or_null("labels"):
+                labels[key] = {part: known.text(part) for part in known.row}
     whole, reach = document.get("complete") is not False, document.get("reach", {})
     agent = Fields(document, "the file").text_or_null("agent_name") or ""
-    return Recording(name=name, rows=found, mentions=mentions, labels=known, agent=agent, complete=whole, reach=reach)
+    return Recording(name=name, rows=found, labels=labels, agent=agent, complete=whole, reach=reach)
 
 
 def _of_store(path: Path) -> list[Record]:
@@ -107,7 +102,7 @@ def _record(fields: Fields, *, errored: bool, ended: str) -> Record:
         thresholds=_EMPTY,
         metadata=_EMPTY,
     )
-    record = Record(
+    return Record(
         question=question,
         verdict=Verdict.ERROR if errored else fields.verdict(),
         answer=fields.text("prediction") if answered and question.is_answered else None,
@@ -119,7 +114,7 @@ def _record(fields: Fields, *, errored: bool, ended: str) -> Record:
         first_token_seconds=fields.number_or_null("first_token_seconds"),
         asked_at=fields.text_or_null("asked_at") or ended,
         scores=_scores(fields) if answered else {},
-        reason=fields.text("message") if errored else fields.text("reason") if repeated else "",
+        reason=fields.text("message") if errored else fields.text_or_null("reason") or "",
         error_kind=fields.text("kind") if errored else "",
         judge=judge_of(fields),
         judgement=judgement_of(judgement, fields) if judgement else None,
@@ -129,7 +124,6 @@ def _record(fields: Fields, *, errored: bool, ended: str) -> Record:
         endpoint=intern(fields.text_or_null("endpoint") or ""),
         **_UNREAD,
     )
-    return record if errored or not lacks_secrets(record) else replace(record, reason=fields.text("reason"))
 
 
 def _cost(fields: Fields) -> Cost:

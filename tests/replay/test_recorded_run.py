@@ -58,7 +58,6 @@ class Model(Judges):
 def replayed(
     row: Record | None = ROW,
     *,
-    mentions: str = "",
     labels: Mapping[Any, Any] | None = None,
     question: Question = QUESTION,
     judge: Any = ANY_JUDGE,
@@ -66,7 +65,7 @@ def replayed(
     **settings: Any,
 ) -> Record:
     rows = {} if row is None else {KEY: row}
-    recording = Recording(name="rec.json", rows=rows, mentions={KEY: mentions}, labels=labels or {})
+    recording = Recording(name="rec.json", rows=rows, labels=labels or {})
     chosen = Settings.of(**settings)
     (record,) = asyncio.run(evaluate_all([recording.prepared(question, judge, metrics, chosen)], chosen))
     return record
@@ -194,7 +193,9 @@ def test_a_question_that_was_asked_otherwise_is_an_error(row: Any, question: Any
     planted = GoldPassage(doc_id="note-1:refunds", text=canary)
     asked = replace(QUESTION, must_not_mention=(canary,), distractors=(planted,), **question)
     recorded = replace(ROW, question=replace(ROW.question, **row))
-    record = replayed(recorded, question=asked, mentions="0123456789abcdef" if "tags" in question else "")
+    record = replayed(
+        recorded, question=asked, labels={KEY: {"mentions": "0123456789abcdef"}} if "tags" in question else {}
+    )
     assert (record.verdict, record.error_kind) == (Verdict.ERROR, "replay")
     assert record.reason == (
         f"rec.json: question 'refunds' of 'billing' was recorded {how}. Record it again: run once without --rag-replay."

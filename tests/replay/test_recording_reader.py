@@ -66,7 +66,7 @@ def test_what_a_run_writes_is_read_back(tmp_path: Path) -> None:
     assert a.judgement is not None
     assert a.judgement.served_by == SAID.served_by
     assert a.scores == {"groundedness": Score(1.0), "f1": Score.unscored("broken")}
-    assert recording.mentions["billing", "a"] == label_digests(answered.question)["mentions"]
+    assert recording.labels["billing", "a"] == label_digests(answered.question)
     assert (b.verdict, b.error_kind, b.reason) == (Verdict.ERROR, "judge_reply", "no JSON")
     assert b.reply == RagAnswer(text="[1]", server_source_ids=("1",))
     assert not c.has_reply
