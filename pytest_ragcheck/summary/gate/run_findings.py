@@ -23,7 +23,7 @@ from pytest_ragcheck.summary.gate.procedure.compared_question import (
     passes,
 )
 from pytest_ragcheck.summary.gate.procedure.gate_session import procedure_for, weigh
-from pytest_ragcheck.summary.gate.procedure.run_permutation import lower_sum_p
+from pytest_ragcheck.summary.gate.procedure.mean_test import lower_sum_p
 from pytest_ragcheck.verdict.verdict import Verdict
 
 if TYPE_CHECKING:

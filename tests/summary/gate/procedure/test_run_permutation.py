@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_ragcheck.summary.gate.procedure.run_permutation import lower_sum_p
+from pytest_ragcheck.summary.gate.procedure.mean_test import lower_sum_p
 
 units_of_scores = st.lists(st.lists(st.integers(0, 20), min_size=2, max_size=4), max_size=5)
 
