@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.frozen import frozen
-from pytest_ragcheck.summary.gate.recorded.saved_runs import (
+from pytest_ragcheck.summary.gate.recorded.saved_answer import (
     read_contexts,
     repeated_answers,
     saved_runs,
