@@ -16,7 +16,7 @@ from pytest_ragcheck.scores.catalogue import PROHIBITIONS, RETRIEVAL
 from pytest_ragcheck.scores.score import measured_values
 from pytest_ragcheck.summary.gate.comparability import other_settings
 from pytest_ragcheck.summary.gate.gate_decision import is_newly_forbidden
-from pytest_ragcheck.summary.gate.gate_replies import GateReplies
+from pytest_ragcheck.summary.gate.gate_replies import GateReplies, is_deterministic
 from pytest_ragcheck.summary.gate.procedure.candidate import asks_again, examine
 from pytest_ragcheck.summary.gate.procedure.compared_question import (
     AskAgain,
@@ -30,7 +30,6 @@ from pytest_ragcheck.summary.gate.procedure.compared_question import (
 from pytest_ragcheck.summary.gate.procedure.mean_test import can_be_judged
 from pytest_ragcheck.summary.gate.recorded.recorded_verdicts import look_of_today
 from pytest_ragcheck.summary.gate.recorded.saved_answer import ASKED, EXPECTED, PARTS, answer_digest, text_digest
-from pytest_ragcheck.summary.gate.run_findings import is_deterministic
 from pytest_ragcheck.verdict.maximums import with_whole_cost
 from pytest_ragcheck.verdict.record import lacks_secrets
 from pytest_ragcheck.verdict.verdict import Verdict

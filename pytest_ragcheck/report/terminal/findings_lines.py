@@ -17,7 +17,7 @@ from pytest_ragcheck.report.terminal.comparison_lines import (
 from pytest_ragcheck.report.terminal.drift_lines import drift_lines, lost_score_lines
 from pytest_ragcheck.summary.gate.baseline_comparison import Change, Comparison, is_above_maximum_alone
 from pytest_ragcheck.summary.gate.gate_decision import Decision, is_newly_forbidden
-from pytest_ragcheck.summary.gate.gate_replies import evidence_of
+from pytest_ragcheck.summary.gate.gate_replies import Judging, evidence_of
 from pytest_ragcheck.summary.gate.procedure.gate_findings import (
     CountFinding,
     Examined,
@@ -26,7 +26,6 @@ from pytest_ragcheck.summary.gate.procedure.gate_findings import (
     Outcome,
 )
 from pytest_ragcheck.summary.gate.procedure.gate_session import FEWEST_QUESTIONS
-from pytest_ragcheck.summary.gate.run_findings import Judging
 from pytest_ragcheck.verdict.failure_text import some
 from pytest_ragcheck.verdict.verdict import Verdict
 

@@ -9,9 +9,8 @@ from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.metrics.mentions import broken
 from pytest_ragcheck.scores.catalogue import PROHIBITIONS
 from pytest_ragcheck.summary.gate.comparability import LostScores, differences, lost_scores
-from pytest_ragcheck.summary.gate.gate_replies import evidence_of
+from pytest_ragcheck.summary.gate.gate_replies import Judging, evidence_of, findings_of, judging_of
 from pytest_ragcheck.summary.gate.procedure.count_test import floor_value
-from pytest_ragcheck.summary.gate.run_findings import Judging, findings_of, judging_of
 from pytest_ragcheck.summary.gate_rules import COMPARING, GateRules
 from pytest_ragcheck.verdict.verdict import Verdict
 
