@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timezone
 from functools import partial
@@ -19,7 +18,6 @@ from pytest_ragcheck.metrics.cost import summed, system_cost, with_judge
 from pytest_ragcheck.metrics.metric import RunMetric, measure
 from pytest_ragcheck.rag.ask import ask, endpoint_name
 from pytest_ragcheck.rag.client import is_whole
-from pytest_ragcheck.redaction import is_redacted
 from pytest_ragcheck.scores.catalogue import ABSTAINED, JUDGED, METRICS, OVERALL, group_of
 from pytest_ragcheck.scores.score import Score, weighted
 from pytest_ragcheck.verdict.failure_text import reason_for
@@ -150,17 +148,11 @@ async def _checked_once(prepared: PreparedQuestion, dialogue: Dialogue | None, l
         top_k=top_k,
         cost=system_cost(given.extra),
     )
-    return await _decided(record, given, answer, prepared, limiters)
+    return await _decided(record, given, prepared, limiters)
 
 
-async def _decided(
-    record: Record,
-    given: RagAnswer,
-    answer: RagAnswer,
-    prepared: PreparedQuestion,
-    limiters: StepLimiters,
-) -> Record:
-    # Return the record of an answer with its judgement, scores and verdict; *answer* is *given* without secrets.
+async def _decided(record: Record, given: RagAnswer, prepared: PreparedQuestion, limiters: StepLimiters) -> Record:
+    # Return the record of an answer with its judgement, scores and verdict.
     judge, metrics, settings = prepared.judge, prepared.metrics, prepared.settings
     clean, question = settings.redactor, record.question
     asked = replace(question, top_k=record.top_k)
@@ -169,7 +161,8 @@ async def _decided(
     )
     # Texts that leave this machine are redacted; a judge and metrics on this machine use the original ones.
     # The earlier turns of a question are redacted already.
-    judged, sent, hidden = _sent(question, given, answer, settings)
+    mark, hidden = clean.numbering(*question.acceptable_answers, given.text, *given.contexts)
+    judged, sent = expected_without_secrets(question, mark), answer_without_secrets(given, mark)
     is_local = record.judge is not None and record.judge.is_local and not question.history
     read = (question, given) if is_local else (judged, sent)
     try:
@@ -206,29 +199,6 @@ async def _decided(
         judgement=None if judge is None else judgement,
         material=material,
     )
-
-
-def _sent(
-    question: Question, given: RagAnswer, answer: RagAnswer, settings: Settings
-) -> tuple[Question, RagAnswer, Redactor]:
-    # Return the texts that may leave this machine, and a redactor of all secrets in them.
-    # Different secrets differ in these texts, so that a wrong secret is not taken for the expected one.
-    clean = settings.redactor
-    judged = expected_without_secrets(question, clean.text)
-    if not is_redacted(answer.text, *answer.contexts, *judged.acceptable_answers):
-        return judged, answer, clean
-
-    def numbered(clean: Redactor, secrets: dict[str, str]) -> tuple[Question, RagAnswer]:
-        mark = partial(clean.numbered, secrets=secrets)
-        return expected_without_secrets(question, mark), answer_without_secrets(given, mark)
-
-    found: dict[str, str] = {}
-    numbered(clean, found)
-    secrets, words = (*settings.secrets, *found), " ".join(found)
-    # The offline judge names single words and numbers.
-    named = (*re.findall(r"\d+", words), *re.findall(r"[^\W_]*\d[^\W_]*", words))
-    hidden = settings.replace(secrets=(*secrets, *named)).redactor
-    return *numbered(settings.replace(secrets=secrets).redactor, {}), hidden
 
 
 def _of_other_metrics(question: Question, metrics: Iterable[RunMetric], settings: Settings) -> dict[str, Score]:

@@ -8,6 +8,7 @@ import math
 import re
 import string
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import Any
 
 from pytest_ragcheck.redaction.printable import Unescaped, has_escaped_alphanumeric, sound
@@ -43,7 +44,7 @@ class KnownSecret:
     def __init__(self, secret: str) -> None:
         self.core = max(_ALPHANUMERIC_RUN.findall(secret), key=len)
         """Longest run of letters and digits. Most spellings contain it, because encoders need not escape it."""
-        self._secret = secret
+        self.text = secret
         self.plain = _pattern(secret)
         unescaped = Unescaped(secret).text
         self._unescaped = _pattern(unescaped) if len(unescaped) >= SHORTEST_SECRET else self.plain
@@ -55,9 +56,9 @@ class KnownSecret:
 
     def without_beginning(self, text: str) -> str:
         """The text with a beginning of the secret, half of it or more, redacted at its end, where it was cut."""
-        least = max(SHORTEST_SECRET, len(self._secret) // 2)
-        for length in range(min(len(self._secret) - 1, len(text)), least - 1, -1):
-            if text.endswith(self._secret[:length]):
+        least = max(SHORTEST_SECRET, len(self.text) // 2)
+        for length in range(min(len(self.text) - 1, len(text)), least - 1, -1):
+            if text.endswith(self.text[:length]):
                 before = text[:-length]
                 is_word_part = length < _SHORTEST_INSIDE_A_WORD and re.fullmatch(r"\w", before[-1:])
                 return text if is_word_part else before + REDACTED
@@ -131,6 +132,21 @@ class Redactor:
             kept += secrets.setdefault(secret, f"[redacted {len(secrets) + 1}]" if secrets else REDACTED) + piece
             at = end + len(piece)
         return kept
+
+    def numbering(self, *texts: str) -> tuple[Callable[[str], str], Redactor]:
+        """
+        A function that numbers the secrets of these texts in all of them, and a redactor of these secrets.
+
+        The redactor finds their single words and numbers too, as the offline judge names them.
+        """
+        found: dict[str, str] = {}
+        for text in texts:
+            self.numbered(text, found)
+        if not found:
+            return self.text, self
+        secrets, words = [*(known.text for known in self._secrets), *found], " ".join(found)
+        named = (*re.findall(r"\d+", words), *re.findall(r"[^\W_]*\d[^\W_]*", words))
+        return partial(Redactor(secrets).numbered, secrets={}), Redactor([*secrets, *named])
 
     def _redacted(self, text: str) -> str:
         if self._secrets:
