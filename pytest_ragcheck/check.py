@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime, timezone
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -15,10 +15,10 @@ from pytest_ragcheck.judging.judgement import Judge, Judgement, material_digest
 from pytest_ragcheck.judging.model.completion import metered
 from pytest_ragcheck.judging.panel import judge_by_all
 from pytest_ragcheck.metrics.cost import summed, system_cost, with_judge
-from pytest_ragcheck.metrics.metric import RunMetric, measure
+from pytest_ragcheck.metrics.metric import RunMetric, measure_all
 from pytest_ragcheck.rag.ask import ask, endpoint_name
 from pytest_ragcheck.rag.client import is_whole
-from pytest_ragcheck.scores.catalogue import ABSTAINED, JUDGED, METRICS, OVERALL, group_of
+from pytest_ragcheck.scores.catalogue import ABSTAINED, JUDGED, METRICS, OVERALL
 from pytest_ragcheck.scores.score import Score, weighted
 from pytest_ragcheck.verdict.failure_text import reason_for
 from pytest_ragcheck.verdict.maximums import with_maximums
@@ -31,14 +31,13 @@ from pytest_ragcheck.verdict.record import (
     lacks_secrets,
 )
 from pytest_ragcheck.verdict.repeats import SPREAD_LIMIT, combined_record, spread, with_recorded_repeats
-from pytest_ragcheck.verdict.verdict import Thresholds, Verdict, blame, decide, wanted_thresholds
+from pytest_ragcheck.verdict.verdict import Thresholds, Verdict, blame, decide, unmeasured, wanted_thresholds
 
 if TYPE_CHECKING:
     from pytest_ragcheck.config.settings import Settings
     from pytest_ragcheck.questions.question import Question
     from pytest_ragcheck.rag.answer import Asks, RagAnswer
     from pytest_ragcheck.rag.ask import Dialogue
-    from pytest_ragcheck.redaction import Redactor
 
 
 @frozen
@@ -67,9 +66,6 @@ class PreparedQuestion:
     """The row of a recording with the answer; None without one."""
 
 
-_BESIDE_METRICS = (*JUDGED, OVERALL)
-
-
 async def check_question(
     prepared: PreparedQuestion,
     limiters: StepLimiters = NO_LIMITS,
@@ -88,10 +84,8 @@ async def check_question(
     """
     prepared = _with_clients_secrets(prepared)
     question, settings = prepared.question, settings_with(prepared.client, prepared.settings)
-    if settings is not prepared.settings:
-        prepared = replace(prepared, settings=settings)
-    if "judge" not in settings.run.metrics or not question.is_answered:
-        prepared = replace(prepared, judge=None)
+    judge = prepared.judge if "judge" in settings.run.metrics and question.is_answered else None
+    prepared = replace(prepared, settings=settings, judge=judge)
     records: list[Record] = []
     new_leaks: list[Record] = []
     with metered() as uses:
@@ -128,9 +122,8 @@ async def _checked_once(prepared: PreparedQuestion, dialogue: Dialogue | None, l
         asked_at = datetime.now(timezone.utc).isoformat(timespec="milliseconds")
         given = await limiters.timing.run(partial(limiters.asking.run, asking))
     except MeasurementError as error:
-        clean = _with_clients_secrets(prepared).settings.redactor
         no_request = isinstance(error, IngestionError | ReplayError) or not record.endpoint
-        reason = clean.text(str(error))
+        reason = _with_clients_secrets(prepared).settings.redactor.text(str(error))
         return replace(record, error_kind=error.kind, reason=reason, top_k=None if no_request else top_k)
     prepared = _with_clients_secrets(prepared)
     answer = answer_without_secrets(given, prepared.settings.redactor.text)
@@ -156,9 +149,8 @@ async def _decided(record: Record, given: RagAnswer, prepared: PreparedQuestion,
     judge, metrics, settings = prepared.judge, prepared.metrics, prepared.settings
     clean, question = settings.redactor, record.question
     asked = replace(question, top_k=record.top_k)
-    measured = partial(
-        _measured, asked, given, [metric for metric in metrics if metric.local], limiters.measuring, clean
-    )
+    local = [metric for metric in metrics if metric.local]
+    measured = partial(measure_all, local, asked, given, limiters.measuring, clean.text)
     # Texts that leave this machine are redacted; a judge and metrics on this machine use the original ones.
     # The earlier turns of a question are redacted already.
     mark, hidden = clean.numbering(*question.acceptable_answers, given.text, *given.contexts)
@@ -169,7 +161,9 @@ async def _decided(record: Record, given: RagAnswer, prepared: PreparedQuestion,
         # The judge comes first, since its reply takes longest.
         judgement = await limiters.timing.run(partial(_judged, *read, judge, settings.judge.repeats, limiters.judging))
         others = [metric for metric in metrics if not metric.local]
-        modelled = await limiters.timing.run(partial(_measured, judged, sent, others, limiters.measuring, hidden))
+        modelled = await limiters.timing.run(
+            partial(measure_all, others, judged, sent, limiters.measuring, hidden.text)
+        )
     except MeasurementError as error:
         failed = replace(record, scores=await measured(), error_kind=error.kind, reason=clean.text(str(error)))
         return _unjudged(failed, given, prepared)
@@ -184,7 +178,7 @@ async def _decided(record: Record, given: RagAnswer, prepared: PreparedQuestion,
     overall = weighted(scores, settings.run.weights)
     if overall is not None:
         scores[OVERALL] = overall.score
-    scores |= _of_other_metrics(question, metrics, settings)
+    scores |= unmeasured(question, _thresholds(prepared), [name for metric in metrics for name in metric.names])
     # In the order of the catalogue, followed by users' own metrics.
     scores = {metric: scores[metric] for metric in (*filter(scores.__contains__, METRICS), *scores)}
     return _with_verdict(
@@ -199,22 +193,6 @@ async def _decided(record: Record, given: RagAnswer, prepared: PreparedQuestion,
         judgement=None if judge is None else judgement,
         material=material,
     )
-
-
-def _of_other_metrics(question: Question, metrics: Iterable[RunMetric], settings: Settings) -> dict[str, Score]:
-    # A score without a value for each asserted metric that the run does not have.
-    scores = {}
-    asserted = {*settings.gate.minimums, *question.minimums}.difference(_BESIDE_METRICS)
-    for metric in sorted(asserted.difference(*(each.names for each in metrics))) if asserted else ():
-        if (group := group_of(metric)) is None:
-            scores[metric] = Score.unscored(
-                "no metric has this name. Run pytest with the hook pytest_ragcheck_metrics, or give it to evaluate"
-            )
-        elif group in settings.run.metrics:
-            kind, _, rest = metric.partition("_")
-            other = f"{'offline' if kind == 'ragas' else 'ragas'}_{rest}"
-            scores[metric] = Score.unscored(f"with this judge the run measures {other}. Assert that metric instead")
-    return scores
 
 
 def _unjudged(failed: Record, given: RagAnswer, prepared: PreparedQuestion) -> Record:
@@ -299,16 +277,6 @@ async def _judged(
         # No request is made, so no slot is needed.
         return await checked_judgement(question, answer, judge)
     return await judge_by_all(question, answer, judge, repeats=repeats, run=judging.run)
-
-
-async def _measured(
-    question: Question, answer: RagAnswer, metrics: Iterable[RunMetric], limiter: Limiter, clean: Redactor
-) -> dict[str, Score]:
-    return {
-        name: Score(score.value, clean.text(score.reason), score.findings) if score.reason else score
-        for metric in metrics
-        for name, score in (await measure(metric, question, answer, limiter)).items()
-    }
 
 
 def _judged_scores(question: Question, judgement: Judgement, settings: Settings) -> dict[str, Score]:

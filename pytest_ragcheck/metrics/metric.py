@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 from asyncio import CancelledError
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, Protocol
 
@@ -71,6 +71,17 @@ async def measure(
         return dict(await limiter.run(partial(metric.score, question, answer)))
     except MeasurementError as error:
         return dict.fromkeys(metric.names, Score.unscored(str(error)))
+
+
+async def measure_all(
+    metrics: Iterable[RunMetric], question: Question, answer: RagAnswer, limiter: Limiter, clean: Callable[[str], str]
+) -> dict[str, Score]:
+    """The scores of all metrics, with reasons without secrets."""
+    return {
+        name: Score(score.value, clean(score.reason), score.findings) if score.reason else score
+        for metric in metrics
+        for name, score in (await measure(metric, question, answer, limiter)).items()
+    }
 
 
 HOOK = "pytest_ragcheck_metrics"

@@ -152,6 +152,21 @@ def decide(question: Question, scores: Mapping[str, Score], run: Thresholds) -> 
     return ScoredVerdict(verdict=verdict, thresholds=thresholds, dropped=dropped, error=error, error_kind=kind)
 
 
+def unmeasured(question: Question, run: Thresholds, measured: Collection[str]) -> dict[str, Score]:
+    """A score without a value for each asserted metric that is neither among the measured ones nor of the judge."""
+    scores = {}
+    for metric in sorted({*run.minimums, *question.minimums}.difference(measured, JUDGED, [OVERALL])):
+        if (group := group_of(metric)) is None:
+            scores[metric] = Score.unscored(
+                "no metric has this name. Run pytest with the hook pytest_ragcheck_metrics, or give it to evaluate"
+            )
+        elif group in run.groups:
+            kind, _, rest = metric.partition("_")
+            other = f"{'offline' if kind == 'ragas' else 'ragas'}_{rest}"
+            scores[metric] = Score.unscored(f"with this judge the run measures {other}. Assert that metric instead")
+    return scores
+
+
 def _why_unscored(score: Score) -> str:
     if score.value is None:
         return score.reason or "no reason was given"
