@@ -27,7 +27,7 @@ _CALLERS_OF_USERS = {
     ("rag/function_endpoint.py", "called"),
     ("rag/function_endpoint.py", "awaited"),
     ("rag/shapes/reading.py", "__getitem__"),
-    ("concurrency/threads.py", "run"),
+    ("concurrency/tasks.py", "run"),
     ("rag/http/asgi_lifespan.py", "_run"),
     ("rag/http/asgi_transport.py", "_run_app"),
 }

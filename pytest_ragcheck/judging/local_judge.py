@@ -12,7 +12,7 @@ from importlib.metadata import version
 from pathlib import Path
 from unicodedata import category
 
-from pytest_ragcheck.concurrency.threads import Batches
+from pytest_ragcheck.concurrency.tasks import Batches
 from pytest_ragcheck.errors import JudgeError, UsageError
 from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.judging.classifier_model import ClaimedAnswer

@@ -34,7 +34,7 @@ class Mentions:
         if not any(map(is_regex, (*question.must_mention, *question.must_not_mention))):
             return mention_scores(answer.text, question, self._search)
         # A regular expression may take seconds, which no other question should wait for.
-        from pytest_ragcheck.concurrency.threads import in_thread
+        from pytest_ragcheck.concurrency.tasks import in_thread
 
         return await in_thread(mention_scores, answer.text, question, self._search)
 

@@ -80,7 +80,7 @@ async def settled(function: Any, *arguments: Any, **keywords: Any) -> Any:
     """The function's result, awaited; a plain function runs in a thread, so that it does not block the loop."""
     if is_async(function):
         return await function(*arguments, **keywords)
-    from pytest_ragcheck.concurrency.threads import in_thread
+    from pytest_ragcheck.concurrency.tasks import in_thread
 
     result = await in_thread(partial(function, *arguments, **keywords))
     return await result if inspect.isawaitable(result) else result

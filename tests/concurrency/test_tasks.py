@@ -7,8 +7,7 @@ import contextlib
 
 import pytest
 
-from pytest_ragcheck.concurrency.tasks import in_task, together
-from pytest_ragcheck.concurrency.threads import abandoned_calls
+from pytest_ragcheck.concurrency.tasks import abandoned_calls, in_task, together
 
 
 async def doubled(number: int) -> int:

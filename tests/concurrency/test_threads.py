@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_ragcheck.concurrency.threads import Batches, in_thread
+from pytest_ragcheck.concurrency.tasks import Batches, in_thread
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 HANGING = """
 import asyncio, threading
-from pytest_ragcheck.concurrency.threads import in_thread
+from pytest_ragcheck.concurrency.tasks import in_thread
 
 async def main():
     hanging = asyncio.ensure_future(in_thread(threading.Event().wait))

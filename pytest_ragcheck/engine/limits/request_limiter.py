@@ -8,8 +8,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import TypeVar
 
-from pytest_ragcheck.concurrency.tasks import in_task
-from pytest_ragcheck.concurrency.threads import AbandonedCall, abandoned_calls
+from pytest_ragcheck.concurrency.tasks import AbandonedCall, abandoned_calls, in_task
 from pytest_ragcheck.engine.limits.adaptive_limit import AdaptiveLimit
 from pytest_ragcheck.engine.limits.slot_queue import SlotQueue, change_limit, loop_time
 from pytest_ragcheck.engine.limits.slots import Slots

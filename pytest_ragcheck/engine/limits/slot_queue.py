@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any, TypeVar
 
-from pytest_ragcheck.concurrency.threads import AbandonedCall
+from pytest_ragcheck.concurrency.tasks import AbandonedCall
 from pytest_ragcheck.engine.limits.adaptive_limit import AdaptiveLimit
 from pytest_ragcheck.engine.limits.slots import Slots
 from pytest_ragcheck.errors import QuestionTimeout

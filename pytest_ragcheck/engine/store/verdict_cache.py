@@ -11,8 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
-from pytest_ragcheck.concurrency.tasks import closing
-from pytest_ragcheck.concurrency.threads import in_thread
+from pytest_ragcheck.concurrency.tasks import closing, in_thread
 from pytest_ragcheck.engine.store.shared_database import opened, when_unlocked
 from pytest_ragcheck.errors import JudgeReplyError
 from pytest_ragcheck.judging.checked_judgement import Cached

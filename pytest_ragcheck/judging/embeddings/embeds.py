@@ -12,7 +12,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
-from pytest_ragcheck.concurrency.threads import in_thread
+from pytest_ragcheck.concurrency.tasks import in_thread
 from pytest_ragcheck.errors import JudgeError
 from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.judging.model.completion import OtherContent, check_for_error, member, note_use, reported_use

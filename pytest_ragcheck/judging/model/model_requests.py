@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit, urlunsplit
 
 from pytest_ragcheck.concurrency.limiter import TimeLimit
-from pytest_ragcheck.concurrency.threads import in_thread
+from pytest_ragcheck.concurrency.tasks import in_thread
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.judging.model.completion import OtherContent, Refused, streamed
 from pytest_ragcheck.judging.model.server_address import is_http, origin

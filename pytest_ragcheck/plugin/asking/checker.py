@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.check import PreparedQuestion
-from pytest_ragcheck.concurrency.threads import in_thread
+from pytest_ragcheck.concurrency.tasks import in_thread
 from pytest_ragcheck.engine.evaluator import Evaluator
 from pytest_ragcheck.engine.fingerprint import store_key
 from pytest_ragcheck.judging.checked_judgement import SameVerdict

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from pytest_ragcheck.concurrency.threads import in_thread
+from pytest_ragcheck.concurrency.tasks import in_thread
 from pytest_ragcheck.engine.budget import OverBudget
 from pytest_ragcheck.metrics.cost import summed
 from pytest_ragcheck.metrics.metric import measure

@@ -21,7 +21,7 @@ from urllib.parse import urlsplit
 from urllib.request import getproxies, getproxies_environment
 from weakref import WeakKeyDictionary
 
-from pytest_ragcheck.concurrency.threads import in_thread
+from pytest_ragcheck.concurrency.tasks import in_thread
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.rag.http.plain_transport import PlainTransport
 
