@@ -1,4 +1,4 @@
-"""Runs coroutines and plain functions for an event loop: several at once, in batches, or such that they can be left."""
+"""Runs coroutines and plain functions for an event loop: several at once, in batches, or until they are abandoned."""
 
 from __future__ import annotations
 

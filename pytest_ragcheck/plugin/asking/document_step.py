@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.engine.limits.request_limiter import WithoutRetries
-from pytest_ragcheck.engine.store.run_once import POLL_SECONDS, Once
+from pytest_ragcheck.engine.store.run_folder import POLL_SECONDS, Once
 from pytest_ragcheck.errors import EndpointError, UsageError
 from pytest_ragcheck.plugin.asking.document_deletion import add_outcome, settle
 from pytest_ragcheck.plugin.asking.session_loop import is_client_of_url, write_line

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_ragcheck.engine.question_progress import QuestionProgress, Stage
-from pytest_ragcheck.engine.store.run_once import Once
+from pytest_ragcheck.engine.store.run_folder import Once
 from pytest_ragcheck.errors import StepFailed
 from pytest_ragcheck.judging.judgement import digest_of
 from pytest_ragcheck.judging.model.completion import metered

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_ragcheck.engine.store.run_once import Once
+from pytest_ragcheck.engine.store.run_folder import Once
 from pytest_ragcheck.errors import StepFailed
 from pytest_ragcheck.redaction import Redactor
 
@@ -22,7 +22,7 @@ CLEAN = Redactor(["s3cret-value"])
 PROCESS = """
 import asyncio, os, sys
 from pathlib import Path
-from pytest_ragcheck.engine.store.run_once import Once
+from pytest_ragcheck.engine.store.run_folder import Once
 from pytest_ragcheck.errors import StepFailed
 from pytest_ragcheck.redaction import Redactor
 
