@@ -152,7 +152,7 @@ def pytest_report_collectionfinish(config: pytest.Config) -> list[str]:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_configure_node(node: Any) -> None:
-    from pytest_ragcheck.plugin.workers.worker_info import send_worker_info
+    from pytest_ragcheck.plugin.workers import send_worker_info
 
     send_worker_info(node)
 

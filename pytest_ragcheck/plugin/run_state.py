@@ -112,7 +112,7 @@ def run_of(config: pytest.Config) -> Run:
     if RUN not in config.stash:
         # A pytest run without questions does not pay for these imports.
         from pytest_ragcheck.plugin.item_results import ItemResults
-        from pytest_ragcheck.plugin.workers.worker_info import own_suffix
+        from pytest_ragcheck.plugin.workers import own_suffix
         from pytest_ragcheck.questions.collected_questions import CollectedQuestions
 
         questions = CollectedQuestions(config.rootpath, suffix=own_suffix(config))
@@ -127,7 +127,7 @@ def begin_run(config: pytest.Config) -> None:
         return
     run.begun = True
     if hasattr(config, "workerinput"):
-        from pytest_ragcheck.plugin.workers.transport import BEGUN, send
+        from pytest_ragcheck.plugin.workers import BEGUN, send
 
         # Under --dist each, every worker has questions of its own, with its suffix.
         send(config, BEGUN, run.to_json(), mark=f"{BEGUN}{run.questions.suffix}")

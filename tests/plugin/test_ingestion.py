@@ -448,7 +448,7 @@ ENDING = """
 
 @pytest.fixture(scope="session", autouse=True)
 def worker_that_is_at_its_end(pytestconfig):
-    from pytest_ragcheck.plugin.workers.worker_info import worker_info
+    from pytest_ragcheck.plugin.workers import worker_info
     from pytest_ragcheck.rag.documents.uploads import Ledger, folder_of_documents
 
     folder = folder_of_documents(pytestconfig.rootpath / "ragcheck-results")

@@ -1,4 +1,4 @@
-"""Holds the folder that the processes of a run share: its locks, its common steps, and the marks of its stop and end."""
+"""Holds the folder that the processes of a run share: locks, common steps, and the marks of its stop and end."""
 
 from __future__ import annotations
 

@@ -14,8 +14,7 @@ from pytest_ragcheck.engine.prefetch import PrefetchEnded
 from pytest_ragcheck.engine.store.run_folder import stop, stop_reason
 from pytest_ragcheck.plugin.asking.session_loop import loop_of, seconds_between_lines, write_line
 from pytest_ragcheck.plugin.item_records import Evaluated
-from pytest_ragcheck.plugin.workers.transport import STOPPED, end_worker
-from pytest_ragcheck.plugin.workers.worker_info import run_folder, worker_info
+from pytest_ragcheck.plugin.workers import STOPPED, end_worker, run_folder, worker_info
 
 if TYPE_CHECKING:
     from pytest_ragcheck.check import PreparedQuestion

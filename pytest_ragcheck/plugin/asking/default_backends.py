@@ -25,7 +25,7 @@ from pytest_ragcheck.plugin.configuration import settings_of
 from pytest_ragcheck.plugin.overrides import is_overridden
 from pytest_ragcheck.plugin.question_files import calls_rag_check
 from pytest_ragcheck.plugin.run_state import RUN, run_of
-from pytest_ragcheck.plugin.workers.worker_info import worker_info
+from pytest_ragcheck.plugin.workers import worker_info
 
 if TYPE_CHECKING:
     from pytest_ragcheck.judging.judgement import GivenJudge, Judge

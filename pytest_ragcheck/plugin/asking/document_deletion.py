@@ -13,7 +13,7 @@ from pytest_ragcheck.engine.limits.request_limiter import RequestLimiter
 from pytest_ragcheck.plugin.asking.session_loop import loop_of
 from pytest_ragcheck.plugin.configuration import settings_of
 from pytest_ragcheck.plugin.run_state import run_of
-from pytest_ragcheck.plugin.workers.worker_info import run_id, worker_info
+from pytest_ragcheck.plugin.workers import run_id, worker_info
 from pytest_ragcheck.rag.client import RagClient
 from pytest_ragcheck.rag.documents.deletion import clean_up, give_up
 from pytest_ragcheck.rag.documents.uploads import Documents, Ledger, folder_of_documents, ledgers_of

@@ -27,7 +27,7 @@ from pytest_ragcheck.judging.preflight.trial import Trial, judges_to_try, trial_
 from pytest_ragcheck.plugin.asking.session_loop import loop_of, seconds_between_lines, write_line
 from pytest_ragcheck.plugin.configuration import settings_of
 from pytest_ragcheck.plugin.run_state import run_of
-from pytest_ragcheck.plugin.workers.transport import STOPPED, USELESS_JUDGE
+from pytest_ragcheck.plugin.workers import STOPPED, USELESS_JUDGE
 
 if TYPE_CHECKING:
     from pytest_ragcheck.concurrency.limiter import Limiter

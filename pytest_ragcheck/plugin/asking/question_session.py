@@ -28,8 +28,14 @@ from pytest_ragcheck.plugin.collecting.question_items import question_of
 from pytest_ragcheck.plugin.configuration import is_fork, settings_of
 from pytest_ragcheck.plugin.guests.interruption import end_cleanly_on_sigterm, shorten
 from pytest_ragcheck.plugin.run_state import begin_run
-from pytest_ragcheck.plugin.workers.transport import NO_DOCUMENTS, NOT_STARTED, STOPPED
-from pytest_ragcheck.plugin.workers.worker_info import WorkerInfo, run_folder, worker_info
+from pytest_ragcheck.plugin.workers import (
+    NO_DOCUMENTS,
+    NOT_STARTED,
+    STOPPED,
+    WorkerInfo,
+    run_folder,
+    worker_info,
+)
 from pytest_ragcheck.rag.client import RagClient
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from pytest_ragcheck.plugin.asking.session_loop import loop_of
 from pytest_ragcheck.plugin.configuration import known_metrics
 from pytest_ragcheck.plugin.item_records import Evaluated, keep_record
 from pytest_ragcheck.plugin.run_state import run_of
-from pytest_ragcheck.plugin.workers.worker_info import own_suffix
+from pytest_ragcheck.plugin.workers import own_suffix
 from pytest_ragcheck.questions.call import id_of_call, question_of_call
 from pytest_ragcheck.questions.question import END_TO_END, GoldPassage, Question
 from pytest_ragcheck.verdict.maximums import with_maximums

@@ -19,7 +19,7 @@ from pytest_ragcheck.engine.store.run_folder import make_home
 from pytest_ragcheck.errors import StoreError, UsageError
 from pytest_ragcheck.plugin.configuration import settings_of
 from pytest_ragcheck.plugin.run_state import run_of
-from pytest_ragcheck.plugin.workers.worker_info import home_of, run_folder, worker_info
+from pytest_ragcheck.plugin.workers import home_of, run_folder, worker_info
 
 if TYPE_CHECKING:
     from pytest_ragcheck.engine.store.last_run import RunStore

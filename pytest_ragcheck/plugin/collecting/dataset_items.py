@@ -14,7 +14,7 @@ from pytest_ragcheck.errors import DatasetError, QuestionFileError, UsageError
 from pytest_ragcheck.plugin.collecting.question_items import QuestionFile, register_tags
 from pytest_ragcheck.plugin.configuration import known_metrics, settings_of
 from pytest_ragcheck.plugin.run_state import run_of
-from pytest_ragcheck.plugin.workers.transport import has_workers
+from pytest_ragcheck.plugin.workers import has_workers
 from pytest_ragcheck.questions.datasets.dataset_names import DatasetChoice
 from pytest_ragcheck.questions.datasets.loading import load_questions, would_be_sampled
 from pytest_ragcheck.questions.datasets.registry import check_choices, known_datasets

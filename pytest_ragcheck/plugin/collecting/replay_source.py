@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_ragcheck.errors import UsageError
-from pytest_ragcheck.plugin.workers.worker_info import home_of
+from pytest_ragcheck.plugin.workers import home_of
 from pytest_ragcheck.replay.recorded_run import missing_for_replay
 from pytest_ragcheck.replay.recording_reader import read_recording
 from pytest_ragcheck.report.files.output_folder import without_links

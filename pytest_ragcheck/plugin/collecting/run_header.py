@@ -13,8 +13,7 @@ from pytest_ragcheck.errors import StoreError, UsageError
 from pytest_ragcheck.plugin.configuration import settings_of
 from pytest_ragcheck.plugin.overrides import homes_of
 from pytest_ragcheck.plugin.run_state import RUN, run_of
-from pytest_ragcheck.plugin.workers.transport import has_workers
-from pytest_ragcheck.plugin.workers.worker_info import home_of, runs_everything
+from pytest_ragcheck.plugin.workers import has_workers, home_of, runs_everything
 from pytest_ragcheck.questions.question import QuestionSet
 from pytest_ragcheck.redaction import shown_url
 from pytest_ragcheck.redaction.printable import printable

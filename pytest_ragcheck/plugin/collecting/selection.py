@@ -15,7 +15,7 @@ from pytest_ragcheck.plugin.configuration import IS_SPLIT, has_gate, settings_of
 from pytest_ragcheck.plugin.overrides import is_overridden
 from pytest_ragcheck.plugin.question_files import calls_rag_check
 from pytest_ragcheck.plugin.run_state import run_of
-from pytest_ragcheck.plugin.workers.transport import COLLECTED, REFUSAL, send
+from pytest_ragcheck.plugin.workers import COLLECTED, REFUSAL, send
 from pytest_ragcheck.questions.call import caller_of
 from pytest_ragcheck.questions.question import GENERATION
 from pytest_ragcheck.scores.catalogue import RETRIEVAL

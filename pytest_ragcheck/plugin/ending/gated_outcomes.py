@@ -18,7 +18,7 @@ from pytest_ragcheck.plugin.collecting.gate_baseline import baseline_name, basel
 from pytest_ragcheck.plugin.configuration import DATASETS_PLUGIN, settings_of
 from pytest_ragcheck.plugin.question_files import is_question_of
 from pytest_ragcheck.plugin.run_state import GATE_ID, Run
-from pytest_ragcheck.plugin.workers.worker_info import runs_everything
+from pytest_ragcheck.plugin.workers import runs_everything
 from pytest_ragcheck.questions.call import caller_of
 from pytest_ragcheck.questions.question import Question, QuestionSet
 from pytest_ragcheck.questions.reader import default_dataset_name

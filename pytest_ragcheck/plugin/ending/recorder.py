@@ -10,7 +10,7 @@ import pytest
 from pytest_ragcheck.plugin.configuration import is_dry_run, opening_files, settings_of
 from pytest_ragcheck.plugin.question_files import is_question_of
 from pytest_ragcheck.plugin.run_state import RUN, Run, run_of
-from pytest_ragcheck.plugin.workers.transport import (
+from pytest_ragcheck.plugin.workers import (
     BEGUN,
     COLLECTED,
     LINE,
@@ -313,7 +313,7 @@ class Recorder:
         # Stop the workers of xdist, which would otherwise finish questions that no item will use.
         if self._run is not None and has_workers(self._config):
             from pytest_ragcheck.engine.store.run_folder import stop
-            from pytest_ragcheck.plugin.workers.worker_info import run_folder
+            from pytest_ragcheck.plugin.workers import run_folder
 
             stop(run_folder(self._config), STOPPED)
 

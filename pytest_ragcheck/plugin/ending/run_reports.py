@@ -10,7 +10,7 @@ import pytest
 
 from pytest_ragcheck.plugin.configuration import settings_of
 from pytest_ragcheck.plugin.run_state import GATE_ID, Run
-from pytest_ragcheck.plugin.workers.transport import TOLERATED
+from pytest_ragcheck.plugin.workers import TOLERATED
 
 
 def report_failure(

@@ -19,7 +19,7 @@ from pytest_ragcheck.plugin.collecting.selection import NO_ENDPOINT
 from pytest_ragcheck.plugin.configuration import has_gate, settings_of
 from pytest_ragcheck.plugin.ending.gated_outcomes import outcomes_of, reach_of
 from pytest_ragcheck.plugin.run_state import OVER_BUDGET, GateOutcome, Run
-from pytest_ragcheck.plugin.workers.worker_info import run_folder, runs_everything
+from pytest_ragcheck.plugin.workers import run_folder, runs_everything
 from pytest_ragcheck.questions.call import caller_of
 from pytest_ragcheck.questions.question_rows import questions_document
 from pytest_ragcheck.redaction.printable import printable
