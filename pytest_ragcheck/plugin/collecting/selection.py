@@ -49,7 +49,7 @@ def callers_of(config: pytest.Config, items: Iterable[pytest.Item]) -> set[tuple
 def check_gate(config: pytest.Config) -> None:
     """Call `check_baseline` in the processes that use the baseline, before the first question costs anything."""
     if has_gate(config):
-        from pytest_ragcheck.plugin.collecting.gate_baseline import check_baseline, rules_of
+        from pytest_ragcheck.plugin.collecting.run_baseline import check_baseline, rules_of
 
         # The controller decides; the workers make the further requests of a comparing gate.
         if not hasattr(config, "workerinput") or rules_of(config).gate in COMPARING:

@@ -14,7 +14,7 @@ import pytest
 
 from pytest_ragcheck.config.settings import Settings
 from pytest_ragcheck.engine.fingerprint import fingerprint
-from pytest_ragcheck.plugin.collecting.gate_baseline import baseline_name, baseline_of, place_of
+from pytest_ragcheck.plugin.collecting.run_baseline import baseline_name, baseline_of, place_of
 from pytest_ragcheck.plugin.configuration import DATASETS_PLUGIN, settings_of
 from pytest_ragcheck.plugin.question_files import is_question_of
 from pytest_ragcheck.plugin.run_state import GATE_ID, Run

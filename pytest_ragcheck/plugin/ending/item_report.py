@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.concurrency.frames import is_own_failure
 from pytest_ragcheck.frozen import replace
-from pytest_ragcheck.plugin.collecting.gate_baseline import baseline_of, rules_of
+from pytest_ragcheck.plugin.collecting.run_baseline import baseline_of, rules_of
 from pytest_ragcheck.plugin.collecting.selection import NO_ENDPOINT
 from pytest_ragcheck.plugin.configuration import is_fork, settings_of
 from pytest_ragcheck.plugin.guests.junit_properties import add_properties, attach

@@ -98,7 +98,7 @@ class Recorder:
             self._begun.append(begun)
             self._merge_begun()
             if self._gate is not None:
-                from pytest_ragcheck.plugin.collecting.gate_baseline import check_baseline
+                from pytest_ragcheck.plugin.collecting.run_baseline import check_baseline
 
                 check_baseline(self._config)
         if (line := received(report, LINE)) is not None:

@@ -14,7 +14,7 @@ from pytest_ragcheck.config.readers import HTML_ENDINGS
 from pytest_ragcheck.engine.store.record_file import forget_unused
 from pytest_ragcheck.errors import ResultsError, UsageError
 from pytest_ragcheck.plugin.asking.shared_run import money_spent
-from pytest_ragcheck.plugin.collecting.gate_baseline import baseline_if_read, rules_of
+from pytest_ragcheck.plugin.collecting.run_baseline import baseline_if_read, rules_of
 from pytest_ragcheck.plugin.collecting.selection import NO_ENDPOINT
 from pytest_ragcheck.plugin.configuration import has_gate, settings_of
 from pytest_ragcheck.plugin.ending.gated_outcomes import outcomes_of, reach_of
