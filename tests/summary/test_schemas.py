@@ -25,7 +25,7 @@ from pytest_ragcheck.report.files.result_documents import predictions_document, 
 from pytest_ragcheck.scores.catalogue import METRICS, OVERALL
 from pytest_ragcheck.scores.score import Score
 from pytest_ragcheck.summary.aggregate import aggregate
-from pytest_ragcheck.summary.calibration.agreement import Agreement
+from pytest_ragcheck.summary.calibration.judge_calibration import Agreement
 from pytest_ragcheck.summary.flaky import Flaky
 from pytest_ragcheck.summary.gate.gate_decision import decide
 from pytest_ragcheck.summary.gate.gate_replies import GateReplies
