@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_ragcheck.summary.gate.baseline_reader import BaselineRow
-    from pytest_ragcheck.summary.trend_run import TrendRun
+    from pytest_ragcheck.summary.trend import TrendRun
     from tests.chromium import Tab
 
 COLOURS = """(() => {

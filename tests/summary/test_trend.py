@@ -10,8 +10,7 @@ import pytest
 
 from pytest_ragcheck.judging.judgement import JudgeIdentity
 from pytest_ragcheck.summary.gate.baseline_reader import BaselineRow
-from pytest_ragcheck.summary.trend import PASS_RATE, Trend, TrendQuestion, trend_of
-from pytest_ragcheck.summary.trend_run import TrendRun
+from pytest_ragcheck.summary.trend import PASS_RATE, Trend, TrendQuestion, TrendRun, trend_of
 from pytest_ragcheck.verdict.verdict import Verdict
 
 FIRST = datetime(2026, 11, 1, tzinfo=timezone.utc)

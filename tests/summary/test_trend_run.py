@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_ragcheck.errors import UsageError
-from pytest_ragcheck.summary.trend import circumstances
-from pytest_ragcheck.summary.trend_run import read_run
+from pytest_ragcheck.summary.trend import circumstances, read_run
 
 if TYPE_CHECKING:
     from pathlib import Path

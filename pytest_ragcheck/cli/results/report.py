@@ -15,7 +15,7 @@ from pytest_ragcheck.summary.gate.git_revision import InGit
 
 if TYPE_CHECKING:
     from pytest_ragcheck.config.baseline_place import BaselinePlace
-    from pytest_ragcheck.summary.trend_run import TrendRun
+    from pytest_ragcheck.summary.trend import TrendRun
 
 FORMATS = {".html": "html", ".htm": "html", ".md": "markdown", ".csv": "csv", ".jsonl": "jsonl", "": "markdown"}
 """The kinds by ending; a file without one, such as `$GITHUB_STEP_SUMMARY`, is continued."""
@@ -58,7 +58,7 @@ def _write_trend(places: Sequence[BaselinePlace], chosen: argparse.Namespace, ki
 
 
 def _runs(place: BaselinePlace) -> Iterable[TrendRun]:
-    from pytest_ragcheck.summary.trend_run import committed_runs, read_run
+    from pytest_ragcheck.summary.trend import committed_runs, read_run
 
     if place.rev is None:
         return [read_run(predictions_path(place.path, partial=True))]
