@@ -12,7 +12,7 @@ from itertools import islice, product
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.errors import JudgeReplyError
-from pytest_ragcheck.judging.model.openai_judge import read_reply
+from pytest_ragcheck.judging.model.judge_reply import read_reply
 from pytest_ragcheck.judging.model.reply_object import LONGEST_REPLY
 from pytest_ragcheck.judging.offline.details.list_items import entries_of
 from pytest_ragcheck.judging.offline.offline_judge import OfflineJudge

@@ -159,7 +159,7 @@ def test_the_modules_that_a_thread_imports_parse_nothing() -> None:
         "    if event == 'compile' and sys._getframe(1).f_globals['__name__'] == 'ast':\n"
         "        print('parsed')\n"
         "sys.addaudithook(parsed)\n"
-        "import pytest_ragcheck.rag.cited_answer, pytest_ragcheck.judging.model.openai_judge\n"
+        "import pytest_ragcheck.rag.cited_answer, pytest_ragcheck.judging.model.judge_reply\n"
         "import pytest_ragcheck.plugin.ending.item_report, pytest_ragcheck.plugin.ending.session_end\n"
     )
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == ""

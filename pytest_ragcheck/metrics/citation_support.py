@@ -57,7 +57,7 @@ class CitationSupport:
         if self._chat is None:
             supports = _support_by_rules(question.question, texts, passages)
         elif texts:
-            from pytest_ragcheck.judging.model.openai_judge import ask_support
+            from pytest_ragcheck.judging.model.judge_reply import ask_support
 
             nonce = self._nonces.of(question.question)
             supports = await ask_support(self._chat, question, answer, texts, passages, nonce=nonce)

@@ -22,7 +22,8 @@ from jsonschema import Draft202012Validator
 import pytest_ragcheck
 from pytest_ragcheck.errors import JudgeReplyError
 from pytest_ragcheck.judging.judgement import Judgement
-from pytest_ragcheck.judging.model.openai_judge import JudgeReply, read_reply, reply_schema
+from pytest_ragcheck.judging.model.judge_reply import JudgeReply, read_reply
+from pytest_ragcheck.judging.model.openai_judge import reply_schema
 from pytest_ragcheck.judging.model.reply_object import LONGEST_REPLY, strict_schema
 
 NONCE = "5f0c9a1e77b2d304"
