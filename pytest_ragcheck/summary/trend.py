@@ -1,4 +1,4 @@
-"""Lines up runs by time: means with intervals, and the outcome of each question in each run."""
+"""Reads runs, and lines them up by time: means with intervals, and the outcome of each question in each run."""
 
 from __future__ import annotations
 
@@ -18,6 +18,13 @@ from pytest_ragcheck.summary.predictions_reader import Fields, Key, Unusable, ju
 from pytest_ragcheck.verdict.failure_text import some
 from pytest_ragcheck.verdict.verdict import Verdict
 
+PASS_RATE = "pass rate"  # noqa: S105 - no password
+"""The first line of a trend: the share of PASS among PASS and FAIL."""
+
+State = Literal["failing", "not measured", "passing again", "passing", "not in the latest run"]
+"""The states of a question, in the order in which they are shown."""
+
+_SHOWN = 3
 _GIVE = "Give the {agent}_predictions.json of a run, or a baseline."
 _ANEW = "Run the questions once more to have such a file."
 
@@ -112,15 +119,6 @@ def _time(head: Fields) -> datetime:
         return ended.astimezone(timezone.utc) if ended.tzinfo else ended.replace(tzinfo=timezone.utc)
     except (ValueError, OverflowError):
         raise head.mistake("timestamp") from None
-
-
-PASS_RATE = "pass rate"  # noqa: S105 - no password
-"""The first line of a trend: the share of PASS among PASS and FAIL."""
-
-_SHOWN = 3
-
-State = Literal["failing", "not measured", "passing again", "passing", "not in the latest run"]
-"""The states of a question, in the order in which they are shown."""
 
 
 @frozen
@@ -266,9 +264,9 @@ def changes_of(runs: Sequence[tuple[str, Mapping[Key, BaselineRow]]]) -> Iterato
     known: dict[Key, tuple[int, Mapping[str, str]]] = {}
     reported: dict[tuple[str, str, str], int] = {}
     models: set[str] = set()
-    for n, (agent, rows) in enumerate(runs):
+    for n, (agent, row_of) in enumerate(runs):
         pairs: Counter[tuple[str, str, str]] = Counter()
-        for key, row in rows.items():
+        for key, row in row_of.items():
             seen, before = known.get(key, (n, {}))
             now = circumstances(row, agent)
             for name, value in now.items():
@@ -279,12 +277,12 @@ def changes_of(runs: Sequence[tuple[str, Mapping[Key, BaselineRow]]]) -> Iterato
             if now:
                 known[key] = (n, {**before, **now})
         reported.update(dict.fromkeys(pairs, n))
-        served = {row.served_by for row in rows.values()} - {""}
+        served = {row.served_by for row in row_of.values()} - {""}
         # A server may have several models at once.
         if models and served and not models & served:
             pairs["model of the judge's server", ", ".join(sorted(models)), ", ".join(sorted(served))] = 1
         models = served or models
-        if n and rows.keys().isdisjoint(runs[n - 1][1]):
+        if n and row_of.keys().isdisjoint(runs[n - 1][1]):
             pairs["questions", "those before", "only others"] = 1
         yield tuple(_change(name, pairs) for name in dict.fromkeys(name for name, _, _ in pairs))
 

@@ -1,4 +1,4 @@
-"""Compares a judge's scores with people's labels, and several judges of the same labelled answers with each other."""
+"""Compares judges with people's labels and with each other, and reads the agreements that calibrations wrote."""
 
 from __future__ import annotations
 
@@ -19,6 +19,9 @@ from pytest_ragcheck.summary.calibration.judge_rates import (
     confusion,
     difference,
 )
+
+_RANKED_BY = ("balanced_accuracy", "accuracy")
+_COMPARED = (*_RANKED_BY, "roc_auc")
 
 
 @frozen
@@ -97,10 +100,6 @@ def _best_threshold(judged: Sequence[Judged], current: float) -> float | None:
     lower = [*(threshold for threshold, _ in gains[1:]), 0.0]
     found = [(high + low) / 2 for (high, gain), low in zip(gains, lower, strict=True) if gain == most]
     return min(found, key=lambda threshold: abs(threshold - current))
-
-
-_RANKED_BY = ("balanced_accuracy", "accuracy")
-_COMPARED = ("balanced_accuracy", "accuracy", "roc_auc")
 
 
 @frozen
