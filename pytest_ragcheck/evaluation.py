@@ -19,7 +19,7 @@ from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.judging.checked_judgement import as_judge
 from pytest_ragcheck.judging.judge_choice import choose_judge
-from pytest_ragcheck.judging.preflight.run_preflight import preflight
+from pytest_ragcheck.judging.run_preflight import preflight
 from pytest_ragcheck.metrics.metric import OwnMetric, distinct
 from pytest_ragcheck.metrics.metric_choice import choose_metrics
 from pytest_ragcheck.questions.call import check_question
@@ -34,9 +34,9 @@ from pytest_ragcheck.report.files.result_files import Written, write_results
 from pytest_ragcheck.report.terminal.run_lines import run_thresholds
 from pytest_ragcheck.scores.catalogue import ASSERTABLE
 from pytest_ragcheck.summary.aggregate import Summary, aggregate
-from pytest_ragcheck.summary.calibration.judge_calibration import read_agreements
 from pytest_ragcheck.summary.flaky import flaky_in_run
 from pytest_ragcheck.summary.gate.gate_decision import tolerated
+from pytest_ragcheck.summary.judge_calibration import read_agreements
 from pytest_ragcheck.summary.run_outcomes import EXPECTED, Outcomes, Reach
 from pytest_ragcheck.verdict.verdict import Verdict
 

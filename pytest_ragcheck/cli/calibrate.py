@@ -77,7 +77,7 @@ def _report_one(measured: Measured, chosen: argparse.Namespace, settings: Settin
 
 def _report_several(measured: list[Measured], chosen: argparse.Namespace, settings: Settings) -> None:
     from pytest_ragcheck.report.terminal.calibration_lines import comparison_document, comparison_lines
-    from pytest_ragcheck.summary.calibration.judge_calibration import compare_judges
+    from pytest_ragcheck.summary.judge_calibration import compare_judges
 
     comparison = compare_judges(
         [each.judged for each in measured],

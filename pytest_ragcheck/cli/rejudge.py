@@ -90,7 +90,7 @@ async def _judged(
     from pytest_ragcheck.engine.evaluator import evaluate_all
     from pytest_ragcheck.engine.limits.request_limiter import RequestLimiter
     from pytest_ragcheck.judging.checked_judgement import judge_identity
-    from pytest_ragcheck.judging.preflight.run_preflight import preflight
+    from pytest_ragcheck.judging.run_preflight import preflight
     from pytest_ragcheck.metrics.metric_choice import choose_metrics
 
     notes: tuple[str, ...] = ()

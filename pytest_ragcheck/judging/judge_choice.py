@@ -8,7 +8,7 @@ from typing import Any
 from pytest_ragcheck.config.readers import LOCAL, WITH_MODEL, model_and_url
 from pytest_ragcheck.config.settings import DUMMY_API_KEY, Settings
 from pytest_ragcheck.errors import UsageError
-from pytest_ragcheck.judging.embeddings.embeds import Embeds, NoEmbeddings, OpenAIEmbeddings, missing_packages_error
+from pytest_ragcheck.judging.embeds import Embeds, NoEmbeddings, OpenAIEmbeddings, missing_packages_error
 from pytest_ragcheck.judging.judgement import Judge
 from pytest_ragcheck.scores.catalogue import NO_EMBEDDING_MODEL
 
@@ -67,7 +67,7 @@ def choose_embeddings(settings: Settings) -> Embeds:
     if not settings.judge.embedding_model:
         return NoEmbeddings(reason=NO_EMBEDDING_MODEL)
     if settings.judge.embedding_model.startswith(LOCAL):
-        from pytest_ragcheck.judging.embeddings.transformers_model import LocalEmbeddings
+        from pytest_ragcheck.judging.transformers_model import LocalEmbeddings
 
         return LocalEmbeddings(settings.judge.embedding_model.removeprefix(LOCAL))
     from pytest_ragcheck.judging.model.model_server import ModelServer

@@ -7,8 +7,8 @@ from functools import partial
 from typing import Any
 
 from pytest_ragcheck.frozen import frozen
-from pytest_ragcheck.judging.embeddings.embeds import LocalModel
-from pytest_ragcheck.judging.embeddings.transformers_model import load
+from pytest_ragcheck.judging.embeds import LocalModel
+from pytest_ragcheck.judging.transformers_model import load
 from pytest_ragcheck.questions.question import Question
 from pytest_ragcheck.rag.answer import RagAnswer
 from pytest_ragcheck.scores.catalogue import BERTSCORE

@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pytest_ragcheck.concurrency.tasks import closing
-from pytest_ragcheck.judging.embeddings.embeds import Embeds, Vector
+from pytest_ragcheck.judging.embeds import Embeds, Vector
 from pytest_ragcheck.metrics.ragas.formulas import cosine_similarity
 from pytest_ragcheck.questions.question import Question
 from pytest_ragcheck.rag.answer import RagAnswer

@@ -8,9 +8,9 @@ from pytest_ragcheck.judging.judgement import JudgeIdentity
 from pytest_ragcheck.metrics.cost import summed
 from pytest_ragcheck.questions.planted import ATTACKS, plants_of
 from pytest_ragcheck.scores.catalogue import ABSTAINED, METRICS, RETRIEVAL
-from pytest_ragcheck.summary.calibration.judge_calibration import Agreement, agreements_of
 from pytest_ragcheck.summary.flaky import Flaky
 from pytest_ragcheck.summary.gate.gate_decision import Decision
+from pytest_ragcheck.summary.judge_calibration import Agreement, agreements_of
 from pytest_ragcheck.summary.metric_statistics import MetricStatistics, metric_statistics, percentile
 from pytest_ragcheck.summary.run_outcomes import Outcomes
 from pytest_ragcheck.verdict.record import Record

@@ -22,15 +22,15 @@ from pytest_ragcheck.judging.offline.offline_judge import OfflineJudge
 from pytest_ragcheck.judging.offline.refusals import is_refusal
 from pytest_ragcheck.questions.question import Question
 from pytest_ragcheck.rag.answer import RagAnswer
-from pytest_ragcheck.summary.calibration.judge_calibration import calibrate
-from pytest_ragcheck.summary.calibration.judge_rates import Judged
+from pytest_ragcheck.summary.judge_calibration import calibrate
+from pytest_ragcheck.summary.judge_rates import Judged
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from pytest_ragcheck.judging.judgement import Judgement
     from pytest_ragcheck.judging.labels import LabelledAnswer
-    from pytest_ragcheck.summary.calibration.judge_calibration import Calibration
+    from pytest_ragcheck.summary.judge_calibration import Calibration
 
 LINE = 0.7
 ROUNDS = 5

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from pytest_ragcheck.config.settings import Settings
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.judging.classifier_model import EXAMPLE
-from pytest_ragcheck.judging.embeddings.embeds import INSTALL_LOCAL
+from pytest_ragcheck.judging.embeds import INSTALL_LOCAL
 from pytest_ragcheck.judging.judge_choice import choose_judge
 from pytest_ragcheck.judging.local_judge import (
     VERSION,

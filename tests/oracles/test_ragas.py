@@ -22,14 +22,14 @@ import pytest
 from pytest_ragcheck.concurrency.limiter import NO_LIMIT
 from pytest_ragcheck.config.settings import Settings
 from pytest_ragcheck.errors import JudgeError, JudgeReplyError, StepFailed
-from pytest_ragcheck.judging.embeddings.embeds import OpenAIEmbeddings
+from pytest_ragcheck.judging.embeds import OpenAIEmbeddings
 from pytest_ragcheck.judging.judge_choice import choose_judge
 from pytest_ragcheck.judging.model.chat import Chat
 from pytest_ragcheck.judging.model.model_server import ModelServer
 from pytest_ragcheck.judging.model.server_address import EMBEDDING_MODEL
-from pytest_ragcheck.judging.preflight.run_preflight import IN_INI, preflight
-from pytest_ragcheck.judging.preflight.trial import canaries
 from pytest_ragcheck.judging.ragas_judge import RagasJudge, ragas_adapters, ragas_metrics
+from pytest_ragcheck.judging.run_preflight import IN_INI, preflight
+from pytest_ragcheck.judging.trial import canaries
 from pytest_ragcheck.metrics.metric_choice import choose_metrics
 from pytest_ragcheck.metrics.ragas import formulas
 from pytest_ragcheck.metrics.ragas.model_ragas import RagasByLibrary, RagasMetrics

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pytest_ragcheck.judging.preflight.trial import canaries
+from pytest_ragcheck.judging.trial import canaries
 from tests.servers.openai_server import completion, verdict_text
 
 if TYPE_CHECKING:

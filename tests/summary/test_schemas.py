@@ -25,13 +25,13 @@ from pytest_ragcheck.report.files.result_documents import predictions_document, 
 from pytest_ragcheck.scores.catalogue import METRICS, OVERALL
 from pytest_ragcheck.scores.score import Score
 from pytest_ragcheck.summary.aggregate import aggregate
-from pytest_ragcheck.summary.calibration.judge_calibration import Agreement
 from pytest_ragcheck.summary.flaky import Flaky
 from pytest_ragcheck.summary.gate.gate_decision import decide
 from pytest_ragcheck.summary.gate.gate_replies import GateReplies
 from pytest_ragcheck.summary.gate.procedure.compared_question import ComparedQuestion, KnownRun, Look
 from pytest_ragcheck.summary.gate.procedure.gate_findings import Examined, GateFindings, Outcome
 from pytest_ragcheck.summary.gate_rules import GateRules
+from pytest_ragcheck.summary.judge_calibration import Agreement
 from pytest_ragcheck.verdict.verdict import Verdict
 from tests.making import OFFLINE, a_question, a_record, a_set, an_error, some_outcomes
 

@@ -14,7 +14,7 @@ from pytest_ragcheck.engine.store.run_folder import Once
 from pytest_ragcheck.errors import StepFailed
 from pytest_ragcheck.judging.judgement import digest_of
 from pytest_ragcheck.judging.model.completion import metered
-from pytest_ragcheck.judging.preflight.run_preflight import (
+from pytest_ragcheck.judging.run_preflight import (
     KEPT_TRIALS,
     kept_trials,
     read_trial,
@@ -23,7 +23,7 @@ from pytest_ragcheck.judging.preflight.run_preflight import (
     weak_note,
     with_trial,
 )
-from pytest_ragcheck.judging.preflight.trial import Trial, judges_to_try, trial_key
+from pytest_ragcheck.judging.trial import Trial, judges_to_try, trial_key
 from pytest_ragcheck.plugin.asking.session_loop import loop_of, seconds_between_lines, write_line
 from pytest_ragcheck.plugin.configuration import settings_of
 from pytest_ragcheck.plugin.run_state import run_of

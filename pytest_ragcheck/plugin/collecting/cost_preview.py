@@ -12,8 +12,8 @@ from pytest_ragcheck.judging.checked_judgement import identity_of, model_of
 from pytest_ragcheck.judging.judge_choice import choose_judge
 from pytest_ragcheck.judging.model.chat import Chat
 from pytest_ragcheck.judging.panel import Panel
-from pytest_ragcheck.judging.preflight.run_preflight import kept_trials, read_trial
-from pytest_ragcheck.judging.preflight.trial import canaries_for, judges_to_try, trial_key
+from pytest_ragcheck.judging.run_preflight import kept_trials, read_trial
+from pytest_ragcheck.judging.trial import canaries_for, judges_to_try, trial_key
 from pytest_ragcheck.metrics.cost import price_usd
 from pytest_ragcheck.plugin.collecting.run_baseline import DRIFT_SAMPLE, RunBaseline
 from pytest_ragcheck.plugin.configuration import settings_of

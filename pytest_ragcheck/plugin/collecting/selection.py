@@ -133,7 +133,7 @@ def check_preconditions(config: pytest.Config) -> None:
 
         check_installed(settings)
         if settings.judge.calibrations:
-            from pytest_ragcheck.summary.calibration.judge_calibration import read_agreements
+            from pytest_ragcheck.summary.judge_calibration import read_agreements
 
             read_agreements(settings.judge.calibrations)
         if judged and not own_judge:

@@ -10,7 +10,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from pytest_ragcheck.summary.calibration.judge_calibration import read_agreements
+from pytest_ragcheck.summary.judge_calibration import read_agreements
 from tests.servers.canary_judge import RIGHT, canary_of, says_of_canaries
 from tests.servers.openai_server import OpenAIServer, Reply, Request, completion, error, json_reply, verdict_text
 

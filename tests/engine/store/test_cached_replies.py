@@ -13,7 +13,7 @@ import pytest
 
 from pytest_ragcheck.engine.store.verdict_cache import FILE, CachingJudge, VerdictCache
 from pytest_ragcheck.errors import JudgeReplyError
-from pytest_ragcheck.judging.embeddings.embeds import NoEmbeddings
+from pytest_ragcheck.judging.embeds import NoEmbeddings
 from pytest_ragcheck.judging.model.openai_judge import OpenAIJudge
 from pytest_ragcheck.metrics.ragas.model_ragas import RagasMetrics
 from pytest_ragcheck.rag.answer import RagAnswer

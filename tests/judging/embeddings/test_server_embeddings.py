@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from pytest_ragcheck.errors import JudgeUnavailable, UsageError
-from pytest_ragcheck.judging.embeddings.embeds import OpenAIEmbeddings
+from pytest_ragcheck.judging.embeds import OpenAIEmbeddings
 from pytest_ragcheck.judging.model.model_server import ModelServer
 from pytest_ragcheck.judging.model.server_address import EMBEDDING_MODEL
 from tests.servers.openai_server import OpenAIServer, Reply, embeddings, embeds, json_reply

@@ -16,7 +16,8 @@ from pytest_ragcheck.judging.judgement import Judgement
 from pytest_ragcheck.judging.model.openai_judge import OpenAIJudge
 from pytest_ragcheck.judging.offline.offline_judge import OfflineJudge
 from pytest_ragcheck.judging.panel import Panel
-from pytest_ragcheck.judging.preflight.trial import (
+from pytest_ragcheck.judging.prompts.judge_prompt import load_prompt
+from pytest_ragcheck.judging.trial import (
     CanaryVerdict,
     Trial,
     areas,
@@ -28,7 +29,6 @@ from pytest_ragcheck.judging.preflight.trial import (
     weaknesses,
     why_useless,
 )
-from pytest_ragcheck.judging.prompts.judge_prompt import load_prompt
 from pytest_ragcheck.redaction import Redactor
 from tests.servers.canary_judge import RIGHT, canary_of, says_of_canaries
 from tests.servers.openai_server import OpenAIServer, error, says, verdict

@@ -13,7 +13,7 @@ from jsonschema import Draft202012Validator
 
 from pytest_ragcheck.config.settings import Settings
 from pytest_ragcheck.errors import JudgeReplyError
-from pytest_ragcheck.judging.embeddings.embeds import OpenAIEmbeddings
+from pytest_ragcheck.judging.embeds import OpenAIEmbeddings
 from pytest_ragcheck.judging.judge_choice import choose_embeddings
 from pytest_ragcheck.judging.model.model_server import ModelServer
 from pytest_ragcheck.judging.model.openai_judge import OpenAIJudge

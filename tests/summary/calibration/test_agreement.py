@@ -15,7 +15,7 @@ from pytest_ragcheck.report.files.result_documents import summary_document
 from pytest_ragcheck.report.terminal.run_lines import summary_lines
 from pytest_ragcheck.scores.score import Score
 from pytest_ragcheck.summary.aggregate import aggregate
-from pytest_ragcheck.summary.calibration.judge_calibration import Agreement, agreements_of, read_agreements
+from pytest_ragcheck.summary.judge_calibration import Agreement, agreements_of, read_agreements
 from tests.making import OFFLINE, a_record, an_error, some_outcomes
 
 OTHER = JudgeIdentity(kind="openai", model="m", prompt_version="en-1")

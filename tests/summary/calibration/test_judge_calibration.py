@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_ragcheck.errors import UsageError
-from pytest_ragcheck.summary.calibration.judge_calibration import Calibration, CurvePoint, calibrate, compare_judges
-from pytest_ragcheck.summary.calibration.judge_rates import Judged, RateSample, difference
+from pytest_ragcheck.summary.judge_calibration import Calibration, CurvePoint, calibrate, compare_judges
+from pytest_ragcheck.summary.judge_rates import Judged, RateSample, difference
 
 GOOD, BAD = True, False
 exhaustive = pytest.mark.exhaustive

@@ -13,7 +13,7 @@ from pytest_ragcheck.config.settings import Settings
 from pytest_ragcheck.errors import JudgeError, JudgeUnavailable, StepFailed
 from pytest_ragcheck.judging.checked_judgement import identity_of
 from pytest_ragcheck.judging.judgement import Judge
-from pytest_ragcheck.judging.preflight.trial import (
+from pytest_ragcheck.judging.trial import (
     Trial,
     judges_to_try,
     trial_key,

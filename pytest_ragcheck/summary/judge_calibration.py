@@ -11,7 +11,7 @@ from typing import Any
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.judging.judgement import JudgeIdentity
-from pytest_ragcheck.summary.calibration.judge_rates import (
+from pytest_ragcheck.summary.judge_rates import (
     Confusion,
     Judged,
     RateEstimate,

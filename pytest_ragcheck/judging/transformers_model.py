@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_ragcheck.frozen import frozen
-from pytest_ragcheck.judging.embeddings.embeds import LocalModel, Vector, file_states
+from pytest_ragcheck.judging.embeds import LocalModel, Vector, file_states
 from pytest_ragcheck.judging.judgement import digest_of
 
 CONFIG, WEIGHTS, INDEX = "config.json", "model.safetensors", "model.safetensors.index.json"
