@@ -5,8 +5,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from pytest_ragcheck.cli.project.user_project import from_here, root_of, run_value
-from pytest_ragcheck.config.baseline_place import BASELINE_FILE, BaselinePlace
 from pytest_ragcheck.config.given import Given
+from pytest_ragcheck.config.readers import BASELINE_FILE, BaselinePlace
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.report.files.results_reader import Results, predictions_path

@@ -10,9 +10,16 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from pytest_ragcheck.config.baseline_place import BASELINE_FILE, BaselinePlace
 from pytest_ragcheck.config.given import Given, read_given
-from pytest_ragcheck.config.readers import LOCAL, URL_READERS, as_identities, model_and_url, read_embedding_model
+from pytest_ragcheck.config.readers import (
+    BASELINE_FILE,
+    LOCAL,
+    URL_READERS,
+    BaselinePlace,
+    as_identities,
+    model_and_url,
+    read_embedding_model,
+)
 from pytest_ragcheck.config.settings import DUMMY_API_KEY, Settings
 from pytest_ragcheck.config.table import TABLE, Setting
 from pytest_ragcheck.errors import UsageError

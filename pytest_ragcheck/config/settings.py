@@ -16,7 +16,7 @@ from pytest_ragcheck.redaction import Redactor, header_secrets, url_secrets
 from pytest_ragcheck.scores.catalogue import JUDGE_GROUPS, OVERALL, group_of
 
 if TYPE_CHECKING:
-    from pytest_ragcheck.config.baseline_place import BaselinePlace
+    from pytest_ragcheck.config.readers import BaselinePlace
     from pytest_ragcheck.questions.datasets.dataset_names import DatasetChoice, Sample
 
 

@@ -174,20 +174,10 @@ TABLE: tuple[Setting, ...] = (
     _judge(name="rag_embedding_model", read=read_embedding_model, environment="RAGCHECK_EMBEDDING_MODEL"),
     _gate(name="rag_threshold", default=0.7, read=read_fraction, metavar="NUMBER"),
     _gate(
-        name="rag_min",
-        field="minimums",
-        read=read_minimum,
-        collect=as_mapping,
-        metavar="METRIC=VALUE",
-        kind="words",
+        name="rag_min", field="minimums", read=read_minimum, collect=as_mapping, metavar="METRIC=VALUE", kind="words"
     ),
     _gate(
-        name="rag_max",
-        field="maximums",
-        read=read_maximum,
-        collect=as_mapping,
-        metavar="METRIC=VALUE",
-        kind="words",
+        name="rag_max", field="maximums", read=read_maximum, collect=as_mapping, metavar="METRIC=VALUE", kind="words"
     ),
     _gate(
         name="rag_baseline",
@@ -212,11 +202,7 @@ TABLE: tuple[Setting, ...] = (
     _run(name="rag_repeats", default=1, read=read_count),
     _switch(name="rag_require_endpoint"),
     _run(
-        name="rag_disable",
-        field="disabled",
-        read=read_step,
-        kind="words",
-        whole_run=("cleanup", "cleanup-on-failure"),
+        name="rag_disable", field="disabled", read=read_step, kind="words", whole_run=("cleanup", "cleanup-on-failure")
     ),
     _run(
         name="rag_metrics",

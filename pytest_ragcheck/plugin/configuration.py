@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_ragcheck.config.baseline_place import BASELINE_FILE
-from pytest_ragcheck.config.readers import read_switch
+from pytest_ragcheck.config.readers import BASELINE_FILE, read_switch
 from pytest_ragcheck.config.table import TABLE, Setting
 from pytest_ragcheck.package_text import package_text
 from pytest_ragcheck.plugin.hooks import own_metrics

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_ragcheck.config.baseline_place import BaselinePlace
+from pytest_ragcheck.config.readers import BaselinePlace
 
 
 @pytest.mark.parametrize(

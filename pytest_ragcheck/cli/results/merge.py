@@ -7,7 +7,7 @@ from pathlib import Path
 from pytest_ragcheck.cli.gate_arguments import default_baseline, gate_of
 from pytest_ragcheck.cli.printing import say
 from pytest_ragcheck.cli.project.user_project import default_results
-from pytest_ragcheck.config.baseline_place import BASELINE_FILE, BaselinePlace
+from pytest_ragcheck.config.readers import BASELINE_FILE, BaselinePlace
 from pytest_ragcheck.redaction.printable import printable
 from pytest_ragcheck.report.terminal.comparison_lines import accept_command
 from pytest_ragcheck.report.terminal.gate_lines import decision_lines, decision_text, flaky_lines, lines_beside

@@ -14,7 +14,7 @@ from pytest_ragcheck.report.files.results_reader import Results, predictions_pat
 from pytest_ragcheck.summary.gate.git_revision import InGit
 
 if TYPE_CHECKING:
-    from pytest_ragcheck.config.baseline_place import BaselinePlace
+    from pytest_ragcheck.config.readers import BaselinePlace
     from pytest_ragcheck.summary.trend import TrendRun
 
 FORMATS = {".html": "html", ".htm": "html", ".md": "markdown", ".csv": "csv", ".jsonl": "jsonl", "": "markdown"}

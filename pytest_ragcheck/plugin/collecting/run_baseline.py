@@ -24,7 +24,7 @@ from pytest_ragcheck.verdict.verdict import Verdict
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pytest_ragcheck.config.baseline_place import BaselinePlace
+    from pytest_ragcheck.config.readers import BaselinePlace
     from pytest_ragcheck.questions.question import Question
     from pytest_ragcheck.summary.gate.baseline_reader import BaselineRow
     from pytest_ragcheck.summary.gate.recorded.saved_answer import SavedAnswer

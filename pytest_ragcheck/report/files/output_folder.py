@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
-from pytest_ragcheck.config.baseline_place import BASELINE_FILE
+from pytest_ragcheck.config.readers import BASELINE_FILE
 from pytest_ragcheck.errors import ResultsError, UsageError
 
 _UNSAFE = frozenset('<>:"/\\|?*')

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
 from pathlib import PurePath, PureWindowsPath
 from shlex import quote
 
-from pytest_ragcheck.config.baseline_place import BASELINE_FILE
+from pytest_ragcheck.config.readers import BASELINE_FILE
 from pytest_ragcheck.judging.judgement import JudgeIdentity
 from pytest_ragcheck.redaction.printable import printable
 from pytest_ragcheck.report.counted import counted
