@@ -9,7 +9,7 @@ from os.path import exists
 from typing import Any
 
 from pytest_ragcheck.errors import DatasetError
-from pytest_ragcheck.questions.datasets.dataset_files import rows_of_file
+from pytest_ragcheck.questions.datasets.loading import rows_of_file
 from pytest_ragcheck.questions.exports.export import Export, Form, further, items_of, text_of, texts_among
 from pytest_ragcheck.questions.exports.material import Material, read_material
 from pytest_ragcheck.questions.question import RETRIEVAL_ALONE, GoldPassage

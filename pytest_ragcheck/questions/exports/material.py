@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 
 from pytest_ragcheck.errors import DatasetError
 from pytest_ragcheck.questions.csv_nodes import DELIMITERS, SEPARATOR_LINE, split_rows
-from pytest_ragcheck.questions.datasets.dataset_files import rows_of_file
+from pytest_ragcheck.questions.datasets.loading import rows_of_file
 from pytest_ragcheck.questions.nodes.node import ListNode, MappingNode, Node, Unreadable
 from pytest_ragcheck.questions.reader import decoded
 

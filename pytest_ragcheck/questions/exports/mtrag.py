@@ -8,7 +8,7 @@ from itertools import groupby, zip_longest
 from pathlib import Path
 
 from pytest_ragcheck.errors import DatasetError
-from pytest_ragcheck.questions.datasets.dataset_files import rows_of_file
+from pytest_ragcheck.questions.datasets.loading import rows_of_file
 from pytest_ragcheck.questions.datasets.standard_dataset import Row
 from pytest_ragcheck.questions.exports.export import UNJUDGED
 from pytest_ragcheck.questions.question import GoldPassage, Question, QuestionSet, in_conversation

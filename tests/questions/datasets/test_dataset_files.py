@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_ragcheck.errors import DatasetError, UsageError
-from pytest_ragcheck.questions.datasets.dataset_files import files_at, rows_of_file
+from pytest_ragcheck.questions.datasets.loading import files_at, rows_of_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable
