@@ -9,8 +9,7 @@ from typing import Any, TypeGuard
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.questions.fields.key_names import PASSAGE
 from pytest_ragcheck.questions.mention import compile_mention
-from pytest_ragcheck.questions.passages import text_digest
-from pytest_ragcheck.questions.question import END_TO_END, RETRIEVAL_ALONE, TIERS, GoldPassage, Question
+from pytest_ragcheck.questions.question import END_TO_END, RETRIEVAL_ALONE, TIERS, GoldPassage, Question, text_digest
 from pytest_ragcheck.questions.question_ids import id_mistake, usable_id
 from pytest_ragcheck.questions.reader import default_dataset_name
 from pytest_ragcheck.scores.catalogue import BOUNDED, JUDGED, listed

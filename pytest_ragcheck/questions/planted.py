@@ -8,8 +8,7 @@ from dataclasses import replace
 
 from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.questions.mention import searched
-from pytest_ragcheck.questions.passages import named
-from pytest_ragcheck.questions.question import GoldPassage, Question
+from pytest_ragcheck.questions.question import GoldPassage, Question, named
 
 TAG = "injection"
 """The tag of questions with planted documents."""

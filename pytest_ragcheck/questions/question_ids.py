@@ -3,7 +3,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from pytest_ragcheck.questions.passages import text_digest
+from pytest_ragcheck.questions.question import text_digest
 
 # `str.isprintable` depends on the Python version's Unicode tables, and the validity of an id must not.
 # No character beyond the Basic Multilingual Plane is listed, because some schema readers see two surrogates there.

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from pytest_ragcheck.concurrency.private_loop import PrivateLoop
 from pytest_ragcheck.errors import EndpointError, UsageError
-from pytest_ragcheck.questions.passages import context_of, named
-from pytest_ragcheck.questions.question import GENERATION, GoldPassage, Question
+from pytest_ragcheck.questions.question import GENERATION, GoldPassage, Question, context_of, named
 from pytest_ragcheck.rag.ask import NO_CONVERSATION, ConversationState
 
 if TYPE_CHECKING:

@@ -2,8 +2,7 @@ from __future__ import annotations
 
 from hashlib import sha256
 
-from pytest_ragcheck.questions.passages import context_of, documents_of
-from pytest_ragcheck.questions.question import GoldPassage, Question
+from pytest_ragcheck.questions.question import GoldPassage, Question, context_of, documents_of
 
 GOLD = GoldPassage(text="A refund takes 30 days.", doc_id="terms")
 BARE = GoldPassage(text="Refunds are free.")

@@ -18,7 +18,7 @@ from pytest_ragcheck.plugin.asking.shared_run import limits_of
 from pytest_ragcheck.plugin.configuration import settings_of
 from pytest_ragcheck.plugin.run_state import run_of
 from pytest_ragcheck.plugin.workers import home_of, worker_info
-from pytest_ragcheck.questions.passages import text_digest
+from pytest_ragcheck.questions.question import text_digest
 from pytest_ragcheck.rag.ask import endpoint_name
 from pytest_ragcheck.rag.client import RagClient
 from pytest_ragcheck.rag.documents.asking_ingested import AsksIngested

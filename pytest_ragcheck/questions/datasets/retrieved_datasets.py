@@ -16,8 +16,7 @@ from collections.abc import Iterable, Iterator
 
 from pytest_ragcheck.errors import DatasetError
 from pytest_ragcheck.questions.datasets.standard_dataset import Dataset, Hub, Row, passages_of
-from pytest_ragcheck.questions.passages import text_digest
-from pytest_ragcheck.questions.question import END_TO_END, GENERATION, RETRIEVAL_ALONE, Question
+from pytest_ragcheck.questions.question import END_TO_END, GENERATION, RETRIEVAL_ALONE, Question, text_digest
 from pytest_ragcheck.questions.question_ids import derived_id
 
 SUBSETS = (

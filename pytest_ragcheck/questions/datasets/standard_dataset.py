@@ -9,8 +9,7 @@ from typing import Any, TypedDict
 
 from pytest_ragcheck.errors import DatasetError, UsageError
 from pytest_ragcheck.frozen import frozen
-from pytest_ragcheck.questions.passages import named
-from pytest_ragcheck.questions.question import TIERS, GoldPassage, Question
+from pytest_ragcheck.questions.question import TIERS, GoldPassage, Question, named
 from pytest_ragcheck.redaction.printable import sound
 
 _SHOWN_COLUMNS = 12

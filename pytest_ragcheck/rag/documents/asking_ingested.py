@@ -5,8 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from pytest_ragcheck.errors import IngestionError
-from pytest_ragcheck.questions.passages import documents_of
-from pytest_ragcheck.questions.question import Question
+from pytest_ragcheck.questions.question import Question, documents_of
 from pytest_ragcheck.rag.answer import Asks, RagAnswer
 from pytest_ragcheck.rag.ask import ask, endpoint_name
 from pytest_ragcheck.rag.documents.ingestion import Ingested

@@ -15,8 +15,7 @@ from typing import Any
 
 from pytest_ragcheck.concurrency.file_lock import FileLock, is_held
 from pytest_ragcheck.frozen import frozen
-from pytest_ragcheck.questions.passages import documents_of, text_digest
-from pytest_ragcheck.questions.question import Question
+from pytest_ragcheck.questions.question import Question, documents_of, text_digest
 from pytest_ragcheck.rag.ask import are_texts
 
 _UNSAFE = re.compile(r"[:\s/\\\"<>|?*%\x00-\x1f\x7f-\x9f\ud800-\udfff]")
