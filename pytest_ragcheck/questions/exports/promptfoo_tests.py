@@ -4,23 +4,20 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import reduce
 from itertools import product
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
 from pytest_ragcheck.errors import DatasetError
-from pytest_ragcheck.questions.exports.export import Export, Form, keep, text_of
+from pytest_ragcheck.questions.exports.export import NAMES, Export, Form, keep, text_of
 from pytest_ragcheck.questions.exports.inputs_outputs import ASKED
 from pytest_ragcheck.questions.exports.material import Material, read_material
-from pytest_ragcheck.questions.exports.promptfoo_assertions import (
-    Assertions,
-    has_template,
-    list_of,
-    mapping_of,
-    of_cell,
-)
+from pytest_ragcheck.questions.mention import compile_mention
 
 _EXPECTED = re.compile(r"__expected\d*")
 _PLACEHOLDER = re.compile(r"\{\{\s*([A-Za-z_]\w*)\s*\}\}")
@@ -30,6 +27,154 @@ _TEST_KEYS = (
     "vars", "assert", "description", "metadata", "options", "options.disableDefaultAsserts", "provider", "providers",
     "prompts",
 )  # fmt: skip
+
+_SPECIAL = re.compile(r"([\\.^$*+?{}\[\]|()])")
+
+# An item of a list in a text, which may be quoted.
+_ITEM = re.compile(r'\s*(?:"((?:\\["\\]|""|\\(?!["\\])|[^"\\])*)"|([^",\s][^,]*))?\s*(?:,|\Z)')
+_ESCAPE = re.compile(r'\\(["\\])|"(?=")')
+
+_MAXIMA = {"latency": ("latency_seconds", 0.001), "cost": ("cost_usd", 1.0)}
+"""The bound of each assertion, and the factor to its unit, because promptfoo's latency is in milliseconds."""
+
+_CELL = re.compile(r"\s*(?P<type>[a-z][\w-]*)(?:\((?P<threshold>[\d.]+)\))?\s*(?::\s*(?P<value>.*))?", re.DOTALL)
+_CSV_TYPES = {"grade": "llm-rubric", "fn": "javascript", "eval": "javascript"}
+_VALUELESS = frozenset({"is-json", "contains-json", "is-refusal", "not-is-refusal", "is-sql", "is-xml"})
+
+
+@dataclass(slots=True)
+class _Assertions:
+    export: Export
+    must_mention: list[str] = field(default_factory=list)
+    must_not_mention: list[str] = field(default_factory=list)
+    expected: str | None = None
+    thresholds: dict[str, float] = field(default_factory=dict)
+    is_refused: bool = False
+    left: list[Any] = field(default_factory=list)
+    """Those not carried over, for the metadata."""
+
+    def read(self, assertions: Iterable[Any]) -> None:
+        for assertion in assertions:
+            if not isinstance(assertion, Mapping) or "type" not in assertion:
+                self._leave(str(_mapping(assertion).get("$ref", "assertions of another form")), assertion)
+            elif assertion.get("type") == "assert-set" and "threshold" not in assertion:
+                self.read(assertion.get("assert") or ())
+            else:
+                self._take(assertion)
+        if self.is_refused and self.expected is not None:
+            self.is_refused = False
+            self._leave("is-refusal", {"type": "is-refusal"})
+
+    def _take(self, assertion: Mapping[str, Any]) -> None:
+        kind, value = str(assertion.get("type")), assertion.get("value")
+        if assertion.get("weight") == 0 or "transform" in assertion:
+            self._leave(f"{kind} with {'transform' if 'transform' in assertion else 'weight 0'}", assertion)
+        elif _has_template(value):
+            self._leave(f"{kind} with a template or a file", assertion)
+        elif not (
+            self._text_assertion(kind, value) or self._measure(kind, assertion) or self._reference(kind, assertion)
+        ):
+            self._leave(kind, assertion)
+
+    def _text_assertion(self, kind: str, value: Any) -> bool:
+        negated, positive = kind.startswith("not-"), kind.removeprefix("not-")
+        patterns = _patterns(positive, value, negated=negated)
+        try:
+            list(map(compile_mention, patterns))
+        except ValueError:
+            return False
+        (self.must_not_mention if negated else self.must_mention).extend(patterns)
+        if kind == "equals" and self.expected is None:
+            self.expected = text_of(value)
+        return bool(patterns)
+
+    def _measure(self, kind: str, assertion: Mapping[str, Any]) -> bool:
+        limit = assertion.get("threshold")
+        if kind == "is-refusal":
+            self.is_refused = True
+            return True
+        if isinstance(limit, bool) or not isinstance(limit, (int, float)):
+            return kind == "context-faithfulness" and limit is None
+        if kind == "context-faithfulness" and 0 <= limit <= 1:
+            self.thresholds["groundedness"] = max(float(limit), self.thresholds.get("groundedness", 0.0))
+            return True
+        if kind in _MAXIMA and limit > 0:
+            name, factor = _MAXIMA[kind]
+            self.thresholds[name] = min(limit * factor, self.thresholds.get(name, float("inf")))
+            return True
+        return False
+
+    def _reference(self, kind: str, assertion: Mapping[str, Any]) -> bool:
+        text = text_of(assertion.get("value"))
+        if kind not in {"factuality", "context-recall", "similar"} or text is None or self.expected not in (None, text):
+            return False
+        self.expected = text
+        if "threshold" in assertion:
+            self._leave(f"threshold of {kind} (its value is the expected answer)", assertion)
+        return True
+
+    def _leave(self, what: str, assertion: Any) -> None:
+        self.export.leave(what)
+        self.left.append(assertion)
+
+
+def _of_cell(cell: str) -> dict[str, Any]:
+    found = _CELL.fullmatch(cell)
+    if (
+        found is None
+        or found["type"].removeprefix("not-") not in NAMES["assertions of promptfoo"]
+        or (found["value"] is None and not found["threshold"] and found["type"] not in _VALUELESS)
+    ):
+        return {"type": "equals", "value": cell}
+    kind = _CSV_TYPES.get(found["type"], found["type"])
+    limit: float | str = found["threshold"] or ""
+    value = (found["value"] or "").strip()
+    if kind in {*_MAXIMA, "context-faithfulness"} and not limit:
+        limit, value = value, ""
+    with suppress(ValueError):
+        limit = float(limit)
+    return {key: each for key, each in {"type": kind, "value": value, "threshold": limit}.items() if each}
+
+
+def _patterns(kind: str, value: Any, *, negated: bool) -> list[str]:
+    # The mentions; none for another assertion.
+    if kind == "regex":
+        return [f"/{value}/"] if isinstance(value, str) and value else []
+    name = kind.removeprefix("i")
+    texts = list(map(text_of, _items(value) if name in {"contains-all", "contains-any"} else [value]))
+    parts = [_SPECIAL.sub(r"\\\1", each) for each in texts if each is not None]
+    if len(parts) != len(texts) or (negated and name == "contains-all" and len(parts) > 1):
+        return []
+    if kind in {"equals", "starts-with"}:
+        begin, end = (r"\A\s*", r"\s*\Z") if kind == "equals" else (r"\A", "")
+        return [f"/{begin}{parts[0]}{end}/"]
+    flag = "i" if kind.startswith("i") else ""
+    if name not in {"contains", "contains-all", "contains-any"}:
+        return []
+    if name == "contains-any" and not negated and len(parts) > 1:
+        return [f"/(?:{'|'.join(parts)})/{flag}"]
+    return [f"/{part}/{flag}" for part in parts]
+
+
+def _items(value: Any) -> list[Any]:
+    if not isinstance(value, str):
+        return _list(value)
+    if _ITEM.sub("", value):
+        return []  # promptfoo refuses an open quote, and text after a quoted item
+    items = (_ESCAPE.sub(r"\1", quoted) or plain.strip() for quoted, plain in _ITEM.findall(value))
+    return list(filter(None, items))
+
+
+def _has_template(value: Any) -> bool:
+    return re.search(r"\{[{%]|file://", str(value)) is not None
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
 
 
 def _is_promptfoo(material: Material) -> bool:
@@ -49,16 +194,14 @@ def _tests(material: Material) -> Sequence[Any]:
 
 
 def _read(material: Material, export: Export) -> None:
-    config = mapping_of(material.document)
+    config = _mapping(material.document)
     default = config.get("defaultTest")
     if isinstance(default, str):
         export.leave(f"defaultTest in another file ({default})")
     export.leave("scenarios", len(config.get("scenarios") or ()))
-    prompts = config.get("prompts")
-    texts = [prompts] if isinstance(prompts, str) else list_of(prompts)
-    asked = _PLACEHOLDER.findall(" ".join(map(str, texts)))
+    asked = _PLACEHOLDER.findall(str(config.get("prompts")))
     for test in _single_tests(material, export):
-        _add(export, _resolved(test, config), mapping_of(_resolved(default, config)), asked)
+        _add(export, _resolved(test, config), _mapping(_resolved(default, config)), asked)
 
 
 def _single_tests(material: Material, export: Export) -> Iterator[Mapping[str, Any]]:
@@ -85,53 +228,51 @@ def _single_tests(material: Material, export: Export) -> Iterator[Mapping[str, A
 
 def _of_row(row: Mapping[str, str]) -> dict[str, Any]:
     further = ("description", "prefix", "suffix", "threshold")
+    cells = {key: cell for key, cell in row.items() if cell.strip()}
     return {
         "vars": {key: cell for key, cell in row.items() if not key.startswith("__")},
-        "assert": [of_cell(cell) for key, cell in row.items() if _EXPECTED.fullmatch(key) and cell.strip()],
-        "metadata": {
-            key.partition(":")[2]: cell for key, cell in row.items() if key.startswith("__metadata:") and cell
-        },
-        **{key: row[f"__{key}"] for key in further if row.get(f"__{key}", "").strip()},
+        "assert": [_of_cell(cell) for key, cell in cells.items() if _EXPECTED.fullmatch(key)],
+        "metadata": {key.partition(":")[2]: cell for key, cell in cells.items() if key.startswith("__metadata:")},
+        **{key: cells[f"__{key}"] for key in further if f"__{key}" in cells},
     }
 
 
 def _add(export: Export, test: Mapping[str, Any], default: Mapping[str, Any], asked: Sequence[str]) -> None:
-    given = {**mapping_of(default.get("vars")), **mapping_of(test.get("vars"))}
     if isinstance(test.get("vars"), str):
         export.leave("vars in another file")
-    metadata = {**mapping_of(default.get("metadata")), **mapping_of(test.get("metadata"))}
+    given, metadata, options = (
+        {**_mapping(default.get(key)), **_mapping(test.get(key))} for key in ("vars", "metadata", "options")
+    )
     keep(metadata, "description", test.get("description"))
-    options = {**mapping_of(default.get("options")), **mapping_of(test.get("options"))}
     for key in (*{**default, **test}, *map("options.{}".format, options)):
         if key not in _TEST_KEYS:
             export.leave(f"{key} of a test")
-    asserted = list_of(test.get("assert"))
-    if mapping_of(test.get("options")).get("disableDefaultAsserts") is not True:
-        asserted = [*list_of(default.get("assert")), *asserted]
+    asserted = _list(test.get("assert"))
+    if _mapping(test.get("options")).get("disableDefaultAsserts") is not True:
+        asserted = [*_list(default.get("assert")), *asserted]
     choices = [value if isinstance(value, list) and value else [value] for value in given.values()]
     for values in product(*choices):
         written = variables = dict(zip(given, values, strict=True))
         for _ in range(5):  # levels of variables inside variables, as in promptfoo
             variables = _rendered(variables, written)
         named = export.named.get("question", "")
-        name = named if text_of(variables.get(named)) else None if named else _name_of_question(variables, asked)
-        if name is None:
+        if (name := _name_of_question(variables, asked, named)) is None:
             others = f"{', '.join(ASKED)}, or the only one of the prompt; name another with --column question=NAME"
             export.leave(f"tests whose question is in no variable ({named or others})")
             continue
         if str(variables[name]).startswith("file://"):
             export.leave("tests whose question is in another file (file://)")
             continue
-        if has_template(variables[name]):
+        if _has_template(variables[name]):
             export.leave("templates in questions, which are asked as written")
-        assertions = Assertions(export)
+        assertions = _Assertions(export)
         assertions.read(_rendered(asserted, variables))
         further = {key: value for key, value in variables.items() if key != name and value not in (None, "")}
         kept = dict(metadata)
         keep(kept, "vars", further)
         keep(kept, "not_carried_over", assertions.left)
         wanted = export.named.get("expected_answer", "")
-        answer = None if has_template(variables.get(wanted)) else text_of(variables.get(wanted))
+        answer = None if _has_template(variables.get(wanted)) else text_of(variables.get(wanted))
         export.leave(f"tests without a text in the variable {wanted}", bool(wanted and not answer))
         export.add(
             variables[name],
@@ -144,12 +285,11 @@ def _add(export: Export, test: Mapping[str, Any], default: Mapping[str, Any], as
         )
 
 
-def _name_of_question(variables: Mapping[str, Any], asked: Sequence[str]) -> str | None:
-    texts = [name for name, value in variables.items() if text_of(value) is not None]
-    if usual := next(filter(texts.__contains__, ASKED), None):
-        return usual
-    named = [*set(asked).intersection(texts)]
-    return named[0] if len(named) == 1 else texts[0] if len(texts) == 1 else None
+def _name_of_question(variables: Mapping[str, Any], asked: Sequence[str], named: str) -> str | None:
+    texts = [name for name, value in variables.items() if text_of(value) is not None and named in ("", name)]
+    usual = [*filter(texts.__contains__, ASKED)][:1]
+    of_prompt = [*set(asked).intersection(texts)]
+    return next((names[0] for names in (usual, of_prompt, texts) if len(names) == 1), None)
 
 
 def _rendered(value: Any, variables: Mapping[str, Any]) -> Any:
@@ -169,13 +309,10 @@ def _resolved(value: Any, config: Mapping[str, Any], levels: int = 9) -> Any:
         return value
     reference = value.get("$ref")
     if isinstance(reference, str) and reference.startswith("#/") and levels:
-        found: Any = config
-        for key in reference[2:].split("/"):
-            found = mapping_of(found).get(key)
-        if isinstance(found, Mapping):
-            return _resolved(
-                {**found, **{key: each for key, each in value.items() if key != "$ref"}}, config, levels - 1
-            )
+        found = reduce(lambda outer, key: _mapping(outer.get(key)), reference[2:].split("/"), config)
+        if found:
+            own = {key: each for key, each in value.items() if key != "$ref"}
+            return _resolved({**found, **own}, config, levels - 1)
     return {key: _resolved(each, config, levels) for key, each in value.items()}
 
 
