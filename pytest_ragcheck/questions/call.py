@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeGuard
+from typing import Any, TypeAlias, TypeGuard
 
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.questions.fields.key_names import PASSAGE
@@ -43,7 +43,8 @@ def question_of_call(
     Raises:
         UsageError: An argument cannot be used; the text names it and its valid values.
     """
-    _check_values(question, answerable=answerable, top_k=top_k, tier=tier, identity=identity)
+    given = {"the question": question, "answerable": answerable, "top_k": top_k, "tier": tier, "identity": identity}
+    _check("rag_check", given, _ARGUMENTS)
     gold = tuple(map(_gold_passage, _sequence(gold_passages)))
     if tier == RETRIEVAL_ALONE and not ((gold and answerable) or must_not_retrieve):
         raise UsageError(
@@ -92,17 +93,10 @@ def id_of_caller(id: str) -> str:  # noqa: A002 - as above
     return id.rpartition("-")[0]
 
 
-def _check_values(question: Any, *, answerable: Any, top_k: Any, tier: Any, identity: Any) -> None:
-    if not isinstance(question, str) or not question.strip():
-        raise UsageError(f"rag_check: the question is {question!r}; give a text.")
-    if not is_top_k(top_k):
-        raise UsageError(f"rag_check: top_k is {top_k!r}; give a whole number from 1.")
-    if not isinstance(answerable, bool):
-        raise UsageError(f"rag_check: answerable is {answerable!r:.80}; give True or False.")
-    if tier not in (END_TO_END, RETRIEVAL_ALONE):
-        raise UsageError(f"rag_check: tier is {tier!r}; give {END_TO_END!r} or {RETRIEVAL_ALONE!r}.")
-    if not isinstance(identity, str):
-        raise UsageError(f"rag_check: identity is {identity!r:.80}; give a name of rag_identities.")
+def _check(place: str, values: Mapping[str, Any], rules: Mapping[str, _Rule]) -> None:
+    for name, (is_valid, valid) in rules.items():
+        if not is_valid(values[name]):
+            raise UsageError(f"{place}: {name} is {values[name]!r:.80}; give {valid}.")
 
 
 def _sequence(gold_passages: Any) -> Iterable[Any]:
@@ -119,8 +113,7 @@ def _gold_passage(given: Any) -> GoldPassage:
         names = PASSAGE.real_names
         known = {names[key]: value for key, value in fields.items() if key in names and value is not None}
         is_whole = len(known) == sum(value is not None for value in fields.values())
-        are_texts = all(isinstance(value, str) and value.strip() for value in known.values())
-        if is_whole and are_texts and ("text" in known or "doc_id" in known):
+        if is_whole and all(map(_is_text, known.values())) and ("text" in known or "doc_id" in known):
             return GoldPassage(text=known.get("text", ""), doc_id=known.get("doc_id"), identity=known.get("as", ""))
     raise UsageError(f"rag_check: gold_passages: found {given!r:.80}; {_GOLD}")
 
@@ -128,7 +121,7 @@ def _gold_passage(given: Any) -> GoldPassage:
 def _texts(name: str, given: str | Sequence[str]) -> tuple[str, ...]:
     texts: tuple[Any, ...] = (given,) if isinstance(given, str) or not isinstance(given, Iterable) else tuple(given)
     for text in texts:
-        if not isinstance(text, str) or not text.strip():
+        if not _is_text(text):
             raise UsageError(f"rag_check: {name} is {text!r}; give a text, or leave it out.")
     return texts
 
@@ -155,10 +148,7 @@ def check_question(question: Question, *, known_metrics: Collection[str], given_
         UsageError: A value cannot be used; the text begins with *given_as*, and names the field and its valid values.
     """
     place = f"{given_as}: question {question.id!r:.80}"
-    for name, (is_valid, valid) in _FIELDS.items():
-        value = getattr(question, name)
-        if not is_valid(value):
-            raise UsageError(f"{place}: {name} is {value!r:.80}; give {valid}.")
+    _check(place, {name: getattr(question, name) for name in _FIELDS}, _FIELDS)
     if mistake := id_mistake(question.conversation or question.id):
         raise UsageError(f"{place} {mistake}")
     check_mentions(question.must_mention, f"{place}: must_mention")
@@ -219,7 +209,10 @@ _PASSAGES = (
 )
 _MAPPING = (lambda value: isinstance(value, Mapping), "a mapping")
 
-_FIELDS: dict[str, tuple[Callable[[Any], bool], str]] = {
+_Rule: TypeAlias = tuple[Callable[[Any], bool], str]
+"""The condition of a value, and the valid values for the error."""
+
+_FIELDS: Mapping[str, _Rule] = {
     "dataset_name": _TEXT,
     "id": _TEXT,
     "question": _TEXT,
@@ -241,4 +234,10 @@ _FIELDS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "quarantine": _TEXT_OR_NONE,
     "tier": (lambda value: value in TIERS, f"one of {', '.join(TIERS)}"),
     "metadata": _MAPPING,
+}
+_ARGUMENTS: Mapping[str, _Rule] = {
+    "the question": _TEXT,
+    **{name: _FIELDS[name] for name in ("answerable", "top_k")},
+    "tier": (lambda value: value in (END_TO_END, RETRIEVAL_ALONE), f"{END_TO_END!r} or {RETRIEVAL_ALONE!r}"),
+    "identity": (lambda value: isinstance(value, str), "a name of rag_identities"),
 }

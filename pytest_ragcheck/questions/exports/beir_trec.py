@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from html import unescape
+from itertools import chain
 from os.path import exists
 from typing import Any
 
@@ -122,13 +123,13 @@ def _judged(export: Export, qrels: Material, form: re.Pattern[str], columns: str
 
 def _read_beir(material: Material, export: Export) -> None:
     judged: dict[str, dict[str, None]] = {}
-    splits: dict[str, dict[str, None]] = {}
+    splits: dict[str, list[str]] = {}
     wanted: dict[str, str] = {}
     for path in sorted((material.path / "qrels").glob("*.tsv")):
         qrels = read_material(path)
         for query, documents in _judged(export, qrels, _BEIR_QREL, "query-id, corpus-id and score").items():
             judged.setdefault(query, {}).update(documents)
-            splits.setdefault(query, {})[path.stem] = None
+            splits.setdefault(query, []).append(path.stem)
             wanted |= dict.fromkeys(documents, path.name)
     texts = {}
     for row in rows_of_file(material.path / "corpus.jsonl"):
@@ -148,7 +149,7 @@ def _read_beir(material: Material, export: Export) -> None:
             f"{f' like {len(others):,} more' if others else ''}. "
             "Copy the whole corpus.jsonl, or delete the lines of such documents from qrels."
         )
-    several = len({stem for stems in splits.values() for stem in stems}) > 1
+    several = len({*chain.from_iterable(splits.values())}) > 1
     for row in rows_of_file(material.path / "queries.jsonl"):
         query = row.text("_id")
         repeated = query in splits and query not in judged
@@ -165,7 +166,7 @@ def _read_beir(material: Material, export: Export) -> None:
             given_id=query,
             tags=tuple(tags),
             gold=tuple(GoldPassage(doc_id=name, text=texts[name]) for name in documents),
-            metadata={**further(row.columns, "_id", "text"), "splits": list(splits[query])},
+            metadata={**further(row.columns, "_id", "text"), "splits": splits[query]},
             tier=RETRIEVAL_ALONE,
         )
     export.leave(_WITHOUT_TEXT, len(judged))

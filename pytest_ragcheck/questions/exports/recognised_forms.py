@@ -25,7 +25,7 @@ _KEYS = (
     "must_not_mention", "unanswerable", "metadata",
 )  # fmt: skip
 # An expected answer has commas. Nobody notices a forbidden text that is two in one.
-_MARKS = {"all_acceptable_answers": "|;", "must_mention": "|;", "must_not_mention": "|;,"}
+_MARKS = {"all_acceptable_answers": "[|;]", "must_mention": "[|;]", "must_not_mention": "[|;,]"}
 _AMBIGUOUS = re.compile(r"(may be the .*)\. Rename it to '(\w+)'")
 _BETWEEN_WORDS = re.compile(r"(?<=[a-z])(?=[A-Z])|[\s-]+|\.\d+$")
 
@@ -65,8 +65,8 @@ def _read_columns(
         found = passages(export, cells("gold_passages"), separator="|" if joined else "")
         for key, marks in _MARKS.items():
             text = value_of(cells(key))
-            if isinstance(text, str) and not is_regex(text) and (mark := next(filter(text.__contains__, marks), "")):
-                export.leave(f'{key} with "{mark}", read as one; write ["30 days", "one month"]')
+            if isinstance(text, str) and not is_regex(text) and (mark := re.search(marks, text)):
+                export.leave(f'{key} with "{mark[0]}", read as one; write ["30 days", "one month"]')
         export.add(
             *(user_texts(value_of(cells("before"))) or []),
             *([asked] if messages is None else messages),
@@ -106,7 +106,7 @@ def _is_own_table(material: Material) -> bool:
 
 
 def _read_own_table(material: Material, export: Export) -> None:
-    columns = dict(zip(material.columns.values(), material.columns, strict=True))
+    columns = dict(export.named)
     mistakes, unclear, unread = [], [], []
     for name in sorted(material.keys - material.columns.keys()):
         plain = _plain(name)
@@ -126,7 +126,6 @@ def _read_own_table(material: Material, export: Export) -> None:
     ]
     if mistakes:
         raise _wrong_columns(material, mistakes)
-    columns.pop("metadata", None)
     _read_columns(material, export, columns, unasserted=unread)
 
 
