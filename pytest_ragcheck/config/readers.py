@@ -17,7 +17,7 @@ from pytest_ragcheck.config.metric_readers import read_fraction
 from pytest_ragcheck.frozen import frozen
 
 if TYPE_CHECKING:
-    from pytest_ragcheck.questions.datasets.dataset_names import DatasetChoice, Sample
+    from pytest_ragcheck.questions.datasets.standard_dataset import DatasetChoice, Sample
 
 BASELINE_FILE = "ragcheck-baseline.json"
 """The default baseline of a run, in pytest's root folder."""
@@ -142,7 +142,7 @@ read_step = _one_of(STEPS, f"is not a step that can be left out; choose from {',
 
 
 def read_sample(text: str) -> Sample:
-    from pytest_ragcheck.questions.datasets.dataset_names import Sample
+    from pytest_ragcheck.questions.datasets.standard_dataset import Sample
 
     match = re.fullmatch(r"([1-9][0-9]{0,8})(?:@([0-9]{1,9}))?", text)
     if match is None:
@@ -263,7 +263,7 @@ def read_parameters(text: str) -> Mapping[str, Any]:
 
 
 def read_dataset(text: str) -> DatasetChoice:
-    from pytest_ragcheck.questions.datasets.dataset_names import read_choice
+    from pytest_ragcheck.questions.datasets.standard_dataset import read_choice
 
     return read_choice(text)
 

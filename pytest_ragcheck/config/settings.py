@@ -17,7 +17,7 @@ from pytest_ragcheck.scores.catalogue import JUDGE_GROUPS, OVERALL, group_of
 
 if TYPE_CHECKING:
     from pytest_ragcheck.config.readers import BaselinePlace
-    from pytest_ragcheck.questions.datasets.dataset_names import DatasetChoice, Sample
+    from pytest_ragcheck.questions.datasets.standard_dataset import DatasetChoice, Sample
 
 
 @frozen

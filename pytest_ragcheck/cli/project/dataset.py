@@ -9,8 +9,8 @@ from pathlib import Path
 from pytest_ragcheck.cli.printing import complain, say
 from pytest_ragcheck.config.metric_readers import read_count, read_number
 from pytest_ragcheck.errors import DatasetError, UsageError
-from pytest_ragcheck.questions.datasets.dataset_names import DatasetChoice, read_choice
 from pytest_ragcheck.questions.datasets.registry import DATASETS, check_choice, known_datasets
+from pytest_ragcheck.questions.datasets.standard_dataset import DatasetChoice, read_choice
 from pytest_ragcheck.questions.planted import ATTACKS, plants_of, with_plants
 from pytest_ragcheck.questions.question import END_TO_END, GENERATION
 from pytest_ragcheck.report.counted import counted

@@ -15,10 +15,9 @@ from pytest_ragcheck.plugin.collecting.question_items import QuestionFile, regis
 from pytest_ragcheck.plugin.configuration import known_metrics, settings_of
 from pytest_ragcheck.plugin.run_state import run_of
 from pytest_ragcheck.plugin.workers import has_workers
-from pytest_ragcheck.questions.datasets.dataset_names import DatasetChoice
 from pytest_ragcheck.questions.datasets.loading import load_questions, would_be_sampled
 from pytest_ragcheck.questions.datasets.registry import check_choices, known_datasets
-from pytest_ragcheck.questions.datasets.standard_dataset import Dataset
+from pytest_ragcheck.questions.datasets.standard_dataset import Dataset, DatasetChoice
 from pytest_ragcheck.questions.question import QuestionSet
 from pytest_ragcheck.questions.tiers import asked_in
 

@@ -21,8 +21,7 @@ from typing import IO, Any
 
 from pytest_ragcheck.errors import DatasetError, UsageError
 from pytest_ragcheck.questions.call import check_question
-from pytest_ragcheck.questions.datasets.dataset_names import DatasetChoice
-from pytest_ragcheck.questions.datasets.standard_dataset import Dataset, Hub, Row, described
+from pytest_ragcheck.questions.datasets.standard_dataset import Dataset, DatasetChoice, Hub, Row, described
 from pytest_ragcheck.questions.question import Origin, Question, QuestionSet
 from pytest_ragcheck.questions.question_ids import usable_id
 from pytest_ragcheck.scores.catalogue import ASSERTABLE

@@ -14,9 +14,8 @@ from importlib.util import find_spec
 from typing import Any
 
 from pytest_ragcheck.errors import UsageError
-from pytest_ragcheck.questions.datasets.dataset_names import DatasetChoice
 from pytest_ragcheck.questions.datasets.retrieved_datasets import MSMARCO, QASPER, RAGBENCH
-from pytest_ragcheck.questions.datasets.standard_dataset import Dataset, Hub, Row, passages_of
+from pytest_ragcheck.questions.datasets.standard_dataset import Dataset, DatasetChoice, Hub, Row, passages_of
 from pytest_ragcheck.questions.question import END_TO_END, GENERATION, RETRIEVAL_ALONE, Question
 from pytest_ragcheck.questions.question_ids import derived_id
 

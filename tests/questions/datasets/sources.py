@@ -6,9 +6,9 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pytest_ragcheck.questions.datasets.dataset_names import read_choice
 from pytest_ragcheck.questions.datasets.loading import load_questions
 from pytest_ragcheck.questions.datasets.registry import known_datasets
+from pytest_ragcheck.questions.datasets.standard_dataset import read_choice
 
 if TYPE_CHECKING:
     from pytest_ragcheck.questions.question import Question, QuestionSet

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_ragcheck.questions.datasets.dataset_names import DatasetChoice, read_choice
+from pytest_ragcheck.questions.datasets.standard_dataset import DatasetChoice, read_choice
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_ragcheck.errors import UsageError
-from pytest_ragcheck.questions.datasets.dataset_names import read_choice
 from pytest_ragcheck.questions.datasets.registry import DATASETS, check_choice, check_choices, known_datasets
-from pytest_ragcheck.questions.datasets.standard_dataset import Dataset
+from pytest_ragcheck.questions.datasets.standard_dataset import Dataset, read_choice
 from tests.questions.datasets.sources import OWN
 
 if TYPE_CHECKING:
