@@ -17,7 +17,7 @@ from pytest_ragcheck.config.table import TABLE
 from pytest_ragcheck.judging.checked_judgement import judge_identity
 from pytest_ragcheck.judging.judgement import Judge, digest_of
 from pytest_ragcheck.questions.question import Question
-from pytest_ragcheck.questions.wire import question_to_wire
+from pytest_ragcheck.questions.question_rows import question_to_wire
 from pytest_ragcheck.rag.ask import endpoint_name
 from pytest_ragcheck.redaction import REDACTED, is_secret_header, shown_url
 

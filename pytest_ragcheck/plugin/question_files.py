@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from pytest_ragcheck.plugin.configuration import ini_origin, ini_value, names_dataset, settings_of
-from pytest_ragcheck.questions.question_file_names import QUESTION_FILES, RESULT_QUESTIONS, misspelt
+from pytest_ragcheck.questions import QUESTION_FILES, RESULT_QUESTIONS, misspelt
 
 
 def is_question_file(parent: pytest.Collector, path: Path) -> bool:

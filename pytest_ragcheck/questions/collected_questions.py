@@ -7,7 +7,7 @@ from typing import Any
 
 from pytest_ragcheck.errors import QuestionFileError
 from pytest_ragcheck.questions.question import Question, QuestionSet
-from pytest_ragcheck.questions.wire import set_from_wire, set_to_wire
+from pytest_ragcheck.questions.question_rows import set_from_wire, set_to_wire
 
 
 @dataclass(slots=True, eq=False)

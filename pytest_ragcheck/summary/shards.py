@@ -15,8 +15,7 @@ from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.judging.judgement import digest_of
 from pytest_ragcheck.questions.question import QuestionSet
-from pytest_ragcheck.questions.question_rows import question_row
-from pytest_ragcheck.questions.wire import set_from_wire, set_to_wire
+from pytest_ragcheck.questions.question_rows import question_row, set_from_wire, set_to_wire
 from pytest_ragcheck.rag.documents.uploads import Documents
 from pytest_ragcheck.summary.gate_rules import GateRules
 from pytest_ragcheck.summary.judge_calibration import agreement_of

@@ -14,7 +14,7 @@ from pytest_ragcheck.frozen import changed_fields, frozen, replace
 from pytest_ragcheck.judging.judgement import JudgeIdentity, Judgement
 from pytest_ragcheck.metrics.cost import Cost
 from pytest_ragcheck.questions.question import Question
-from pytest_ragcheck.questions.wire import question_from_wire, question_to_wire
+from pytest_ragcheck.questions.question_rows import question_from_wire, question_to_wire
 from pytest_ragcheck.rag.answer import RagAnswer
 from pytest_ragcheck.redaction import Redactor, is_redacted
 from pytest_ragcheck.scores.catalogue import PROHIBITIONS

@@ -30,7 +30,7 @@ def test_nothing_is_loaded():
         "config.readers", "config.table", "frozen", "package_text", "plugin",
         "plugin.configuration", "plugin.ending", "plugin.ending.recorder", "plugin.fixtures", "plugin.hooks",
         "plugin.item_records", "plugin.overrides", "plugin.plain_modules", "plugin.question_files", "plugin.run_state",
-        "plugin.workers", "questions", "questions.question_file_names", "scores",
+        "plugin.workers", "questions", "scores",
         "scores.catalogue",
     }}
     assert not {{*{HEAVY!r}}} & set(sys.modules)

@@ -5,7 +5,7 @@ from dataclasses import fields
 from pathlib import Path
 
 from pytest_ragcheck.questions.question import EarlierTurn, GoldPassage, Question, QuestionSet
-from pytest_ragcheck.questions.wire import question_from_wire, question_to_wire, set_from_wire, set_to_wire
+from pytest_ragcheck.questions.question_rows import question_from_wire, question_to_wire, set_from_wire, set_to_wire
 
 FULL = Question(
     dataset_name="billing",

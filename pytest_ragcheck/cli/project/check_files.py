@@ -9,9 +9,9 @@ from pathlib import Path
 
 from pytest_ragcheck.cli.printing import say
 from pytest_ragcheck.errors import QuestionFileError, UsageError
+from pytest_ragcheck.questions import QUESTION_FILES, RESULT_QUESTIONS, misspelt
 from pytest_ragcheck.questions.collected_questions import CollectedQuestions
 from pytest_ragcheck.questions.question import END_TO_END
-from pytest_ragcheck.questions.question_file_names import QUESTION_FILES, RESULT_QUESTIONS, misspelt
 from pytest_ragcheck.redaction.printable import printable
 from pytest_ragcheck.report.counted import counted
 from pytest_ragcheck.scores.catalogue import ASSERTABLE

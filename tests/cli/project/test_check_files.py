@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 import yaml
 
-from pytest_ragcheck.questions.question_file_names import QUESTION_FILES
+from pytest_ragcheck.questions import QUESTION_FILES
 
 if TYPE_CHECKING:
     from collections.abc import Callable

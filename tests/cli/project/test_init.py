@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from pytest_ragcheck.cli.project.user_project import host_of
-from pytest_ragcheck.questions.question_file_names import QUESTION_FILES
+from pytest_ragcheck.questions import QUESTION_FILES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
