@@ -11,7 +11,7 @@ from pytest_ragcheck._version import __version__
 from pytest_ragcheck.cli import calibrate, rejudge
 from pytest_ragcheck.cli.arguments import add_commands
 from pytest_ragcheck.cli.printing import complain
-from pytest_ragcheck.cli.project import check_files, cleanup, dataset, demo, docs, init, probe, schema
+from pytest_ragcheck.cli.project import check_files, cleanup, dataset, docs, init, probe
 from pytest_ragcheck.cli.results import baseline, comment, compare, convert, merge, report
 from pytest_ragcheck.errors import RagcheckError, UsageError
 from pytest_ragcheck.summary.predictions_reader import AS_WRITTEN
@@ -21,22 +21,22 @@ if TYPE_CHECKING:
 
 
 _COMMANDS = {
-    "baseline": baseline,
-    "calibrate": calibrate,
-    "check": check_files,
-    "cleanup": cleanup,
-    "comment": comment,
-    "compare": compare,
-    "convert": convert,
-    "dataset": dataset,
-    "demo": demo,
-    "docs": docs,
-    "init": init,
-    "merge": merge,
-    "probe": probe,
-    "rejudge": rejudge,
-    "report": report,
-    "schema": schema,
+    "baseline": baseline.run,
+    "calibrate": calibrate.run,
+    "check": check_files.run,
+    "cleanup": cleanup.run,
+    "comment": comment.run,
+    "compare": compare.run,
+    "convert": convert.run,
+    "dataset": dataset.run,
+    "demo": docs.run_demo,
+    "docs": docs.run,
+    "init": init.run,
+    "merge": merge.run,
+    "probe": probe.run,
+    "rejudge": rejudge.run,
+    "report": report.run,
+    "schema": docs.run_schema,
 }
 
 
@@ -77,7 +77,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     chosen = parser.parse_args(arguments)
     name = " ".join(filter(None, (chosen.command, getattr(chosen, "action", ""))))
     try:
-        status: int = _COMMANDS[chosen.command].run(chosen)
+        status: int = _COMMANDS[chosen.command](chosen)
         print(end="", flush=True)
     except RagcheckError as error:
         complain(name, error)

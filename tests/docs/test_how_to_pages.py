@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_ragcheck.cli.project.schema import read_schema
+from pytest_ragcheck.cli.project.docs import read_schema
 from tests.docs.pages import page
 from tests.servers.canary_judge import canary_of, says_of_canaries
 from tests.servers.openai_server import OpenAIServer

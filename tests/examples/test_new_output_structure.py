@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import jsonschema
 import pytest
 
-from pytest_ragcheck.cli.project.schema import read_schema
+from pytest_ragcheck.cli.project.docs import read_schema
 from tests.harness import OTHERS, python_of_forks
 
 from .conftest import EXAMPLES

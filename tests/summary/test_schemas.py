@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from jsonschema import Draft202012Validator, ValidationError
 
-from pytest_ragcheck.cli.project.schema import read_schema
+from pytest_ragcheck.cli.project.docs import read_schema
 from pytest_ragcheck.judging.judgement import JudgeIdentity, Judgement
 from pytest_ragcheck.metrics.cost import Cost
 from pytest_ragcheck.questions.question import EarlierTurn, GoldPassage, Origin

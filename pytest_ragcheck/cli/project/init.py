@@ -6,7 +6,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from pytest_ragcheck.cli.printing import complain, say
-from pytest_ragcheck.cli.project.schema import read_schema
+from pytest_ragcheck.cli.project.docs import read_schema
 from pytest_ragcheck.cli.project.user_project import Configuration, Project, read_project, run_value
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.package_text import package_text

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from jsonschema import Draft202012Validator
 
+from pytest_ragcheck.cli.project.docs import read_schema
 from pytest_ragcheck.cli.project.init import SCHEMA_FILE
-from pytest_ragcheck.cli.project.schema import read_schema
 from pytest_ragcheck.package_text import package_text
 from pytest_ragcheck.questions.fields.key_names import FILE, QUESTION
 from pytest_ragcheck.questions.question import Question

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from pytest_ragcheck.cli.project.schema import read_schema
+from pytest_ragcheck.cli.project.docs import read_schema
 from pytest_ragcheck.questions.reader import read_question_file
 from pytest_ragcheck.scores.catalogue import ASSERTABLE
 
