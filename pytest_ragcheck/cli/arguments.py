@@ -43,19 +43,14 @@ def _add_parsers(
             _add_parsers(command, "action", texts["actions"], shared)
 
 
-def ini_values(typed: Iterable[str], names: Collection[str]) -> dict[str, Given]:
-    """
-    The values of `-o NAME=VALUE` by name.
-
-    Raises:
-        UsageError: A name is not one of the *names*.
-    """
+def ini_values(typed: Iterable[str], names: Collection[str] = ()) -> dict[str, Given]:
+    """The values of `-o NAME=VALUE` by name; a `UsageError` for a name beside *names*, by default all options."""
     kinds = {option.name: option.kind for option in TABLE}
     found: dict[str, Given] = {}
     for setting in typed:
         name, equals, text = setting.partition("=")
-        if not equals or name not in names:
-            wanted = f"one of {', '.join(names)}" if len(names) < len(kinds) else "an ini value of pytest-ragcheck"
+        if not equals or name not in (names or kinds):
+            wanted = f"one of {', '.join(names)}" if names else "an ini value of pytest-ragcheck"
             raise UsageError(f"-o: {setting!r} is not a setting. Write NAME=VALUE with {wanted}.")
         found[name] = Given({"words": text.split(), "lines": [text]}.get(kinds[name], text), f"-o {name}")
     return found

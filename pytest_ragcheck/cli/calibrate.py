@@ -94,7 +94,7 @@ def _judges(chosen: argparse.Namespace) -> Iterator[tuple[str | None, Settings]]
     for name in chosen.judge or [None]:
         settings = _settings(chosen, name, None)
         has_model = settings.judge.name in WITH_MODEL and not _is_own(name)
-        for model in chosen.judge_model if has_model and chosen.judge_model else [None]:
+        for model in (has_model and chosen.judge_model) or [None]:
             yield name, _settings(chosen, name, model)
 
 

@@ -106,7 +106,7 @@ async def _judged(
 
 
 def _given(chosen: argparse.Namespace) -> dict[str, Given]:
-    found = ini_values(chosen.settings, _BY_NAME)
+    found = ini_values(chosen.settings)
     typed = {name: text for name, text in vars(chosen).items() if name in _BY_NAME and text is not None}
     return found | {name: Given(text, _BY_NAME[name].option) for name, text in typed.items()}
 

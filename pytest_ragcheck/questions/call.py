@@ -99,10 +99,9 @@ def _check(place: str, values: Mapping[str, Any], rules: Mapping[str, _Rule]) ->
             raise UsageError(f"{place}: {name} is {values[name]!r:.80}; give {valid}.")
 
 
-def _sequence(gold_passages: Any) -> Iterable[Any]:
-    if isinstance(gold_passages, str | Mapping | GoldPassage) or not isinstance(gold_passages, Iterable):
-        return (gold_passages,)
-    return gold_passages
+def _sequence(given: Any) -> tuple[Any, ...]:
+    is_one = isinstance(given, str | Mapping) or not isinstance(given, Iterable)
+    return (given,) if is_one else tuple(given)
 
 
 def _gold_passage(given: Any) -> GoldPassage:
@@ -119,7 +118,7 @@ def _gold_passage(given: Any) -> GoldPassage:
 
 
 def _texts(name: str, given: str | Sequence[str]) -> tuple[str, ...]:
-    texts: tuple[Any, ...] = (given,) if isinstance(given, str) or not isinstance(given, Iterable) else tuple(given)
+    texts = _sequence(given)
     for text in texts:
         if not _is_text(text):
             raise UsageError(f"rag_check: {name} is {text!r}; give a text, or leave it out.")

@@ -33,10 +33,7 @@ def run(chosen: argparse.Namespace) -> int:
             say(*_convert_conversations(path, questions))
         else:
             exports.append(path)
-    columns = {}
-    for each in chosen.column:
-        key, _, name = each.partition("=")
-        columns[name] = key
+    columns = {name: key for key, _, name in (each.partition("=") for each in chosen.column)}
     for read in list(read_exports(exports, columns)):
         if isinstance(read, Export):
             say(*_convert_export(read, questions))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import Any
@@ -210,15 +210,11 @@ def _column(export: Export, key: str, usual: Any, *places: Any) -> Any:
     return usual
 
 
-def _names(value: Any, outer: str = "") -> Iterator[str]:
-    # The keys in rows and in their objects, alone and after that of the object.
-    value = value_of(value)
-    if isinstance(value, Mapping):
-        for key, each in value.items():
-            yield from (key, f"{outer}{key}", *_names(each, f"{key}."))
-    elif isinstance(value, (list, tuple)):
-        for each in value:
-            yield from _names(each, outer)
+def _names(material: Material) -> set[str]:
+    # The keys of rows, and those of their objects alone and after the key of the object.
+    cells = ((key, value_of(cell)) for row in material.rows for key, cell in row.items())
+    inner = ((key, each) for key, value in cells if isinstance(value, Mapping) for each in value)
+    return {*material.keys, *(name for key, each in inner for name in (each, f"{key}.{each}"))}
 
 
 def _plain(value: Any) -> Any:
@@ -246,7 +242,7 @@ def _named(value: Any, names: Sequence[str], *, sole: bool) -> Any:
 
 
 _KEYS = ("question", "expected_answer", "id", "gold_passages")
-_form = partial(Form, keys=_KEYS, names=lambda material: {*_names(material.rows)})
+_form = partial(Form, keys=_KEYS, names=_names)
 FORMS = (
     _form(name="MLflow evaluation dataset", recognises=_is_mlflow, read=_read_mlflow),
     _form(name="LangSmith dataset", recognises=_is_langsmith, read=_read_langsmith),

@@ -27,10 +27,8 @@ def is_mtrag(path: Path) -> bool:
         rows = list(rows_of_file(path))
     except DatasetError:
         return False
-    for row in rows:
-        if not ({"messages", "retriever"} <= row.columns.keys() or {"input", "targets"} <= row.columns.keys()):
-            return False
-    return bool(rows)
+    forms = ({"messages", "retriever"}, {"input", "targets"})
+    return bool(rows) and all(any(names <= row.columns.keys() for names in forms) for row in rows)
 
 
 def read_mtrag(path: Path) -> tuple[QuestionSet, ...]:

@@ -139,17 +139,16 @@ def named_entries(site: Site, node: MappingNode, vocabulary: Vocabulary) -> dict
 
 def _note_foreign_key(site: Site, entry: Entry, vocabulary: Vocabulary) -> None:
     if why := vocabulary.refused.get(entry.key) or vocabulary.refused.get(entry.key.lower()):
-        site.mistake(entry.line, f"has {entry.key!r}, which {why}")
+        what = f"has {entry.key!r}, which {why}"
     elif entry.key in vocabulary.elsewhere:
-        site.mistake(
-            entry.line, f"has {entry.key!r}, a key of a question, at its top. Write it into an entry under 'questions'."
-        )
-    elif (near := near_match(entry.key, tuple(vocabulary.real_names))) is not None:
-        site.mistake(entry.line, f"has the unknown key {shortened(entry.key)}. Rename it to {near!r}.")
+        what = f"has {entry.key!r}, a key of a question, at its top. Write it into an entry under 'questions'."
+    elif near := near_match(entry.key, tuple(vocabulary.real_names)):
+        what = f"has the unknown key {shortened(entry.key)}. Rename it to {near!r}."
     else:
         known = ", ".join(vocabulary.aliases)
         advice = _MAYBE_QUESTIONS if vocabulary is FILE and isinstance(entry.value, ListNode) else vocabulary.advice
-        site.mistake(entry.line, f"has the unknown key {shortened(entry.key)} (known: {known}). {advice}")
+        what = f"has the unknown key {shortened(entry.key)} (known: {known}). {advice}"
+    site.mistake(entry.line, what)
 
 
 @lru_cache(maxsize=256)  # a file of another tool repeats its unknown keys in thousands of questions
