@@ -9,7 +9,7 @@ from urllib.parse import unquote
 
 from pytest_ragcheck.concurrency.search_process import SearchProcess
 from pytest_ragcheck.errors import MeasurementError
-from pytest_ragcheck.metrics.gold import found_gold, is_half_from
+from pytest_ragcheck.metrics.retrieval import found_gold, is_half_from
 from pytest_ragcheck.questions.mention import compile_mention, is_mentioned, is_regex, searched
 from pytest_ragcheck.questions.planted import canaries_in
 from pytest_ragcheck.questions.question import GoldPassage, Question

@@ -10,6 +10,8 @@ from pytest_ragcheck.judging.checked_judgement import model_of
 from pytest_ragcheck.judging.embeds import missing_packages
 from pytest_ragcheck.metrics.citations import Citations
 from pytest_ragcheck.metrics.mentions import Leaks, Mentions
+from pytest_ragcheck.metrics.overlap import Overlap, chrf, exact_match, rouge_l, token_f1
+from pytest_ragcheck.metrics.retrieval import Retrieval
 from pytest_ragcheck.scores.catalogue import EXTRAS
 
 if TYPE_CHECKING:
@@ -32,13 +34,8 @@ def choose_metrics(settings: Settings, judge: Judge | None = None) -> tuple[RunM
     groups = settings.run.metrics
     metrics: list[RunMetric] = []
     if "overlap" in groups:
-        from pytest_ragcheck.metrics.overlap import Overlap, exact_match, token_f1
-
         metrics.append(Overlap(exact_match=exact_match, f1=token_f1))
     if "lexical" in groups:
-        from pytest_ragcheck.metrics.lexical import chrf, rouge_l
-        from pytest_ragcheck.metrics.overlap import Overlap
-
         metrics.append(Overlap(rouge_l=rouge_l, chrf=chrf))
     if "semantic" in groups:
         from pytest_ragcheck.judging.judge_choice import choose_embeddings
@@ -46,7 +43,7 @@ def choose_metrics(settings: Settings, judge: Judge | None = None) -> tuple[RunM
 
         metrics.append(Similarity(choose_embeddings(settings)))
     if "bertscore" in groups:
-        from pytest_ragcheck.metrics.bertscore import BertScore
+        from pytest_ragcheck.metrics.similarity import BertScore
 
         model, layer = model_and_layer(settings.run.bertscore_model)
         metrics.append(BertScore(model, layer))
@@ -57,8 +54,6 @@ def choose_metrics(settings: Settings, judge: Judge | None = None) -> tuple[RunM
 
         metrics.append(CitationSupport(model_of(judge)))
     if "retrieval" in groups:
-        from pytest_ragcheck.metrics.retrieval import Retrieval
-
         metrics.append(Retrieval(settings.endpoint.top_k))
     return (*metrics, Mentions(), Leaks(), Citations())
 

@@ -1,4 +1,4 @@
-"""Measures exact match and token F1: overlap of an answer's words with the accepted answers."""
+"""Measures overlap with the accepted answers: exact match, token F1, ROUGE-L and chrF."""
 
 from __future__ import annotations
 
@@ -76,3 +76,64 @@ def _f1(answer: list[str], accepted: list[str]) -> float:
         return 0.0
     precision, recall = common / len(answer), common / len(accepted)
     return 2 * precision * recall / (precision + recall)
+
+
+_ASCII_WORDS = re.compile(r"[a-z0-9]+")
+
+
+def rouge_l(answer: str, acceptable: Sequence[str]) -> float:
+    """
+    F-measure of the longest common subsequence of words, for the nearest accepted answer.
+
+    The answer may be empty; there is at least one accepted answer.
+
+    Returns:
+        0..1; 0.0 if either text has no words.
+
+    Source: Lin (2004), as in Google's `rouge_score` without stemming: case and punctuation do not count. That program
+    drops all characters outside ASCII. Here words of all scripts count, and so does each character of scripts without
+    spaces.
+    """
+    words = _words(answer)
+    return max(_f_measure(words, _words(accepted)) for accepted in acceptable)
+
+
+def chrf(answer: str, acceptable: Sequence[str]) -> float:
+    """
+    F-measure of the common sequences of one to six characters; recall counts twice.
+
+    The answer may be empty. There is at least one accepted answer, and the best counts.
+
+    Returns:
+        0..1; 0.0 if either text is blank.
+
+    Source: Popović (2015), chrF2 by sacrebleu with its defaults, divided by 100.
+    """
+    from sacrebleu.metrics.chrf import (  # pyright: ignore[reportMissingImports] - an extra
+        CHRF,
+    )
+
+    return float(CHRF().sentence_score(answer, list(acceptable)).score) / 100
+
+
+def _f_measure(answer: list[str], accepted: list[str]) -> float:
+    if not answer or not accepted:
+        return 0.0
+    from rapidfuzz.distance import LCSseq  # pyright: ignore[reportMissingImports] - an extra
+
+    common: int = LCSseq.similarity(answer, accepted)
+    return 2 * common / (len(answer) + len(accepted))
+
+
+def _words(text: str) -> list[str]:
+    folded = unicodedata.normalize("NFC", text.lower())
+    if folded.isascii():
+        return _ASCII_WORDS.findall(folded)
+    # Imported late, because compiling its expressions would delay the first question.
+    from pytest_ragcheck.judging.offline.words.normalized_text import UNSPACED
+
+    alone = re.compile(f"[{UNSPACED}]")
+    return "".join(
+        f" {each} " if alone.match(each) else each if each.isalnum() or unicodedata.category(each)[0] == "M" else " "
+        for each in folded
+    ).split()

@@ -1,15 +1,148 @@
-"""Measures retrieval: the share of gold passages among the contexts, and their ranks."""
+"""Finds a question's gold passages in the contexts, and measures retrieval by their share and ranks."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from itertools import takewhile
+from unicodedata import normalize
 
-from pytest_ragcheck.metrics.gold import found_gold, gold_keys, lacks_ids
-from pytest_ragcheck.questions.question import GENERATION, Question
+from pytest_ragcheck.questions.question import GENERATION, GoldPassage, Question
 from pytest_ragcheck.rag.answer import RagAnswer
 from pytest_ragcheck.scores.catalogue import CUTOFFS, RETRIEVAL
 from pytest_ragcheck.scores.score import Score
+
+CHUNK_WORDS = 5
+"""A context of fewer words, such as a heading, may be part of a passage by chance."""
+
+_SHORT_CHARACTERS = 60
+
+WHOLE_WORDS = 2
+"""Contexts contain a passage of at most this many words by chance, so an equal context is required."""
+
+_MOST_CHARACTERS = 20_000
+"""Characters of a context that are compared on each side of a common block."""
+
+
+def gold_keys(question: Question) -> frozenset[str]:
+    """The texts of the distinct gold passages, or the document ids of those found by id."""
+    return frozenset(_key(passage, question) for passage in question.gold_passages)
+
+
+def has_short_gold(question: Question) -> bool:
+    """True if a gold passage is found by a text of at most `WHOLE_WORDS` words."""
+    by_text = (passage.text for passage in question.gold_passages if passage.text and not question.ingest)
+    # A longer text has more words, and need not be split.
+    return any(len(text) <= _SHORT_CHARACTERS and len(_folded(text).split()) <= WHOLE_WORDS for text in by_text)
+
+
+def short_gold_note(dataset_name: str, named: str) -> str:
+    return (
+        f"{dataset_name}: a gold text of {named} has one or two words, so that only an equal context is the passage. "
+        "Write the whole passage, or an id as {doc_id: ID}."
+    )
+
+
+def lacks_ids(question: Question, answer: RagAnswer) -> bool:
+    """True if a gold passage has only a document id, and the endpoint gives its contexts no ids."""
+    has_ids = answer.source_ids is not None or not answer.contexts
+    return not has_ids and any(not passage.text for passage in question.gold_passages)
+
+
+def found_gold(question: Question, answer: RagAnswer) -> tuple[frozenset[str], ...]:
+    """
+    The gold passages that each context contains, as in `gold_keys`; mostly one or none.
+
+    Passages without a text, and passages that the run uploaded as documents, are found by their document ids. Any other
+    passage is found by its text, since several passages may be of one document. Case, accents, punctuation, white space
+    and HTML tags do not matter. A context contains a passage if it is the passage, a part of it with `CHUNK_WORDS`
+    words or more, a text with the whole passage, or a chunk that was cut elsewhere with half of the passage's words,
+    and at least `CHUNK_WORDS`, in a row. A context with the id of another document must be the passage.
+    """
+    if not question.gold_passages:
+        return tuple(frozenset[str]() for _ in answer.contexts)
+    passages = [
+        (_key(passage, question), _is_by_id(passage, question), _composed(passage.doc_id), _folded(passage.text))
+        for passage in question.gold_passages
+    ]
+    others = {_composed(each.doc_id) for each in question.distractors}.difference(["", *(each[2] for each in passages)])
+    # An endpoint may give more or fewer ids than contexts.
+    ids = (*map(_composed, answer.source_ids or ()), *("",) * len(answer.contexts))
+    return tuple(
+        frozenset(
+            key
+            for key, by_id, doc_id, text in passages
+            if _holds(folded, source_id, text, doc_id, by_id=by_id, others=others)
+        )
+        for source_id, folded in zip(ids, map(_folded, answer.contexts), strict=False)
+    )
+
+
+def is_half_from(context: str, passage: str) -> bool:
+    """True if half of the context's words or more occur in the passage in a row, or the context has the passage."""
+    text, sought = _folded(context), _folded(passage)
+    return (sought in text and len(sought.split()) > WHOLE_WORDS) or _has_half(text.split(), sought)
+
+
+def _composed(source_id: str | None) -> str:
+    # File systems differ in how they compose an accented letter.
+    return normalize("NFC", source_id or "")
+
+
+def _is_by_id(passage: GoldPassage, question: Question) -> bool:
+    return question.ingest or not passage.text
+
+
+def _key(passage: GoldPassage, question: Question) -> str:
+    by_id = passage.doc_id is not None and _is_by_id(passage, question)
+    return f"id {passage.doc_id}" if by_id else f"text {_folded(passage.text)}"
+
+
+def _folded(text: str) -> str:
+    # The words, each between spaces, so that parts of words are not found.
+    from pytest_ragcheck.judging.offline.words.normalized_text import words
+
+    return f" {' '.join(words(text))} "
+
+
+def _holds(context: str, source_id: str, passage: str, doc_id: str, *, by_id: bool, others: Collection[str]) -> bool:
+    from pytest_ragcheck.rag.cited_answer import are_other_documents, document_of
+
+    is_same = bool(source_id) and doc_id in {source_id, document_of(source_id)}
+    if is_same and by_id:
+        return True
+    if not passage.strip() or not context.strip():
+        return False
+    has_some = (is_same or len(passage.split()) > WHOLE_WORDS) and (
+        passage in context
+        or (context in passage and (is_same or context.count(" ") > CHUNK_WORDS))
+        or _has_half(passage.split(), context)
+    )
+    return passage == context or (
+        has_some and not ((doc_id and source_id in others) or are_other_documents(source_id, doc_id))
+    )
+
+
+def _has_half(passage: list[str], context: str) -> bool:
+    needed = max(-(-len(passage) // 2), CHUNK_WORDS)
+    # A run of that length contains one of these blocks as a whole.
+    size = (needed + 1) // 2
+    for start in range(0, len(passage) - size + 1, size):
+        block = f" {' '.join(passage[start : start + size])} "
+        at = context.find(block)
+        if at < 0:
+            continue
+        before = context[max(0, at - _MOST_CHARACTERS) : at].split()
+        after = context[at + len(block) : at + len(block) + _MOST_CHARACTERS].split()
+        run = size + _common(reversed(passage[:start]), reversed(before)) + _common(passage[start + size :], after)
+        if run >= needed:
+            return True
+    return False
+
+
+def _common(first: Iterable[str], second: Iterable[str]) -> int:
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(first, second, strict=False)))
+
 
 Retrieved = Sequence[str | Collection[str]]
 """Passage ids, best first; a context with several passages has a collection of their ids."""

@@ -9,7 +9,7 @@ from itertools import chain
 from typing import Literal
 
 from pytest_ragcheck.judging.judgement import Judgement, grounding_contexts
-from pytest_ragcheck.metrics.gold import found_gold, gold_keys
+from pytest_ragcheck.metrics.retrieval import found_gold, gold_keys
 from pytest_ragcheck.questions.question import Question
 from pytest_ragcheck.rag.answer import RagAnswer
 from pytest_ragcheck.redaction.printable import printable

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from enum import Enum
 
 from pytest_ragcheck.frozen import frozen
-from pytest_ragcheck.metrics.gold import found_gold, lacks_ids
+from pytest_ragcheck.metrics.retrieval import found_gold, lacks_ids
 from pytest_ragcheck.questions.mention import compile_mention, searched
 from pytest_ragcheck.questions.planted import Plant, plants_of
 from pytest_ragcheck.questions.question import GENERATION, Question

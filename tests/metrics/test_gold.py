@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from pytest_ragcheck import GoldPassage, RagAnswer
-from pytest_ragcheck.metrics.gold import found_gold, gold_keys
+from pytest_ragcheck.metrics.retrieval import found_gold, gold_keys
 from tests.making import a_question
 
 TEXT = "Refunds are possible within 30 days. Shipping is not refunded; gift cards are."

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_ragcheck.errors import MeasurementError
-from pytest_ragcheck.metrics.bertscore import BertScore
 from pytest_ragcheck.metrics.metric import measure
+from pytest_ragcheck.metrics.similarity import BertScore
 from pytest_ragcheck.rag.answer import RagAnswer
 from tests.making import a_question
 from tests.oracles.comparison import check, program

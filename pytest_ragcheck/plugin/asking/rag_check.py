@@ -13,7 +13,7 @@ import pytest
 from pytest_ragcheck.concurrency.frames import from_users_frame, is_own_failure
 from pytest_ragcheck.engine.budget import OverBudget
 from pytest_ragcheck.errors import UsageError
-from pytest_ragcheck.metrics.gold import has_short_gold, short_gold_note
+from pytest_ragcheck.metrics.retrieval import has_short_gold, short_gold_note
 from pytest_ragcheck.plugin.asking.question_session import question_session_of
 from pytest_ragcheck.plugin.asking.session_loop import loop_of
 from pytest_ragcheck.plugin.configuration import known_metrics

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_ragcheck.errors import QuestionFileError, UsageError
-from pytest_ragcheck.metrics.gold import has_short_gold, short_gold_note
+from pytest_ragcheck.metrics.retrieval import has_short_gold, short_gold_note
 from pytest_ragcheck.plugin.configuration import known_metrics, settings_of
 from pytest_ragcheck.plugin.guests.traceback_texts import PYTEST_RICH, failure_repr
 from pytest_ragcheck.plugin.run_state import run_of
