@@ -117,7 +117,7 @@ class AnswerRecall:
         is_bare = wanted is not None and ANSWERING.issuperset(sought.distinct)
         is_none = NOT in sought.distinct and sought.content <= {NOT} and not sought.distinct <= answer.all
         if is_bare or is_none:  # "Yes, it does", "There is none"
-            agreement = answer.polarity.agreement(expected, yes=wanted is True, is_none=not is_bare)
+            agreement = answer.agreement(expected, yes=wanted is True, is_none=not is_bare)
             return agreement if agreement.score > above else None
         if not sought.terms:
             return Recall(score=0.0, expected=expected) if above < 0 else None
@@ -200,17 +200,17 @@ class AnswerRecall:
     ) -> tuple[float, bool]:
         # *raw*, lowered for the opposite answer and raised for the same yes or no; and True for the opposite.
         answer = self._answer
-        if wanted is not None and answer.polarity.says_yes is None and sought.distinct <= _WITHOUT_PLACE | answer.asked:
-            agreement = answer.polarity.agreement(expected, yes=wanted)  # "No, it is forbidden" adds nothing to "No"
+        if wanted is not None and answer.says_yes is None and sought.distinct <= _WITHOUT_PLACE | answer.asked:
+            agreement = answer.agreement(expected, yes=wanted)  # "No, it is forbidden" adds nothing to "No"
             agrees, opposed = agreement.score >= PASS_LINE, agreement.is_opposed
             return max(raw, _QUANTITY) if agrees else min(raw, _OPPOSED), opposed
-        if wanted is not None and answer.polarity.says_yes is not None:
-            agrees = answer.polarity.says_yes is wanted
+        if wanted is not None and answer.says_yes is not None:
+            agrees = answer.says_yes is wanted
             opposed = not agrees
         else:
-            agrees = wanted is False and answer.polarity.agreement(expected, yes=False).score >= PASS_LINE
+            agrees = wanted is False and answer.agreement(expected, yes=False).score >= PASS_LINE
             negates = not (NEGATIVE.isdisjoint(answer.all) and NEGATIVE.isdisjoint(sought.distinct))
-            opposed = negates and not agrees and answer.polarity.opposes(expected, sought)
+            opposed = negates and not agrees and answer.opposes(expected, sought)
         if agrees and answer.all.issuperset(numbers_in(sought.terms)):
             raw = max(raw, _QUANTITY)  # the rest of "No, dogs may not enter" explains it
         return (min(raw, _OPPOSED) if opposed else raw), opposed
@@ -238,7 +238,7 @@ class AnswerRecall:
         answer = self._answer
         content = sought.content - answer.asked
         missing = content - answer.all
-        if not missing or answer.polarity.says_yes is not None:
+        if not missing or answer.says_yes is not None:
             return False
         is_phrase = len(content) <= _MOST_TERMS_OF_A_PHRASE
         return missing == content or (is_phrase and not expected_items(expected, answer.question, answer.terms))

@@ -46,128 +46,13 @@ _LEAST_OF_A_PART = 5  # letters
 _PRONOUN_CLAUSE = re.compile(rf"\W*(?:{'|'.join(WORDS['subjects'].split())})\b[^,;:.!?]*")
 _LONGER = MORE | {"longer"}  # "no longer free"
 _OPENING = 1000  # characters searched for the first sentence
-
-
-class AnswerPolarity:
-    """The yes or no and the negations of an answer; *in_order* are its terms, *asked* those of the question."""
-
-    def __init__(
-        self, text: str, in_order: Sequence[str], *, question: str, asked: frozenset[str], terms: TermDictionary
-    ) -> None:
-        self._text = text
-        self._in_order = in_order
-        self._all = frozenset(in_order)
-        self._question = question
-        self._asked = asked
-        self._terms = terms
-
-    @cached_property
-    def says_yes(self) -> bool | None:
-        """True for yes, False for no; None if the answer does not begin with either."""
-        return says_yes(self._text)
-
-    def agreement(self, expected: str, *, yes: bool, is_none: bool = False) -> Recall:
-        """The recall of a bare yes or no, stated outright or inferred; any denial agrees with "none"."""
-        said, certainty = self.says_yes, 1.0
-        if said is None:
-            about = frozenset() if is_none else self._asked.union(self._terms.of(expected)) - ANSWERING
-            said, certainty = self._inferred(about - FRAMING or about), _INFERRED_AGREEMENT
-        score = certainty if said is yes else 1 - certainty
-        missing = frozenset(() if score == 1.0 else self._terms.of(expected))
-        return Recall(score=score, expected=expected, missing=missing, is_opposed=said is (not yes))
-
-    def _inferred(self, about: AbstractSet[str]) -> bool | None:
-        # True for yes and False for no, by the negations of the first sentence; None if the answer has no term of
-        # *about*, and does not open as in "They do, on Sundays." or "That's not supported."
-        opening = next((each for each in sentences(self._text[:_OPENING]) if not each.endswith(("?", "？"))), "")
-        clause = _PRONOUN_CLAUSE.match(normalised(opening))
-        terms = frozenset(self._terms.of(clause[0] if clause else opening))
-        own = terms - ANSWERING
-        if terms and not own and terms.isdisjoint(PERMISSIONS):
-            return NO.isdisjoint(terms)
-        is_negative = self._is_negative(opening)
-        is_short_denial = is_negative and clause is not None and len(own) == 1
-        if not terms or (own and about and not is_short_denial and not self._is_about(about)):
-            return None
-        return is_negative is self._is_negative(self._question)
-
-    def _is_about(self, about: AbstractSet[str]) -> bool:
-        # True if the answer has a term of *about*, perhaps within another word: "parking" in "carparking".
-        if not about.isdisjoint(self._all):
-            return True
-        spelt = normalised(self._text[:_OPENING])
-        return any(len(term) >= _LEAST_OF_A_PART and term in spelt for term in about)
-
-    def opposes(self, expected: str, sought: ExpectedAnswer) -> bool:
-        """True if the answer denies what the expected answer affirms, or affirms what it denies."""
-        if (denies := self._denies_question(expected, sought)) is not None:
-            return denies
-        common = (sought.content & self._all) - self._asked
-        # A negation that the question has too denies nothing in the answer.
-        most_denied = REACH * sum(map(NEGATIVE.__contains__, self._in_order))
-        may_deny = 0 < len(common) <= most_denied and NEGATIVE.isdisjoint(self._asked)
-        if not may_deny and SIGNED.isdisjoint(sought.distinct):  # most answers need no search for denials
-            return False
-        if are_equivalent_denials(self._in_order, sought.terms):
-            return False
-        own, wanted = self._polarity, self._polarity_of(expected)
-        if wanted.denials:
-            if sought.terms[-1] == NOT and own.is_negative:
-                return False  # "Children must not" leaves out what the answer denies
-            return own.denied.isdisjoint(wanted.denied) and not own.affirmed.isdisjoint(wanted.denials)
-        return may_deny and common <= own.denied - own.affirmed - wanted.denied
-
-    def _denies_question(self, expected: str, sought: ExpectedAnswer) -> bool | None:
-        # True if the expected answer only repeats the question, and the sentences with most of its words deny one:
-        # "It does not cover theft" for "Does it cover theft?" None if the expected answer says more, or denies.
-        content = sought.content.intersection(without_yes_or_no(expected, sought.terms))
-        if not content or content - self._asked or not NEGATIVE.isdisjoint(self._asked):
-            return None
-        is_yes = says_yes(expected)
-        is_yes = NEGATIVE.isdisjoint(sought.distinct) if is_yes is None else is_yes
-        if self.says_yes is not None:
-            return self.says_yes is not is_yes
-        if not is_yes:
-            return None
-        read = [self._terms.with_ends(each) for each in sentences(self._text)]
-        numbers = [len(content.intersection(terms)) for terms in read]
-        most = max(numbers)
-        return all(_denies(terms, content) for terms, number in zip(read, numbers, strict=True) if number == most)
-
-    def _is_negative(self, text: str) -> bool:
-        # True if *text* denies something; a "without" that the question has too does not count.
-        terms = self._terms.with_ends(text)
-        if WITHOUT in self._asked:
-            terms = [term for term in terms if term != WITHOUT]
-        return polarity(without_yes_or_no(text, terms), WITHOUT_POLARITY).is_negative
-
-    @cached_property
-    def _polarity(self) -> Polarity:
-        return self._polarity_of(self._text)
-
-    def _polarity_of(self, text: str) -> Polarity:
-        return polarity(without_yes_or_no(text, self._terms.with_ends(text)), WITHOUT_POLARITY)
-
-
-def _denies(sentence: Sequence[str], asked: frozenset[str]) -> bool:
-    own = polarity(sentence, WITHOUT_POLARITY)
-    if BUT in sentence:
-        rest = polarity(sentence[sentence.index(BUT) + 1 :], WITHOUT_POLARITY)
-        if not asked.isdisjoint(rest.affirmed - own.denied):
-            return False  # "not in May, but in June"
-    # The last focus of a denial is next to its negation; another one is the subject.
-    denials = {id(denied): denied[denied.index(focus) :] for focus, denied in own.denials.items() if focus in denied}
-    foci = {next((term for term in denied if term not in _LONGER), "") for denied in denials.values()}
-    return not asked.isdisjoint(foci - own.affirmed)
-
-
 # After this many content words a mention is more often incidental: "LadBaby has had five, more than the Beatles".
 _WORDS_OF_OPENING = 12
 _MEASURED = DATED_OR_MEASURED | PARTS_OF_A_DAY
 
 
 class AnswerText:
-    """An answer to a question, whose terms and quantities are read when they are first needed."""
+    """An answer to a question, whose terms, quantities and negations are read when they are first needed."""
 
     def __init__(self, text: str, *, found: list[str], question: str, terms: TermDictionary) -> None:
         self.text = text
@@ -180,10 +65,6 @@ class AnswerText:
     @cached_property
     def asked(self) -> frozenset[str]:
         return frozenset(self.terms.of(self.question))
-
-    @cached_property
-    def polarity(self) -> AnswerPolarity:
-        return AnswerPolarity(self.text, self.in_order, question=self.question, asked=self.asked, terms=self.terms)
 
     @cached_property
     def own(self) -> frozenset[str]:
@@ -225,3 +106,103 @@ class AnswerText:
         """True if a long answer has no term of *sought* in its opening."""
         is_long = len(self.in_order) > _WORDS_OF_OPENING
         return is_long and sought.distinct.isdisjoint(self._opening) and bool(sought.content)
+
+    @cached_property
+    def says_yes(self) -> bool | None:
+        """True for yes, False for no; None if the answer does not begin with either."""
+        return says_yes(self.text)
+
+    def agreement(self, expected: str, *, yes: bool, is_none: bool = False) -> Recall:
+        """The recall of a bare yes or no, stated outright or inferred; any denial agrees with "none"."""
+        said, certainty = self.says_yes, 1.0
+        if said is None:
+            about = frozenset() if is_none else self.asked.union(self.terms.of(expected)) - ANSWERING
+            said, certainty = self._inferred(about - FRAMING or about), _INFERRED_AGREEMENT
+        score = certainty if said is yes else 1 - certainty
+        missing = frozenset(() if score == 1.0 else self.terms.of(expected))
+        return Recall(score=score, expected=expected, missing=missing, is_opposed=said is (not yes))
+
+    def _inferred(self, about: AbstractSet[str]) -> bool | None:
+        # True for yes and False for no, by the negations of the first sentence; None if the answer has no term of
+        # *about*, and does not open as in "They do, on Sundays." or "That's not supported."
+        opening = next((each for each in sentences(self.text[:_OPENING]) if not each.endswith(("?", "？"))), "")
+        clause = _PRONOUN_CLAUSE.match(normalised(opening))
+        terms = frozenset(self.terms.of(clause[0] if clause else opening))
+        own = terms - ANSWERING
+        if not terms:
+            return None
+        if not own and terms.isdisjoint(PERMISSIONS):
+            return NO.isdisjoint(terms)
+        is_negative = self._is_negative(opening)
+        is_short_denial = is_negative and clause is not None and len(own) == 1
+        if own and about and not (is_short_denial or self._is_about(about)):
+            return None
+        return is_negative is self._is_negative(self.question)
+
+    def _is_about(self, about: AbstractSet[str]) -> bool:
+        # True if the answer has a term of *about*, perhaps within another word: "parking" in "carparking".
+        if not about.isdisjoint(self.all):
+            return True
+        spelt = normalised(self.text[:_OPENING])
+        return any(len(term) >= _LEAST_OF_A_PART and term in spelt for term in about)
+
+    def opposes(self, expected: str, sought: ExpectedAnswer) -> bool:
+        """True if the answer denies what the expected answer affirms, or affirms what it denies."""
+        if (denies := self._denies_question(expected, sought)) is not None:
+            return denies
+        common = (sought.content & self.all) - self.asked
+        # A negation that the question has too denies nothing in the answer.
+        most_denied = REACH * sum(map(NEGATIVE.__contains__, self.in_order))
+        may_deny = 0 < len(common) <= most_denied and NEGATIVE.isdisjoint(self.asked)
+        if not may_deny and SIGNED.isdisjoint(sought.distinct):  # most answers need no search for denials
+            return False
+        if are_equivalent_denials(self.in_order, sought.terms):
+            return False
+        own, wanted = self._polarity, self._polarity_of(expected)
+        if wanted.denials:
+            if sought.terms[-1] == NOT and own.is_negative:
+                return False  # "Children must not" leaves out what the answer denies
+            return own.denied.isdisjoint(wanted.denied) and not own.affirmed.isdisjoint(wanted.denials)
+        return may_deny and common <= own.denied - own.affirmed - wanted.denied
+
+    def _denies_question(self, expected: str, sought: ExpectedAnswer) -> bool | None:
+        # True if the expected answer only repeats the question, and the sentences with most of its words deny one:
+        # "It does not cover theft" for "Does it cover theft?" None if the expected answer says more, or denies.
+        content = sought.content.intersection(without_yes_or_no(expected, sought.terms))
+        if not content or content - self.asked or not NEGATIVE.isdisjoint(self.asked):
+            return None
+        is_yes = NEGATIVE.isdisjoint(sought.distinct) if sought.says_yes is None else sought.says_yes
+        if self.says_yes is not None:
+            return self.says_yes is not is_yes
+        if not is_yes:
+            return None
+        read = [self.terms.with_ends(each) for each in sentences(self.text)]
+        numbers = [len(content.intersection(terms)) for terms in read]
+        most = max(numbers)
+        return all(_denies(terms, content) for terms, number in zip(read, numbers, strict=True) if number == most)
+
+    def _is_negative(self, text: str) -> bool:
+        # True if *text* denies something; a "without" that the question has too does not count.
+        terms = self.terms.with_ends(text)
+        if WITHOUT in self.asked:
+            terms = [term for term in terms if term != WITHOUT]
+        return polarity(without_yes_or_no(text, terms), WITHOUT_POLARITY).is_negative
+
+    @cached_property
+    def _polarity(self) -> Polarity:
+        return self._polarity_of(self.text)
+
+    def _polarity_of(self, text: str) -> Polarity:
+        return polarity(without_yes_or_no(text, self.terms.with_ends(text)), WITHOUT_POLARITY)
+
+
+def _denies(sentence: Sequence[str], asked: frozenset[str]) -> bool:
+    own = polarity(sentence, WITHOUT_POLARITY)
+    if BUT in sentence:
+        rest = polarity(sentence[sentence.index(BUT) + 1 :], WITHOUT_POLARITY)
+        if not asked.isdisjoint(rest.affirmed - own.denied):
+            return False  # "not in May, but in June"
+    # The last focus of a denial is next to its negation; another one is the subject.
+    denials = {id(denied): denied[denied.index(focus) :] for focus, denied in own.denials.items() if focus in denied}
+    foci = {next((term for term in denied if term not in _LONGER), "") for denied in denials.values()}
+    return not asked.isdisjoint(foci - own.affirmed)

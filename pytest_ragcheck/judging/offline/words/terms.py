@@ -164,8 +164,9 @@ def term_of(word: str) -> str:
     return _TABLE[word]
 
 
-def terms_of(words: str) -> frozenset[str]:
-    return frozenset(map(term_of, words.split()))
+def terms_of(text: str) -> frozenset[str]:
+    """The term of each word by itself: "un once" is not a number here."""
+    return frozenset(map(term_of, words(text)))
 
 
 def by_term(by_word: Mapping[str, T]) -> dict[str, T]:
@@ -173,12 +174,7 @@ def by_term(by_word: Mapping[str, T]) -> dict[str, T]:
     return {term_of(word): value for word, value in reversed(list(by_word.items()))}
 
 
-def _terms(text: str) -> list[str]:
-    # The term of each word by itself: "un once" is not a number here.
-    return list(map(term_of, words(text)))
-
-
-STOP_WORDS = frozenset(_terms(WORDS["function words"]))
+STOP_WORDS = terms_of(WORDS["function words"])
 """Scripts without word boundaries have none."""
 
 
@@ -191,26 +187,31 @@ def first_content(terms: Iterable[str]) -> str:
     return next(filterfalse(STOP_WORDS.__contains__, terms), "")
 
 
-PERMISSIONS = frozenset(_terms(WORDS["permissions and duties"]))
+PERMISSIONS = terms_of(WORDS["permissions and duties"])
 WITHOUT_POLARITY = STOP_WORDS | PERMISSIONS
 """Terms of function words and of what is allowed or required: a negation beside them denies the rest."""
 
-_YES = _terms(WORDS["yes"])
-NO = frozenset(_terms(WORDS["no"])).difference(_YES)
-ANSWERING = WITHOUT_POLARITY.union(NO, _YES, _terms("final short answer statement case cas caso asi works"))
+_YES = terms_of(WORDS["yes"])
+NO = terms_of(WORDS["no"]) - _YES
+ANSWERING = WITHOUT_POLARITY | NO | _YES | terms_of("final short answer statement case cas caso asi works")
 """Terms of answers that only affirm or deny: "That is not the case"."""
 
-FRAMING = frozenset(_terms(WORDS["frame"]))
+FRAMING = terms_of(WORDS["frame"])
 """Terms with which an answer refers to itself and its sources; they claim nothing."""
 
-REFUSING = frozenset(_terms(WORDS["refusals"]))
+REFUSING = terms_of(WORDS["refusals"])
 
-ABOUT = frozenset(_terms(WORDS["about"]))
+ABOUT = terms_of(WORDS["about"])
 
 CENTURY = term_of("century")
-TO = frozenset(_terms("to and"))
+TO = terms_of("to and")
 """Terms between the ends of a range."""
 
-LOWER_BOUNDS = frozenset(map(tuple, map(_terms, ("more than", "at least", "over", "above"))))
-UPPER_BOUNDS = frozenset(map(tuple, map(_terms, ("less than", "fewer than", "at most", "up to", "under", "below"))))
+LOWER_BOUNDS, UPPER_BOUNDS = (
+    frozenset(tuple(map(term_of, bound.split())) for bound in bounds)
+    for bounds in (
+        ("more than", "at least", "over", "above"),
+        ("less than", "fewer than", "at most", "up to", "under", "below"),
+    )
+)
 """Terms directly before a lower or an upper bound."""
