@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from pytest_ragcheck.questions.question import GoldPassage, Question
     from pytest_ragcheck.rag.answer import Asks, RagAnswer
     from pytest_ragcheck.rag.client import RagClient
-    from pytest_ragcheck.scores.score import Score
+    from pytest_ragcheck.scores import Score
     from pytest_ragcheck.verdict.record import QuestionErrored, QuestionFailed, Record
     from pytest_ragcheck.verdict.verdict import Verdict
 
@@ -65,7 +65,7 @@ _HOMES = {
         "questions.question": "GoldPassage Question",
         "rag.answer": "Asks RagAnswer",
         "rag.client": "RagClient",
-        "scores.score": "Score",
+        "scores": "Score",
         "verdict.record": "QuestionErrored QuestionFailed Record",
         "verdict.verdict": "Verdict",
     }.items()

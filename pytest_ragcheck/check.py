@@ -18,8 +18,7 @@ from pytest_ragcheck.metrics.cost import summed, system_cost, with_judge
 from pytest_ragcheck.metrics.metric import RunMetric, measure_all
 from pytest_ragcheck.rag.ask import ask, endpoint_name
 from pytest_ragcheck.rag.client import is_whole
-from pytest_ragcheck.scores.catalogue import ABSTAINED, JUDGED, METRICS, OVERALL
-from pytest_ragcheck.scores.score import Score, weighted
+from pytest_ragcheck.scores import ABSTAINED, JUDGED, METRICS, OVERALL, Score, weighted
 from pytest_ragcheck.verdict.failure_text import reason_for
 from pytest_ragcheck.verdict.maximums import with_maximums
 from pytest_ragcheck.verdict.record import (

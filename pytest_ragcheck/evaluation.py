@@ -32,7 +32,7 @@ from pytest_ragcheck.redaction.redactor import redact_logs
 from pytest_ragcheck.report.files.output_folder import check_folder
 from pytest_ragcheck.report.files.result_files import Written, write_results
 from pytest_ragcheck.report.terminal.run_lines import run_thresholds
-from pytest_ragcheck.scores.catalogue import ASSERTABLE
+from pytest_ragcheck.scores import ASSERTABLE
 from pytest_ragcheck.summary.aggregate import Summary, aggregate
 from pytest_ragcheck.summary.flaky import flaky_in_run
 from pytest_ragcheck.summary.gate.gate_decision import tolerated

@@ -9,7 +9,7 @@ from typing import Any, cast
 from pytest_ragcheck import Judgement, RagAnswer
 from pytest_ragcheck.judging.judgement import JudgeIdentity
 from pytest_ragcheck.questions.question import Question, QuestionSet
-from pytest_ragcheck.scores.score import Score
+from pytest_ragcheck.scores import Score
 from pytest_ragcheck.summary.run_outcomes import Outcomes, Reach
 from pytest_ragcheck.verdict.record import Record
 from pytest_ragcheck.verdict.verdict import Verdict

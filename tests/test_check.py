@@ -22,7 +22,7 @@ from pytest_ragcheck.judging.offline.offline_judge import OfflineJudge
 from pytest_ragcheck.metrics.metric import read_own
 from pytest_ragcheck.metrics.metric_choice import choose_metrics
 from pytest_ragcheck.redaction import REDACTED
-from pytest_ragcheck.scores.score import Score
+from pytest_ragcheck.scores import Score
 from pytest_ragcheck.verdict.verdict import Verdict
 from tests.making import Answers, Judges, a_question
 

@@ -13,7 +13,7 @@ from pytest_ragcheck.config.given import Given
 from pytest_ragcheck.config.table import TABLE
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.questions.question import END_TO_END, Origin, Question, QuestionSet
-from pytest_ragcheck.scores.catalogue import ASSERTABLE, RETRIEVAL
+from pytest_ragcheck.scores import ASSERTABLE, RETRIEVAL
 from pytest_ragcheck.summary.predictions_reader import ENDING
 from pytest_ragcheck.summary.run_outcomes import Reach
 

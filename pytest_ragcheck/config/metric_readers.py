@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Collection, Iterable
 from math import inf, nan
 
-from pytest_ragcheck.scores.catalogue import ASSERTABLE, BOUNDED, DEFAULT_GROUPS, GROUPS, METRICS, OVERALL, listed
+from pytest_ragcheck.scores import ASSERTABLE, BOUNDED, DEFAULT_GROUPS, GROUPS, METRICS, OVERALL, listed
 
 
 def number_in(text: str) -> float:

@@ -13,7 +13,7 @@ from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.rag.endpoint_settings import EndpointSettings
 from pytest_ragcheck.redaction import Redactor, header_secrets, url_secrets
-from pytest_ragcheck.scores.catalogue import JUDGE_GROUPS, OVERALL, group_of
+from pytest_ragcheck.scores import JUDGE_GROUPS, OVERALL, group_of
 
 if TYPE_CHECKING:
     from pytest_ragcheck.config.readers import BaselinePlace

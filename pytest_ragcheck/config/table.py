@@ -54,7 +54,7 @@ from pytest_ragcheck.config.readers import (
     read_url,
 )
 from pytest_ragcheck.frozen import frozen
-from pytest_ragcheck.scores.catalogue import DEFAULT_GROUPS, DEFAULT_WEIGHTS
+from pytest_ragcheck.scores import DEFAULT_GROUPS, DEFAULT_WEIGHTS
 
 
 @frozen

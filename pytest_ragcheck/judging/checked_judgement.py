@@ -11,8 +11,7 @@ from pytest_ragcheck.judging.judgement import Judge, JudgeIdentity, Judgement, g
 from pytest_ragcheck.questions.question import Question
 from pytest_ragcheck.rag.answer import RagAnswer
 from pytest_ragcheck.rag.ask import are_texts, settled
-from pytest_ragcheck.scores.catalogue import JUDGED
-from pytest_ragcheck.scores.score import number
+from pytest_ragcheck.scores import JUDGED, number
 
 if TYPE_CHECKING:
     from pytest_ragcheck.judging.judgement import GivenJudge, JudgeFunction

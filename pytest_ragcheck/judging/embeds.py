@@ -16,7 +16,7 @@ from pytest_ragcheck.concurrency.tasks import in_thread
 from pytest_ragcheck.errors import JudgeError
 from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.judging.model.completion import OtherContent, check_for_error, member, note_use, reported_use
-from pytest_ragcheck.scores.catalogue import LOCAL_PACKAGES
+from pytest_ragcheck.scores import LOCAL_PACKAGES
 
 if TYPE_CHECKING:
     from pytest_ragcheck.judging.model.model_server import ModelServer

@@ -10,7 +10,7 @@ from pytest_ragcheck.config.settings import DUMMY_API_KEY, Settings
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.judging.embeds import Embeds, NoEmbeddings, OpenAIEmbeddings, missing_packages_error
 from pytest_ragcheck.judging.judgement import Judge
-from pytest_ragcheck.scores.catalogue import NO_EMBEDDING_MODEL
+from pytest_ragcheck.scores import NO_EMBEDDING_MODEL
 
 NO_RAGAS = 'the ragas judge needs the ragas library, which is an extra: pip install "pytest-ragcheck[ragas]"'
 

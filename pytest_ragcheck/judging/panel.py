@@ -18,7 +18,7 @@ from pytest_ragcheck.judging.checked_judgement import (
     model_of,
 )
 from pytest_ragcheck.judging.judgement import JudgeIdentity, Judgement
-from pytest_ragcheck.scores.catalogue import JUDGED
+from pytest_ragcheck.scores import JUDGED
 
 if TYPE_CHECKING:
     from pytest_ragcheck.judging.judgement import GivenJudge, Judge

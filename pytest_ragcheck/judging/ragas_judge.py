@@ -23,7 +23,7 @@ from pytest_ragcheck.judging.prompts.judge_prompt import Nonces
 from pytest_ragcheck.judging.trial import canaries
 from pytest_ragcheck.questions.question import Question
 from pytest_ragcheck.rag.answer import RagAnswer
-from pytest_ragcheck.scores.score import Score
+from pytest_ragcheck.scores import Score
 
 _NONCE_FIELD = (
     'Add to the JSON object of your reply the field "nonce": the string "{nonce}", exactly as it stands here.'

@@ -22,7 +22,7 @@ from pytest_ragcheck.judging.trial import (
     why_useless,
 )
 from pytest_ragcheck.rag.http.retry import is_transient
-from pytest_ragcheck.scores.catalogue import JUDGED
+from pytest_ragcheck.scores import JUDGED
 
 IN_INI = "rag_disable = preflight"
 """The line that switches the preflight off in a pytest run."""

@@ -19,7 +19,7 @@ from pytest_ragcheck.package_text import package_text
 from pytest_ragcheck.questions.question import Question
 from pytest_ragcheck.rag.answer import RagAnswer
 from pytest_ragcheck.rag.body.json_body import quoted
-from pytest_ragcheck.scores.catalogue import JUDGED
+from pytest_ragcheck.scores import JUDGED
 
 CHANCE = 0.5
 """The area under the ROC curve of a judge that guesses. A useful judge is above it in both scores."""

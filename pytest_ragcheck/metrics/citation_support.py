@@ -16,8 +16,7 @@ from pytest_ragcheck.questions.question import Question
 from pytest_ragcheck.rag.answer import RagAnswer
 from pytest_ragcheck.rag.body.json_body import quoted_text
 from pytest_ragcheck.rag.cited_answer import cited_answer
-from pytest_ragcheck.scores.catalogue import CITATION_SUPPORT
-from pytest_ragcheck.scores.score import Score
+from pytest_ragcheck.scores import CITATION_SUPPORT, Score
 
 _PRECISION, _RECALL = CITATION_SUPPORT
 

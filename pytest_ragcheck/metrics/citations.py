@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 
 from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.rag.body.json_body import quoted_text
-from pytest_ragcheck.scores.catalogue import CITATION_VALIDITY, MUST_CITE
-from pytest_ragcheck.scores.score import Score
+from pytest_ragcheck.scores import CITATION_VALIDITY, MUST_CITE, Score
 
 if TYPE_CHECKING:
     from pytest_ragcheck.questions.question import Question

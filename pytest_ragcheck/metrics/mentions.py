@@ -14,8 +14,7 @@ from pytest_ragcheck.questions.mention import compile_mention, is_mentioned, is_
 from pytest_ragcheck.questions.planted import canaries_in
 from pytest_ragcheck.questions.question import GoldPassage, Question
 from pytest_ragcheck.rag.answer import RagAnswer
-from pytest_ragcheck.scores.catalogue import MENTIONS, MUST_NOT_RETRIEVE
-from pytest_ragcheck.scores.score import Score
+from pytest_ragcheck.scores import MENTIONS, MUST_NOT_RETRIEVE, Score
 
 _MUST, _MUST_NOT = MENTIONS
 _NUMBERS = "0123456789-_.:/ ()"

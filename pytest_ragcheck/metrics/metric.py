@@ -14,8 +14,7 @@ from pytest_ragcheck.errors import MeasurementError, UsageError
 from pytest_ragcheck.questions.question import Question
 from pytest_ragcheck.rag.answer import RagAnswer
 from pytest_ragcheck.rag.ask import settled
-from pytest_ragcheck.scores.catalogue import BOUNDED, METRICS, OF_ANSWERS
-from pytest_ragcheck.scores.score import LARGEST, Score, number
+from pytest_ragcheck.scores import BOUNDED, LARGEST, METRICS, OF_ANSWERS, Score, number
 
 
 class Metric(Protocol):

@@ -12,7 +12,7 @@ from pytest_ragcheck.metrics.citations import Citations
 from pytest_ragcheck.metrics.mentions import Leaks, Mentions
 from pytest_ragcheck.metrics.overlap import Overlap, chrf, exact_match, rouge_l, token_f1
 from pytest_ragcheck.metrics.retrieval import Retrieval
-from pytest_ragcheck.scores.catalogue import EXTRAS
+from pytest_ragcheck.scores import EXTRAS
 
 if TYPE_CHECKING:
     from pytest_ragcheck.config.settings import Settings

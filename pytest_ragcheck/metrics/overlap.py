@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 
 from pytest_ragcheck.questions.question import Question
 from pytest_ragcheck.rag.answer import RagAnswer
-from pytest_ragcheck.scores.score import Score
+from pytest_ragcheck.scores import Score
 
 _ARTICLES = re.compile(r"\b(?:a|an|the)\b")
 _WITHOUT_PUNCTUATION = str.maketrans("", "", string.punctuation + "\u2018\u2019\u201a\u201b\u201c\u201d\u201e\u201f")

@@ -9,8 +9,7 @@ from unicodedata import normalize
 
 from pytest_ragcheck.questions.question import GENERATION, GoldPassage, Question
 from pytest_ragcheck.rag.answer import RagAnswer
-from pytest_ragcheck.scores.catalogue import CUTOFFS, RETRIEVAL
-from pytest_ragcheck.scores.score import Score
+from pytest_ragcheck.scores import CUTOFFS, RETRIEVAL, Score
 
 CHUNK_WORDS = 5
 """A context of fewer words, such as a heading, may be part of a passage by chance."""

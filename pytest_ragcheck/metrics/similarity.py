@@ -13,8 +13,7 @@ from pytest_ragcheck.judging.transformers_model import load
 from pytest_ragcheck.metrics.ragas.formulas import cosine_similarity
 from pytest_ragcheck.questions.question import Question
 from pytest_ragcheck.rag.answer import RagAnswer
-from pytest_ragcheck.scores.catalogue import BERTSCORE, SEMANTIC
-from pytest_ragcheck.scores.score import Score
+from pytest_ragcheck.scores import BERTSCORE, SEMANTIC, Score
 
 (SIMILARITY,) = SEMANTIC
 

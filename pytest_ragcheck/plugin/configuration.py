@@ -92,7 +92,7 @@ def names_of_own_metrics(config: pytest.Config) -> tuple[str, ...]:
 
 def known_metrics(config: pytest.Config) -> tuple[str, ...]:
     """The names of the metrics that thresholds can name."""
-    from pytest_ragcheck.scores.catalogue import ASSERTABLE
+    from pytest_ragcheck.scores import ASSERTABLE
 
     return (*ASSERTABLE, *names_of_own_metrics(config))
 

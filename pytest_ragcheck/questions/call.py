@@ -12,7 +12,7 @@ from pytest_ragcheck.questions.mention import compile_mention
 from pytest_ragcheck.questions.question import END_TO_END, RETRIEVAL_ALONE, TIERS, GoldPassage, Question, text_digest
 from pytest_ragcheck.questions.question_ids import id_mistake, usable_id
 from pytest_ragcheck.questions.reader import default_dataset_name
-from pytest_ragcheck.scores.catalogue import BOUNDED, JUDGED, listed
+from pytest_ragcheck.scores import BOUNDED, JUDGED, listed
 
 _GOLD = 'give a text, or {"text": "...", "doc_id": "..."} with either or both.'
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.frozen import frozen
-from pytest_ragcheck.scores.catalogue import BOUNDED
+from pytest_ragcheck.scores import BOUNDED
 
 GENERATION = "generation"
 """The tier in which a request carries the passages of its question, and the system retrieves nothing."""

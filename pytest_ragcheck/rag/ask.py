@@ -13,7 +13,7 @@ from pytest_ragcheck.errors import EndpointError, EndpointReplyError
 from pytest_ragcheck.frozen import frozen, replace
 from pytest_ragcheck.questions.question import EarlierTurn, Question
 from pytest_ragcheck.rag.answer import Asks, RagAnswer
-from pytest_ragcheck.scores.score import number
+from pytest_ragcheck.scores import number
 
 
 async def ask(question: Question, client: Asks, identities: Collection[str] = ()) -> RagAnswer:

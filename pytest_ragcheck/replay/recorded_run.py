@@ -22,8 +22,7 @@ from pytest_ragcheck.questions.planted import plants_of
 from pytest_ragcheck.questions.question import END_TO_END, RETRIEVAL_ALONE, EarlierTurn, Question
 from pytest_ragcheck.rag.answer import RagAnswer
 from pytest_ragcheck.redaction import is_redacted
-from pytest_ragcheck.scores.catalogue import ABSTAINED, JUDGED
-from pytest_ragcheck.scores.score import Score
+from pytest_ragcheck.scores import ABSTAINED, JUDGED, Score
 from pytest_ragcheck.summary.gate.recorded.recorded_verdicts import SameScore
 from pytest_ragcheck.summary.gate.recorded.saved_answer import MENTIONS, are_labels_of, label_digests
 from pytest_ragcheck.verdict.record import Record, lacks_secrets

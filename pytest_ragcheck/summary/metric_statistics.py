@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from statistics import NormalDist, stdev
 
 from pytest_ragcheck.frozen import frozen
-from pytest_ragcheck.scores.score import Score
+from pytest_ragcheck.scores import Score
 
 
 @frozen

@@ -23,7 +23,7 @@ from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.questions.datasets.standard_dataset import Row, described
 from pytest_ragcheck.questions.question import Question, QuestionSet
 from pytest_ragcheck.questions.question_ids import usable_id
-from pytest_ragcheck.scores.score import LARGEST, Score
+from pytest_ragcheck.scores import LARGEST, Score
 from pytest_ragcheck.summary.run_outcomes import Outcomes
 from pytest_ragcheck.verdict.record import Record
 from pytest_ragcheck.verdict.verdict import Verdict

@@ -13,7 +13,7 @@ from pytest_ragcheck.engine.store.run_folder import unwritten
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.judging.judgement import JudgeIdentity, Judgement
 from pytest_ragcheck.questions.question import EarlierTurn
-from pytest_ragcheck.scores.score import LARGEST
+from pytest_ragcheck.scores import LARGEST
 from pytest_ragcheck.verdict.verdict import Verdict
 
 T = TypeVar("T")

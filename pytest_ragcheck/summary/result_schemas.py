@@ -6,7 +6,7 @@ from functools import cache
 from typing import Any
 
 from pytest_ragcheck.package_text import package_text
-from pytest_ragcheck.scores.score import LARGEST
+from pytest_ragcheck.scores import LARGEST
 from pytest_ragcheck.summary.predictions_reader import shown
 
 

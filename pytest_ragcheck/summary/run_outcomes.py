@@ -12,7 +12,7 @@ from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.questions.datasets.registry import is_standard
 from pytest_ragcheck.questions.question import QuestionSet
 from pytest_ragcheck.rag.documents.uploads import Documents
-from pytest_ragcheck.scores.catalogue import DEFAULT_GROUPS
+from pytest_ragcheck.scores import DEFAULT_GROUPS
 from pytest_ragcheck.summary.gate_rules import GateRules
 from pytest_ragcheck.summary.judge_calibration import Agreement
 from pytest_ragcheck.verdict.record import Record

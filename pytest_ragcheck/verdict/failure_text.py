@@ -13,7 +13,7 @@ from pytest_ragcheck.metrics.retrieval import found_gold, gold_keys
 from pytest_ragcheck.questions.question import Question
 from pytest_ragcheck.rag.answer import RagAnswer
 from pytest_ragcheck.redaction.printable import printable
-from pytest_ragcheck.scores.catalogue import (
+from pytest_ragcheck.scores import (
     ABSTAINED,
     CITATION_SUPPORT,
     CITATION_VALIDITY,
@@ -23,8 +23,8 @@ from pytest_ragcheck.scores.catalogue import (
     OVERALL,
     OVERLAP,
     RETRIEVAL,
+    Score,
 )
-from pytest_ragcheck.scores.score import Score
 from pytest_ragcheck.verdict.verdict import BLAMES, ScoredVerdict, Verdict, attack_outcomes, shortfalls
 
 _OF_DOCUMENT = "; the contexts support it, so their document may have changed"

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from pytest_ragcheck.frozen import replace
 from pytest_ragcheck.metrics.cost import Cost
-from pytest_ragcheck.scores.catalogue import BOUNDED
+from pytest_ragcheck.scores import BOUNDED
 from pytest_ragcheck.verdict.failure_text import unequal
 from pytest_ragcheck.verdict.record import Record
 from pytest_ragcheck.verdict.verdict import NO_ANSWER, Verdict

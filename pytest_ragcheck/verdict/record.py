@@ -17,8 +17,7 @@ from pytest_ragcheck.questions.question import Question
 from pytest_ragcheck.questions.question_rows import question_from_wire, question_to_wire
 from pytest_ragcheck.rag.answer import RagAnswer
 from pytest_ragcheck.redaction import Redactor, is_redacted
-from pytest_ragcheck.scores.catalogue import PROHIBITIONS
-from pytest_ragcheck.scores.score import Score
+from pytest_ragcheck.scores import PROHIBITIONS, Score
 from pytest_ragcheck.verdict.failure_text import Shown, failure_text
 from pytest_ragcheck.verdict.verdict import Verdict
 

@@ -6,8 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from statistics import fmean, median, variance
 
 from pytest_ragcheck.frozen import frozen, replace
-from pytest_ragcheck.scores.catalogue import PROHIBITIONS
-from pytest_ragcheck.scores.score import Score, measured_values
+from pytest_ragcheck.scores import PROHIBITIONS, Score, measured_values
 from pytest_ragcheck.verdict.record import Record, lacks_secrets
 from pytest_ragcheck.verdict.verdict import Thresholds, Verdict, decide
 

@@ -11,7 +11,7 @@ from pytest_ragcheck.questions.mention import compile_mention, searched
 from pytest_ragcheck.questions.planted import Plant, plants_of
 from pytest_ragcheck.questions.question import GENERATION, Question
 from pytest_ragcheck.rag.answer import RagAnswer
-from pytest_ragcheck.scores.catalogue import (
+from pytest_ragcheck.scores import (
     ABSTAINED,
     CITATION_SUPPORT,
     CITATION_VALIDITY,
@@ -25,10 +25,10 @@ from pytest_ragcheck.scores.catalogue import (
     OVERLAP,
     PROHIBITIONS,
     RETRIEVAL,
+    Score,
     group_of,
     recall_at_most,
 )
-from pytest_ragcheck.scores.score import Score
 
 NO_ANSWER = "the tier retrieval requests no answer"
 

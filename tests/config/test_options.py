@@ -58,7 +58,7 @@ from pytest_ragcheck.config.settings import Settings
 from pytest_ragcheck.config.table import TABLE, Setting
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.package_text import package_text
-from pytest_ragcheck.scores.catalogue import ASSERTABLE, GROUPS, METRICS, OVERALL, listed
+from pytest_ragcheck.scores import ASSERTABLE, GROUPS, METRICS, OVERALL, listed
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -12,7 +12,7 @@ from pytest_ragcheck.config.resolve import read_settings
 from pytest_ragcheck.config.settings import DUMMY_API_KEY, Settings
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.redaction import REDACTED
-from pytest_ragcheck.scores.catalogue import ASSERTABLE, DEFAULT_GROUPS, DEFAULT_WEIGHTS, listed
+from pytest_ragcheck.scores import ASSERTABLE, DEFAULT_GROUPS, DEFAULT_WEIGHTS, listed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -15,7 +15,7 @@ from pytest_ragcheck.metrics.retrieval import average_precision, ndcg_at_k, prec
 from pytest_ragcheck.questions.question import Question
 from pytest_ragcheck.rag.answer import RagAnswer
 from pytest_ragcheck.rag.cited_answer import cited_answer
-from pytest_ragcheck.scores.catalogue import ASSERTABLE, CUTOFFS, DEFAULT_WEIGHTS, METRICS
+from pytest_ragcheck.scores import ASSERTABLE, CUTOFFS, DEFAULT_WEIGHTS, METRICS
 from pytest_ragcheck.verdict.verdict import BLAMES
 from tests.docs.pages import DOCS
 

@@ -14,7 +14,7 @@ from pytest_ragcheck.metrics.ragas.formulas import answer_correctness, factualit
 from pytest_ragcheck.metrics.ragas.model_ragas import AnswerFacts
 from pytest_ragcheck.metrics.ragas.stand_ins import RagasStandIns
 from pytest_ragcheck.rag.answer import RagAnswer
-from pytest_ragcheck.scores.catalogue import RAGAS, RAGAS_STAND_INS
+from pytest_ragcheck.scores import RAGAS, RAGAS_STAND_INS
 from tests.docs.pages import DOCS
 from tests.making import a_question
 

@@ -20,7 +20,7 @@ from pytest_ragcheck.metrics.citation_support import CitationSupport
 from pytest_ragcheck.questions.question import EarlierTurn, Question
 from pytest_ragcheck.rag.answer import RagAnswer
 from pytest_ragcheck.redaction import REDACTED
-from pytest_ragcheck.scores.score import Score
+from pytest_ragcheck.scores import Score
 from tests.making import Answers, Judges, a_question
 from tests.servers.openai_server import OpenAIServer, completion
 

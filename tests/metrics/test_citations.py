@@ -14,7 +14,7 @@ from pytest_ragcheck.metrics.citations import Citations, cited_sentences
 from pytest_ragcheck.questions.question import Question
 from pytest_ragcheck.rag.answer import RagAnswer
 from pytest_ragcheck.rag.cited_answer import cited_answer
-from pytest_ragcheck.scores.score import Score
+from pytest_ragcheck.scores import Score
 
 _DATA = json.loads(Path(__file__).with_name("citation_answers.json").read_text(encoding="utf-8"))
 ANSWERS: list[dict[str, Any]] = _DATA["answers"]

@@ -9,7 +9,7 @@ import pytest
 from pytest_ragcheck.metrics.mentions import mention_scores, must_not_retrieve_score
 from pytest_ragcheck.questions.question import GoldPassage, Question
 from pytest_ragcheck.rag.answer import RagAnswer
-from pytest_ragcheck.scores.score import Score
+from pytest_ragcheck.scores import Score
 from tests.making import a_question
 
 if TYPE_CHECKING:

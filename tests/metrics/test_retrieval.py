@@ -20,7 +20,7 @@ from pytest_ragcheck.metrics.retrieval import (
     reciprocal_rank,
 )
 from pytest_ragcheck.questions.question import Origin
-from pytest_ragcheck.scores.catalogue import CUTOFFS, RETRIEVAL
+from pytest_ragcheck.scores import CUTOFFS, RETRIEVAL
 from tests.making import a_question, a_set
 
 if TYPE_CHECKING:

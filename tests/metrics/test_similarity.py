@@ -13,7 +13,7 @@ from pytest_ragcheck.errors import JudgeError
 from pytest_ragcheck.judging.judge_choice import choose_embeddings
 from pytest_ragcheck.metrics.similarity import Similarity
 from pytest_ragcheck.rag.answer import RagAnswer
-from pytest_ragcheck.scores.score import Score
+from pytest_ragcheck.scores import Score
 from tests.making import a_question
 from tests.servers.openai_server import OpenAIServer, embeds
 

@@ -10,7 +10,7 @@ from pytest_ragcheck import RagAnswer
 from pytest_ragcheck.concurrency.limiter import NO_LIMIT
 from pytest_ragcheck.errors import EndpointTimeout, MeasurementError, UsageError
 from pytest_ragcheck.metrics.metric import OwnMetric, distinct, measure, read_own
-from pytest_ragcheck.scores.score import Score
+from pytest_ragcheck.scores import Score
 from tests.making import a_question
 
 ANSWER = RagAnswer(text="four", contexts=("a", "b"))

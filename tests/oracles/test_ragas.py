@@ -35,7 +35,7 @@ from pytest_ragcheck.metrics.ragas import formulas
 from pytest_ragcheck.metrics.ragas.model_ragas import RagasByLibrary, RagasMetrics
 from pytest_ragcheck.metrics.similarity import nearest
 from pytest_ragcheck.rag.answer import RagAnswer
-from pytest_ragcheck.scores.catalogue import RAGAS
+from pytest_ragcheck.scores import RAGAS
 from tests.docs.pages import DOCS
 from tests.making import a_question
 from tests.oracles.comparison import check

@@ -13,7 +13,7 @@ from pytest_ragcheck.metrics.retrieval import (
     recall_at_k,
     reciprocal_rank,
 )
-from pytest_ragcheck.scores.catalogue import CUTOFFS
+from pytest_ragcheck.scores import CUTOFFS
 
 from .comparison import check, program
 

@@ -31,7 +31,6 @@ def test_nothing_is_loaded():
         "plugin.configuration", "plugin.ending", "plugin.ending.recorder", "plugin.fixtures", "plugin.hooks",
         "plugin.item_records", "plugin.overrides", "plugin.plain_modules", "plugin.question_files", "plugin.run_state",
         "plugin.workers", "questions", "scores",
-        "scores.catalogue",
     }}
     assert not {{*{HEAVY!r}}} & set(sys.modules)
 

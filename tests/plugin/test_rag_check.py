@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_ragcheck.cli import main
-from pytest_ragcheck.scores.catalogue import ASSERTABLE, BOUNDED, listed
+from pytest_ragcheck.scores import ASSERTABLE, BOUNDED, listed
 from tests.baselines import failed, write_baseline
 from tests.canned import bad, broken, good
 from tests.harness import three_ways, two_ways

@@ -12,7 +12,7 @@ import pytest
 from pytest_ragcheck import Question, RagAnswer
 from pytest_ragcheck.errors import EndpointError, EndpointReplyError
 from pytest_ragcheck.rag.ask import ask, endpoint_name, settled
-from pytest_ragcheck.scores.score import number
+from pytest_ragcheck.scores import number
 from tests.making import Answers, a_question
 
 

@@ -13,7 +13,7 @@ from pytest_ragcheck.rag.answer import RagAnswer
 from pytest_ragcheck.redaction import Redactor
 from pytest_ragcheck.replay.recording_reader import read_recording
 from pytest_ragcheck.report.files.result_files import write_results
-from pytest_ragcheck.scores.score import Score
+from pytest_ragcheck.scores import Score
 from pytest_ragcheck.summary.aggregate import aggregate
 from pytest_ragcheck.summary.gate.recorded.saved_answer import label_digests
 from pytest_ragcheck.verdict.verdict import Verdict

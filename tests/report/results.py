@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_ragcheck.questions.question_rows import questions_document
 from pytest_ragcheck.report.files.result_documents import predictions_document, summary_document
 from pytest_ragcheck.report.files.results_reader import Results, asked_rows
-from pytest_ragcheck.scores.score import Score
+from pytest_ragcheck.scores import Score
 from pytest_ragcheck.summary.aggregate import aggregate
 from pytest_ragcheck.summary.gate.baseline_reader import Baseline, BaselineRow
 from pytest_ragcheck.verdict.verdict import Verdict

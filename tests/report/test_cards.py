@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from pytest_ragcheck.report.files.results_reader import asked_rows
 from pytest_ragcheck.report.terminal.findings_lines import FoundChange
 from pytest_ragcheck.report.view import view_of
-from pytest_ragcheck.scores.score import Score
+from pytest_ragcheck.scores import Score
 from pytest_ragcheck.summary.gate.baseline_reader import Baseline, BaselineRow
 from pytest_ragcheck.verdict.verdict import Verdict
 from tests.chromium import Screen

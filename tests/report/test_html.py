@@ -10,7 +10,7 @@ import pytest
 
 from pytest_ragcheck.report.html.page import page_of
 from pytest_ragcheck.report.view import view_of
-from pytest_ragcheck.scores.score import Score
+from pytest_ragcheck.scores import Score
 from pytest_ragcheck.summary.gate.baseline_reader import Baseline
 from tests.making import a_record
 from tests.report.results import ERRORED, FAILED, PASSED, a_baseline, results_of

@@ -12,7 +12,7 @@ import pytest
 
 from pytest_ragcheck.redaction import Redactor
 from pytest_ragcheck.report.files.result_files import write_results
-from pytest_ragcheck.scores.score import Score
+from pytest_ragcheck.scores import Score
 from pytest_ragcheck.summary.aggregate import aggregate
 from tests.making import a_question, a_record, some_outcomes
 

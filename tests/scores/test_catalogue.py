@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from pytest_ragcheck.scores.catalogue import (
+from pytest_ragcheck.scores import (
     ABSTAINED,
     ASSERTABLE,
     CITATION_VALIDITY,

@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_ragcheck.scores.catalogue import DEFAULT_WEIGHTS
-from pytest_ragcheck.scores.score import Overall, Score, weighted
+from pytest_ragcheck.scores import DEFAULT_WEIGHTS, Overall, Score, weighted
 
 RELEVANCY, CORRECTNESS, CONTEXT, FAITHFULNESS = DEFAULT_WEIGHTS
 

@@ -4,7 +4,7 @@ import pytest
 
 from pytest_ragcheck import GoldPassage
 from pytest_ragcheck.judging.judgement import JudgeIdentity
-from pytest_ragcheck.scores.score import Score
+from pytest_ragcheck.scores import Score
 from pytest_ragcheck.summary.aggregate import NO_JUDGE, AttackCounts, Counts, aggregate
 from pytest_ragcheck.verdict.verdict import Verdict
 from tests.making import OFFLINE, a_question, a_record, a_set, an_error, some_outcomes

@@ -22,8 +22,7 @@ from pytest_ragcheck.questions.question import EarlierTurn, GoldPassage, Origin
 from pytest_ragcheck.questions.question_rows import questions_document
 from pytest_ragcheck.rag.documents.uploads import Documents, Left
 from pytest_ragcheck.report.files.result_documents import predictions_document, summary_document
-from pytest_ragcheck.scores.catalogue import METRICS, OVERALL
-from pytest_ragcheck.scores.score import Score
+from pytest_ragcheck.scores import METRICS, OVERALL, Score
 from pytest_ragcheck.summary.aggregate import aggregate
 from pytest_ragcheck.summary.flaky import Flaky
 from pytest_ragcheck.summary.gate.gate_decision import decide

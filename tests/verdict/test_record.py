@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from pytest_ragcheck.judging.judgement import JudgeIdentity
 from pytest_ragcheck.questions.question import GoldPassage, Question
-from pytest_ragcheck.scores.score import Score
+from pytest_ragcheck.scores import Score
 from pytest_ragcheck.verdict.record import QuestionErrored, QuestionFailed, Record, sharing
 from pytest_ragcheck.verdict.verdict import Verdict
 from tests.making import a_question, a_record, an_error

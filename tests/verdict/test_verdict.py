@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_ragcheck.scores.score import Score
+from pytest_ragcheck.scores import Score
 from pytest_ragcheck.verdict.verdict import ScoredVerdict, Thresholds, Verdict, decide, shortfalls, wanted_thresholds
 from tests.making import a_question
 

@@ -11,7 +11,7 @@ from pytest_ragcheck.cli.project.user_project import default_results, endpoint_s
 from pytest_ragcheck.config.given import Given
 from pytest_ragcheck.errors import EndpointError
 from pytest_ragcheck.redaction.printable import printable
-from pytest_ragcheck.scores.catalogue import ASSERTABLE
+from pytest_ragcheck.scores import ASSERTABLE
 
 if TYPE_CHECKING:
     from pytest_ragcheck.config.settings import Settings

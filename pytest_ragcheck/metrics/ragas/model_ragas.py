@@ -26,8 +26,7 @@ from pytest_ragcheck.metrics.ragas.formulas import (
 )
 from pytest_ragcheck.questions.question import Question
 from pytest_ragcheck.rag.answer import RagAnswer
-from pytest_ragcheck.scores.catalogue import RAGAS
-from pytest_ragcheck.scores.score import Score
+from pytest_ragcheck.scores import RAGAS, Score
 
 if TYPE_CHECKING:
     from pytest_ragcheck.judging.ragas_judge import RagasJudge

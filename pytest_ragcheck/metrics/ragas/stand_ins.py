@@ -23,8 +23,7 @@ from pytest_ragcheck.metrics.ragas.formulas import answer_correctness, cosine_si
 from pytest_ragcheck.questions.question import Question
 from pytest_ragcheck.rag.answer import RagAnswer
 from pytest_ragcheck.rag.cited_answer import cited_answer
-from pytest_ragcheck.scores.catalogue import RAGAS_STAND_INS
-from pytest_ragcheck.scores.score import Score
+from pytest_ragcheck.scores import RAGAS_STAND_INS, Score
 
 RELEVANCY, CORRECTNESS, CONTEXT, FAITHFULNESS = RAGAS_STAND_INS
 

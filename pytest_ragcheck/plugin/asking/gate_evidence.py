@@ -12,8 +12,7 @@ from pytest_ragcheck.concurrency.tasks import in_thread
 from pytest_ragcheck.engine.budget import OverBudget
 from pytest_ragcheck.metrics.cost import summed
 from pytest_ragcheck.metrics.metric import measure
-from pytest_ragcheck.scores.catalogue import PROHIBITIONS, RETRIEVAL
-from pytest_ragcheck.scores.score import measured_values
+from pytest_ragcheck.scores import PROHIBITIONS, RETRIEVAL, measured_values
 from pytest_ragcheck.summary.gate.comparability import other_settings
 from pytest_ragcheck.summary.gate.gate_decision import is_newly_forbidden
 from pytest_ragcheck.summary.gate.gate_replies import GateReplies, is_deterministic

@@ -18,7 +18,7 @@ from pytest_ragcheck.plugin.run_state import run_of
 from pytest_ragcheck.plugin.workers import COLLECTED, REFUSAL, send
 from pytest_ragcheck.questions.call import caller_of
 from pytest_ragcheck.questions.question import GENERATION
-from pytest_ragcheck.scores.catalogue import RETRIEVAL
+from pytest_ragcheck.scores import RETRIEVAL
 from pytest_ragcheck.summary.gate_rules import COMPARING
 
 NO_ENDPOINT = (

@@ -24,7 +24,7 @@ from pytest_ragcheck.questions.call import check_question
 from pytest_ragcheck.questions.datasets.standard_dataset import Dataset, DatasetChoice, Hub, Row, described
 from pytest_ragcheck.questions.question import Origin, Question, QuestionSet
 from pytest_ragcheck.questions.question_ids import usable_id
-from pytest_ragcheck.scores.catalogue import ASSERTABLE
+from pytest_ragcheck.scores import ASSERTABLE
 
 _ENDINGS = (".json", ".jsonl", ".ndjson", ".parquet", ".gz", ".bz2", ".xz", ".zip")
 _BROKEN = (EOFError, gzip.BadGzipFile, lzma.LZMAError, zlib.error, zipfile.BadZipFile)

@@ -28,7 +28,7 @@ from pytest_ragcheck.questions.nodes.node import (
     wrong_value,
 )
 from pytest_ragcheck.questions.question import GoldPassage
-from pytest_ragcheck.scores.catalogue import BOUNDED, JUDGED, listed
+from pytest_ragcheck.scores import BOUNDED, JUDGED, listed
 
 ANSWERS = ("expected_answer", "all_acceptable_answers")
 """The keys that an unanswerable question cannot have."""

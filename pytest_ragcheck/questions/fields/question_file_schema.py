@@ -31,7 +31,7 @@ from pytest_ragcheck.questions.mention import FLAGS
 from pytest_ragcheck.questions.nodes.node import MAX_COUNT
 from pytest_ragcheck.questions.question import TIERS
 from pytest_ragcheck.questions.question_ids import UNPRINTABLE
-from pytest_ragcheck.scores.catalogue import ASSERTABLE, BOUNDED
+from pytest_ragcheck.scores import ASSERTABLE, BOUNDED
 
 Schema = dict[str, Any]
 

@@ -11,8 +11,7 @@ from pytest_ragcheck._version import __version__
 from pytest_ragcheck.judging.judgement import JudgeIdentity
 from pytest_ragcheck.questions.tiers import tier_of
 from pytest_ragcheck.report.terminal.gate_lines import decision_headline
-from pytest_ragcheck.scores.catalogue import JUDGED
-from pytest_ragcheck.scores.score import measured_values
+from pytest_ragcheck.scores import JUDGED, measured_values
 from pytest_ragcheck.summary.aggregate import Repeats, Summary, Totals
 from pytest_ragcheck.summary.gate.gate_decision import Decision
 from pytest_ragcheck.summary.gate.recorded.saved_answer import label_digests

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from statistics import fmean
 
 from pytest_ragcheck.report.counted import counted
-from pytest_ragcheck.scores.catalogue import ABSTAINED
+from pytest_ragcheck.scores import ABSTAINED
 from pytest_ragcheck.summary.gate.baseline_comparison import Change
 from pytest_ragcheck.summary.gate.comparability import LostScores
 from pytest_ragcheck.summary.gate.recorded.saved_answer import SavedAnswer, text_digest

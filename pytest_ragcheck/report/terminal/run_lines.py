@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from pytest_ragcheck.questions.question import GENERATION, RETRIEVAL_ALONE, Origin, QuestionSet
 from pytest_ragcheck.redaction.printable import printable
 from pytest_ragcheck.report.counted import counted
-from pytest_ragcheck.scores.catalogue import (
+from pytest_ragcheck.scores import (
     JUDGED,
     NO_EMBEDDING_MODEL,
     OVERALL,

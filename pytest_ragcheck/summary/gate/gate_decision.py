@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.metrics.mentions import broken
-from pytest_ragcheck.scores.catalogue import PROHIBITIONS
+from pytest_ragcheck.scores import PROHIBITIONS
 from pytest_ragcheck.summary.gate.comparability import LostScores, differences, lost_scores
 from pytest_ragcheck.summary.gate.gate_replies import Judging, evidence_of, findings_of, judging_of
 from pytest_ragcheck.summary.gate.procedure.count_test import floor_value

@@ -8,7 +8,7 @@ from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.frozen import frozen
-from pytest_ragcheck.scores.score import measured_values
+from pytest_ragcheck.scores import measured_values
 from pytest_ragcheck.summary.gate.procedure.candidate import examine
 from pytest_ragcheck.summary.gate.procedure.compared_question import (
     ComparedQuestion,

@@ -14,7 +14,7 @@ from pytest_ragcheck.questions.question import GoldPassage
 from pytest_ragcheck.rag.answer import RagAnswer
 from pytest_ragcheck.redaction import Redactor
 from pytest_ragcheck.report.files.result_files import write_results
-from pytest_ragcheck.scores.score import Score
+from pytest_ragcheck.scores import Score
 from pytest_ragcheck.summary.aggregate import aggregate
 from pytest_ragcheck.verdict.verdict import Verdict
 from tests.making import a_question, a_record, a_set, an_error, some_outcomes

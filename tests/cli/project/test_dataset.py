@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_ragcheck.questions.reader import read_question_file
-from pytest_ragcheck.scores.catalogue import ASSERTABLE
+from pytest_ragcheck.scores import ASSERTABLE
 from tests.questions.datasets.sources import OWN, loaded
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from jsonschema import Draft202012Validator
 
 from pytest_ragcheck.cli.project.docs import read_schema
 from pytest_ragcheck.questions.reader import read_question_file
-from pytest_ragcheck.scores.catalogue import ASSERTABLE
+from pytest_ragcheck.scores import ASSERTABLE
 
 if TYPE_CHECKING:
     from collections.abc import Callable

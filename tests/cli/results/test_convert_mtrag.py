@@ -9,7 +9,7 @@ import pytest
 
 from pytest_ragcheck.questions.question import GoldPassage
 from pytest_ragcheck.questions.reader import read_question_file
-from pytest_ragcheck.scores.catalogue import ASSERTABLE
+from pytest_ragcheck.scores import ASSERTABLE
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -12,7 +12,7 @@ from pytest_ragcheck.engine.store.record_file import FILE, RecordFile, forget_un
 from pytest_ragcheck.engine.store.record_store import JournaledStore, MemoryStore, SharedStore
 from pytest_ragcheck.errors import StoreError
 from pytest_ragcheck.redaction import Redactor
-from pytest_ragcheck.scores.score import Score
+from pytest_ragcheck.scores import Score
 from pytest_ragcheck.verdict.verdict import Verdict
 from tests.engine.store.other_process import OtherProcess, store_in
 from tests.making import a_question, a_record, an_error

@@ -23,7 +23,7 @@ from pytest_ragcheck.judging.prompts.judge_prompt import task_prompt
 from pytest_ragcheck.metrics.ragas.model_ragas import AnswerFacts, RagasMetrics
 from pytest_ragcheck.questions.question import EarlierTurn
 from pytest_ragcheck.rag.answer import RagAnswer
-from pytest_ragcheck.scores.score import Score
+from pytest_ragcheck.scores import Score
 from tests.making import a_question
 from tests.metrics.ragas.finding import NONCE, facts_text, finds, statement
 from tests.servers.openai_server import OpenAIServer, by_path, completion, embeddings, embeds, error, says

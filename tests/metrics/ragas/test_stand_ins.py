@@ -17,7 +17,7 @@ from pytest_ragcheck.metrics.ragas.stand_ins import (
     stand_in_relevancy,
 )
 from pytest_ragcheck.rag.answer import RagAnswer
-from pytest_ragcheck.scores.score import Score
+from pytest_ragcheck.scores import Score
 from tests.making import a_question
 
 ASKED = "How long is the refund window?"  # content words: long, refund, window

@@ -9,7 +9,7 @@ from pytest_ragcheck.questions.datasets.registry import known_datasets
 from pytest_ragcheck.questions.question import Origin
 from pytest_ragcheck.questions.question_rows import questions_document, set_from_wire, set_to_wire
 from pytest_ragcheck.questions.reader import read_question_file
-from pytest_ragcheck.scores.catalogue import ASSERTABLE
+from pytest_ragcheck.scores import ASSERTABLE
 from tests.questions.datasets.sources import OWN, content, loaded, written
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from jsonschema import Draft202012Validator
 from pytest_ragcheck.errors import QuestionFileError
 from pytest_ragcheck.questions.fields.key_names import CONVERSATION, DEFAULTS, FILE, PASSAGE, QUESTION, TURN
 from pytest_ragcheck.questions.fields.question_file_schema import question_file_schema
-from pytest_ragcheck.scores.catalogue import ASSERTABLE, BOUNDED
+from pytest_ragcheck.scores import ASSERTABLE, BOUNDED
 from tests.questions.documents import (
     ODD,
     answers_of_the_unanswerable,

@@ -11,7 +11,7 @@ from pytest_ragcheck.questions.question import GoldPassage
 from pytest_ragcheck.questions.reader import read_question_file
 from pytest_ragcheck.redaction import REDACTED, Redactor
 from pytest_ragcheck.report.files.result_files import Written, write_results
-from pytest_ragcheck.scores.catalogue import ASSERTABLE
+from pytest_ragcheck.scores import ASSERTABLE
 from pytest_ragcheck.summary.aggregate import aggregate
 from pytest_ragcheck.summary.run_outcomes import Reach
 from tests.making import a_question, a_record, a_set, an_error, some_outcomes

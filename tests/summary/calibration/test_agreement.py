@@ -13,7 +13,7 @@ from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.judging.judgement import JudgeIdentity
 from pytest_ragcheck.report.files.result_documents import summary_document
 from pytest_ragcheck.report.terminal.run_lines import summary_lines
-from pytest_ragcheck.scores.score import Score
+from pytest_ragcheck.scores import Score
 from pytest_ragcheck.summary.aggregate import aggregate
 from pytest_ragcheck.summary.judge_calibration import Agreement, agreements_of, read_agreements
 from tests.making import OFFLINE, a_record, an_error, some_outcomes

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pytest_ragcheck.scores.score import Score
+from pytest_ragcheck.scores import Score
 from pytest_ragcheck.summary.gate.baseline_reader import Baseline, BaselineRow
 from pytest_ragcheck.summary.gate.gate_decision import why_tolerated
 from pytest_ragcheck.summary.gate.recorded.saved_answer import SavedAnswer

@@ -13,8 +13,7 @@ from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.judging.checked_judgement import judge_identity
 from pytest_ragcheck.judging.judgement import material_digest
 from pytest_ragcheck.metrics.metric import RunMetric, measure
-from pytest_ragcheck.scores.catalogue import METRICS, OVERALL
-from pytest_ragcheck.scores.score import Score, measured_values, weighted
+from pytest_ragcheck.scores import METRICS, OVERALL, Score, measured_values, weighted
 from pytest_ragcheck.summary.gate.procedure.compared_question import Look, passes
 from pytest_ragcheck.summary.gate.recorded.saved_answer import ASKED, EXPECTED, PARTS, SavedAnswer, label_digests
 
