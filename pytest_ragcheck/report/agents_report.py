@@ -7,9 +7,8 @@ from dataclasses import asdict
 from typing import Any
 
 from pytest_ragcheck.report.counted import counted, one_line
-from pytest_ragcheck.report.markdown import cell, table_lines
 from pytest_ragcheck.report.terminal.run_lines import aligned
-from pytest_ragcheck.report.write_report import csv_text
+from pytest_ragcheck.report.write_report import cell, csv_text, table_lines
 from pytest_ragcheck.summary.agent_comparison import Agent, Agents, Difference, QuestionOfAll
 from pytest_ragcheck.summary.trend import PASS_RATE
 from pytest_ragcheck.verdict.verdict import Verdict

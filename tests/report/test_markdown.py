@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.report.html.page import page_of
-from pytest_ragcheck.report.markdown import markdown_of
 from pytest_ragcheck.report.view import view_of
+from pytest_ragcheck.report.write_report import markdown_of
 from pytest_ragcheck.summary.gate.baseline_reader import Baseline, BaselineRow
 from pytest_ragcheck.verdict.verdict import Verdict
 from tests.making import a_question, a_record

@@ -25,8 +25,8 @@ class NotPosted(Exception):
 
 
 def run(chosen: argparse.Namespace) -> int:
-    from pytest_ragcheck.report.markdown import COMMENT_CHARS, markdown_of
     from pytest_ragcheck.report.view import view_of
+    from pytest_ragcheck.report.write_report import COMMENT_CHARS, markdown_of
 
     results = with_own_baseline(read_results(predictions_path(chosen.results or default_results(), partial=True)))
     # Several systems in one workflow have a comment each.
