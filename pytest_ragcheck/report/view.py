@@ -191,7 +191,6 @@ def _row(number: int, row: Document, results: Results, answers: Mapping[tuple[st
     xfailed = results.xfailed.get(key_of(row), "") if verdict == "FAIL" else ""
     # A FAIL that is not tolerated is newly failing, whatever the gate found.
     is_word = found is not None and bool(xfailed or not found.words)
-    expected = asked.get("all_acceptable_answers", [])
     return {
         "number": number,
         "turns": row.get("earlier_turns") or list(_earlier(asked, row["dataset_name"], results, answers)),
@@ -202,7 +201,7 @@ def _row(number: int, row: Document, results: Results, answers: Mapping[tuple[st
         "kind": row.get("kind", ""),
         "reason": row.get("reason", row.get("message", "")),
         "answer": row.get("prediction"),
-        "expected": expected,
+        "expected": asked.get("all_acceptable_answers", []),
         "answerable": asked.get("answerable", True),
         "gold": [str(passage.get("text") or passage.get("doc_id") or "") for passage in asked.get("gold_passages", [])],
         "contexts": row.get("contexts", []),

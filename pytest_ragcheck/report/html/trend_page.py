@@ -54,7 +54,7 @@ def _latest(trend: Trend) -> str:
     last = len(trend.runs) - 1
     run = trend.runs[last]
     newly = [each.latest.id for each in trend.questions if each.first_bad == last and each.last_good is not None]
-    counts = ", ".join(f"{_count(run, verdict)} {verdict.value}" for verdict in Verdict if _count(run, verdict))
+    counts = ", ".join(f"{count} {verdict.value}" for verdict in Verdict if (count := _count(run, verdict)))
     named = f"; {len(newly)} newly failing: {some(newly, _SHOWN)}" if newly else ""
     return f"{_time(run)}: {counts or 'no question'}{named}"
 
@@ -73,18 +73,17 @@ def _cards(lines: Iterable[TrendLine], trend: Trend) -> str:
 
 def _card(line: TrendLine, trend: Trend) -> str:
     latest = line.points[-1]
-    mean = decimals(latest.mean) if latest else "not measured"
-    note = (
-        f"{decimals(latest.low)} to {decimals(latest.high)}, {counted(latest.n, 'question')}"
-        if latest
-        else "in the latest run"
-    )
+    mean, note = "not measured", "in the latest run"
+    if latest:
+        mean = decimals(latest.mean)
+        note = f"{decimals(latest.low)} to {decimals(latest.high)}, {counted(latest.n, 'question')}"
     return card(line.name, mean, note, chart=_chart(line, trend))
 
 
 def _chart(line: TrendLine, trend: Trend) -> str:
-    points = list(filter(None, line.points))
-    bottom, top = _scale([point.low for point in points], [point.high for point in points])
+    points = [(n, point) for n, point in enumerate(line.points) if point]
+    texts = [_point_text(n, point) for n, point in points]
+    bottom, top = _scale([point.low for _, point in points], [point.high for _, point in points])
 
     def x(n: float) -> str:
         return f"{(n + 0.5) / len(trend.runs) * 100:.2f}"
@@ -108,11 +107,10 @@ def _chart(line: TrendLine, trend: Trend) -> str:
             shapes.append(f'<path class="band" d="M{"L".join(upper + lower)}Z"/>')
             shapes.append(f'<path d="M{"L".join(f"{x(n)} {y(point.mean)}" for n, point in part)}"/>')
     shapes += [
-        f'<path class="dot" d="M{x(n)} {y(point.mean)}h0"><title>{escaped(_point_text(n, point))}</title></path>'
-        for n, point in enumerate(line.points)
-        if point
+        f'<path class="dot" d="M{x(n)} {y(point.mean)}h0"><title>{escaped(text)}</title></path>'
+        for (n, point), text in zip(points, texts, strict=True)
     ]
-    label = f"{line.name} by run: " + "; ".join(_point_text(n, point) for n, point in enumerate(line.points) if point)
+    label = f"{line.name} by run: {'; '.join(texts)}"
     return (
         f'<div class="chart"><span class="scale" aria-hidden="true"><span>{top:g}</span><span>{bottom:g}</span></span>'
         f'<svg viewBox="0 0 100 {_HEIGHT}" preserveAspectRatio="none" role="img" aria-label="{escaped(label)}">'
@@ -145,35 +143,27 @@ def _point_text(n: int, point: TrendPoint) -> str:
 
 
 def _changes(trend: Trend) -> str:
-    items = [
+    items = "".join(
         f'<li><span class="changed">run {number}*</span> {escaped("; ".join(changes))}</li>'
         for number, changes in enumerate(trend.changes, start=1)
         if changes
-    ]
-    return (
-        f'<ul class="changes" aria-label="Runs under other conditions than before">{"".join(items)}</ul>'
-        if items
-        else ""
     )
+    return items and f'<ul class="changes" aria-label="Runs under other conditions than before">{items}</ul>'
 
 
 def _runs(trend: Trend) -> str:
-    names = [line.name for line in trend.lines]
-    rows = []
-    for n, run in enumerate(trend.runs):
-        points = [line.points[n] for line in trend.lines]
-        rows.append(
-            [
-                f"{n + 1}{'*' if trend.changes[n] else ''}",
-                _time(run),
-                run.name + ("" if run.complete else " (partial)"),
-                *(str(_count(run, verdict)) for verdict in Verdict),
-                *(decimals(point.mean) if point else "" for point in points),
-            ]
-        )
-    return table(
-        "Runs", ("run", "ended", "file", *(verdict.value for verdict in Verdict), *names), rows, kind="scores runs"
-    )
+    head = ["run", "ended", "file", *(verdict.value for verdict in Verdict), *(line.name for line in trend.lines)]
+    rows = [
+        [
+            f"{n + 1}{'*' if trend.changes[n] else ''}",
+            _time(run),
+            run.name + ("" if run.complete else " (partial)"),
+            *(str(_count(run, verdict)) for verdict in Verdict),
+            *(decimals(point.mean) if (point := line.points[n]) else "" for line in trend.lines),
+        ]
+        for n, run in enumerate(trend.runs)
+    ]
+    return table("Runs", head, rows, kind="scores runs")
 
 
 def _row(question: TrendQuestion) -> dict[str, Any]:

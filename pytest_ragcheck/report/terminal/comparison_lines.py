@@ -18,7 +18,6 @@ from pytest_ragcheck.verdict.verdict import Verdict
 Examined = Mapping[str, Sequence[tuple[Change, str]]]
 
 NEWLY_FAILING = "newly failing"
-_AS_EXPECTED = "failing as expected"
 
 _SHOWN = 10
 """Most questions of a group."""
@@ -52,35 +51,23 @@ def shell_word(path: PurePath) -> str:
     return f'"{text}"' if quoted != text and isinstance(path, PureWindowsPath) else quoted
 
 
-def accept_advice(comparison: Comparison) -> str:
+def accept_advice(comparison: Comparison, *, refused: bool = False) -> str:
+    """The advice on a red run; *refused* is True if the gate compared nothing, because of other settings."""
+    read = comparison.baseline.name
     if len(comparison.missing) == len(comparison.baseline.rows):
-        return _advice_on_datasets(comparison)
-    return f"If the new answers are right, accept them{_command(comparison)}"
-
-
-def settings_advice(comparison: Comparison) -> str:
-    if len(comparison.missing) == len(comparison.baseline.rows):
-        return _advice_on_datasets(comparison)
-    return (
-        f"If the run is right, accept it{_command(comparison)}. "
-        "To compare anyway, set rag_baseline_allow = other-settings."
-    )
-
-
-def _advice_on_datasets(comparison: Comparison) -> str:
-    # No command takes a run that shares no question with the baseline.
-    then = some(dict.fromkeys(dataset for dataset, _ in comparison.baseline.rows), 5)
-    return (
-        f"If the questions only have other names, restore their dataset_name ({then}) and ids. Otherwise move "
-        f"{comparison.baseline.name} away, and save the run: {comparison.accept.replace('accept', 'save', 1)}"
-    )
-
-
-def _command(comparison: Comparison) -> str:
+        # No command takes a run that shares no question with the baseline.
+        then = some(dict.fromkeys(dataset for dataset, _ in comparison.baseline.rows), 5)
+        return (
+            f"If the questions only have other names, restore their dataset_name ({then}) and ids. Otherwise move "
+            f"{read} away, and save the run: {comparison.accept.replace('accept', 'save', 1)}"
+        )
     # The command reads the last full run, and would accept its older answers.
-    when, read = " after a full run" if comparison.partial else "", comparison.baseline.name
+    when = " after a full run" if comparison.partial else ""
     instead = f", and compare with that file instead of {read}" if read.startswith("git:") else ""
-    return f"{when}: {comparison.accept}{instead}"
+    command = f"{when}: {comparison.accept}{instead}"
+    if refused:
+        return f"If the run is right, accept it{command}. To compare anyway, set rag_baseline_allow = other-settings."
+    return f"If the new answers are right, accept them{command}"
 
 
 def regressions_text(comparison: Comparison) -> str:
@@ -122,7 +109,7 @@ def _lines(comparison: Comparison, examined: Examined | None) -> Iterator[str]:
 
 def other_groups(comparison: Comparison) -> dict[str, tuple[Change, ...]]:
     return {
-        _AS_EXPECTED: comparison.expected_failing,
+        "failing as expected": comparison.expected_failing,
         "not measured": comparison.not_measured,
         "edited": comparison.apart,
         "still failing": comparison.still_failing,
@@ -148,15 +135,13 @@ class Writer:
     def examined(self, groups: Examined) -> Iterator[str]:
         """Yield the newly failing questions by the gate's finding, each explained in a second line."""
         for title, changes in groups.items():
-            yield from _group(
-                title, [f"{self.name(change.before.key)}: {_worse(change)}\n{words}" for change, words in changes]
-            )
+            lines = [f"{self.name(change.before.key)}: {_worse(change)}\n{words}" for change, words in changes]
+            yield from _group(title, lines)
 
     def missing(self) -> Iterator[str]:
-        missing = self._comparison.missing
-        yield from _group(
-            "missing", [f"{self.name(row.key)}: {row.verdict.value} before: {short(row.question)}" for row in missing]
-        )
+        rows = self._comparison.missing
+        lines = [f"{self.name(row.key)}: {row.verdict.value} before: {short(row.question)}" for row in rows]
+        yield from _group("missing", lines)
 
     def others(self) -> Iterator[str]:
         words: dict[str, Callable[[Change], str]] = {

@@ -10,7 +10,6 @@ from pytest_ragcheck.report.terminal.comparison_lines import (
     accept_advice,
     comparison_lines,
     regressions_text,
-    settings_advice,
 )
 from pytest_ragcheck.report.terminal.findings_lines import (
     examined_groups,
@@ -34,15 +33,14 @@ MOST = 10
 
 def decision_lines(decision: Decision) -> Iterator[str]:
     """Yield the lines for the end of a run; none if the gate examined nothing."""
-    comparison = decision.comparison
+    comparison, findings, rate = decision.comparison, decision.findings, decision.rate
     if comparison is not None and decision.refusals:
         yield printable(f"baseline {comparison.baseline.name}: refused: {'; '.join(decision.refusals)}")
-    elif comparison is not None and decision.findings is not None:
-        yield from comparison_lines(comparison, examined_groups(comparison, decision.findings))
-        yield from map(printable, findings_lines(comparison, decision.findings, decision))
     elif comparison is not None:
-        yield from comparison_lines(comparison)
-    rate = decision.rate
+        examined = None if findings is None else examined_groups(comparison, findings)
+        yield from comparison_lines(comparison, examined)
+        if findings is not None:
+            yield from map(printable, findings_lines(comparison, findings, decision))
     if rate is not None:
         shown = f"pass rate {_share(rate)}" if rate.n else "no question has a PASS or a FAIL"
         yield f"gate rate:{rate.lowest:g}: {shown}"
@@ -74,7 +72,7 @@ def _red_texts(decision: Decision) -> Iterator[str]:
         name, findings = comparison.baseline.name, decision.findings
         if decision.refusals:
             differences = f"{name} cannot be compared: {'; '.join(decision.refusals)}"
-            yield _printable(differences, "", settings_advice(comparison))
+            yield _printable(differences, "", accept_advice(comparison, refused=True))
         elif findings is not None:
             first = f"{findings_headline(comparison, findings, decision)} against {name}"
             advice = _advice(comparison, findings, decision)
