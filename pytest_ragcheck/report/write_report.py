@@ -167,18 +167,13 @@ def _block(notes: Sequence[str]) -> Iterator[str]:
 
 
 def _metric_table(metrics: Sequence[MetricView], *, compared: bool) -> Iterator[str]:
-    head = ["metric", "mean", "minimum", "questions"]
-    if compared:
-        head += ["baseline", "change"]
-    rows = [head]
+    rows = [["metric", "mean", "minimum", "questions", "baseline", "change"]]
     for metric in metrics:
         minimum = "" if metric.threshold is None else f"{metric.threshold:g}"
-        cells = [cell(metric.name), f"{metric.mean:.3f}", minimum, str(len(metric.values))]
-        if compared:
-            before = metric.before
-            cells += ["", ""] if before is None else [f"{before:.3f}", f"{metric.mean - before:+.3f}"]
-        rows.append(cells)
-    yield from table_lines(rows)
+        before = metric.before
+        change = ["", ""] if before is None else [f"{before:.3f}", f"{metric.mean - before:+.3f}"]
+        rows.append([cell(metric.name), f"{metric.mean:.3f}", minimum, str(len(metric.values)), *change])
+    yield from table_lines(rows if compared else [row[:4] for row in rows])
 
 
 def table_lines(rows: Sequence[Sequence[str]]) -> Iterator[str]:

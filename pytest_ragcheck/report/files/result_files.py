@@ -64,9 +64,10 @@ def write_results(
         ResultsError: A file cannot be written.
     """
     agent = safe_name(outcomes.agent_name)
-    why_partial = _why_partial(outcomes, folder / f"{agent}_summary.json")
+    last_full = f"{agent}_summary.json"
+    before = _datasets_in(folder / last_full)
+    why_partial = _why_partial(outcomes, last_full, before)
     prefix = f"{agent}.partial" if why_partial else agent
-    before = _datasets_in(folder / f"{agent}_summary.json")
     names = unique_names([questions.dataset_name for questions in outcomes.sets])
     writer = JsonWriter(folder, redactor)
     questions = tuple(
@@ -87,7 +88,7 @@ def write_results(
     for mark in unwritten(folder, agent):
         _remove(mark)
     if not why_partial:
-        _delete_partial(outcomes, folder / f"{agent}.partial_summary.json")
+        _delete_partial(outcomes, folder, agent)
         _delete_questions(folder, before, kept=questions)
     return written
 
@@ -126,7 +127,7 @@ def is_result_of(path: Path, folder: Path, agent: str) -> bool:
     return without_links(path) in {without_links(folder / name) for name in names}
 
 
-def _why_partial(outcomes: Outcomes, last_full: Path) -> str:
+def _why_partial(outcomes: Outcomes, last_full: str, before: set[str]) -> str:
     if outcomes.shard is not None and outcomes.shard[1] > 1:
         return f"shard {outcomes.shard[0]} of {outcomes.shard[1]}; ragcheck merge combines the shards"
     if outcomes.not_run:
@@ -134,10 +135,9 @@ def _why_partial(outcomes: Outcomes, last_full: Path) -> str:
         return f"{outcomes.not_run} of the collected questions {verb} not run"
     if not outcomes.complete:
         return outcomes.cut_short
-    missing = _lacking(outcomes, _datasets_in(last_full))
-    if not missing:
-        return ""
-    return f"the last full result also has {', '.join(missing)}; delete {last_full.name} to start over"
+    if missing := _lacking(outcomes, before):
+        return f"the last full result also has {', '.join(missing)}; delete {last_full} to start over"
+    return ""
 
 
 def _lacking(outcomes: Outcomes, datasets: set[str]) -> list[str]:
@@ -146,13 +146,14 @@ def _lacking(outcomes: Outcomes, datasets: set[str]) -> list[str]:
     return sorted(name for name in absent if not outcomes.reach.expects(name))
 
 
-def _delete_partial(outcomes: Outcomes, summary: Path) -> None:
+def _delete_partial(outcomes: Outcomes, folder: Path, agent: str) -> None:
     # Delete the files of an earlier partial run if the full run has all of its datasets that still exist.
+    summary = folder / f"{agent}.partial_summary.json"
     datasets = _datasets_in(summary)
     if datasets and not _lacking(outcomes, datasets):
         # The summary goes last, so that the next full run finds the rest after an interruption.
-        for path in (summary.with_name(f"{summary.name.removesuffix('summary.json')}predictions.json"), summary):
-            _remove(path)
+        _remove(folder / f"{agent}.partial_predictions.json")
+        _remove(summary)
 
 
 def _delete_questions(folder: Path, before: set[str], *, kept: Collection[Path]) -> None:

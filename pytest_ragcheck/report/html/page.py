@@ -88,15 +88,14 @@ def _metric(metric: MetricView) -> str:
         direction = ("up" if delta > 0 else "down") if changed and metric.higher_is_better else ""
         text = f"{delta:+.3f} against {decimals(metric.before)}" if changed else "as in the baseline"
         change = f'<small class="{direction}">{text}</small>'
-    notes = [counted(len(metric.values), "question")]
-    if metric.n_unscored:
-        notes.append(f"{metric.n_unscored} could not be measured")
-    if metric.threshold is not None:
-        notes.append(f"minimum {metric.threshold:g}")
-    if metric.agreement:
-        notes.append(metric.agreement)
+    notes = (
+        counted(len(metric.values), "question"),
+        f"{metric.n_unscored} could not be measured" if metric.n_unscored else "",
+        "" if metric.threshold is None else f"minimum {metric.threshold:g}",
+        metric.agreement,
+    )
     chart = f'{_histogram(metric)}<p class="axis" aria-hidden="true"><span>0</span><span>1</span></p>'
-    return card(metric.name, decimals(metric.mean), ", ".join(notes), change=change, chart=chart)
+    return card(metric.name, decimals(metric.mean), ", ".join(filter(None, notes)), change=change, chart=chart)
 
 
 def _histogram(metric: MetricView) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from operator import itemgetter
 from statistics import fmean
 
 from pytest_ragcheck.report.counted import counted
@@ -135,13 +136,11 @@ def _scores(pairs: Pairs) -> Iterator[str]:
     before, now = map(sum, zip(*values.get(ABSTAINED, [(0.0, 0.0)]), strict=True))
     if abs(now - before) >= max(_LEAST, _MORE_REFUSALS * len(pairs)):
         yield f"answers that abstain: {now:.0f} of {len(pairs)}, {before:.0f} in the baseline"
-    means = {metric: tuple(map(fmean, zip(*both, strict=True))) for metric, both in values.items()}
-    moved = {
-        metric: (before, now)
-        for metric, (before, now) in means.items()
-        if metric not in asserted and round(abs(now - before), 6) >= _MOVED
-    }
+    moved = []
+    for metric, both in values.items():
+        old, new = map(fmean, zip(*both, strict=True))
+        if metric not in asserted and round(abs(new - old), 6) >= _MOVED:
+            moved.append((-abs(new - old), f"{metric} {old:.2f} -> {new:.2f}"))
     if moved:
-        largest = sorted(moved.items(), key=lambda each: -abs(each[1][1] - each[1][0]))[:_SHOWN]
-        shown = ", ".join(f"{metric} {before:.2f} -> {now:.2f}" for metric, (before, now) in largest)
-        yield f"not asserted, so the gate ignores them: {shown}"
+        largest = sorted(moved, key=itemgetter(0))[:_SHOWN]
+        yield f"not asserted, so the gate ignores them: {', '.join(text for _, text in largest)}"

@@ -97,14 +97,15 @@ def findings_headline(comparison: Comparison, findings: GateFindings, decision: 
 
 def held_lines(comparison: Comparison, findings: GateFindings, decision: Decision) -> Iterator[str]:
     """Yield the questions, the lost scores and the means that turn the gate red."""
+    write = Writer(comparison)
     held = {
         title: [(change, "\n".join((words, *_texts(change)))) for change, words in group]
         for title, group in examined_groups(comparison, findings).items()
         if title in _HELD
     }
-    yield from Writer(comparison).examined(held)
-    yield from lost_score_lines(decision.vanished, Writer(comparison).name)
-    if edited := [Writer(comparison).name(change.before.key) for change in decision.edited]:
+    yield from write.examined(held)
+    yield from lost_score_lines(decision.vanished, write.name)
+    if edited := [write.name(change.before.key) for change in decision.edited]:
         yield f"edited questions that passed before and fail now: {some(edited, 10)}"
     if findings.count is not None:
         yield _count(findings.count)
@@ -112,7 +113,7 @@ def held_lines(comparison: Comparison, findings: GateFindings, decision: Decisio
         yield _mean(findings.mean)
         yield from (f"  {each.metric} {-each.drop:+.3f} ({_p(each.p)})" for each in findings.mean.metrics)
     if comparison.lost:
-        yield from Writer(comparison).missing()
+        yield from write.missing()
 
 
 def findings_lines(comparison: Comparison, findings: GateFindings, decision: Decision) -> Iterator[str]:

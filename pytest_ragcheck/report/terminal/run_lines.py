@@ -122,8 +122,8 @@ def summary_lines(outcomes: Outcomes, summary: Summary, *, all_metrics: bool = T
     Without *all_metrics* the metrics that no question asserts are left out, if any question asserts one.
     """
     asserted = {metric for record in outcomes.records for metric in record.thresholds}
-    shown = summary.totals.metrics.keys() if all_metrics else asserted & summary.totals.metrics.keys()
-    shown = shown or summary.totals.metrics.keys()
+    metrics = summary.totals.metrics.keys()
+    shown = metrics if all_metrics else asserted & metrics or metrics
     yield from _metric_lines(summary, shown)
     yield from scorecard_lines(summary, shown)
     yield from _limit_lines(outcomes, summary)
@@ -207,10 +207,9 @@ def _limit_lines(outcomes: Outcomes, summary: Summary) -> Iterator[str]:
         yield f"{OVERALL} without {', '.join(f'{metric} on {count}' for metric, count in lacking.items())}"
     yield from _gold_lines(outcomes, summary.totals.n_without_gold or 0)
     if summary.totals.blame:
-        counts = summary.totals.blame
-        parts = ", ".join(f"{part} {count}" for part, count in counts.items())
-        failed = summary.totals.counts.failed
-        yield f"blame: {parts} (of {sum(counts.values())} FAIL with gold passages; {failed} FAIL in all)"
+        blame, failed = summary.totals.blame, summary.totals.counts.failed
+        parts = ", ".join(f"{part} {count}" for part, count in blame.items())
+        yield f"blame: {parts} (of {sum(blame.values())} FAIL with gold passages; {failed} FAIL in all)"
     if summary.totals.injection:
         yield "injection   planted  retrieved  got through  by retrieval  by generation"
     for attack, n in summary.totals.injection.items():
@@ -265,12 +264,10 @@ def scorecard_lines(summary: Summary, shown: Collection[str]) -> Iterator[str]:
     if len(datasets) > _MOST_DATASETS:
         yield f"by dataset: the numbers of each of the {len(datasets)} datasets are in the summary file"
         return
+    metrics = [metric for metric in summary.totals.metrics if metric in shown]
     names = list(datasets)
     for start in range(0, len(names), _BESIDE):
-        beside = names[start : start + _BESIDE]
-        yield from _block(
-            {name: datasets[name] for name in beside}, [metric for metric in summary.totals.metrics if metric in shown]
-        )
+        yield from _block({name: datasets[name] for name in names[start : start + _BESIDE]}, metrics)
 
 
 def _block(datasets: Mapping[str, Totals], metrics: list[str]) -> Iterator[str]:
