@@ -16,7 +16,7 @@ from pytest_ragcheck.judging.offline.words.rewording import OPPOSITES, PAIRS
 from pytest_ragcheck.judging.offline.words.word_lists import _SECTIONS, WORDS
 from pytest_ragcheck.rag.citation_targets import _TEXTS
 from pytest_ragcheck.rag.probe.probe_exchange import _requests
-from pytest_ragcheck.rag.shapes.named_shapes import NAMED_SHAPES
+from pytest_ragcheck.rag.shapes.shape import NAMED_SHAPES
 from pytest_ragcheck.rag.shapes.reply_search import _LISTS
 words = {title: body.split() for title, body in WORDS.items()}
 refusals = [(sorted(triggers), pattern) for triggers, pattern in _KINDS]

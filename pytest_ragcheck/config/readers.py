@@ -277,7 +277,7 @@ def read_tier(text: str) -> str:
 
 
 def read_shape(text: str) -> str:
-    from pytest_ragcheck.rag.shapes.named_shapes import read_name
+    from pytest_ragcheck.rag.shapes.shape import read_name
 
     read_name(text)
     return text

@@ -13,9 +13,8 @@ from pytest_ragcheck.rag.ask import check_identity
 from pytest_ragcheck.rag.body.json_body import ReplyMismatch
 from pytest_ragcheck.rag.http.endpoint_address import base_of, joined, read_address
 from pytest_ragcheck.rag.http.http_exchange import HttpExchange
-from pytest_ragcheck.rag.shapes.named_shapes import CHAT, CONTRACT
 from pytest_ragcheck.rag.shapes.reading import EXAMPLE, LATER
-from pytest_ragcheck.rag.shapes.shape import read_shape
+from pytest_ragcheck.rag.shapes.shape import CHAT, CONTRACT, read_shape
 
 if TYPE_CHECKING:
     from pytest_ragcheck.rag.answer import RagAnswer

@@ -10,7 +10,7 @@ from urllib.parse import parse_qs, parse_qsl, urlsplit
 
 import pytest
 
-from pytest_ragcheck.rag.shapes.named_shapes import NAMED_SHAPES
+from pytest_ragcheck.rag.shapes.shape import NAMED_SHAPES
 from tests.harness import two_ways
 from tests.servers.fake_endpoint import FakeEndpoint, chunked, json_reply
 

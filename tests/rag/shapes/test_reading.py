@@ -5,9 +5,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_ragcheck.rag.body.json_body import ReplyMismatch
-from pytest_ragcheck.rag.shapes.named_shapes import NAMED_SHAPES
 from pytest_ragcheck.rag.shapes.reading import Reading
-from pytest_ragcheck.rag.shapes.shape import read_shape
+from pytest_ragcheck.rag.shapes.shape import NAMED_SHAPES, read_shape
 
 if TYPE_CHECKING:
     from pytest_ragcheck.rag.answer import RagAnswer
