@@ -57,13 +57,12 @@ async def clean_up(
     left += [Left(file_name=name, id=each, reason=_UNCLEAR) for name, ids in entries.unclear.items() for each in ids]
     must_exist = by_command and not entries.told
     down: list[str] = []
-    known = list(entries.documents.items())
     reasons = await asyncio.gather(
-        *(_delete(ledger, each, routes, limiter, down, must_exist=must_exist) for each, _ in known)
+        *(_delete(ledger, each, routes, limiter, down, must_exist=must_exist) for each in entries.documents)
     )
     left += [
         Left(file_name=name, id=document_id, reason=reason)
-        for (document_id, name), reason in zip(known, reasons, strict=True)
+        for (document_id, name), reason in zip(entries.documents.items(), reasons, strict=True)
         if reason is not None
     ]
     _log_left(left, routes.shown)
