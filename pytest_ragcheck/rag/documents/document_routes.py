@@ -65,7 +65,7 @@ class DocumentRoutes:
     `POST /upload`, `GET /tasks/{batch_id}/status`, `GET /documents` and `DELETE /documents/{id}` of a server.
 
     Every request is made as the identity, which is empty for none, and has the query string of the base URL. A reply
-    that is missing or malformed raises an `EndpointError`.
+    that is missing or malformed, or refuses the request, raises an `EndpointError`.
     """
 
     def __init__(self, base: HttpRoute, *, identity: str, of_identity: Callable[[str], DocumentRoutes]) -> None:
@@ -75,12 +75,7 @@ class DocumentRoutes:
         """The base URL without secrets, or the name of the app that takes the requests."""
 
     async def upload(self, text: str, filename: str) -> str:
-        """
-        The id of the batch in which the server reads the text as a file.
-
-        Raises:
-            EndpointError: The server refused the text, or its reply has no batch id.
-        """
+        """The id of the batch in which the server reads the text as a file."""
         route = self._at("/upload", f"The server has to take documents by POST /upload: {_BASE}", 404, 405)
         file = (filename, text.encode("utf-8", "replace"), "text/plain; charset=utf-8")
         exchange = HttpExchange("POST", 'a POST of multipart/form-data with text files under "files"')
@@ -92,12 +87,7 @@ class DocumentRoutes:
         return str(batch_id)
 
     async def status(self, batch_id: str) -> BatchStatus:
-        """
-        The server's progress with a batch.
-
-        Raises:
-            EndpointError: The reply is missing or malformed.
-        """
+        """The server's progress with a batch."""
         to_do = f"The server has to know a batch that it has just named: see its log, and {_BASE}"
         route = self._at(f"/tasks/{quote(batch_id, safe='')}/status", to_do, 404)
         exchange = await route.fetch(HttpExchange("GET", "a GET"))
@@ -150,12 +140,7 @@ class DocumentRoutes:
             pause = min(2 * pause, poll_seconds)
 
     async def listed(self) -> list[ServerDocument]:
-        """
-        All documents on the server.
-
-        Raises:
-            EndpointError: The reply is missing or malformed.
-        """
+        """All documents on the server."""
         route = self._at("/documents", f"The server has to list its documents by GET /documents: {_BASE}", 404, 405)
         exchange = await route.fetch(HttpExchange("GET", "a GET"))
         reply = route.value(exchange)
@@ -165,12 +150,7 @@ class DocumentRoutes:
         return [self._document(route, exchange, index, row) for index, row in enumerate(reply)]
 
     async def delete(self, document_id: str) -> bool:
-        """
-        True if the document is deleted, False if the server has none of this id.
-
-        Raises:
-            EndpointError: The server did not delete it.
-        """
+        """True if the document is deleted, False if the server has none of this id."""
         to_do = f"The server has to delete a document by DELETE /documents/{{id}}: {_BASE}"
         route = self._at(f"/documents/{quote(document_id, safe='')}", to_do, 405)
         try:
@@ -203,18 +183,17 @@ def within(seconds: float) -> Callable[[BatchStatus | None], float]:
 
 def is_temporary(error: EndpointError) -> bool:
     """True if the next poll may succeed: after a server error, or without a reply."""
-    if error.status is not None:
-        return error.status >= HTTPStatus.INTERNAL_SERVER_ERROR or is_transient(error)
-    return is_transient(error) or isinstance(error, EndpointTimeout)
+    is_of_server = (error.status or 0) >= HTTPStatus.INTERNAL_SERVER_ERROR
+    return is_of_server or is_transient(error) or isinstance(error, EndpointTimeout)
 
 
 def _is_id(value: object) -> bool:
-    return isinstance(value, str | int) and not isinstance(value, bool) and value != ""
+    return type(value) in {str, int} and value != ""
 
 
 def _count_at(reply: object, key: str) -> int | None:
     count = reply.get(key) if isinstance(reply, Mapping) else None
-    return count if isinstance(count, int) and not isinstance(count, bool) and count >= 0 else None
+    return count if type(count) is int and count >= 0 else None
 
 
 def _kind_at(reply: object, key: str) -> str:
