@@ -82,8 +82,7 @@ class Expression:
 
     def _unfinished(self, place: Mapping[str, Any]) -> str:
         parts = (place, place.get("response_metadata"), place.get("meta"))  # of LangChain, of Haystack
-        dicts = [part for part in parts if isinstance(part, Mapping)]
-        reasons = [(key, str(part.get(key))) for part in dicts for key in ENDS]
+        reasons = [(key, str(part.get(key))) for part in parts if isinstance(part, Mapping) for key in ENDS]
         if ("content" in place or "role" in place) and place.get("tool_calls"):
             reasons.append(("message with", "tool_calls"))
         for key, reason in reasons:

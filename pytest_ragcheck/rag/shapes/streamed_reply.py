@@ -9,7 +9,7 @@ from typing import Any
 
 from pytest_ragcheck.rag.answer import RagAnswer
 from pytest_ragcheck.rag.body.event_parsers import EventParser, StreamEvent, is_failure
-from pytest_ragcheck.rag.body.json_body import NotJson, ReplyMismatch, named, named_error, parse_json, quoted
+from pytest_ragcheck.rag.body.json_body import FIX_IT, NotJson, ReplyMismatch, named, named_error, parse_json, quoted
 from pytest_ragcheck.rag.shapes.expression import FLAGS, STATUSES, UNFINISHED
 from pytest_ragcheck.rag.shapes.reading import FIELDS
 from pytest_ragcheck.rag.shapes.shape import StreamReading
@@ -18,16 +18,9 @@ _DONE = b"[DONE]"
 """The payload of the last event, by the convention of OpenAI's API."""
 
 _SEE_THE_LOG = "See the endpoint's log."
-_FIX_THE_CAUSE = "Fix its cause in the RAG system."
-_WORDS = (
-    *(reason.replace("_", ".") for reason in UNFINISHED),
-    "incomplete_details",
-    "error",
-    "_shards",
-    *STATUSES,
-    *FLAGS,
-)
-_MARKED = re.compile(f'"(?:{"|".join(_WORDS)})"'.encode(), re.IGNORECASE)
+_WORDS = ("incomplete_details", "error", "_shards", *UNFINISHED, *STATUSES, *FLAGS)
+# Some servers write a reason with "-".
+_MARKED = re.compile(f'"(?:{"|".join(_WORDS)})"'.replace("_", ".").encode(), re.IGNORECASE)
 
 _CITES = re.compile(r"^(?:source|citation)-|\bcitation\.")
 _STOPS = re.compile(rb'(?i)"(?:finish|stop)_?reason":\s*"(?:stop|end_turn|complete)"')
@@ -116,7 +109,6 @@ class StreamedReply:
         are_enough = self._reading.parts.answer is None and self._value_of("contexts")
         if problem := self._problem or (None if are_enough else self._failure):
             raise problem
-        end = self._reading.end
         if start.strip() and not (self._events or self.is_done or _EVENT_LINE.search(start)):
             raise ReplyMismatch(
                 f"the reply is not the stream that its Content-Type declares: {quoted(start.decode(errors='replace'))}",
@@ -129,6 +121,7 @@ class StreamedReply:
             )
         if not self._events:
             raise ReplyMismatch("the stream has no events", _SEE_THE_LOG)
+        end = self._reading.end
         if end is not None and not (self._has_ended or self.is_done):
             raise ReplyMismatch(
                 f"the stream breaks off after event {self._events}, before its end ({end.text})", _SEE_THE_LOG
@@ -154,14 +147,14 @@ class StreamedReply:
     def _value_of(self, field: str) -> Any:
         # The ids of a call whose contexts changed came later than those of the next call.
         places = {call: place for place, call in enumerate(self._found.get("contexts", ()))}
-        by_call = sorted(self._found.get(field, {}).items(), key=lambda pair: places.get(pair[0], 0))
-        values = [value for _, value in by_call]
+        found = self._found.get(field, {})
+        values = [found[call] for call in sorted(found, key=lambda call: places.get(call, 0))]
         return list(chain(*values)) if len(values) > 1 else next(iter(values), None)
 
     def _text(self) -> str:
         # The answer: the last piece if it repeats the text before it, otherwise the pieces together.
         texts = self._pieces
-        text, last = "".join(texts), texts[-1] if texts else ""
+        text, last = "".join(texts), "".join(texts[-1:])
         # Separate pieces seldom begin with the piece before; the last may add citations, or start anew.
         steps = [later.startswith(earlier) for earlier, later in pairwise(texts) if later != earlier]
         repeats = len(steps) > 1 and sum(steps) >= len(steps) * 0.75
@@ -171,7 +164,7 @@ class StreamedReply:
         is_answered = self._reading.parts.answer is not None
         if self._unfinished and not (text.strip() if is_answered else self._value_of("contexts")):
             field = "answer" if is_answered else "contexts"
-            raise ReplyMismatch(f"the stream has no {field} but an error: {self._unfinished}", _FIX_THE_CAUSE)
+            raise ReplyMismatch(f"the stream has no {field} but an error: {self._unfinished}", FIX_IT)
         return text
 
     def _take(self, event: StreamEvent) -> None:
@@ -179,14 +172,13 @@ class StreamedReply:
             self.is_done = event.type != "answer"  # of FastGPT, whose contexts follow
             return
         self._events += 1
-        value = self._value(event)
-        data = value
+        value = data = self._value(event)
         if has_stopped := _STOPS.search(event.data) is not None:
             self._failure = None  # it was about something else
             if "tool call" in self._unfinished:
                 self._unfinished = ""
         if event.type:  # for filters
-            value = {"event": event.type, **(value if isinstance(value, dict) else {"data": value})}
+            value = {"event": event.type, **(data if isinstance(data, dict) else {"data": data})}
         unfinished = self._refuse_error(event, data, value)
         if self._events <= 100:
             self.firsts.append(value)
@@ -225,11 +217,11 @@ class StreamedReply:
         kept[call] = found
         self._found[field] = kept
         if field == "contexts" and not isinstance(call, int):
-            self._gaps = {} if is_whole else self._gaps
+            if is_whole:
+                self._gaps.clear()
             expression = self._reading.parts.contexts
             gap = expression.dead_end(value)
-            where = f"event {self._events} of the stream"
-            self._gaps[call] = gap and f"{where}: contexts={expression.text} finds nothing: {gap}"
+            self._gaps[call] = gap and f"{self._where}: contexts={expression.text} finds nothing: {gap}"
 
     def _call(self, value: object) -> object:
         # The id of the value's tool call or item, or the number of a citation's event; None if the value is whole.
@@ -248,7 +240,7 @@ class StreamedReply:
     def _join(self, piece: object) -> None:
         if not isinstance(piece, str):
             raise ReplyMismatch(
-                f"the answer in event {self._events} of the stream is {named(piece)}, not a string",
+                f"the answer in {self._where} is {named(piece)}, not a string",
                 "Correct answer=EXPRESSION in rag_response.",
             )
         if piece:
@@ -268,13 +260,16 @@ class StreamedReply:
             except ReplyMismatch as mismatch:
                 is_text = isinstance(mismatch, NotJson) and (start != b"{" or is_text)
                 if not (is_text and self._parser.takes_text):
-                    found = f"event {self._events} of the stream: {mismatch.found}"
-                    raise ReplyMismatch(found, mismatch.to_do) from None
+                    raise ReplyMismatch(f"{self._where}: {mismatch.found}", mismatch.to_do) from None
         self._text_types.add(event.type)
         try:
             return event.data.decode()
         except UnicodeDecodeError:
-            raise ReplyMismatch(f"event {self._events} of the stream is not UTF-8", "Encode it as UTF-8.") from None
+            raise ReplyMismatch(f"{self._where} is not UTF-8", "Encode it as UTF-8.") from None
+
+    @property
+    def _where(self) -> str:
+        return f"event {self._events} of the stream"
 
     def _refuse_error(self, event: StreamEvent, data: object, value: object) -> str:
         # Return why the event calls the reply unfinished.
@@ -291,16 +286,16 @@ class StreamedReply:
             error, is_aside = error or expression.error_in(response) or _reported(event, data), False
         if not error and self._reading.error is not None and (found := self._reading.error.find(value)):
             error, is_aside = named_error(found), False
-        found = f"event {self._events} of the stream reports an error: "
+        found = f"{self._where} reports an error: "
         if error and not is_aside:
-            raise ReplyMismatch(found + error, _FIX_THE_CAUSE)
+            raise ReplyMismatch(found + error, FIX_IT)
         # After the end of the answer, a step such as follow-up questions fails.
         if (error or any(map(is_failure, kinds))) and not self._has_ended:
-            self._failure = ReplyMismatch(found + (error or _reported(event, data)), _FIX_THE_CAUSE)
+            self._failure = ReplyMismatch(found + (error or _reported(event, data)), FIX_IT)
         if error or not _MARKED.search(event.data):
             return ""
         if failure := expression.failure_in(value) or expression.failure_in(response):
-            self._failure = self._failure if self._has_ended else ReplyMismatch(found + failure, _FIX_THE_CAUSE)
+            self._failure = self._failure if self._has_ended else ReplyMismatch(found + failure, FIX_IT)
             return ""
         return expression.error_in(value, unfinished=True) or expression.error_in(response, unfinished=True)
 
