@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import field
 from urllib.parse import urlsplit
 
@@ -147,9 +148,9 @@ def _problem(url: str, masked: str) -> str:
         repaired = "".join(character for character in masked if character.isprintable() and character != " ")
         return f"white space or a control character in it. Write {repaired} or, inside the query string, %20."
     scheme, separator, _ = url.partition("://")
-    if not separator and url.startswith("/"):
-        return f"no host. Write it in full, such as {EXAMPLE}; a path is enough for an app in this process."
     if not separator:
+        if url.startswith("/"):
+            return f"no host. Write it in full, such as {EXAMPLE}; a path is enough for an app in this process."
         rest = re.sub(r"^https?:/*", "", masked, flags=re.IGNORECASE).lstrip("/")
         return f"no scheme. Write http://{rest} or https://{rest}."
     if scheme.lower() not in {"http", "https"}:
@@ -168,16 +169,13 @@ def _problem_of_server(url: str) -> str:
         return f"no host. Write it in full, such as {EXAMPLE}."
     if not all(0 < len(label) < 64 for label in host.rstrip(".").split(".")):
         return "a host name with an empty part, or one of more than 63 characters. Check it."
-    try:
-        wrong_port = parts.port == 0
-    except ValueError:
-        wrong_port = True
-    if wrong_port:
-        return (
-            f"a port that is not a number from 1 to 65535. Write it as in {EXAMPLE}; an IPv6 address goes in "
-            "brackets, and a '/' or '@' in a password as %2F or %40."
-        )
-    return ""
+    with suppress(ValueError):
+        if parts.port != 0:
+            return ""
+    return (
+        f"a port that is not a number from 1 to 65535. Write it as in {EXAMPLE}; an IPv6 address goes in "
+        "brackets, and a '/' or '@' in a password as %2F or %40."
+    )
 
 
 def _masked(url: str) -> str:
