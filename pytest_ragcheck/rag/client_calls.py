@@ -67,7 +67,7 @@ class ClientCalls:
                 of its own ignores it.
 
         Raises:
-            EndpointError: The client gave no answer that can be judged; the subclass names the cause.
+            EndpointError: As for `ask`.
         """
         top_k = self._number(top_k)
         return await self._endpoint.ask(text, top_k, NO_CONVERSATION, include_chunks=include_chunks, answers=True)
@@ -79,7 +79,7 @@ class ClientCalls:
         The system's answer from the given passages (`POST /query/with-context`), without retrieval.
 
         Raises:
-            EndpointError: The client gave no answer that can be judged; the subclass names the cause.
+            EndpointError: As for `ask`.
         """
         rows = _rows([named(passage, "passage") for passage in passages])
         return await self._endpoint.ask_with_context(question, rows, ConversationState(session=session_id))

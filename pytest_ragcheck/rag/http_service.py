@@ -57,11 +57,8 @@ class HttpEndpoint:
         The *question* is the JSON value of the body, or the query string.
         """
         if self._reads_answers and self._shape.reading.answer is None:
-            raise EndpointError(
-                f"{self._route.name}: rag_response does not say where the answer is\n"
-                f"Write, for example, {EXAMPLE}, or choose rag_tier = retrieval.",
-                url=self._route.name,
-            )
+            to_do = f"Write, for example, {EXAMPLE}, or choose rag_tier = retrieval."
+            raise self._error("rag_response does not say where the answer is", to_do)
         await self._route.fetch(exchange, **self._shape.request.sent(question, self._route.url))
         return self._answer(exchange)
 
@@ -81,7 +78,10 @@ class HttpEndpoint:
             to_do = "Correct session=EXPRESSION in rag_response, or send the earlier turns by {history} in rag_request."
         else:
             return
-        raise EndpointError(f"{self._route.name}: {found}\n{to_do}", url=self._route.name)
+        raise self._error(found, to_do)
+
+    def _error(self, found: str, to_do: str) -> EndpointError:
+        return EndpointError(f"{self._route.name}: {found}\n{to_do}", url=self._route.name)
 
     def _answer(self, exchange: HttpExchange) -> RagAnswer:
         if (stream := exchange.stream) is not None:

@@ -90,8 +90,7 @@ class HttpRoute:
             self._connections = self._connections or Connections(self._library, tls=self._is_tls)
             if self._is_tls:
                 self._connections.load_certificates()
-        self._sent_headers = {"accept": "application/json"}
-        self._sent_headers |= {name.lower(): value for name, value in headers.items()}
+        self._sent_headers = {"accept": "application/json", **{name.lower(): headers[name] for name in headers}}
         self._merged_headers: dict[str, Any] = {}
         """The client's headers with those of the route, by the content type of the request."""
 
@@ -195,8 +194,7 @@ class HttpRoute:
 
     def _check(self, exchange: HttpExchange) -> None:
         if not exchange.response.is_success:
-            body = _start(exchange)
-            raise wrong_status(self._address, exchange, exchange.response, body, to_do=self._to_do)
+            raise wrong_status(self._address, exchange, exchange.response, _start(exchange), to_do=self._to_do)
         if exchange.size_bytes > self._max_reply_bytes:
             found = f"the reply is larger than {self._max_reply_bytes:,} bytes"
             raise self.unusable(exchange, ReplyMismatch(found, "Return fewer or shorter contexts."))

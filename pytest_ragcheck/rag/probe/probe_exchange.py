@@ -77,12 +77,7 @@ class Exchange(HttpExchange):
 
 
 def route_to(target: Target) -> HttpRoute:
-    """
-    The route of the target, for all exchanges of a probe.
-
-    Raises:
-        UsageError: The URL, a header or the environment is invalid.
-    """
+    """The route of the target, for all exchanges of a probe; raises a `UsageError` as `probe_endpoint`."""
     return HttpRoute(target.url, headers=target.headers, timeout_seconds=target.timeout_seconds)
 
 
