@@ -15,9 +15,9 @@ from pytest_ragcheck.report.terminal.comparison_lines import (
     short,
 )
 from pytest_ragcheck.report.terminal.drift_lines import drift_lines, lost_score_lines
-from pytest_ragcheck.summary.gate.baseline_comparison import Change, Comparison, is_above_maximum_alone
+from pytest_ragcheck.summary.gate.baseline_comparison import Comparison, is_above_maximum_alone
 from pytest_ragcheck.summary.gate.gate_decision import Decision, is_newly_forbidden
-from pytest_ragcheck.summary.gate.gate_replies import Judging, evidence_of
+from pytest_ragcheck.summary.gate.gate_replies import Change, Judging, evidence_of
 from pytest_ragcheck.summary.gate.procedure.gate_findings import (
     CountFinding,
     Examined,

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.frozen import frozen
-from pytest_ragcheck.summary.gate.gate_replies import evidence_of
+from pytest_ragcheck.summary.gate.gate_replies import Change, evidence_of
 from pytest_ragcheck.summary.gate.procedure.compared_question import passes
 from pytest_ragcheck.summary.gate.recorded.saved_answer import ASKED, PARTS
 from pytest_ragcheck.summary.gate.recorded.saved_answer import EXPECTED as ANSWERS
@@ -23,19 +23,6 @@ if TYPE_CHECKING:
 
 ACCEPT = "ragcheck baseline accept"
 _GROUPS = ("newly_failing", "expected_failing", "still_failing", "newly_passing", "still_passing", "not_measured")
-
-
-@frozen
-class Change:
-    before: BaselineRow
-    now: Record
-    reworded: bool
-
-    @property
-    def edited(self) -> bool:
-        question, saved = self.now.question, self.before.saved
-        # Questions of result files have no path, and not all labels.
-        return self.reworded or bool(question.path and saved and not saved[-1][0].has_labels_of(question))
 
 
 @frozen

@@ -14,8 +14,9 @@ from pytest_ragcheck.verdict.failure_text import some
 
 if TYPE_CHECKING:
     from pytest_ragcheck.judging.judgement import JudgeIdentity
-    from pytest_ragcheck.summary.gate.baseline_comparison import Change, Comparison
+    from pytest_ragcheck.summary.gate.baseline_comparison import Comparison
     from pytest_ragcheck.summary.gate.baseline_reader import BaselineRow
+    from pytest_ragcheck.summary.gate.gate_replies import Change
     from pytest_ragcheck.verdict.record import Record
 
     Differing = Mapping[str, tuple[object, object]]

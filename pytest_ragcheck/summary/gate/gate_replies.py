@@ -29,7 +29,6 @@ from pytest_ragcheck.verdict.record import Record
 from pytest_ragcheck.verdict.verdict import Verdict
 
 if TYPE_CHECKING:
-    from pytest_ragcheck.summary.gate.baseline_comparison import Change
     from pytest_ragcheck.summary.gate.baseline_reader import BaselineRow
     from pytest_ragcheck.summary.gate_rules import GateRules
 
@@ -148,6 +147,19 @@ def _read_reply(document: Any) -> Reply:
     if document is None:
         return None
     return Look(**document) if isinstance(document, Mapping) else tuple(document)
+
+
+@frozen
+class Change:
+    before: BaselineRow
+    now: Record
+    reworded: bool
+
+    @property
+    def edited(self) -> bool:
+        question, saved = self.now.question, self.before.saved
+        # Questions of result files have no path, and not all labels.
+        return self.reworded or bool(question.path and saved and not saved[-1][0].has_labels_of(question))
 
 
 _DETERMINISTIC = ("offline", "local", "none")

@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from pytest_ragcheck.judging.judgement import JudgeIdentity
-from pytest_ragcheck.summary.gate.baseline_comparison import Change, compare
+from pytest_ragcheck.summary.gate.baseline_comparison import compare
 from pytest_ragcheck.summary.gate.baseline_reader import Baseline, BaselineRow
 from pytest_ragcheck.summary.gate.comparability import LostScores, differences, lost_scores
+from pytest_ragcheck.summary.gate.gate_replies import Change
 from pytest_ragcheck.summary.gate.recorded.saved_answer import SavedAnswer
 from pytest_ragcheck.summary.gate_rules import GateRules
 from pytest_ragcheck.verdict.verdict import Verdict

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_ragcheck.summary.gate.baseline_comparison import Change
 from pytest_ragcheck.summary.gate.baseline_reader import BaselineRow
-from pytest_ragcheck.summary.gate.gate_replies import judging_of
+from pytest_ragcheck.summary.gate.gate_replies import Change, judging_of
 from pytest_ragcheck.verdict.verdict import Verdict
 from tests.making import a_record
 
