@@ -13,7 +13,7 @@ from pytest_ragcheck.metrics.cost import NAMES, Cost
 from pytest_ragcheck.questions.question import Question
 from pytest_ragcheck.replay.recorded_run import Recording
 from pytest_ragcheck.scores import Score
-from pytest_ragcheck.summary.gate.recorded.saved_answer import label_digests
+from pytest_ragcheck.summary.gate.saved_answer import label_digests
 from pytest_ragcheck.summary.predictions_reader import (
     AS_WRITTEN,
     Fields,

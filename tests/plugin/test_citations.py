@@ -6,7 +6,7 @@ import json
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from pytest_ragcheck.summary.gate.recorded.saved_answer import label_digests
+from pytest_ragcheck.summary.gate.saved_answer import label_digests
 from tests.making import a_question
 from tests.servers.openai_server import OpenAIServer, completion, verdict
 

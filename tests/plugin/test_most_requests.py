@@ -6,7 +6,7 @@ import pytest
 
 from pytest_ragcheck.plugin.collecting.cost_preview import most_requests
 from pytest_ragcheck.summary.gate.baseline_reader import BaselineRow
-from pytest_ragcheck.summary.gate.recorded.saved_answer import SavedAnswer
+from pytest_ragcheck.summary.gate.saved_answer import SavedAnswer
 from pytest_ragcheck.verdict.verdict import Verdict
 
 ONE, TWO = {"f1": 0.5}, {"f1": 0.5, "groundedness": 0.7}

@@ -16,7 +16,7 @@ from pytest_ragcheck.metrics.metric_choice import choose_metrics
 from pytest_ragcheck.questions.question import GoldPassage
 from pytest_ragcheck.replay.recorded_run import Recording, UnavailableJudge
 from pytest_ragcheck.scores import Score
-from pytest_ragcheck.summary.gate.recorded.saved_answer import label_digests
+from pytest_ragcheck.summary.gate.saved_answer import label_digests
 from pytest_ragcheck.verdict.record import Record
 from pytest_ragcheck.verdict.verdict import Verdict
 from tests.making import Judges, a_question

@@ -15,7 +15,7 @@ from pytest_ragcheck.replay.recording_reader import read_recording
 from pytest_ragcheck.report.files.result_files import write_results
 from pytest_ragcheck.scores import Score
 from pytest_ragcheck.summary.aggregate import aggregate
-from pytest_ragcheck.summary.gate.recorded.saved_answer import label_digests
+from pytest_ragcheck.summary.gate.saved_answer import label_digests
 from pytest_ragcheck.verdict.verdict import Verdict
 from tests.baselines import errored, passed, predictions
 from tests.making import OFFLINE, a_question, a_record, an_error, some_outcomes

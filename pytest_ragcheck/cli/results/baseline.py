@@ -34,7 +34,7 @@ from pytest_ragcheck.summary.gate.baseline_file import (
 )
 from pytest_ragcheck.summary.gate.baseline_reader import Baseline, BaselineRow, read_baseline
 from pytest_ragcheck.summary.gate.comparability import described, other_settings_of_rows
-from pytest_ragcheck.summary.gate.recorded.saved_answer import contexts_path, read_contexts
+from pytest_ragcheck.summary.gate.saved_answer import contexts_path, read_contexts
 from pytest_ragcheck.summary.predictions_reader import Key
 from pytest_ragcheck.summary.result_schemas import is_compact
 from pytest_ragcheck.summary.run_outcomes import Reach

@@ -17,7 +17,7 @@ from pytest_ragcheck.questions.call import id_of_caller
 from pytest_ragcheck.rag.ask import earlier_turn
 from pytest_ragcheck.summary.gate.baseline_reader import Baseline, read_baseline
 from pytest_ragcheck.summary.gate.git_revision import InGit
-from pytest_ragcheck.summary.gate.recorded.saved_answer import ASKED, EXPECTED, text_digest
+from pytest_ragcheck.summary.gate.saved_answer import ASKED, EXPECTED, text_digest
 from pytest_ragcheck.summary.gate_rules import COMPARING, GateRules
 from pytest_ragcheck.verdict.verdict import Verdict
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from pytest_ragcheck.config.readers import BaselinePlace
     from pytest_ragcheck.questions.question import Question
     from pytest_ragcheck.summary.gate.baseline_reader import BaselineRow
-    from pytest_ragcheck.summary.gate.recorded.saved_answer import SavedAnswer
+    from pytest_ragcheck.summary.gate.saved_answer import SavedAnswer
     from pytest_ragcheck.verdict.record import Record
 
 _BASELINE: pytest.StashKey[Baseline] = pytest.StashKey()

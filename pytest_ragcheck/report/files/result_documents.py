@@ -14,7 +14,7 @@ from pytest_ragcheck.report.terminal.gate_lines import decision_headline
 from pytest_ragcheck.scores import JUDGED, measured_values
 from pytest_ragcheck.summary.aggregate import Repeats, Summary, Totals
 from pytest_ragcheck.summary.gate.gate_decision import Decision
-from pytest_ragcheck.summary.gate.recorded.saved_answer import label_digests
+from pytest_ragcheck.summary.gate.saved_answer import label_digests
 from pytest_ragcheck.summary.predictions_reader import SCHEMA_VERSION
 from pytest_ragcheck.summary.run_outcomes import Outcomes
 from pytest_ragcheck.verdict.record import Record, members, without_shown_turns

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.summary.gate.gate_replies import Change, evidence_of
 from pytest_ragcheck.summary.gate.procedure.compared_question import passes
-from pytest_ragcheck.summary.gate.recorded.saved_answer import ASKED, PARTS
-from pytest_ragcheck.summary.gate.recorded.saved_answer import EXPECTED as ANSWERS
+from pytest_ragcheck.summary.gate.saved_answer import ASKED, PARTS
+from pytest_ragcheck.summary.gate.saved_answer import EXPECTED as ANSWERS
 from pytest_ragcheck.summary.gate_rules import COMPARING, GateRules
 from pytest_ragcheck.summary.run_outcomes import EXPECTED
 from pytest_ragcheck.verdict.verdict import Verdict

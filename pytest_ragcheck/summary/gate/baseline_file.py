@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.scores import DEMANDED, MUST_NOT_RETRIEVE, PROHIBITIONS
 from pytest_ragcheck.summary.gate.comparability import other_settings_of_rows
-from pytest_ragcheck.summary.gate.recorded.saved_answer import OF_THE_LATEST_ANSWER, text_digest
+from pytest_ragcheck.summary.gate.saved_answer import OF_THE_LATEST_ANSWER, text_digest
 from pytest_ragcheck.summary.predictions_reader import Fields, Key, key_of
 from pytest_ragcheck.verdict.verdict import Verdict
 

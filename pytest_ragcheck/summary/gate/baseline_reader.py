@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.frozen import frozen
-from pytest_ragcheck.summary.gate.recorded.saved_answer import (
+from pytest_ragcheck.summary.gate.saved_answer import (
     read_contexts,
     repeated_answers,
     saved_runs,
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from pytest_ragcheck.judging.judgement import JudgeIdentity
     from pytest_ragcheck.questions.question import Question
     from pytest_ragcheck.summary.gate.git_revision import InGit
-    from pytest_ragcheck.summary.gate.recorded.saved_answer import SavedAnswer
+    from pytest_ragcheck.summary.gate.saved_answer import SavedAnswer
 
 
 GIVE = "Make a baseline with pytest -p no:ragcheck-gate, then ragcheck baseline save."

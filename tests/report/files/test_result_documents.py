@@ -7,7 +7,7 @@ from pytest_ragcheck.judging.judgement import JudgeIdentity, Judgement
 from pytest_ragcheck.report.files.result_documents import predictions_document, summary_document
 from pytest_ragcheck.scores import Score
 from pytest_ragcheck.summary.aggregate import aggregate
-from pytest_ragcheck.summary.gate.recorded.saved_answer import label_digests
+from pytest_ragcheck.summary.gate.saved_answer import label_digests
 from pytest_ragcheck.verdict.verdict import Verdict
 from tests.making import a_question, a_record, a_set, an_error, some_outcomes
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from pytest_ragcheck.summary.gate.baseline_comparison import Comparison, compare
 from pytest_ragcheck.summary.gate.baseline_reader import Baseline, BaselineRow
 from pytest_ragcheck.summary.gate.gate_replies import Change
-from pytest_ragcheck.summary.gate.recorded.saved_answer import SavedAnswer, label_digests
+from pytest_ragcheck.summary.gate.saved_answer import SavedAnswer, label_digests
 from pytest_ragcheck.summary.gate_rules import GateRules
 from pytest_ragcheck.verdict.record import Record
 from pytest_ragcheck.verdict.verdict import Verdict

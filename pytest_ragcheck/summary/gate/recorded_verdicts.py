@@ -15,7 +15,7 @@ from pytest_ragcheck.judging.judgement import material_digest
 from pytest_ragcheck.metrics.metric import RunMetric, measure
 from pytest_ragcheck.scores import METRICS, OVERALL, Score, measured_values, weighted
 from pytest_ragcheck.summary.gate.procedure.compared_question import Look, passes
-from pytest_ragcheck.summary.gate.recorded.saved_answer import ASKED, EXPECTED, PARTS, SavedAnswer, label_digests
+from pytest_ragcheck.summary.gate.saved_answer import ASKED, EXPECTED, PARTS, SavedAnswer, label_digests
 
 if TYPE_CHECKING:
     from pytest_ragcheck.judging.judgement import Judge, Judgement

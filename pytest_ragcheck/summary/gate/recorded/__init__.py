@@ -1,1 +1,0 @@
-"""Reads the answers of saved runs, rescores them, and reuses their verdicts."""
