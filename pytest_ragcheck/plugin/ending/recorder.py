@@ -255,7 +255,7 @@ class Recorder:
             self._lines = finish(session, run, not_passed=self._not_passed, encoded=encoded)
         # JUnit and the other reports already have the whole texts.
         if shown := [(report, records) for report, records in self._failed if report.nodeid not in self._equal_errors]:
-            from pytest_ragcheck.plugin.ending.failure_display import shorten_failures
+            from pytest_ragcheck.plugin.ending.item_report import shorten_failures
 
             self._lines += shorten_failures(self._config, shown)
 
