@@ -127,14 +127,12 @@ def pytest_deselected(items: Sequence[pytest.Item]) -> None:
 def pytest_collection_finish(session: pytest.Session) -> None:
     if RUN in session.config.stash or any(map(question_files.calls_rag_check, session.items)):
         configuration.check_files()
-        from pytest_ragcheck.plugin.asking.live_fixtures import BACKEND_FIXTURES, live_fixtures
+        from pytest_ragcheck.plugin.asking.session_loop import BACKEND_FIXTURES, LoopStart, live_fixtures
         from pytest_ragcheck.plugin.collecting.selection import select
 
         live_fixtures(session.config)
         select(session)
         if not session.config.option.collectonly:
-            from pytest_ragcheck.plugin.asking.session_loop import LoopStart
-
             session.config.pluginmanager.register(LoopStart(session.config), "ragcheck-loop")
         if any(is_overridden(session.config, name) for name in BACKEND_FIXTURES):
             # Even if a user's fixture uses up the limit of open files, its items must be reported.

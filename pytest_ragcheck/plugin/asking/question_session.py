@@ -19,10 +19,9 @@ from pytest_ragcheck.errors import EndpointUnreachable, IngestionError, UsageErr
 from pytest_ragcheck.frozen import replace
 from pytest_ragcheck.plugin.asking.asker import Asker, Waiting, with_question
 from pytest_ragcheck.plugin.asking.checker import Checker
-from pytest_ragcheck.plugin.asking.live_fixtures import live_fixtures
 from pytest_ragcheck.plugin.asking.preflight_step import Preflight
 from pytest_ragcheck.plugin.asking.schedule import AGAIN, CALLED, SWITCHED_OFF, Backends, Schedule
-from pytest_ragcheck.plugin.asking.session_loop import loop_of, seconds_between_lines, write_line
+from pytest_ragcheck.plugin.asking.session_loop import live_fixtures, loop_of, seconds_between_lines, write_line
 from pytest_ragcheck.plugin.asking.shared_run import forget_limits, limits_of, opened_store
 from pytest_ragcheck.plugin.collecting.question_items import question_of
 from pytest_ragcheck.plugin.configuration import is_fork, settings_of

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_ragcheck.engine.conversation import by_conversation, conversation_of
 from pytest_ragcheck.engine.fingerprint import backends_digest, store_key
 from pytest_ragcheck.frozen import frozen
-from pytest_ragcheck.plugin.asking.live_fixtures import BACKEND_FIXTURES
+from pytest_ragcheck.plugin.asking.session_loop import BACKEND_FIXTURES, LiveFixtures
 from pytest_ragcheck.plugin.collecting.question_items import QuestionItem, question_of
 from pytest_ragcheck.plugin.overrides import has_fixture
 
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     from pytest_ragcheck.config.settings import Settings
     from pytest_ragcheck.judging.judgement import Judge
-    from pytest_ragcheck.plugin.asking.live_fixtures import LiveFixtures
     from pytest_ragcheck.questions.question import Question
 
 
