@@ -34,7 +34,7 @@ from pytest_ragcheck.report.files.result_files import Written, write_results
 from pytest_ragcheck.report.terminal.run_lines import run_thresholds
 from pytest_ragcheck.scores import ASSERTABLE
 from pytest_ragcheck.summary.aggregate import Summary, aggregate
-from pytest_ragcheck.summary.flaky import flaky_in_run
+from pytest_ragcheck.summary.gate.baseline_comparison import flaky_in_run
 from pytest_ragcheck.summary.gate.gate_decision import tolerated
 from pytest_ragcheck.summary.judge_calibration import read_agreements
 from pytest_ragcheck.summary.run_outcomes import EXPECTED, Outcomes, Reach

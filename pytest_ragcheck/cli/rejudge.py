@@ -39,7 +39,7 @@ def run(chosen: argparse.Namespace) -> int:
     from pytest_ragcheck.report.terminal.gate_lines import flaky_lines
     from pytest_ragcheck.report.terminal.run_lines import asserted_bounds, summary_lines
     from pytest_ragcheck.summary.aggregate import aggregate
-    from pytest_ragcheck.summary.flaky import flaky_in_run
+    from pytest_ragcheck.summary.gate.baseline_comparison import flaky_in_run
 
     given = _given(chosen)
     settings = read_settings(given)

@@ -16,8 +16,7 @@ from pytest_ragcheck.report.files.results_reader import Results
 from pytest_ragcheck.report.terminal.findings_lines import changes_of
 from pytest_ragcheck.report.terminal.gate_lines import decision_headline, decision_lines, flaky_lines
 from pytest_ragcheck.scores import Score
-from pytest_ragcheck.summary.flaky import Flaky, flaky_in_run
-from pytest_ragcheck.summary.gate.baseline_comparison import ACCEPT, compare, examined_against
+from pytest_ragcheck.summary.gate.baseline_comparison import ACCEPT, Flaky, compare, examined_against, flaky_in_run
 from pytest_ragcheck.summary.gate.baseline_reader import Baseline
 from pytest_ragcheck.summary.gate.gate_decision import Decision, decide, tolerated
 from pytest_ragcheck.summary.gate_rules import GateRules

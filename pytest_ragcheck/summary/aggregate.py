@@ -8,7 +8,7 @@ from pytest_ragcheck.judging.judgement import JudgeIdentity
 from pytest_ragcheck.metrics.cost import summed
 from pytest_ragcheck.questions.planted import ATTACKS, plants_of
 from pytest_ragcheck.scores import ABSTAINED, METRICS, RETRIEVAL
-from pytest_ragcheck.summary.flaky import Flaky
+from pytest_ragcheck.summary.gate.baseline_comparison import Flaky
 from pytest_ragcheck.summary.gate.gate_decision import Decision
 from pytest_ragcheck.summary.judge_calibration import Agreement, agreements_of
 from pytest_ragcheck.summary.metric_statistics import MetricStatistics, metric_statistics, percentile

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.report.terminal.gate_lines import QUARANTINE, flaky_lines
-from pytest_ragcheck.summary.flaky import Flaky, flaky_in_history, flaky_in_run
+from pytest_ragcheck.summary.gate.baseline_comparison import Flaky, flaky_in_history, flaky_in_run
 from pytest_ragcheck.summary.gate.baseline_reader import Baseline, BaselineRow
 from pytest_ragcheck.verdict.verdict import Verdict
 from tests.making import a_question, a_record

@@ -24,7 +24,7 @@ from pytest_ragcheck.rag.documents.uploads import Documents, Left
 from pytest_ragcheck.report.files.result_documents import predictions_document, summary_document
 from pytest_ragcheck.scores import METRICS, OVERALL, Score
 from pytest_ragcheck.summary.aggregate import aggregate
-from pytest_ragcheck.summary.flaky import Flaky
+from pytest_ragcheck.summary.gate.baseline_comparison import Flaky
 from pytest_ragcheck.summary.gate.gate_decision import decide
 from pytest_ragcheck.summary.gate.gate_replies import GateReplies
 from pytest_ragcheck.summary.gate.procedure.compared_question import ComparedQuestion, KnownRun, Look

@@ -24,7 +24,7 @@ from pytest_ragcheck.report.files.results_reader import (
     questions_files,
 )
 from pytest_ragcheck.report.terminal.gate_lines import flaky_lines
-from pytest_ragcheck.summary.flaky import flaky_in_history
+from pytest_ragcheck.summary.gate.baseline_comparison import flaky_in_history
 from pytest_ragcheck.summary.gate.baseline_file import (
     BaselineFile,
     asked_in,

@@ -11,7 +11,7 @@ from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.report.files.output_folder import safe_name
 from pytest_ragcheck.report.terminal.findings_lines import FoundChange
 from pytest_ragcheck.report.terminal.gate_lines import flaky_lines
-from pytest_ragcheck.summary.flaky import Flaky
+from pytest_ragcheck.summary.gate.baseline_comparison import Flaky
 from pytest_ragcheck.summary.gate.baseline_reader import Baseline
 from pytest_ragcheck.summary.predictions_reader import (
     ENDING,

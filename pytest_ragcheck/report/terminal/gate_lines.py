@@ -17,8 +17,7 @@ from pytest_ragcheck.report.terminal.findings_lines import (
     findings_lines,
     held_lines,
 )
-from pytest_ragcheck.summary.flaky import Flaky
-from pytest_ragcheck.summary.gate.baseline_comparison import Comparison
+from pytest_ragcheck.summary.gate.baseline_comparison import Comparison, Flaky
 from pytest_ragcheck.summary.gate.gate_decision import Decision, Rate
 from pytest_ragcheck.summary.gate.procedure.gate_findings import GateFindings
 from pytest_ragcheck.summary.metric_statistics import wilson

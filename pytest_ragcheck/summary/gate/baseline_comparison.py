@@ -1,25 +1,26 @@
-"""Compares a run with its baseline, question by question."""
+"""Compares a run with its baseline, question by question, and finds the flaky questions of both."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.frozen import frozen
+from pytest_ragcheck.summary.gate.baseline_reader import Baseline, passes_and_fails
 from pytest_ragcheck.summary.gate.gate_replies import Change, evidence_of
 from pytest_ragcheck.summary.gate.procedure.compared_question import passes
 from pytest_ragcheck.summary.gate.saved_answer import ASKED, PARTS
 from pytest_ragcheck.summary.gate.saved_answer import EXPECTED as ANSWERS
 from pytest_ragcheck.summary.gate_rules import COMPARING, GateRules
 from pytest_ragcheck.summary.run_outcomes import EXPECTED
+from pytest_ragcheck.verdict.record import Record
 from pytest_ragcheck.verdict.verdict import Verdict
 
 if TYPE_CHECKING:
-    from pytest_ragcheck.summary.gate.baseline_reader import Baseline, BaselineRow
+    from pytest_ragcheck.summary.gate.baseline_reader import BaselineRow
     from pytest_ragcheck.summary.run_outcomes import Outcomes
-    from pytest_ragcheck.verdict.record import Record
 
 ACCEPT = "ragcheck baseline accept"
 _GROUPS = ("newly_failing", "expected_failing", "still_failing", "newly_passing", "still_passing", "not_measured")
@@ -212,3 +213,53 @@ def _differ(row: BaselineRow, now: Record) -> bool:
     # True if the thresholds differ, other than by a metric that does not apply to the answer of today.
     then = {m: round(t, 6) for m, t in row.thresholds.items() if m in now.thresholds or m not in now.dropped}
     return then != {m: round(t, 6) for m, t in now.thresholds.items()}
+
+
+@frozen
+class Flaky:
+    dataset_name: str
+    question_id: str
+    passes: int
+    fails: int
+
+
+def flaky_in_history(baseline: Baseline) -> tuple[Flaky, ...]:
+    """The questions that both passed and failed in the baseline, those nearest to half and half first."""
+    return _sorted(
+        Flaky(dataset_name=row.dataset_name, question_id=row.id, passes=row.passes, fails=row.fails)
+        for row in baseline.rows.values()
+        if row.passes and row.fails
+    )
+
+
+def flaky_in_run(
+    records: Iterable[Record], baseline: Baseline | None, *, clean: Callable[[str], str]
+) -> tuple[Flaky, ...]:
+    """
+    The questions of a run that both passed and failed, in its baseline or in the run itself.
+
+    A question that always passed before and always fails now has changed and is not flaky. Questions in quarantine are
+    left out, and so are broken prohibitions, which no passing answer excuses. *clean* removes secrets from a text, as
+    from the texts of the baseline.
+    """
+    found = []
+    for record in records:
+        question = record.question
+        earlier = (0, 0)
+        if baseline is not None:
+            before = baseline.row(question, clean)
+            if before is not None and before.question == clean(question.question):
+                earlier = (before.passes, before.fails)
+        if not (record.repeated or record.asked_again or all(earlier)):
+            continue  # a single verdict, as most records have
+        passes, fails = passes_and_fails(record.verdict, record.repeated, record.thresholds)
+        passes += record.asked_again.count(Verdict.PASS.value)
+        fails += record.asked_again.count(Verdict.FAIL.value)
+        if question.quarantine is None and not record.leaks and (all(earlier) or (passes and fails)):
+            passes, fails = passes + earlier[0], fails + earlier[1]
+            found.append(Flaky(dataset_name=question.dataset_name, question_id=question.id, passes=passes, fails=fails))
+    return _sorted(found)
+
+
+def _sorted(found: Iterable[Flaky]) -> tuple[Flaky, ...]:
+    return tuple(sorted(found, key=lambda each: abs(each.passes - each.fails) / (each.passes + each.fails)))
