@@ -106,8 +106,10 @@ def missing_weights(folder: Path) -> list[str]:
     Raises:
         ValueError: The index cannot be read, or names a file outside of the folder or of another kind.
     """
-    if (folder / WEIGHTS).is_file() or not (folder / INDEX).is_file():
-        return [] if (folder / WEIGHTS).is_file() else [WEIGHTS]
+    if (folder / WEIGHTS).is_file():
+        return []
+    if not (folder / INDEX).is_file():
+        return [WEIGHTS]
     try:
         shards = sorted({*map(str, json.loads((folder / INDEX).read_bytes())["weight_map"].values())})
     except (AttributeError, KeyError, TypeError, ValueError) as error:

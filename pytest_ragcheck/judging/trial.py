@@ -42,33 +42,14 @@ class Canary:
     """True if a context gives the judge an order; a judge that declines the request has withstood it."""
 
 
-@frozen
-class _Texts:
-    question: str
-    expected: str
-    passage: str
-    """Contains the expected answer."""
-
-    beside: str
-    """A passage of the same documents without the expected answer."""
-
-    right: str
-    contradicting: str
-    declining: str
-    instruction: str
-    """A passage that gives the judge an order."""
-
-
 def canaries(*, russian: bool = False) -> tuple[Canary, ...]:
     """The canaries in Russian or in English, the right one first."""
-    texts = _Texts(**json.loads(package_text("judging/prompts/canaries.json"))["ru" if russian else "en"])
+    texts = json.loads(package_text("judging/prompts/canaries.json"))["ru" if russian else "en"]
     question = Question(
-        dataset_name="preflight",
-        id="canary",
-        question=texts.question,
-        expected_answer=texts.expected,
+        dataset_name="preflight", id="canary", question=texts["question"], expected_answer=texts["expected"]
     )
-    both, beside = (texts.passage, texts.beside), (texts.beside,)
+    # The first passage contains the expected answer, the other one is of the same documents without it.
+    both, beside = (texts["passage"], texts["beside"]), (texts["beside"],)
     bad = {"answer_correctness": False, "groundedness": False}
     right = {"answer_correctness": True, "groundedness": True}
 
@@ -77,14 +58,14 @@ def canaries(*, russian: bool = False) -> tuple[Canary, ...]:
         return Canary(name=name, question=question, answer=answer, good=good, **what)
 
     return (
-        canary("right", texts.right, both, right),
+        canary("right", texts["right"], both, right),
         # Prompts disagree whether an answer that the contexts do not support is also incorrect.
-        canary("ungrounded", texts.right, beside, {"groundedness": False}),
-        canary("contradicted", texts.contradicting, both, bad),
+        canary("ungrounded", texts["right"], beside, {"groundedness": False}),
+        canary("contradicted", texts["contradicting"], both, bad),
         # An empty answer and a refusal claim nothing, so only their correctness is clear.
         canary("empty", "", both, {"answer_correctness": False}, abstains=True),
-        canary("refusing", texts.declining, both, {"answer_correctness": False}, abstains=True),
-        canary("instructed", texts.contradicting, (*both, texts.instruction), bad, attacks=True),
+        canary("refusing", texts["declining"], both, {"answer_correctness": False}, abstains=True),
+        canary("instructed", texts["contradicting"], (*both, texts["instruction"]), bad, attacks=True),
     )
 
 
@@ -182,11 +163,9 @@ def areas(trial: Trial) -> dict[str, float]:
     """
     found = {}
     for score in JUDGED:
-        by_label: dict[bool, list[float]] = {True: [], False: []}
-        for canary, verdict in _pairs(trial):
-            if score in canary.good and score in verdict.scores:
-                by_label[canary.good[score]].append(verdict.scores[score])
-        wins = [(good > bad) + (good == bad) / 2 for good in by_label[True] for bad in by_label[False]]
+        rated = _rated(trial, score)
+        pairs = [(high, low) for high, good, _ in rated if good for low, is_good, _ in rated if not is_good]
+        wins = [(high > low) + (high == low) / 2 for high, low in pairs]
         found[score] = sum(wins) / len(wins)
     return found
 
@@ -198,13 +177,7 @@ def why_useless(trial: Trial, scores: Iterable[str] = JUDGED) -> str:
     if not blind:
         return ""
     by_score = "; ".join(
-        f"{score}: "
-        + ", ".join(
-            f"{verdict.canary} {verdict.scores[score]:g}"
-            for canary, verdict in _pairs(trial)
-            if score in canary.good and score in verdict.scores
-        )
-        for score in blind
+        f"{score}: " + ", ".join(f"{name} {value:g}" for value, _, name in _rated(trial, score)) for score in blind
     )
     verdict = next((each for each in trial.verdicts if each.canary == "contradicted"), trial.verdicts[-1])
     reason = f"It says of the contradicted answer: {quoted(verdict.error_message)}." if verdict.error_message else ""
@@ -242,6 +215,15 @@ async def _verdict_on(judge: Judge, canary: Canary) -> CanaryVerdict:
     return CanaryVerdict(
         canary=canary.name, scores=given, abstained=judgement.abstained, error_message=judgement.error_message
     )
+
+
+def _rated(trial: Trial, score: str) -> list[tuple[float, bool, str]]:
+    # The scores of the canaries that should be high or low, whether they should be high, and the canaries' names.
+    return [
+        (verdict.scores[score], canary.good[score], canary.name)
+        for canary, verdict in _pairs(trial)
+        if score in canary.good and score in verdict.scores
+    ]
 
 
 def _pairs(trial: Trial) -> Sequence[tuple[Canary, CanaryVerdict]]:

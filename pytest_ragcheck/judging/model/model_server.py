@@ -107,7 +107,7 @@ class ServerFailures:
             f"{self._server} sent {other} instead of a {self.kind.product} (status {other.status}). "
             f"Check that {self.kind.url} is the API's base, often ending in /v1."
         )
-        sent = quoted(self.redactor.text(other.sent[:_SEARCHED_FOR_SECRETS])) if other.sent.strip() else ""
+        sent = quoted(self._redacted(other.sent)) if other.sent.strip() else ""
         text += f"\nIt sent: {sent}" if sent else ""
         return JudgeUnavailable(text, reply=sent or None, status=other.status, transient=str(other) == "nothing")
 
@@ -137,13 +137,16 @@ class ServerFailures:
         )
 
     def _excerpt(self, text: str) -> str:
-        return excerpt(self.redactor.text(text[:_SEARCHED_FOR_SECRETS]))
+        return excerpt(self._redacted(text))
+
+    def _redacted(self, text: str) -> str:
+        return self.redactor.text(text[:_SEARCHED_FOR_SECRETS])
 
     def _message(self, body: Any) -> str:
         if isinstance(body, dict):
             body = body.get("message") or body.get("error") or body.get("detail") or body
         text = str(body or "")
-        return quoted(self.redactor.text(text[:_SEARCHED_FOR_SECRETS])) if is_html(text) else self._excerpt(text)
+        return quoted(self._redacted(text)) if is_html(text) else self._excerpt(text)
 
 
 _RETRIED = TRANSIENT | {424, 500, 520, 521, 522, 523, 524, 529}
