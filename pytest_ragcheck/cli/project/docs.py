@@ -29,6 +29,8 @@ _CHECKOUT = _PACKAGE.parent
 QUESTIONS = "ragcheck.rag.yaml"
 """The name of the question file about the pages."""
 
+_NO_PAGES = "this installation has no pages. Install the package from its wheel."
+
 _INI = """\
 [pytest]
 rag_judge = offline
@@ -67,7 +69,7 @@ def shipped_texts() -> dict[str, str]:
 def run(chosen: argparse.Namespace) -> int:
     pages = read_pages()
     if not pages:
-        complain("docs", "this installation has no pages. Install the package from its wheel.")
+        complain("docs", _NO_PAGES)
         return 1
     if chosen.name is None:
         width = max(map(len, pages))
@@ -102,7 +104,7 @@ def run_schema(chosen: argparse.Namespace) -> int:
 def run_demo(chosen: argparse.Namespace) -> int:
     texts = shipped_texts()
     if not texts:
-        raise UsageError("this installation has no pages. Install the package from its wheel.")
+        raise UsageError(_NO_PAGES)
     # The system clears its temporary files.
     folder = Path(tempfile.mkdtemp(prefix="ragcheck-demo-")) if chosen.keep is None else _new_folder(chosen.keep)
     _write(folder, texts)

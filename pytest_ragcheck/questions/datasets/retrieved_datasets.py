@@ -121,14 +121,14 @@ def _qasper_question(paper: Row, qa: Row, paragraphs: list[str], dataset_name: s
     readings = [answer.row("answer") for answer in qa.rows("answers")]
     unanswerable = sum(bool(reading.flag("unanswerable")) for reading in readings)
     answerable = 2 * unanswerable <= len(readings)  # most readers decide
-    answers = tuple(dict.fromkeys(answer for reading in readings if (answer := answer_of(reading)) is not None))
+    answers = tuple(dict.fromkeys(filter(None, map(answer_of, readings)))) if answerable else ()
     evidence = [text for reading in readings if not reading.flag("unanswerable") for text in reading.texts("evidence")]
     return Question(
         dataset_name=dataset_name,
         id=qa.text("question_id"),
         question=qa.text("question"),
-        expected_answer=answers[0] if answers and answerable else None,
-        all_acceptable_answers=answers if answerable else (),
+        expected_answer=answers[0] if answers else None,
+        all_acceptable_answers=answers,
         **passages_of(
             dataset_name,
             gold=(text for text in evidence if answerable and not text.startswith(_CAPTION)),
@@ -188,17 +188,19 @@ def _unfold_msmarco(document: Row) -> Iterator[Row]:
 
 def _read_msmarco(rows: Iterable[Row], dataset_name: str) -> Iterator[Question]:
     for row in rows:
-        given = [answer for answer in row.texts("answers") if answer.strip()]
-        answers = tuple(dict.fromkeys((*given, *_well_formed(row))))
+        given = row.texts("answers")
         answerable = _NO_ANSWER not in given
+        if row.columns.get("wellFormedAnswers") not in (None, "[]"):  # a text in place of an empty list
+            given += row.texts("wellFormedAnswers")
+        answers = tuple(dict.fromkeys(filter(str.strip, given))) if answerable else ()
         marked = [(passage.text("passage_text"), passage["is_selected"]) for passage in row.rows("passages")]
         kind = row.optional_text("query_type")
         yield Question(
             dataset_name=dataset_name,
             id=row.text("query_id"),
             question=row.text("query"),
-            expected_answer=answers[0] if answers and answerable else None,
-            all_acceptable_answers=answers if answerable else (),
+            expected_answer=answers[0] if answers else None,
+            all_acceptable_answers=answers,
             **passages_of(
                 dataset_name,
                 gold=(text for text, selected in marked if selected),
@@ -207,12 +209,6 @@ def _read_msmarco(rows: Iterable[Row], dataset_name: str) -> Iterator[Question]:
             answerable=answerable,
             metadata={} if kind is None else {"query_type": kind},
         )
-
-
-def _well_formed(row: Row) -> tuple[str, ...]:
-    if "wellFormedAnswers" not in row or row["wellFormedAnswers"] == "[]":  # a text in place of an empty list
-        return ()
-    return tuple(answer for answer in row.texts("wellFormedAnswers") if answer.strip())
 
 
 MSMARCO = Dataset(

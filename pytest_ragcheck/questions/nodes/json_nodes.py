@@ -25,7 +25,7 @@ _STRING = r'"[^"\\\x00-\x1f]*(?:\\.[^"\\\x00-\x1f]*)*"'
 # Python's json module writes NaN and Infinity. The reader of the field adds them to the mistakes of the file.
 _NUMBER = r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?|NaN|-?Infinity"
 
-_VALUE = re.compile(rf"{_SPACE}(?:({_STRING})|({_NUMBER})|(true|false|null)|([\[{{]))")
+_VALUE = re.compile(rf"{_SPACE}(?:({_STRING})|({_NUMBER}|true|false|null)|([\[{{]))")
 _KEY = re.compile(rf"{_SPACE}({_STRING}){_SPACE}:")
 _KEY_ALONE = re.compile(_SPACE + _STRING)
 _MARK = re.compile(rf"{_SPACE}([,\]}}])")
@@ -63,12 +63,10 @@ class _Scanner:
         if index == 1:
             return Scalar(line, self._decode(token[1]), quoted=True)
         if index == 2:
-            return Scalar(line, token[2], quoted=False, literal=token[2][-1].isalpha())
-        if index == 3:
-            return Scalar(line, token[3], quoted=False, literal=token[3] != "null")
+            return Scalar(line, token[2], quoted=False, literal=token[2][-1].isalpha() and token[2] != "null")
         if depth > MAX_DEPTH:
             raise too_deep(line)
-        if token[4] == "[":
+        if token[3] == "[":
             return ListNode(line, self._items(depth + 1))
         return MappingNode(line, self._entries(depth + 1))
 
