@@ -115,11 +115,8 @@ def broken(metric: str, question: Question, answer: RagAnswer) -> set[str]:
 
 def _leak(question: Question, passages: tuple[GoldPassage, ...], document: str, answer: RagAnswer) -> str:
     # Where the document is in the reply; empty if it is nowhere.
-    canaries = [
-        compile_mention(mention)
-        for mention in question.must_not_mention
-        if not is_regex(mention) and any(_has_any([compile_mention(mention)], passage.text) for passage in passages)
-    ]
+    forbidden = (compile_mention(mention) for mention in question.must_not_mention if not is_regex(mention))
+    canaries = [each for each in forbidden if any(_has_any([each], passage.text) for passage in passages)]
     for rank, source_id in enumerate(answer.source_ids or (), 1):
         if _is_from(source_id, document):
             return f"its id is at rank {rank}" if source_id == document else f"the id {source_id} is at rank {rank}"

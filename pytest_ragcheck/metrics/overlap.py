@@ -1,4 +1,8 @@
-"""Measures overlap with the accepted answers: exact match, token F1, ROUGE-L and chrF."""
+"""
+Measures overlap with the accepted answers: exact match, token F1, ROUGE-L and chrF.
+
+An answer may be empty. There is at least one accepted answer, and the nearest counts.
+"""
 
 from __future__ import annotations
 
@@ -36,8 +40,6 @@ def exact_match(answer: str, acceptable: Sequence[str]) -> float:
     """
     1.0 if the answer equals an accepted answer after normalisation, else 0.0.
 
-    The answer may be empty; there is at least one accepted answer.
-
     Source: the SQuAD v2 evaluation program, with its normalisation: lower case, without ASCII punctuation and English
     articles, and with single spaces. Two differences: that program ignores an accepted answer that normalises to
     nothing (`A`, `-`) if there are others, while here every accepted answer counts. It also distinguishes decomposed
@@ -49,10 +51,10 @@ def exact_match(answer: str, acceptable: Sequence[str]) -> float:
 
 def token_f1(answer: str, acceptable: Sequence[str]) -> float:
     """
-    Harmonic mean of precision and recall of the answer's words, for the nearest accepted answer.
+    Harmonic mean of precision and recall of the answer's words.
 
     Repeated words count as often as they occur; the order does not count. The score is 1.0 if both texts have no words,
-    and 0.0 if one has none. The answer may be empty; there is at least one accepted answer.
+    and 0.0 if one has none.
 
     Returns:
         0..1.
@@ -83,9 +85,7 @@ _ASCII_WORDS = re.compile(r"[a-z0-9]+")
 
 def rouge_l(answer: str, acceptable: Sequence[str]) -> float:
     """
-    F-measure of the longest common subsequence of words, for the nearest accepted answer.
-
-    The answer may be empty; there is at least one accepted answer.
+    F-measure of the longest common subsequence of words.
 
     Returns:
         0..1; 0.0 if either text has no words.
@@ -101,8 +101,6 @@ def rouge_l(answer: str, acceptable: Sequence[str]) -> float:
 def chrf(answer: str, acceptable: Sequence[str]) -> float:
     """
     F-measure of the common sequences of one to six characters; recall counts twice.
-
-    The answer may be empty. There is at least one accepted answer, and the best counts.
 
     Returns:
         0..1; 0.0 if either text is blank.

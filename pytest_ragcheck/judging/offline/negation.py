@@ -166,20 +166,6 @@ def polarity(terms: Sequence[str], silent: AbstractSet[str]) -> Polarity:
 
 
 class _Reading:
-    __slots__ = (
-        "clause",
-        "direction",
-        "focus",
-        "found",
-        "has_negation",
-        "is_condition",
-        "is_sheltered",
-        "negates",
-        "reach",
-        "reached",
-        "subject",
-    )
-
     def __init__(self) -> None:
         self.found = Polarity()
         self.negates = False

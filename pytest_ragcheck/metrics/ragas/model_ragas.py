@@ -209,15 +209,14 @@ class RagasByLibrary:
         """
         if not question.answerable:
             return {}
-        expected = bool(question.acceptable_answers)
         if not answer.text.strip():
-            return {RELEVANCY: Score(0.0), **({CORRECTNESS: Score(0.0)} if expected else {})}
+            return {RELEVANCY: Score(0.0), **({CORRECTNESS: Score(0.0)} if question.acceptable_answers else {})}
         measurement = self._judge.measurement(question, answer)
         values = {
             RELEVANCY: await measurement.answer_relevancy(),
             CONTEXT: await measurement.context_relevance(),
             FAITHFULNESS: await measurement.faithfulness(),
         }
-        if expected:
+        if question.acceptable_answers:
             values[CORRECTNESS] = await measurement.answer_correctness()
         return {name: score or Score.unscored(NOT_DEFINED) for name, score in values.items()}

@@ -97,13 +97,8 @@ def _digital_time(terms: Sequence[str], place: int) -> Quantity | None:
     if not (is_whole_hour or written):
         return None
     is_hour = bool(following) and (following[0] in CLOCK_UNITS)
-    noon = (
-        12
-        if following[:1] == ["pm"] or following == ["p", "m"]
-        else 0
-        if following[:1] == ["am"] or following == ["a", "m"]
-        else None
-    )
+    half_of_day = "".join(following) if following[:1] in (["a"], ["p"]) else term_at(terms, place + 1)
+    noon = {"am": 0, "pm": 12}.get(half_of_day)
     is_after_at = term_at(terms, place - 1) in _AT
     if is_hour and not is_after_at and _is_minute(following[1:]) and unit_at(terms, place + 3) == _MINUTE:
         return None  # a duration, "2 hours 25 minutes"

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
+from math import isclose
 
 from pytest_ragcheck.judging.offline.words.terms import by_term, is_number, terms_of
 from pytest_ragcheck.judging.offline.words.word_lists import (
@@ -27,6 +29,8 @@ _CALENDAR_SECONDS = 2629800.0  # a month
 _MAY_BE = {"money": MONEY, "¥": ("yen", "yuan")}
 _NEAR_A_DEGREE, _NEAR_A_SHARE = 0.6, 0.5
 _NEAR_A_MEASURE, _GRAMS_OF_A_POUND = 0.02, 453.592
+_near = partial(isclose, rel_tol=_NEAR_A_MEASURE)  # measures of two systems: 10 miles (16 km)
+_close = partial(isclose, rel_tol=1e-6)
 _MEASURES = frozenset(("length", "mass", "volume", "area"))  # with units of two systems
 _NEAR_A_MONTH = 0.02  # 30 days, 365 days and 52 weeks are as long as calendar units
 
@@ -100,7 +104,7 @@ class Quantity:
         if mine == its or not (mine and its):
             return self._same_number(other) or _is_fortnight(self, other)
         if {mine, its} == {"time", "months"}:
-            return abs(self.seconds - other.seconds) <= _NEAR_A_MONTH * max(self.seconds, other.seconds)
+            return isclose(self.seconds, other.seconds, rel_tol=_NEAR_A_MONTH)
         if {mine, its} == {"degree", "fahrenheit"}:
             return abs(self.celsius - other.celsius) < max(_NEAR_A_DEGREE, _NEAR_A_MEASURE * self.celsius)
         if {mine, its} == {"pound", "mass"}:
@@ -159,15 +163,6 @@ def _is_fortnight(one: Quantity, other: Quantity) -> bool:
 
 def _is_metric(factor: float) -> bool:
     return f"{factor:e}".startswith("1.000000e")
-
-
-def _near(one: float, other: float) -> bool:
-    # True for measures of two systems: 10 miles (16 km).
-    return abs(one - other) <= _NEAR_A_MEASURE * max(abs(one), abs(other))
-
-
-def _close(one: float, other: float) -> bool:
-    return abs(one - other) <= 1e-6 * max(abs(one), abs(other))
 
 
 def _same_date(one: Quantity, other: Quantity) -> bool:
