@@ -158,7 +158,8 @@ def _name_of(app: Any) -> str:
     if not found:
         return type(app).__qualname__
     # A module is registered before those that it imports, so the last one defines the app; test modules come late.
-    return ":".join(max(enumerate(found), key=lambda each: (not _is_of_tests(each[1][0]), each[0]))[1])
+    place = max(reversed(found), key=lambda each: not _is_of_tests(each[0]))
+    return ":".join(place)
 
 
 def _is_of_tests(module: str) -> bool:

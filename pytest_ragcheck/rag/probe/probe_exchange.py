@@ -92,11 +92,9 @@ async def exchange_over(route: HttpRoute, body: Any, shape: Shape) -> Exchange:
         # A `rag_response` for contexts alone is of the tier retrieval.
         endpoint = HttpEndpoint(route, shape, answers=shape.reading.answer is not None)
         exchange.answer = await endpoint.send(body, exchange)
-    except EndpointUnreachable as error:
-        if exchange.is_over_kept_connection:
-            return await exchange_over(route, body, shape)
-        exchange.error = error
     except EndpointError as error:
+        if isinstance(error, EndpointUnreachable) and exchange.is_over_kept_connection:
+            return await exchange_over(route, body, shape)
         exchange.error = error
     return exchange
 
@@ -105,11 +103,9 @@ async def get_status(route: HttpRoute) -> int | None:
     exchange = _StatusOnly("GET", "a GET")
     try:
         await route.fetch(exchange)
-    except EndpointUnreachable:
-        if exchange.is_over_kept_connection:
+    except EndpointError as error:
+        if isinstance(error, EndpointUnreachable) and exchange.is_over_kept_connection:
             return await get_status(route)
-    except EndpointError:
-        pass
     return exchange.status
 
 
