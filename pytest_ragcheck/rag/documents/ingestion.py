@@ -99,16 +99,15 @@ async def ingest(
     ids: dict[str, str] = {}
     failures: dict[str, str] = {}
     for upload, reason in zip(uploads, reasons, strict=True):
-        known = before.get(upload.file_name, [])
-        new = [document_id for document_id in after.get(upload.file_name, []) if document_id not in known]
+        name = upload.file_name
+        new = [document_id for document_id in after.get(name, []) if document_id not in before.get(name, [])]
         if len(new) == 1:
-            ledger.write(document=new[0], file_name=upload.file_name)
-            ids[new[0]] = upload.file_name
-        elif len(new) > 1:
-            ledger.write(unclear=new, file_name=upload.file_name)
-        failure = reason or _why_unknown(upload, new, routes)
-        if failure is not None:
-            failures[upload.file_name] = failure
+            ledger.write(document=new[0], file_name=name)
+            ids[new[0]] = name
+        elif new:
+            ledger.write(unclear=new, file_name=name)
+        if failure := reason or _why_unknown(upload, new, routes):
+            failures[name] = failure
     # A single unread document may be too hard to read.
     is_refused = reasons.count(uploader.stalled) > 1 or uploader.failed_in_row == len(reasons) > 1
     return Ingested(ids=ids, failures=failures, is_refused=is_refused)

@@ -74,13 +74,13 @@ class Expression:
             failed = str(place.get("status")).lower() == "failed"
             if (failed or not beside_text) and (error := place.get("error") or place.get("errors")):
                 return named_error(error)
-            if unfinished and (details := place.get("incomplete_details")):  # of OpenAI's Responses API
-                return named_error(details)
             if unfinished and (reason := self._unfinished(place)):
                 return reason
         return self.failure_in(reply) if unfinished else ""
 
     def _unfinished(self, place: Mapping[str, Any]) -> str:
+        if details := place.get("incomplete_details"):  # of OpenAI's Responses API
+            return named_error(details)
         parts = (place, place.get("response_metadata"), place.get("meta"))  # of LangChain, of Haystack
         reasons = [(key, str(part.get(key))) for part in parts if isinstance(part, Mapping) for key in ENDS]
         if ("content" in place or "role" in place) and place.get("tool_calls"):
@@ -126,7 +126,7 @@ class Expression:
         except _DeadEnd as end:
             return end.clause
         except _HasFilter:
-            return ""
+            pass
         return ""
 
 
