@@ -8,7 +8,6 @@ import pytest
 
 from pytest_ragcheck.cli import main
 from tests.canned import bad, good
-from tests.servers.fake_endpoint import FakeEndpoint, json_reply
 
 if TYPE_CHECKING:
     from tests.harness import Project
@@ -257,32 +256,3 @@ def test_nothing_left_to_assert_is_an_error(project: Project) -> None:
             ),
         )
     }
-
-
-SHOP = """
-defaults: {thresholds: {mrr: 0}}
-questions:
-- {question: A?, expected_answer: b, gold_passages: [{text: Lamps return within 30 days.}]TOP_K}
-- {question: B?, expected_answer: b}
-"""
-
-
-@pytest.mark.parametrize("of_file", [False, True])
-def test_a_minimum_beyond_the_requested_contexts_is_refused_before_anything_is_asked(
-    project: Project, of_file: bool
-) -> None:
-    text = SHOP.replace("mrr: 0", "mrr: 0, hit_rate_at_10: 0.5") if of_file else SHOP
-    project.write("shop.rag.yaml", text.replace("TOP_K", ""))
-    metric = "hit_rate_at_10" if of_file else "recall_at_10"
-    minimum = () if of_file else ("--rag-min=recall_at_10=0.5",)
-    with FakeEndpoint(json_reply({"answer": "b", "contexts": ["Shoes"]})) as endpoint:
-        options = (f"--rag-url={endpoint.url}", "--rag-judge=none", *minimum)
-        run = project.run(*options)
-        assert (run.exit_status, endpoint.requests) == (4, [])
-        assert (
-            f"ERROR: ragcheck: {metric} is asserted on no question, because 5 contexts are requested; "
-            "write rag_top_k = 10, or leave the minimum out."
-        ) in run.stderr
-        assert project.run(*options, "-o", "rag_top_k=10").exit_status == 1
-        project.write("shop.rag.yaml", text.replace("TOP_K", ", top_k: 10"))
-        assert project.run(*options).exit_status == 1

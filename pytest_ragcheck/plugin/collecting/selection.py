@@ -17,8 +17,6 @@ from pytest_ragcheck.plugin.question_files import calls_rag_check
 from pytest_ragcheck.plugin.run_state import run_of
 from pytest_ragcheck.plugin.workers import COLLECTED, REFUSAL, send
 from pytest_ragcheck.questions.call import caller_of
-from pytest_ragcheck.questions.question import GENERATION
-from pytest_ragcheck.scores import RETRIEVAL
 from pytest_ragcheck.summary.gate_rules import COMPARING
 
 NO_ENDPOINT = (
@@ -128,7 +126,6 @@ def check_preconditions(config: pytest.Config) -> None:
             from pytest_ragcheck.rag.http.endpoint_address import read_address
 
             read_address(settings.endpoint.url, settings.endpoint.headers)
-            _check_cutoffs(config, settings)
         from pytest_ragcheck.metrics.metric_choice import check_installed
 
         check_installed(settings)
@@ -149,23 +146,6 @@ def check_preconditions(config: pytest.Config) -> None:
         raise pytest.UsageError(f"ragcheck: {error}") from None
     except ResultsError as error:
         raise pytest.UsageError(f"ragcheck: {error} Name it with --rag-output.") from None
-
-
-def _check_cutoffs(config: pytest.Config, settings: Settings) -> None:
-    # Refuse a minimum such as that of `recall_at_10` if every question with gold passages requests fewer contexts.
-    most: dict[str, int] = {}
-    for questions in run_of(config).questions.sets.values():
-        for question in questions.questions:
-            if question.gold_passages and question.answerable and question.tier != GENERATION:
-                for metric in {**settings.gate.minimums, **question.minimums}:
-                    most[metric] = max(most.get(metric, 0), question.top_k or settings.endpoint.top_k)
-    for metric, top_k in most.items():
-        cutoff = metric.rpartition("_at_")[2]
-        if metric in RETRIEVAL and cutoff.isdecimal() and int(cutoff) > top_k:
-            raise UsageError(
-                f"{metric} is asserted on no question, because {top_k} contexts are requested; "
-                f"write rag_top_k = {cutoff}, or leave the minimum out."
-            )
 
 
 def _check_judge(settings: Settings) -> None:
