@@ -19,8 +19,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from pytest_ragcheck.testing import RagProject, RunResult
-from pytest_ragcheck.testing.rag_project import CLASSES
+from pytest_ragcheck.testing import CLASSES, RagProject, RunResult
 from tests.forks import COMMAND, POSSIBLE
 
 WAYS: dict[str, tuple[str, ...]] = {"plain": (), "n2": ("-n2",), "no-xdist": ("-p", "no:xdist")}

@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
 
-from pytest_ragcheck.testing.rag_project import CLASSES, FIXTURES
+from pytest_ragcheck.testing import CLASSES, FIXTURES
 from tests.canned import bad, broken, good
 
 if TYPE_CHECKING:
