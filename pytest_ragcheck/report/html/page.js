@@ -3,25 +3,12 @@
   const VERDICTS = ["FAIL", "ERROR", "PASS"];
   const FIELDS = ["text", "dataset", "tag", "blame", "change", "sort"];
 
-  function occurrences(text, parts, kind, title) {
-    const ranges = [];
-    for (const part of parts) {
-      const start = part ? text.indexOf(part) : -1;
-      if (start >= 0) ranges.push([start, start + part.length, kind, title]);
-    }
-    return ranges;
-  }
-
   const words = (text) => new Set((text.toLowerCase().match(/[\p{L}\p{N}]{3,}/gu) || []));
 
   // The dot of 0.7 ends none: a sign of Latin script does so before a blank, behind quotes or brackets too.
   const SENTENCE = /[^\s.!?。！？](?:[^.!?\n。！？]|[.!?](?!["'”»)\]]{0,3}(?:\s|$)))*[.!?。！？]*/gu;
 
-  function sentences(text) {
-    const ranges = [];
-    for (const match of text.matchAll(SENTENCE)) ranges.push([match.index, match.index + match[0].length]);
-    return ranges;
-  }
+  const sentences = (text) => matches(text, SENTENCE);
 
   // For each sentence of the answer the sentence of the contexts that has most of its words, if it has half of them.
   function supporting(row) {
@@ -127,7 +114,11 @@
     if (row.expected.length) add(row.expected.length > 1 ? "Expected, any of" : "Expected", ...row.expected.map((text) => paragraph(text)));
     if (!row.answerable) add("Expected", el("p", "text", "The system should decline to answer."));
     if (row.answer !== null) {
-      const unsupported = occurrences(row.answer, row.unsupported, "bad", "the judge: not supported by the contexts");
+      const claims = row.unsupported.filter((part) => part && row.answer.includes(part));
+      const unsupported = claims.map((part) => {
+        const start = row.answer.indexOf(part);
+        return [start, start + part.length, "bad", "the judge: not supported by the contexts"];
+      });
       const loose = row.unsupported.filter((part) => !row.answer.includes(part));
       if (isChanged(row)) body.append(versus("Recorded answer", row.before.answer, "Answer", row.answer, unsupported));
       else add("Answer", row.answer.trim() ? paragraph(row.answer, unsupported) : el("p", "small", "The answer is empty."));
@@ -157,13 +148,11 @@
       body.append(el("p", "small", `In the baseline: ${row.before.verdict}${row.before.answer !== null && !isChanged(row) && row.answer !== null ? ", with the same answer" : ""}.`));
       if (row.answer === null && row.before.answer !== null) add("Recorded answer", paragraph(row.before.answer));
     }
-    if (row.latency !== null) body.append(el("p", "small", answeredIn(row)));
+    if (row.latency !== null) {
+      const first = row.first_token === null ? "" : `, the first token in ${seconds(row.first_token)}`;
+      body.append(el("p", "small", `Answered in ${seconds(row.latency)}${first}.`));
+    }
     return body;
-  }
-
-  function answeredIn(row) {
-    const first = row.first_token === null ? "" : `, the first token in ${seconds(row.first_token)}`;
-    return `Answered in ${seconds(row.latency)}${first}.`;
   }
 
   function card(row, list = "q") {

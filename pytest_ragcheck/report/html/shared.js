@@ -97,12 +97,13 @@ function paragraph(text, ranges = []) {
   return node;
 }
 
+const matches = (text, pattern) => [...text.matchAll(pattern)].map((match) => [match.index, match.index + match[0].length]);
+
 const CHANGES = 1200;
 
 // The words that only one of the texts has, by Myers' greedy algorithm; null if they are too many.
 function differences(old, now) {
-  const split = (text) => [...text.matchAll(/\S+/g)].map((match) => [match.index, match.index + match[0].length]);
-  const [a, b] = [split(old), split(now)];
+  const [a, b] = [matches(old, /\S+/g), matches(now, /\S+/g)];
   const [before, after] = [a.map((range) => old.slice(...range)), b.map((range) => now.slice(...range))];
   // For each number of changes, how far in `before` they reach, by the lead of `before` over `after`.
   const steps = [];
