@@ -24,7 +24,7 @@ from pytest_ragcheck.rag.answer import RagAnswer
 from pytest_ragcheck.redaction import is_redacted
 from pytest_ragcheck.scores import ABSTAINED, JUDGED, Score
 from pytest_ragcheck.summary.gate.recorded_verdicts import SameScore
-from pytest_ragcheck.summary.gate.saved_answer import MENTIONS, are_labels_of, label_digests
+from pytest_ragcheck.summary.gate.saved_answer import MENTIONS, label_digests
 from pytest_ragcheck.verdict.record import Record, lacks_secrets
 from pytest_ragcheck.verdict.verdict import Verdict
 
@@ -157,7 +157,8 @@ class Recording:
         if is_redacted(*question.acceptable_answers, *mentions, *question.must_not_retrieve, *gold):
             # The question is from the result files of the recorded run.
             return True
-        return are_labels_of(question, self.labels.get(row.question.key)) if lacks_secrets(row) else None
+        labels = self.labels.get(row.question.key)
+        return labels in (None, label_digests(question)) if lacks_secrets(row) else None
 
     def _row(self, question: Question) -> Record | None:
         return self.rows.get((self.clean(question.dataset_name), self.clean(question.id)))

@@ -27,9 +27,7 @@ def report_failure(
     hook = session.config.hook
     hook.pytest_runtest_logstart(nodeid=node_id, location=location)
     phases: tuple[Literal["setup", "call", "teardown"], ...] = ("setup", "call", "teardown")
-    for phase in phases:
-        if when == "setup" and phase == "call":
-            continue
+    for phase in phases if when == "call" else ("setup", "teardown"):
         hook.pytest_runtest_logreport(
             report=pytest.TestReport(
                 nodeid=node_id,

@@ -77,7 +77,8 @@ class SavedAnswer:
 
     def has_labels_of(self, question: Question, *parts: str) -> bool:
         """True if the question had the same labels, or these *parts* of them, as far as the file names them."""
-        return are_labels_of(question, self.labels, *parts)
+        now, then = label_digests(question), self.labels
+        return then is None or all(then.get(part) == now.get(part) for part in parts or {*then, *now})
 
     @property
     def answer(self) -> RagAnswer | None:
@@ -91,13 +92,6 @@ class SavedAnswer:
             return None
         ours, theirs = self.source_ids, self.server_source_ids
         return RagAnswer(text=self.text, contexts=self.contexts, source_ids=ours, server_source_ids=theirs)
-
-
-def are_labels_of(question: Question, then: Mapping[str, str] | None, *parts: str) -> bool:
-    """True if the digests are those of the question's labels, or of these *parts* of them; None is unknown."""
-    now = label_digests(question)
-    keys = parts or {*(then or ()), *now}
-    return then is None or list(map(then.get, keys)) == list(map(now.get, keys))
 
 
 def text_digest(text: str) -> str:

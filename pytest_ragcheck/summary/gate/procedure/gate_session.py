@@ -176,8 +176,7 @@ def _count(examined: Sequence[Examined], kind: str, unit_of: Mapping[Key, int], 
 
 def _newly_passing(examined: Sequence[Examined]) -> int:
     # How many questions failed in their latest saved run and pass today, unless judged worse side by side.
-    refuted = {each.question.key for each in examined if each.side_by_side is not None and not each.improved}
     return sum(
-        each.question.known[-1].failed and each.question.now.passed and each.question.key not in refuted
+        each.question.known[-1].failed and each.question.now.passed and (each.side_by_side is None or each.improved)
         for each in examined
     )
