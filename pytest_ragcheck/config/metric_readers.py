@@ -76,7 +76,7 @@ def read_maximum(text: str) -> tuple[str, float]:
     """`METRIC=VALUE`, for a measurement that may have a maximum."""
     example = "; write, for example, latency_seconds=2"
     metric, value = _metric_and_value(text, f"METRIC=VALUE{example}", BOUNDED, "with a maximum")
-    if not 0 < (maximum := number_in(value)) < float("inf"):
+    if not 0 < (maximum := number_in(value)) < inf:
         raise ValueError(f"has no maximum above 0{example}")
     return metric, maximum
 
@@ -87,7 +87,7 @@ def read_weight(text: str, own: Collection[str] = ()) -> tuple[str, float]:
     metric, value = _metric_and_value(
         text, "METRIC=WEIGHT; write, for example, f1=2", known, "that can have a weight", _OR_OWN
     )
-    if not 0 < (weight := number_in(value)) < float("inf"):
+    if not 0 < (weight := number_in(value)) < inf:
         raise ValueError("has no weight above 0; write, for example, f1=2")
     return metric, weight
 

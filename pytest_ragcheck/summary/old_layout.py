@@ -231,6 +231,6 @@ def _overall(results: Row, about: Row, measured: Sequence[Mapping[str, Score]]) 
         values = [score.value for scores in measured if (score := scores.get(name)) and score.value is not None]
         if not values:
             lost.append(f"{name}: only its mean {mean:.4f} is there, and a mean is not carried over without its values")
-        elif abs(sum(values) / len(values) - mean) > _SAME:
-            lost.append(f"{name}: the old mean is {mean:.4f}, that of the questions {sum(values) / len(values):.4f}")
+        elif abs((found := sum(values) / len(values)) - mean) > _SAME:
+            lost.append(f"{name}: the old mean is {mean:.4f}, that of the questions {found:.4f}")
     return lost

@@ -52,8 +52,8 @@ def baseline_documents(
     only these questions are taken from the run, without their earlier runs unless both answers break a prohibition.
     The rows of the questions that are *left_out* stay.
     """
-    measured, before = _by_key(now.document), _by_key(earlier.document if earlier else {})
-    recorded = earlier.runs.rows if earlier else {}
+    old, recorded = (earlier.document, earlier.runs.rows) if earlier else ({}, {})
+    measured, before = _by_key(now.document), _by_key(old)
     texts = dict(contexts)
     rows: list[Mapping[str, Any]] = []
     for key in {**before, **measured}:
@@ -69,7 +69,7 @@ def baseline_documents(
             rows.append(_row(given, row, before[key] if continues else {}, texts))
         elif key in before and key not in (now.gone if accepted is None else accepted):
             rows.append(before[key])
-    return _documents(now.document, earlier.document if earlier else {}, rows, texts)
+    return _documents(now.document, old, rows, texts)
 
 
 def asked_in(now: BaselineFile, earlier: BaselineFile) -> dict[Key, bool]:
