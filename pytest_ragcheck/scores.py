@@ -157,7 +157,6 @@ OVERALL = "overall_score"
 """The weighted mean of other metrics."""
 
 DEFAULT_WEIGHTS: Mapping[str, float] = dict(zip(RAGAS, (0.30, 0.30, 0.25, 0.15), strict=True))
-"""The default weights of `overall_score`."""
 
 GROUPS: Mapping[str, tuple[str, ...]] = {
     "judge": JUDGED,

@@ -71,10 +71,6 @@ class AnswerText:
         return self.all - self.asked - STOP_WORDS
 
     @cached_property
-    def _opening(self) -> frozenset[str]:
-        return frozenset(content_of(self.in_order)[:_WORDS_OF_OPENING])
-
-    @cached_property
     def own_numbers(self) -> list[str]:
         return numbers_in(self.own)
 
@@ -104,8 +100,8 @@ class AnswerText:
 
     def mentions_late(self, sought: ExpectedAnswer) -> bool:
         """True if a long answer has no term of *sought* in its opening."""
-        is_long = len(self.in_order) > _WORDS_OF_OPENING
-        return is_long and sought.distinct.isdisjoint(self._opening) and bool(sought.content)
+        is_long = len(self.in_order) > _WORDS_OF_OPENING and bool(sought.content)
+        return is_long and sought.distinct.isdisjoint(content_of(self.in_order)[:_WORDS_OF_OPENING])
 
     @cached_property
     def says_yes(self) -> bool | None:
