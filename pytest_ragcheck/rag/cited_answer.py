@@ -178,7 +178,7 @@ class _Documents:
 
     @cached_property
     def _shapes(self) -> set[str]:
-        return {shape for name in self._places if (shape := _shape(name)) is not None}
+        return set(filter(None, map(_shape, self._places)))
 
     @cached_property
     def _longest_first(self) -> list[tuple[str, re.Pattern[str]]]:
@@ -248,11 +248,9 @@ def _plain(name: str) -> str:
     return re.sub(r"[\W_]+", " ", _EXTENSION.sub("", name)).strip()
 
 
-def _shape(name: str) -> str | None:
-    # The form of the id, such as `a-9` for `fee-12`; None for a plain word or number, and for a long text.
-    if " " in name or len(name) > 100 or _ONE_KIND.fullmatch(name):
-        return None
-    return _form(name)
+def _shape(name: str) -> str:
+    # The form of the id, such as `a-9` for `fee-12`; empty for a plain word or number, and for a long text.
+    return "" if " " in name or len(name) > 100 or _ONE_KIND.fullmatch(name) else _form(name)
 
 
 def _form(name: str) -> str:
