@@ -58,12 +58,7 @@ class AsgiLifespan:
         self._timer = self.loop.call_later(limit_seconds, self._expire)
 
     async def started(self) -> None:
-        """
-        Wait for the end of the startup.
-
-        Raises:
-            EndpointUnreachable: The startup failed, now or before.
-        """
+        """Wait for the end of the startup; raises an `EndpointUnreachable` if it failed, now or before."""
         await self._decided.wait()
         # An app that raises before it receives anything takes no lifespan, by the ASGI specification.
         is_refused = self._is_late or self._message is not None or (self._is_received and self._error is not None)

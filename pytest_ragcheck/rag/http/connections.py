@@ -172,8 +172,7 @@ class Connections:
     async def client(self, *, tls: bool = True) -> AsyncIterator[AnyClient]:
         """A client of the running loop, for one request; an `http:` URL needs no *tls*."""
         loop = asyncio.get_running_loop()
-        opened = self._opened.get(loop)
-        if opened is None:
+        if (opened := self._opened.get(loop)) is None:
             opened = self._opened[loop] = _LoopClients()
             # A started async generator, and so its clients, are closed with the loop, even without aclose().
             await anext(opened.until_closed)
@@ -201,8 +200,7 @@ class Connections:
 
     async def aclose(self) -> None:
         """Closes the running loop's clients; those of another loop close when that loop ends."""
-        opened = self._opened.pop(asyncio.get_running_loop(), None)
-        if opened is not None:
+        if opened := self._opened.pop(asyncio.get_running_loop(), None):
             await opened.until_closed.aclose()
 
     def _new_client(self, *, tls: bool, keeps: bool = True) -> _Shared:

@@ -151,9 +151,8 @@ class _Socket(asyncio.Protocol):
         self._has_news.set()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._is_over = True
         self._error = exc
-        self._has_news.set()
+        self.eof_received()
         self._is_writable.set()
 
     def pause_writing(self) -> None:
