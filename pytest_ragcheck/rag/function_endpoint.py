@@ -188,10 +188,9 @@ class FunctionEndpoint:
             else:
                 answer = self._read_mapping(returned, answers=answers)
         except ReplyMismatch as mismatch:
-            paths = f' Or give RagClient.from_callable the paths of its parts, such as response="{EXAMPLE}".'
-            if self._reading is not None or isinstance(returned, RagAnswer | str | None):
-                paths = ""
-            to_do = _TO_DO.get(mismatch.to_do) or mismatch.to_do + paths
+            to_do = _TO_DO.get(mismatch.to_do, mismatch.to_do)
+            if to_do == mismatch.to_do and self._reading is None and not isinstance(returned, RagAnswer | str | None):
+                to_do += f' Or give RagClient.from_callable the paths of its parts, such as response="{EXAMPLE}".'
             raise self._error(mismatch.found, to_do, EndpointReplyError) from None
         if answer.latency_seconds is None:  # else the function measured it itself
             answer = replace(answer, latency_seconds=time.perf_counter() - started)
@@ -213,12 +212,7 @@ class FunctionEndpoint:
                 f"returned {instance(returned)}, whose values are not read",
                 "Give the function that returns the whole result, such as invoke instead of stream.",
             )
-        try:
-            answer = (reading if answers else replace(reading, answer=None)).read(readable(returned))
-        except ReplyMismatch:
-            raise
-        except Exception as error:  # raised by a property
-            raise self._raised(error) from error
+        answer = (reading if answers else replace(reading, answer=None)).read(readable(returned))
         # A metric of the user reads the objects themselves.
         return replace(
             answer, extra={key: returned[key] for key in answer.extra} if isinstance(returned, Mapping) else {}
