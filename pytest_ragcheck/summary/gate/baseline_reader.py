@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -156,20 +156,17 @@ def _checked_document(path: Path | InGit, advice: str, wrong_version: str) -> di
 
 
 def _by_identity(document: Mapping[str, Any], advice: str, contexts: Mapping[str, str]) -> dict[Key, BaselineRow]:
+    read = [(fields, _prediction(fields, contexts)) for fields in rows(document, "predictions")]
+    read += [(fields, error_row(fields)) for fields in rows(document, "errors")]
     found: dict[Key, BaselineRow] = {}
-    for place, row in _rows(document, contexts):
+    for fields, row in read:
         if found.setdefault(row.key, row) is not row:
-            raise Unusable(f"{place} is a second row of question {row.id!r} of {row.dataset_name!r}. {AS_WRITTEN}")
+            raise Unusable(
+                f"{fields.place} is a second row of question {row.id!r} of {row.dataset_name!r}. {AS_WRITTEN}"
+            )
     if not found:
         raise Unusable(f"it holds no questions, so nothing can be compared with it. {advice}")
     return found
-
-
-def _rows(document: Mapping[str, Any], contexts: Mapping[str, str]) -> Iterator[tuple[str, BaselineRow]]:
-    for fields in rows(document, "predictions"):
-        yield fields.place, _prediction(fields, contexts)
-    for fields in rows(document, "errors"):
-        yield fields.place, error_row(fields)
 
 
 def _prediction(fields: Fields, contexts: Mapping[str, str]) -> BaselineRow:

@@ -162,11 +162,10 @@ def _margins(
     common = [metric for metric in question.thresholds if all(metric in scores for scores in reply)]
     if not common:
         return None
-    margins = {at: question.margin({m: scores[m] for m in common}) for at, scores in zip(order, reply, strict=True)}
-    return (
-        tuple(margins[0, place] for place in range(len(recorded))),
-        tuple(margins[1, place] for place in range(len(new))),
-    )
+    margins: tuple[list[float], list[float]] = [], []
+    for (side, _), scores in zip(order, reply, strict=True):
+        margins[side].append(question.margin({m: scores[m] for m in common}))
+    return tuple(margins[0]), tuple(margins[1])
 
 
 def alternating(first: int, second: int) -> list[tuple[int, int]]:
