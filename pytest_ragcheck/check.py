@@ -150,23 +150,20 @@ async def _decided(record: Record, given: RagAnswer, prepared: PreparedQuestion,
     asked = replace(question, top_k=record.top_k)
     local = [metric for metric in metrics if metric.local]
     measured = partial(measure_all, local, asked, given, limiters.measuring, clean.text)
-    # Texts that leave this machine are redacted; a judge and metrics on this machine use the original ones.
-    # The earlier turns of a question are redacted already.
-    mark, hidden = clean.numbering(*question.acceptable_answers, given.text, *given.contexts)
+    # Local metrics read the original texts; judges and models read redacted ones, in which other secrets differ.
+    mark = clean.numbering(*question.acceptable_answers, given.text, *given.contexts)
     judged, sent = expected_without_secrets(question, mark), answer_without_secrets(given, mark)
-    is_local = record.judge is not None and record.judge.is_local and not question.history
-    read = (question, given) if is_local else (judged, sent)
     try:
         # The judge comes first, since its reply takes longest.
-        judgement = await limiters.timing.run(partial(_judged, *read, judge, settings.judge.repeats, limiters.judging))
-        others = [metric for metric in metrics if not metric.local]
-        modelled = await limiters.timing.run(
-            partial(measure_all, others, judged, sent, limiters.measuring, hidden.text)
+        judgement = await limiters.timing.run(
+            partial(_judged, judged, sent, judge, settings.judge.repeats, limiters.judging)
         )
+        others = [metric for metric in metrics if not metric.local]
+        modelled = await limiters.timing.run(partial(measure_all, others, judged, sent, limiters.measuring, clean.text))
     except MeasurementError as error:
         failed = replace(record, scores=await measured(), error_kind=error.kind, reason=clean.text(str(error)))
         return _unjudged(failed, given, prepared)
-    judgement = judgement_without_secrets(judgement, hidden)
+    judgement = judgement_without_secrets(judgement, clean)
     scores = await measured() | _judged_scores(question, judgement, settings) | modelled
     row = prepared.row
     kept = "" if row is None or not lacks_secrets(row) else row.material

@@ -326,12 +326,12 @@ def naming(key: str) -> RagAnswer:
     return RagAnswer(text=f"Use the key {KEYS[key]}.", contexts=(f"The key is {KEYS['right']}",))
 
 
-def test_a_judge_on_this_machine_tells_a_wrong_secret_from_the_expected_one() -> None:
+def test_the_offline_judge_tells_a_wrong_secret_from_the_expected_one() -> None:
     assert checked(OF_KEY, naming("right"), OfflineJudge()).verdict is Verdict.PASS
     record = checked(OF_KEY, naming("wrong"), OfflineJudge())
     assert set(record.shortfalls) == {"answer_correctness", "groundedness"}
     shown = f"{record.reason} {record.answer} {record.judgement} {record.unsupported_claims}"
-    assert REDACTED in record.reason
+    assert "[redacted 2]" in record.reason
     assert [key[8:] for key in KEYS.values() if key[8:] in shown] == []
 
 
@@ -343,15 +343,15 @@ def test_the_offline_judge_names_no_number_of_a_secret() -> None:
     assert "9999" not in record.text()
 
 
-def test_texts_for_a_judge_elsewhere_differ_if_their_secrets_do() -> None:
+def test_texts_for_a_judge_differ_if_their_secrets_do() -> None:
     judge = Judges(GOOD)
     materials = {key: checked(OF_KEY, naming(key), judge).material for key in KEYS}
-    assert [answer.text for answer in judge.judged] == ["Use the key [redacted].", "Use the key [redacted 2]."]
-    assert {answer.contexts for answer in judge.judged} == {("The key is [redacted]",)}
+    assert [answer.text for answer in judge.judged] == ["Use the key [redacted]", "Use the key [redacted 2]."]
+    assert [answer.contexts for answer in judge.judged] == [("The key is [redacted]",), ("The key is [redacted 1]",)]
     assert materials["right"] != materials["wrong"]
 
 
-def test_a_secret_without_its_name_is_redacted_for_a_judge_elsewhere_too() -> None:
+def test_a_secret_without_its_name_is_redacted_for_a_judge_too() -> None:
     judge = Judges(GOOD)
     answer = RagAnswer(text="It is lumio2024, I think.", contexts=("The password: lumio2024.",))
     checked(a_question(expected_answer="The password: hunter9999"), answer, judge)

@@ -79,11 +79,6 @@ class JudgeIdentity:
     """The user's request parameters and headers as JSON, without secrets; None if there are none."""
 
     @property
-    def is_local(self) -> bool:
-        """True if the judge reads the texts on this machine and sends none."""
-        return self.kind in ("offline", "local")
-
-    @property
     def words(self) -> str:
         """The judge in a few words, such as `offline (offline-21)` or `openai (gpt-5-mini, en-2)`."""
         details = ", ".join(filter(None, (self.model, self.prompt_version, self.url)))

@@ -119,7 +119,7 @@ class Redactor:
 
     def numbered(self, text: str, secrets: dict[str, str]) -> str:
         """
-        The text with equal placeholders for equal secrets only: `[redacted]`, `[redacted 2]`.
+        The text with equal placeholders for equal secrets only: `[redacted 1]`, `[redacted 2]`.
 
         *secrets* has the placeholders by secret, and receives those of new ones.
         """
@@ -129,24 +129,17 @@ class Redactor:
             end = text.find(piece, at + 1) if left else len(text) - len(piece)
             # A pattern may take the end of the sentence for a part of the secret.
             secret = text[at:end].strip(string.punctuation)
-            kept += secrets.setdefault(secret, f"[redacted {len(secrets) + 1}]" if secrets else REDACTED) + piece
+            kept += secrets.setdefault(secret, f"[redacted {len(secrets) + 1}]") + piece
             at = end + len(piece)
         return kept
 
-    def numbering(self, *texts: str) -> tuple[Callable[[str], str], Redactor]:
-        """
-        A function that numbers the secrets of these texts in all of them, and a redactor of these secrets.
-
-        The redactor finds their single words and numbers too, as the offline judge names them.
-        """
+    def numbering(self, *texts: str) -> Callable[[str], str]:
+        """A function that numbers the secrets of these texts in all of them, or redacts the only one."""
         found: dict[str, str] = {}
         for text in texts:
             self.numbered(text, found)
-        if not found:
-            return self.text, self
-        secrets, words = [*(known.text for known in self._secrets), *found], " ".join(found)
-        named = (*re.findall(r"\d+", words), *re.findall(r"[^\W_]*\d[^\W_]*", words))
-        return partial(Redactor(secrets).numbered, secrets={}), Redactor([*secrets, *named])
+        secrets = [*(known.text for known in self._secrets), *found]
+        return partial(Redactor(secrets).numbered, secrets={}) if len(found) > 1 else self.text
 
     def _redacted(self, text: str) -> str:
         if self._secrets:
