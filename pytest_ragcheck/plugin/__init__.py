@@ -15,8 +15,9 @@ from typing import Any
 import pytest
 
 import pytest_ragcheck.plugin.plain_modules  # noqa: F401 - decides how the modules below are loaded
-from pytest_ragcheck.plugin import configuration, hooks, question_files
+from pytest_ragcheck.plugin import configuration, extensions, question_files
 from pytest_ragcheck.plugin.ending.recorder import Recorder
+from pytest_ragcheck.plugin.extensions import is_overridden, keep_overrides
 from pytest_ragcheck.plugin.fixtures import (
     rag_check,
     rag_client,
@@ -27,14 +28,13 @@ from pytest_ragcheck.plugin.fixtures import (
     rag_settings,
 )
 from pytest_ragcheck.plugin.item_records import has_records
-from pytest_ragcheck.plugin.overrides import is_overridden, keep_overrides
 from pytest_ragcheck.plugin.run_state import RUN
 
 __all__ = ["rag_check", "rag_client", "rag_judge", "rag_question", "rag_result", "rag_settings"]
 
 
 def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
-    pluginmanager.add_hookspecs(hooks)
+    pluginmanager.add_hookspecs(extensions)
 
 
 def pytest_plugin_registered(plugin: Any, manager: pytest.PytestPluginManager) -> None:

@@ -16,7 +16,7 @@ import pytest
 from pytest_ragcheck.config.readers import BASELINE_FILE, read_switch
 from pytest_ragcheck.config.table import TABLE, Setting
 from pytest_ragcheck.package_text import package_text
-from pytest_ragcheck.plugin.hooks import own_metrics
+from pytest_ragcheck.plugin.extensions import own_metrics
 
 if TYPE_CHECKING:
     from pytest_ragcheck.config.given import Given

@@ -28,8 +28,8 @@ def test_nothing_is_loaded():
     assert ours <= {{
         "_version", "config", "config.baseline_place", "config.metric_readers",
         "config.readers", "config.table", "frozen", "package_text", "plugin",
-        "plugin.configuration", "plugin.ending", "plugin.ending.recorder", "plugin.fixtures", "plugin.hooks",
-        "plugin.item_records", "plugin.overrides", "plugin.plain_modules", "plugin.question_files", "plugin.run_state",
+        "plugin.configuration", "plugin.ending", "plugin.ending.recorder", "plugin.fixtures", "plugin.extensions",
+        "plugin.item_records", "plugin.plain_modules", "plugin.question_files", "plugin.run_state",
         "plugin.workers", "questions", "scores",
     }}
     assert not {{*{HEAVY!r}}} & set(sys.modules)

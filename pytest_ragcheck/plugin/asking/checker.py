@@ -17,7 +17,7 @@ from pytest_ragcheck.metrics.metric_choice import choose_metrics
 from pytest_ragcheck.plugin.asking.session_loop import close_in_loop, loop_of
 from pytest_ragcheck.plugin.asking.shared_run import limits_of, new_budget
 from pytest_ragcheck.plugin.configuration import has_gate
-from pytest_ragcheck.plugin.hooks import own_metrics
+from pytest_ragcheck.plugin.extensions import own_metrics
 from pytest_ragcheck.rag.client import as_client
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from pytest_ragcheck.engine.fingerprint import backends_digest, store_key
 from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.plugin.asking.session_loop import BACKEND_FIXTURES, LiveFixtures
 from pytest_ragcheck.plugin.collecting.question_items import QuestionItem, question_of
-from pytest_ragcheck.plugin.overrides import has_fixture
+from pytest_ragcheck.plugin.extensions import has_fixture
 
 if TYPE_CHECKING:
     import pytest

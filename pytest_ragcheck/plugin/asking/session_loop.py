@@ -14,7 +14,7 @@ from pytest_ragcheck.concurrency.private_loop import PrivateLoop
 from pytest_ragcheck.concurrency.tasks import closing
 from pytest_ragcheck.errors import EndpointError, UsageError
 from pytest_ragcheck.plugin.configuration import settings_of
-from pytest_ragcheck.plugin.overrides import has_fixture, is_overridden
+from pytest_ragcheck.plugin.extensions import has_fixture, is_overridden
 from pytest_ragcheck.plugin.run_state import run_of
 from pytest_ragcheck.plugin.workers import LINE, has_workers, send
 from pytest_ragcheck.redaction.printable import printable

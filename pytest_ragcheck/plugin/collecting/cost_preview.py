@@ -17,7 +17,7 @@ from pytest_ragcheck.judging.trial import canaries_for, judges_to_try, trial_key
 from pytest_ragcheck.metrics.cost import price_usd
 from pytest_ragcheck.plugin.collecting.run_baseline import DRIFT_SAMPLE, RunBaseline
 from pytest_ragcheck.plugin.configuration import settings_of
-from pytest_ragcheck.plugin.overrides import is_overridden
+from pytest_ragcheck.plugin.extensions import is_overridden
 from pytest_ragcheck.replay.recorded_run import UnavailableJudge
 from pytest_ragcheck.report.counted import counted
 from pytest_ragcheck.summary.gate.procedure.candidate import ASKS, MORE_ASKS, MOST

@@ -11,7 +11,7 @@ from pytest_ragcheck.config.readers import WITH_MODEL
 from pytest_ragcheck.config.settings import Settings
 from pytest_ragcheck.errors import StoreError, UsageError
 from pytest_ragcheck.plugin.configuration import settings_of
-from pytest_ragcheck.plugin.overrides import homes_of
+from pytest_ragcheck.plugin.extensions import homes_of
 from pytest_ragcheck.plugin.run_state import RUN, run_of
 from pytest_ragcheck.plugin.workers import has_workers, home_of, runs_everything
 from pytest_ragcheck.questions.question import QuestionSet

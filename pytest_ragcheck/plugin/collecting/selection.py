@@ -12,7 +12,7 @@ from pytest_ragcheck.errors import ResultsError, UsageError
 from pytest_ragcheck.plugin.collecting.question_items import question_of
 from pytest_ragcheck.plugin.collecting.run_header import lines_of_questions, resume_lines
 from pytest_ragcheck.plugin.configuration import IS_SPLIT, has_gate, settings_of
-from pytest_ragcheck.plugin.overrides import is_overridden
+from pytest_ragcheck.plugin.extensions import is_overridden
 from pytest_ragcheck.plugin.question_files import calls_rag_check
 from pytest_ragcheck.plugin.run_state import run_of
 from pytest_ragcheck.plugin.workers import COLLECTED, REFUSAL, send
