@@ -12,12 +12,12 @@ from itertools import islice, product
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.errors import JudgeReplyError
+from pytest_ragcheck.judging.judge_prompt import fenced
 from pytest_ragcheck.judging.model.judge_reply import read_reply
 from pytest_ragcheck.judging.model.reply_object import LONGEST_REPLY
 from pytest_ragcheck.judging.offline.details.list_items import entries_of
 from pytest_ragcheck.judging.offline.offline_judge import OfflineJudge
 from pytest_ragcheck.judging.offline.refusals import Sentence
-from pytest_ragcheck.judging.prompts.judge_prompt import fenced
 from pytest_ragcheck.metrics.citations import cited_sentences
 from pytest_ragcheck.metrics.overlap import token_f1
 from pytest_ragcheck.rag.answer import RagAnswer

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from pytest_ragcheck.config.settings import Settings
 from pytest_ragcheck.frozen import frozen
-from pytest_ragcheck.judging.prompts.judge_prompt import load_prompt
+from pytest_ragcheck.judging.judge_prompt import load_prompt
 from pytest_ragcheck.metrics.cost import EXTRA, has_table, price_usd
 from pytest_ragcheck.questions.question import EarlierTurn, Question
 from pytest_ragcheck.rag.answer import RagAnswer

@@ -94,7 +94,7 @@ def _text(value: Any) -> str:
 def _prompt_version(settings: Settings) -> str | None:
     if settings.judge.name != "openai":
         return None
-    from pytest_ragcheck.judging.prompts.judge_prompt import load_prompt
+    from pytest_ragcheck.judging.judge_prompt import load_prompt
 
     return load_prompt(settings.judge.prompt).version
 

@@ -51,8 +51,8 @@ def choose_judge(settings: Settings) -> Judge | None:
         # Retried here: the engine would repeat all requests of the judgement, not only the failed one.
         chat = Chat(ModelServer(**server, max_retries=settings.endpoint.retries))
         return RagasJudge(chat, choose_embeddings(settings))
+    from pytest_ragcheck.judging.judge_prompt import load_prompt
     from pytest_ragcheck.judging.model.openai_judge import OpenAIJudge
-    from pytest_ragcheck.judging.prompts.judge_prompt import load_prompt
 
     # The engine retries, because it limits the requests in flight.
     return OpenAIJudge(**server, prompt=load_prompt(settings.judge.prompt), max_retries=0)

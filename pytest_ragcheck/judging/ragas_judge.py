@@ -16,10 +16,10 @@ from pydantic import BaseModel, create_model
 from pytest_ragcheck.concurrency.tasks import closing
 from pytest_ragcheck.errors import JudgeError, JudgeReplyError, UsageError
 from pytest_ragcheck.judging.embeds import Embeds
+from pytest_ragcheck.judging.judge_prompt import Nonces
 from pytest_ragcheck.judging.judgement import JudgeIdentity, Judgement, digest_of, grounding_contexts, material_digest
 from pytest_ragcheck.judging.model.chat import Chat, ExpectedReply
 from pytest_ragcheck.judging.model.reply_object import expected_object
-from pytest_ragcheck.judging.prompts.judge_prompt import Nonces
 from pytest_ragcheck.judging.trial import canaries
 from pytest_ragcheck.questions.question import Question
 from pytest_ragcheck.rag.answer import RagAnswer

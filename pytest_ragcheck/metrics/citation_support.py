@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pytest_ragcheck.frozen import frozen
+from pytest_ragcheck.judging.judge_prompt import Nonces
 from pytest_ragcheck.judging.judgement import SentenceSupport
 from pytest_ragcheck.judging.model.chat import AsksModel
 from pytest_ragcheck.judging.offline.grounding.groundedness import PASS_LINE, groundedness
 from pytest_ragcheck.judging.offline.grounding.read_context import ContextCache
 from pytest_ragcheck.judging.offline.words.terms import TermDictionary
-from pytest_ragcheck.judging.prompts.judge_prompt import Nonces
 from pytest_ragcheck.metrics.citations import MOST_FINDINGS, NO_IDS, CitedSentence, cited_sentences, shown
 from pytest_ragcheck.questions.question import Question
 from pytest_ragcheck.rag.answer import RagAnswer

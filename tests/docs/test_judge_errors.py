@@ -16,8 +16,8 @@ import pytest
 from pytest_ragcheck.config.settings import Settings
 from pytest_ragcheck.errors import RagcheckError
 from pytest_ragcheck.judging.judge_choice import choose_judge
+from pytest_ragcheck.judging.judge_prompt import load_prompt
 from pytest_ragcheck.judging.model.openai_judge import OpenAIJudge
-from pytest_ragcheck.judging.prompts.judge_prompt import load_prompt
 from pytest_ragcheck.questions.question import Question
 from pytest_ragcheck.rag.answer import RagAnswer
 from tests.servers.fake_endpoint import FakeEndpoint, reply

@@ -8,8 +8,8 @@ import re
 
 import pytest
 
+from pytest_ragcheck.judging.judge_prompt import task_prompt
 from pytest_ragcheck.judging.model.reply_object import strict_schema
-from pytest_ragcheck.judging.prompts.judge_prompt import task_prompt
 from pytest_ragcheck.metrics.ragas.formulas import answer_correctness, factuality
 from pytest_ragcheck.metrics.ragas.model_ragas import AnswerFacts
 from pytest_ragcheck.metrics.ragas.stand_ins import RagasStandIns

@@ -13,8 +13,8 @@ import pytest
 from pytest_ragcheck.concurrency.limiter import NO_LIMIT
 from pytest_ragcheck.config.settings import Settings
 from pytest_ragcheck.errors import StepFailed
+from pytest_ragcheck.judging.judge_prompt import fenced, load_prompt
 from pytest_ragcheck.judging.model.openai_judge import OpenAIJudge, reply_schema
-from pytest_ragcheck.judging.prompts.judge_prompt import fenced, load_prompt
 from pytest_ragcheck.judging.run_preflight import IN_INI, preflight
 from pytest_ragcheck.judging.trial import canaries
 from tests.servers.canary_judge import says_of_canaries

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 from pytest_ragcheck.concurrency.private_loop import PrivateLoop
 from pytest_ragcheck.errors import JudgeReplyError
+from pytest_ragcheck.judging.judge_prompt import load_prompt
 from pytest_ragcheck.judging.judgement import Judgement
 from pytest_ragcheck.judging.model.openai_judge import OpenAIJudge
-from pytest_ragcheck.judging.prompts.judge_prompt import load_prompt
 from pytest_ragcheck.questions.question import EarlierTurn, Question
 from pytest_ragcheck.rag.answer import RagAnswer
 from tests.judging.attacks import ATTACKS, BOMBS, GUESSED

@@ -14,8 +14,8 @@ import pytest
 from pytest_ragcheck.check import PreparedQuestion, check_question
 from pytest_ragcheck.config.settings import Settings
 from pytest_ragcheck.errors import JudgeReplyError
+from pytest_ragcheck.judging.judge_prompt import task_prompt
 from pytest_ragcheck.judging.model.openai_judge import OpenAIJudge
-from pytest_ragcheck.judging.prompts.judge_prompt import task_prompt
 from pytest_ragcheck.metrics.citation_support import CitationSupport
 from pytest_ragcheck.questions.question import EarlierTurn, Question
 from pytest_ragcheck.rag.answer import RagAnswer

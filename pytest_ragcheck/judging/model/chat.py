@@ -12,6 +12,7 @@ from weakref import WeakKeyDictionary
 
 from pytest_ragcheck.errors import JudgeReplyError
 from pytest_ragcheck.frozen import frozen
+from pytest_ragcheck.judging.judge_prompt import REPAIR
 from pytest_ragcheck.judging.model.completion import (
     Refused,
     ReplyText,
@@ -22,7 +23,6 @@ from pytest_ragcheck.judging.model.completion import (
     reported_use,
     tokens_of_cut,
 )
-from pytest_ragcheck.judging.prompts.judge_prompt import REPAIR
 
 if TYPE_CHECKING:
     from pytest_ragcheck.judging.model.model_server import ModelServer

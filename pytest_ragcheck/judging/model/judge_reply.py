@@ -10,6 +10,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 
 from pytest_ragcheck.errors import JudgeReplyError
+from pytest_ragcheck.judging.judge_prompt import task_prompt
 from pytest_ragcheck.judging.judgement import Judgement, SentenceSupport
 from pytest_ragcheck.judging.model.chat import AsksModel, ExpectedReply
 from pytest_ragcheck.judging.model.reply_object import (
@@ -23,7 +24,6 @@ from pytest_ragcheck.judging.model.reply_object import (
     strict_schema,
     unlike,
 )
-from pytest_ragcheck.judging.prompts.judge_prompt import task_prompt
 from pytest_ragcheck.questions.question import Question
 from pytest_ragcheck.rag.answer import RagAnswer
 

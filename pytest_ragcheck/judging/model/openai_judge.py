@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.frozen import replace
+from pytest_ragcheck.judging.judge_prompt import JudgePrompt, Nonces, load_prompt
 from pytest_ragcheck.judging.judgement import JudgeIdentity, Judgement, digest_of, grounding_contexts
 from pytest_ragcheck.judging.model.chat import Chat, ExpectedReply, RequestFormat
 from pytest_ragcheck.judging.model.model_server import ModelServer
-from pytest_ragcheck.judging.prompts.judge_prompt import JudgePrompt, Nonces, load_prompt
 from pytest_ragcheck.package_text import package_text
 
 if TYPE_CHECKING:

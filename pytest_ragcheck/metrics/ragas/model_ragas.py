@@ -11,10 +11,10 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, WithJsonSchema
 from pytest_ragcheck.concurrency.tasks import closing
 from pytest_ragcheck.errors import MeasurementError
 from pytest_ragcheck.judging.embeds import Embeds, Vector
+from pytest_ragcheck.judging.judge_prompt import Nonces, task_prompt
 from pytest_ragcheck.judging.judgement import grounding_contexts
 from pytest_ragcheck.judging.model.chat import AsksModel
 from pytest_ragcheck.judging.model.reply_object import as_bool, as_number, as_text, as_texts, expected_object
-from pytest_ragcheck.judging.prompts.judge_prompt import Nonces, task_prompt
 from pytest_ragcheck.metrics.ragas.formulas import (
     HIGHEST_RATING,
     answer_correctness,

@@ -150,7 +150,7 @@ def check_preconditions(config: pytest.Config) -> None:
 
 def _check_judge(settings: Settings) -> None:
     from pytest_ragcheck.judging.judge_choice import choose_judge, missing_for
-    from pytest_ragcheck.judging.prompts.judge_prompt import load_prompt
+    from pytest_ragcheck.judging.judge_prompt import load_prompt
 
     if settings.needs_judge and settings.run.replay is None:
         problem = NO_JUDGE if settings.judge.name is None else missing_for(settings)

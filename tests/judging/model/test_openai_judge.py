@@ -16,9 +16,9 @@ from jsonschema import Draft202012Validator
 from openai import AsyncOpenAI
 
 from pytest_ragcheck.errors import JudgeReplyError, JudgeUnavailable, UsageError
+from pytest_ragcheck.judging.judge_prompt import load_prompt
 from pytest_ragcheck.judging.judgement import JudgeIdentity, Judgement
 from pytest_ragcheck.judging.model.openai_judge import OpenAIJudge
-from pytest_ragcheck.judging.prompts.judge_prompt import load_prompt
 from pytest_ragcheck.questions.question import Question
 from pytest_ragcheck.rag.answer import RagAnswer
 from tests.servers.openai_server import OpenAIServer, Reply, completion, says, verdict, verdict_text

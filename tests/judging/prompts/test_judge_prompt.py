@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_ragcheck.errors import UsageError
-from pytest_ragcheck.judging.prompts.judge_prompt import JudgePrompt, Nonces, fenced, load_prompt
+from pytest_ragcheck.judging.judge_prompt import JudgePrompt, Nonces, fenced, load_prompt
 from pytest_ragcheck.questions.question import EarlierTurn, Question
 from pytest_ragcheck.rag.answer import RagAnswer
 

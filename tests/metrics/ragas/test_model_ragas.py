@@ -15,11 +15,11 @@ from pytest_ragcheck.config.settings import Settings
 from pytest_ragcheck.errors import JudgeReplyError
 from pytest_ragcheck.judging.embeds import OpenAIEmbeddings
 from pytest_ragcheck.judging.judge_choice import choose_embeddings
+from pytest_ragcheck.judging.judge_prompt import task_prompt
 from pytest_ragcheck.judging.model.model_server import ModelServer
 from pytest_ragcheck.judging.model.openai_judge import OpenAIJudge
 from pytest_ragcheck.judging.model.reply_object import expected_object
 from pytest_ragcheck.judging.model.server_address import EMBEDDING_MODEL
-from pytest_ragcheck.judging.prompts.judge_prompt import task_prompt
 from pytest_ragcheck.metrics.ragas.model_ragas import AnswerFacts, RagasMetrics
 from pytest_ragcheck.questions.question import EarlierTurn
 from pytest_ragcheck.rag.answer import RagAnswer
