@@ -10,7 +10,7 @@ from typing import Any
 from pytest_ragcheck.rag.answer import RagAnswer
 from pytest_ragcheck.rag.body.event_parsers import EventParser, StreamEvent, is_failure
 from pytest_ragcheck.rag.body.json_body import FIX_IT, NotJson, ReplyMismatch, named, named_error, parse_json, quoted
-from pytest_ragcheck.rag.shapes.expression import FLAGS, STATUSES, UNFINISHED
+from pytest_ragcheck.rag.shapes.expression import ENDS, FLAGS, STATUSES, UNFINISHED
 from pytest_ragcheck.rag.shapes.reading import FIELDS
 from pytest_ragcheck.rag.shapes.shape import StreamReading
 
@@ -23,8 +23,9 @@ _WORDS = ("incomplete_details", "error", "_shards", *UNFINISHED, *STATUSES, *FLA
 _MARKED = re.compile(f'"(?:{"|".join(_WORDS)})"'.replace("_", ".").encode(), re.IGNORECASE)
 
 _CITES = re.compile(r"^(?:source|citation)-|\bcitation\.")
-_STOPS = re.compile(rb'(?i)"(?:finish|stop)_?reason":\s*"(?:stop|end_turn|complete)"')
-_CALL_ID = re.compile(r"(?i)(?:tool|\w*call)\w*id")
+_WHOLE = {"stop", "end_turn", "complete"}
+_STOPS = re.compile(f'"(?:{"|".join(_WHOLE)})"'.encode(), re.IGNORECASE)
+_CALL_ID = re.compile(r"(?i)(?:(?:tool|function)_?(?:call|use)?|call)_?id")
 _EVENT_LINE = re.compile(rb"(?:^|[\r\n]|\xef\xbb\xbf)(?:data|event|id|retry)?:")
 
 
@@ -62,6 +63,9 @@ class StreamedReply:
 
         self._failure: ReplyMismatch | None = None
         """The failure that an event reports; an ERROR unless the answer goes on, since a step of an agent may fail."""
+
+        self._is_aside = False
+        """True if the failure may be about something else, such as a cancelled order or a failed tool."""
 
         self._kinds: list[str] = []
         self._kinds_of_answer: list[list[str]] = []
@@ -173,8 +177,11 @@ class StreamedReply:
             return
         self._events += 1
         value = data = self._value(event)
-        if has_stopped := _STOPS.search(event.data) is not None:
-            self._failure = None  # it was about something else
+        if _STOPS.search(event.data):
+            expression = self._reading.parts.answer or self._reading.parts.contexts
+            ends = (str(place.get(key)).lower() for place in expression.objects(data) for key in ENDS)
+            if self._is_aside and any(map(str.strip, self._pieces)) and not _WHOLE.isdisjoint(ends):
+                self._failure = None
             if "tool call" in self._unfinished:
                 self._unfinished = ""
         if event.type:  # for filters
@@ -190,7 +197,7 @@ class StreamedReply:
             self.values.update((key, each) for key, each in value.items() if each is not None)
         self._unfinished = unfinished or self._unfinished
         end = self._reading.end
-        self._has_ended |= has_stopped or (end is not None and bool(end.find(value)))
+        self._has_ended |= end is not None and bool(end.find(value))
 
     def _keep(self, field: str, found: Any, value: object) -> None:
         if field == "answer":
@@ -206,6 +213,9 @@ class StreamedReply:
         if found == [None] or (field == "session" and found == "") or (found == [] and any(kept.values())):
             return
         call = self._call(value) if isinstance(found, list) else None
+        so_far = self._value_of(field) or []
+        if isinstance(call, tuple) and call not in kept and kept and found[: len(so_far)] == so_far:
+            kept.clear()  # the server sends all passages so far
         is_whole = call is None or None in kept
         ids = self._found.get("source_ids", {})
         if field == "contexts" and kept and found != (self._value_of(field) if is_whole else kept.get(call)):
@@ -290,12 +300,15 @@ class StreamedReply:
         if error and not is_aside:
             raise ReplyMismatch(found + error, FIX_IT)
         # After the end of the answer, a step such as follow-up questions fails.
-        if (error or any(map(is_failure, kinds))) and not self._has_ended:
+        is_failed = any(map(is_failure, kinds))
+        if (error or is_failed) and not self._has_ended:
             self._failure = ReplyMismatch(found + (error or _reported(event, data)), FIX_IT)
+            self._is_aside = not is_failed
         if error or not _MARKED.search(event.data):
             return ""
         if failure := expression.failure_in(value) or expression.failure_in(response):
-            self._failure = self._failure if self._has_ended else ReplyMismatch(found + failure, FIX_IT)
+            if not self._has_ended:
+                self._failure, self._is_aside = ReplyMismatch(found + failure, FIX_IT), is_aside and not is_failed
             return ""
         return expression.error_in(value, unfinished=True) or expression.error_in(response, unfinished=True)
 

@@ -120,16 +120,26 @@ def delta(text: str | None = None, **more: Any) -> dict[str, Any]:
             {},
             id="a tool that fails before the answer",
         ),
-        *(
-            pytest.param(streamed([WHOLE, *(ends if is_before else ends[::-1])]), {}, id=f"a card {is_before} {name}")
-            for is_before in (True, False)
-            for name in ("order_card", "")
-            for ends in [
+        pytest.param(
+            streamed(
                 [
-                    sse({"order": 7, "status": "cancelled", "code": 404}, event=name),
+                    WHOLE,
+                    sse({"order": 7, "status": "cancelled", "code": 404}, event="order_card"),
                     sse({"finish_reason": "stop"}, event="done"),
                 ]
-            ]
+            ),
+            {},
+            id="a card of a cancelled order before the end",
+        ),
+        pytest.param(
+            streamed(
+                [
+                    sse({"tool_call_id": "1", "contexts": ["Refunds: 30 days."]}),
+                    sse({"tool_call_id": "2", "contexts": ["Refunds: 30 days."], "answer": "30 däys"}),
+                ]
+            ),
+            {},
+            id="the passages of all calls so far",
         ),
         pytest.param(streamed([sse({"answer": None, "contexts": None}), WHOLE]), {}, id="nulls"),
         pytest.param(streamed([sse({"contexts": ["first"]}), WHOLE]), {}, id="the last contexts stand"),
@@ -654,6 +664,13 @@ def test_an_empty_session_does_not_replace_an_earlier_one() -> None:
             "endpoint_timeout",
             "reading the reply's body",
             id="slow drip",
+        ),
+        pytest.param(
+            streamed([WHOLE, sse({"status": "failed", "message": "LLM timeout"}, {"finish_reason": "stop"})]),
+            {},
+            "endpoint_stream",
+            'reports an error: "LLM timeout"',
+            id="a failure before an end as usual",
         ),
     ],
 )
