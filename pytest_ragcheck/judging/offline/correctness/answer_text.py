@@ -131,7 +131,8 @@ class AnswerText:
             return NO.isdisjoint(terms)
         is_negative = self._is_negative(opening)
         is_short_denial = is_negative and clause is not None and len(own) == 1
-        if own and about and not (is_short_denial or self._is_about(about)):
+        permits = not PERMISSIONS.isdisjoint(terms) and not PERMISSIONS.isdisjoint(self.asked)
+        if own and about and not (is_short_denial or permits or self._is_about(about)):
             return None
         return is_negative is self._is_negative(self.question)
 
