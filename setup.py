@@ -55,7 +55,9 @@ class BuildWithFiles(build_py):
         super().run()
         if not self.editable_mode:
             docs, package = Path("docs"), Path(self.build_lib, "pytest_ragcheck")
-            texts = {page.relative_to(docs).as_posix(): page.read_text("utf-8") for page in sorted(docs.rglob("*.md"))}
+            pages = [page.relative_to(docs).as_posix() for page in sorted(docs.rglob("*.md"))]
+            # No message names a page that explains, and no question of the demo is about one.
+            texts = {name: (docs / name).read_text("utf-8") for name in pages if not name.startswith("explanation/")}
             questions = Path("examples/first_run/ragcheck.rag.yaml")
             texts[questions.name] = questions.read_text("utf-8")
             _pack(texts, package / "pages.json.bz2")
