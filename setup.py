@@ -41,6 +41,9 @@ COMMENTS = {
 }
 """The comments that the files of a folder lose, a tenth of the space; templates and prompts keep theirs."""
 
+LEFT_OUT = {f"explanation/{name}.md" for name in ("gate-simulation", "speed", "statistics")}
+"""Pages of measurements, which no message names and no question of the demo is about."""
+
 
 def without_comments(text: str, folder: str) -> str:
     """The *text* of a file of the folder without the lines that are comments."""
@@ -56,8 +59,7 @@ class BuildWithFiles(build_py):
         if not self.editable_mode:
             docs, package = Path("docs"), Path(self.build_lib, "pytest_ragcheck")
             pages = [page.relative_to(docs).as_posix() for page in sorted(docs.rglob("*.md"))]
-            # No message names a page that explains, and no question of the demo is about one.
-            texts = {name: (docs / name).read_text("utf-8") for name in pages if not name.startswith("explanation/")}
+            texts = {name: (docs / name).read_text("utf-8") for name in pages if name not in LEFT_OUT}
             questions = Path("examples/first_run/ragcheck.rag.yaml")
             texts[questions.name] = questions.read_text("utf-8")
             _pack(texts, package / "pages.json.bz2")
