@@ -294,4 +294,6 @@ def judgement_without_secrets(judgement: Judgement, clean: Redactor) -> Judgemen
 def identity_without_secrets(identity: JudgeIdentity | None, clean: Redactor) -> JudgeIdentity | None:
     if identity is None:
         return None
-    return JudgeIdentity(**{name: value and clean.text(str(value)) for name, value in members(identity).items()})
+    # An own class may have further fields.
+    parts = {name: getattr(identity, name) for name in JudgeIdentity.__dataclass_fields__}
+    return JudgeIdentity(**{name: value and clean.text(str(value)) for name, value in parts.items()})

@@ -234,8 +234,7 @@ def test_a_test_that_failed_besides_a_fail_that_is_tolerated_is_red(
 
 def test_a_shard_that_is_refused_writes_nothing(project: Project) -> None:
     project.ask(good("hours"), good("prices"))
-    # The cost of the canned judge is not known.
-    refused = project.run("--rag-shard=1/2", "--rag-max-cost=1")
+    refused = project.run("--rag-shard=1/2", "--rag-baseline=missing.json")
     assert refused.exit_status == pytest.ExitCode.USAGE_ERROR
     assert not (project.folder / "ragcheck-results").exists()
 
@@ -248,7 +247,7 @@ def test_a_shard_that_writes_nothing_leaves_no_earlier_one_to_merge(
         shard(project, part)
     assert shard(project, "2/2", "--rag-dry-run").exit_status == 0
     assert merge("part-1", "part-2").status == 0
-    assert shard(project, "2/2", "--rag-max-cost=1").exit_status == pytest.ExitCode.USAGE_ERROR
+    assert shard(project, "2/2", "--rag-baseline=missing.json").exit_status == pytest.ExitCode.USAGE_ERROR
     refused = merge("part-1", "part-2")
     assert (refused.status, "part-2: it has no shard file" in refused.err) == (2, True)
 
