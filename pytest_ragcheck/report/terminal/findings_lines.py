@@ -18,7 +18,7 @@ from pytest_ragcheck.report.terminal.drift_lines import drift_lines, lost_score_
 from pytest_ragcheck.summary.gate.baseline_comparison import Comparison, is_above_maximum_alone
 from pytest_ragcheck.summary.gate.gate_decision import Decision, is_newly_forbidden
 from pytest_ragcheck.summary.gate.gate_replies import Change, Judging, evidence_of
-from pytest_ragcheck.summary.gate.procedure.gate_findings import (
+from pytest_ragcheck.summary.gate.procedure.compared_question import (
     CountFinding,
     Examined,
     GateFindings,

@@ -12,6 +12,8 @@ from pytest_ragcheck.scores import measured_values
 from pytest_ragcheck.summary.gate.procedure.candidate import examine
 from pytest_ragcheck.summary.gate.procedure.compared_question import (
     ComparedQuestion,
+    Examined,
+    GateFindings,
     JudgeAnew,
     Key,
     KnownRun,
@@ -22,7 +24,6 @@ from pytest_ragcheck.summary.gate.procedure.compared_question import (
     drive,
     passes,
 )
-from pytest_ragcheck.summary.gate.procedure.gate_findings import Examined, GateFindings
 from pytest_ragcheck.summary.gate.procedure.gate_session import procedure_for, weigh
 from pytest_ragcheck.summary.gate.procedure.mean_test import lower_sum_p
 from pytest_ragcheck.verdict.record import Record

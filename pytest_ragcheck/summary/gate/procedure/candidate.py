@@ -9,12 +9,14 @@ from itertools import combinations
 from pytest_ragcheck.summary.gate.procedure.compared_question import (
     AskAgain,
     ComparedQuestion,
+    Examined,
     JudgeAnew,
     KnownRun,
     Look,
+    Outcome,
+    SideBySide,
     Steps,
 )
-from pytest_ragcheck.summary.gate.procedure.gate_findings import Examined, Outcome, SideBySide
 
 ASKS = 2
 """Most further looks at a newly failing question, and at a failing one when a run is saved."""

@@ -6,9 +6,16 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from statistics import median_low
 
-from pytest_ragcheck.summary.gate.procedure.compared_question import ComparedQuestion, JudgesAnew, Key
+from pytest_ragcheck.summary.gate.procedure.compared_question import (
+    ComparedQuestion,
+    CountFinding,
+    Examined,
+    GateFindings,
+    JudgesAnew,
+    Key,
+    MeanFinding,
+)
 from pytest_ragcheck.summary.gate.procedure.count_test import critical_value, floor_value, mixed_p
-from pytest_ragcheck.summary.gate.procedure.gate_findings import CountFinding, Examined, GateFindings, MeanFinding
 from pytest_ragcheck.summary.gate.procedure.mean_test import can_be_judged, can_be_red, weigh_means
 
 FEWEST_QUESTIONS = 10

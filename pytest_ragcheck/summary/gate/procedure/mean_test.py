@@ -13,9 +13,10 @@ from pytest_ragcheck.summary.gate.procedure.compared_question import (
     JudgeAnew,
     JudgesAnew,
     Key,
+    MeanFinding,
+    MetricDrop,
     Scores,
 )
-from pytest_ragcheck.summary.gate.procedure.gate_findings import MeanFinding, MetricDrop
 from pytest_ragcheck.summary.metric_statistics import student_quantile
 
 _DECIMALS = 1_000_000

@@ -19,7 +19,7 @@ from pytest_ragcheck.summary.gate.procedure.compared_question import (
 from tests.summary.gate.procedure.outside import look, question
 
 if TYPE_CHECKING:
-    from pytest_ragcheck.summary.gate.procedure.gate_findings import SideBySide
+    from pytest_ragcheck.summary.gate.procedure.compared_question import SideBySide
 
 QUESTION = question(1, before=look("old", 0.9), now=look("new", 0.2))
 

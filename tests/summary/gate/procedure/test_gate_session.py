@@ -12,10 +12,10 @@ from pytest_ragcheck.summary.gate.procedure.compared_question import (
     JudgeAnew,
     KnownRun,
     Look,
+    Outcome,
     Reply,
     Request,
 )
-from pytest_ragcheck.summary.gate.procedure.gate_findings import Outcome
 from tests.summary.gate.procedure.outside import (
     METRIC,
     THRESHOLD,
