@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.scores import ABSTAINED, DEMANDED, JUDGED, group_of
-from pytest_ragcheck.summary.gate.procedure.count_test import floor_value
+from pytest_ragcheck.summary.gate.procedure.gate_session import floor_value
 from pytest_ragcheck.summary.predictions_reader import judge_name
 from pytest_ragcheck.verdict.failure_text import some
 
