@@ -12,9 +12,18 @@ from typing import Literal, get_args
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.summary.gate.baseline_reader import BaselineRow, error_row, measured_row
-from pytest_ragcheck.summary.gate.git_revision import InGit, versions
 from pytest_ragcheck.summary.metric_statistics import mean_interval, wilson
-from pytest_ragcheck.summary.predictions_reader import Fields, Key, Unusable, judge_name, naming, read_document, rows
+from pytest_ragcheck.summary.predictions_reader import (
+    Fields,
+    InGit,
+    Key,
+    Unusable,
+    judge_name,
+    naming,
+    read_document,
+    rows,
+    versions,
+)
 from pytest_ragcheck.verdict.failure_text import some
 from pytest_ragcheck.verdict.verdict import Verdict
 

@@ -11,7 +11,7 @@ from pytest_ragcheck.cli.printing import complain, say
 from pytest_ragcheck.cli.project.user_project import default_results
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.report.files.results_reader import Results, predictions_path, read_results
-from pytest_ragcheck.summary.gate.git_revision import InGit
+from pytest_ragcheck.summary.predictions_reader import InGit
 
 if TYPE_CHECKING:
     from pytest_ragcheck.config.readers import BaselinePlace

@@ -32,8 +32,8 @@ from pytest_ragcheck.verdict.verdict import Verdict
 if TYPE_CHECKING:
     from pytest_ragcheck.judging.judgement import JudgeIdentity
     from pytest_ragcheck.questions.question import Question
-    from pytest_ragcheck.summary.gate.git_revision import InGit
     from pytest_ragcheck.summary.gate.saved_answer import SavedAnswer
+    from pytest_ragcheck.summary.predictions_reader import InGit
 
 
 GIVE = "Make a baseline with pytest -p no:ragcheck-gate, then ragcheck baseline save."

@@ -15,9 +15,8 @@ from pytest_ragcheck.questions.question import RETRIEVAL_ALONE, EarlierTurn, Que
 from pytest_ragcheck.rag.answer import RagAnswer
 from pytest_ragcheck.redaction import is_redacted
 from pytest_ragcheck.scores import ABSTAINED, CITATION_SUPPORT, DEMANDED, JUDGED, RETRIEVAL
-from pytest_ragcheck.summary.gate.git_revision import InGit
 from pytest_ragcheck.summary.gate.procedure.compared_question import passes
-from pytest_ragcheck.summary.predictions_reader import Fields, Unusable, judge_of, judgement_of, shown
+from pytest_ragcheck.summary.predictions_reader import Fields, InGit, Unusable, judge_of, judgement_of, shown
 from pytest_ragcheck.verdict.verdict import Verdict
 
 _DIGITS = 16

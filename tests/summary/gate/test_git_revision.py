@@ -10,8 +10,7 @@ import pytest
 
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.summary.gate.baseline_reader import read_baseline
-from pytest_ragcheck.summary.gate.git_revision import InGit, versions
-from pytest_ragcheck.summary.predictions_reader import Unusable
+from pytest_ragcheck.summary.predictions_reader import InGit, Unusable, versions
 from tests.baselines import passed, predictions
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Decides whether a run is worse than its saved runs by counts and means; docs/explanation/statistics.md has the steps."""
+"""Decides by counts and means whether a run is worse than its saved runs; see docs/explanation/statistics.md."""
 
 from __future__ import annotations
 
