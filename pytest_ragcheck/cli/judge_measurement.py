@@ -23,10 +23,10 @@ from pytest_ragcheck.judging.panel import Panel
 from pytest_ragcheck.judging.run_preflight import preflight
 from pytest_ragcheck.metrics.cost import Cost, with_judge
 from pytest_ragcheck.rag.body.json_body import shown_error
-from pytest_ragcheck.report.counted import counted
 from pytest_ragcheck.report.terminal.calibration_lines import Disagreement, Measured
 from pytest_ragcheck.summary.judge_calibration import calibrate
 from pytest_ragcheck.summary.judge_rates import Judged
+from pytest_ragcheck.verdict.failure_text import counted
 
 
 def measure_judge(answers: LabelledAnswers, path: Path, judge: Judge, settings: Settings) -> Measured:

@@ -7,14 +7,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Literal
 
 from pytest_ragcheck.frozen import frozen
-from pytest_ragcheck.report.counted import counted
 from pytest_ragcheck.report.files.results_reader import Document, Results, all_rows
 from pytest_ragcheck.report.terminal.findings_lines import FoundChange
 from pytest_ragcheck.report.terminal.run_lines import judge_tokens
 from pytest_ragcheck.scores import ABSTAINED
 from pytest_ragcheck.summary.gate.baseline_reader import BaselineRow
 from pytest_ragcheck.summary.predictions_reader import key_of
-from pytest_ragcheck.verdict.failure_text import some, unstable_line
+from pytest_ragcheck.verdict.failure_text import counted, some, unstable_line
 from pytest_ragcheck.verdict.verdict import Verdict
 
 BINS = 10

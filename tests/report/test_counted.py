@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_ragcheck.report.counted import from_difference
+from pytest_ragcheck.verdict.failure_text import from_difference
 
 SAME = "x" * 50
 LAST = "y" * 60

@@ -13,8 +13,8 @@ from pytest_ragcheck.questions.datasets.registry import DATASETS, check_choice, 
 from pytest_ragcheck.questions.datasets.standard_dataset import DatasetChoice, read_choice
 from pytest_ragcheck.questions.planted import ATTACKS, plants_of, with_plants
 from pytest_ragcheck.questions.question import END_TO_END, GENERATION
-from pytest_ragcheck.report.counted import counted
 from pytest_ragcheck.scores import ASSERTABLE
+from pytest_ragcheck.verdict.failure_text import counted
 
 _INJECTION = "injection"
 _ENDINGS = ("_questions.json", ".rag.json", ".rag.yaml", ".rag.yml")

@@ -14,7 +14,6 @@ from pytest_ragcheck.cli.printing import say
 from pytest_ragcheck.cli.project.user_project import default_results, root_of
 from pytest_ragcheck.concurrency.file_lock import FileLock
 from pytest_ragcheck.errors import UsageError
-from pytest_ragcheck.report.counted import counted
 from pytest_ragcheck.report.files.results_reader import (
     RUN_AGAIN,
     asked_rows,
@@ -38,7 +37,7 @@ from pytest_ragcheck.summary.gate.saved_answer import contexts_path, read_contex
 from pytest_ragcheck.summary.predictions_reader import Key
 from pytest_ragcheck.summary.result_schemas import is_compact
 from pytest_ragcheck.summary.run_outcomes import Reach
-from pytest_ragcheck.verdict.failure_text import some
+from pytest_ragcheck.verdict.failure_text import counted, some
 from pytest_ragcheck.verdict.verdict import Verdict
 
 _ADVICE = "Give the {agent}_predictions.json of a full run."

@@ -26,7 +26,7 @@ from pytest_ragcheck.rag.documents.deletion import clean_up
 from pytest_ragcheck.rag.documents.ingestion import SETTLING_SECONDS, Ingested, has, ingest, refused
 from pytest_ragcheck.rag.documents.uploads import Ledger, Upload, abandoned, folder_of_documents, uploads_of
 from pytest_ragcheck.redaction import shown_url
-from pytest_ragcheck.report.counted import counted
+from pytest_ragcheck.verdict.failure_text import counted
 
 if TYPE_CHECKING:
     import pytest

@@ -19,8 +19,8 @@ from pytest_ragcheck.plugin.collecting.run_baseline import DRIFT_SAMPLE, RunBase
 from pytest_ragcheck.plugin.configuration import settings_of
 from pytest_ragcheck.plugin.extensions import is_overridden
 from pytest_ragcheck.replay.recorded_run import UnavailableJudge
-from pytest_ragcheck.report.counted import counted
 from pytest_ragcheck.summary.gate.procedure.candidate import ASKS, MORE_ASKS, MOST
+from pytest_ragcheck.verdict.failure_text import counted
 from pytest_ragcheck.verdict.verdict import Verdict
 
 if TYPE_CHECKING:

@@ -17,10 +17,9 @@ from pytest_ragcheck.plugin.workers import has_workers, home_of, runs_everything
 from pytest_ragcheck.questions.question import QuestionSet
 from pytest_ragcheck.redaction import shown_url
 from pytest_ragcheck.redaction.printable import printable
-from pytest_ragcheck.report.counted import counted
 from pytest_ragcheck.report.terminal.run_lines import header_lines
 from pytest_ragcheck.scores import JUDGED
-from pytest_ragcheck.verdict.failure_text import some
+from pytest_ragcheck.verdict.failure_text import counted, some
 
 _MOST_NAMED = 5
 

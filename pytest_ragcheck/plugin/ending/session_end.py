@@ -23,7 +23,6 @@ from pytest_ragcheck.plugin.workers import run_folder, runs_everything
 from pytest_ragcheck.questions.call import caller_of
 from pytest_ragcheck.questions.question_rows import questions_document
 from pytest_ragcheck.redaction.printable import printable
-from pytest_ragcheck.report.counted import counted
 from pytest_ragcheck.report.files.json_writer import rounded
 from pytest_ragcheck.report.files.result_documents import predictions_document, summary_document
 from pytest_ragcheck.report.files.result_files import write_results, write_shard
@@ -35,6 +34,7 @@ from pytest_ragcheck.report.write_report import write_report
 from pytest_ragcheck.summary.aggregate import aggregate
 from pytest_ragcheck.summary.gate.baseline_comparison import flaky_in_run
 from pytest_ragcheck.summary.gate.gate_decision import tolerated
+from pytest_ragcheck.verdict.failure_text import counted
 
 if TYPE_CHECKING:
     from pytest_ragcheck.config.settings import Settings

@@ -6,14 +6,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from operator import itemgetter
 from statistics import fmean
 
-from pytest_ragcheck.report.counted import counted
 from pytest_ragcheck.scores import ABSTAINED
 from pytest_ragcheck.summary.gate.comparability import LostScores
 from pytest_ragcheck.summary.gate.gate_replies import Change
 from pytest_ragcheck.summary.gate.saved_answer import SavedAnswer, text_digest
 from pytest_ragcheck.summary.metric_statistics import percentile
 from pytest_ragcheck.summary.predictions_reader import Key
-from pytest_ragcheck.verdict.failure_text import some
+from pytest_ragcheck.verdict.failure_text import counted, some
 from pytest_ragcheck.verdict.record import Record
 
 Pairs = Sequence[tuple[SavedAnswer, Record]]

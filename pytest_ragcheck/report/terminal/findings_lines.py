@@ -5,7 +5,6 @@ from statistics import fmean
 
 from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.redaction.printable import printable
-from pytest_ragcheck.report.counted import counted, from_difference
 from pytest_ragcheck.report.terminal.comparison_lines import (
     NEWLY_FAILING,
     TEXT_LIMIT,
@@ -26,7 +25,7 @@ from pytest_ragcheck.summary.gate.procedure.compared_question import (
     Outcome,
 )
 from pytest_ragcheck.summary.gate.procedure.gate_session import FEWEST_QUESTIONS
-from pytest_ragcheck.verdict.failure_text import some
+from pytest_ragcheck.verdict.failure_text import counted, from_difference, some
 from pytest_ragcheck.verdict.verdict import Verdict
 
 _FORBIDDEN = "breaks a prohibition"

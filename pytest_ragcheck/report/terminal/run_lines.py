@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from pytest_ragcheck.questions.question import GENERATION, RETRIEVAL_ALONE, Origin, QuestionSet
 from pytest_ragcheck.redaction.printable import printable
-from pytest_ragcheck.report.counted import counted
 from pytest_ragcheck.scores import (
     JUDGED,
     NO_EMBEDDING_MODEL,
@@ -19,7 +18,7 @@ from pytest_ragcheck.scores import (
     listed,
     recall_at_most,
 )
-from pytest_ragcheck.verdict.failure_text import cut, some
+from pytest_ragcheck.verdict.failure_text import counted, cut, some
 
 if TYPE_CHECKING:
     from pytest_ragcheck.config.settings import Settings
