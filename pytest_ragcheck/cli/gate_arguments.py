@@ -11,8 +11,8 @@ from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.report.files.results_reader import Results, predictions_path
 from pytest_ragcheck.summary.gate.baseline_reader import Baseline, read_baseline
-from pytest_ragcheck.summary.gate_rules import COMPARING, GateRules, allowances, gate_and_tolerance
 from pytest_ragcheck.summary.predictions_reader import InGit
+from pytest_ragcheck.summary.run_outcomes import COMPARING, GateRules, allowances, gate_and_tolerance
 
 _SET = ("rag_false_alarms", "rag_baseline_allow")
 _ADVICE = "Give --baseline the {agent}_predictions.json of a full run."

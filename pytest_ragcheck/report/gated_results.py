@@ -19,9 +19,8 @@ from pytest_ragcheck.scores import Score
 from pytest_ragcheck.summary.gate.baseline_comparison import ACCEPT, Flaky, compare, examined_against, flaky_in_run
 from pytest_ragcheck.summary.gate.baseline_reader import Baseline
 from pytest_ragcheck.summary.gate.gate_decision import Decision, decide, tolerated
-from pytest_ragcheck.summary.gate_rules import GateRules
 from pytest_ragcheck.summary.predictions_reader import Key, key_of
-from pytest_ragcheck.summary.run_outcomes import EXPECTED, PASSED, Outcomes, Reach
+from pytest_ragcheck.summary.run_outcomes import EXPECTED, PASSED, GateRules, Outcomes, Reach
 from pytest_ragcheck.verdict.record import Record
 from pytest_ragcheck.verdict.verdict import Verdict
 

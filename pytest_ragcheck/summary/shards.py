@@ -17,11 +17,10 @@ from pytest_ragcheck.judging.judgement import digest_of
 from pytest_ragcheck.questions.question import QuestionSet
 from pytest_ragcheck.questions.question_rows import question_row, set_from_wire, set_to_wire
 from pytest_ragcheck.rag.documents.uploads import Documents
-from pytest_ragcheck.summary.gate_rules import GateRules
 from pytest_ragcheck.summary.judge_calibration import agreement_of
 from pytest_ragcheck.summary.predictions_reader import naming, read_json
 from pytest_ragcheck.summary.result_schemas import schema_mistakes
-from pytest_ragcheck.summary.run_outcomes import Outcomes, Reach
+from pytest_ragcheck.summary.run_outcomes import GateRules, Outcomes, Reach
 from pytest_ragcheck.verdict.record import record_of
 
 _GIVE = "Give the folders that all shards of one run wrote."

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pytest_ragcheck.config.settings import Settings
-from pytest_ragcheck.summary.gate_rules import GateRules
+from pytest_ragcheck.summary.run_outcomes import GateRules
 
 
 @pytest.mark.parametrize(

@@ -35,8 +35,8 @@ from pytest_ragcheck.summary.gate.procedure.compared_question import (
     Look,
     Outcome,
 )
-from pytest_ragcheck.summary.gate_rules import GateRules
 from pytest_ragcheck.summary.judge_calibration import Agreement
+from pytest_ragcheck.summary.run_outcomes import GateRules
 from pytest_ragcheck.verdict.verdict import Verdict
 from tests.making import OFFLINE, a_question, a_record, a_set, an_error, some_outcomes
 

@@ -17,8 +17,8 @@ from pytest_ragcheck.questions.call import id_of_caller
 from pytest_ragcheck.rag.ask import earlier_turn
 from pytest_ragcheck.summary.gate.baseline_reader import Baseline, read_baseline
 from pytest_ragcheck.summary.gate.saved_answer import ASKED, EXPECTED, text_digest
-from pytest_ragcheck.summary.gate_rules import COMPARING, GateRules
 from pytest_ragcheck.summary.predictions_reader import InGit
+from pytest_ragcheck.summary.run_outcomes import COMPARING, GateRules
 from pytest_ragcheck.verdict.verdict import Verdict
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from pytest_ragcheck.plugin.question_files import calls_rag_check
 from pytest_ragcheck.plugin.run_state import run_of
 from pytest_ragcheck.plugin.workers import COLLECTED, REFUSAL, send
 from pytest_ragcheck.questions.call import caller_of
-from pytest_ragcheck.summary.gate_rules import COMPARING
+from pytest_ragcheck.summary.run_outcomes import COMPARING
 
 NO_ENDPOINT = (
     "there is no RAG endpoint to ask: give --rag-url=URL, set RAGCHECK_URL, or override the rag_client fixture"

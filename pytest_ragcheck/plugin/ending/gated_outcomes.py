@@ -27,9 +27,8 @@ from pytest_ragcheck.report.terminal.comparison_lines import accept_command
 from pytest_ragcheck.report.terminal.run_lines import run_thresholds
 from pytest_ragcheck.summary.gate.baseline_comparison import Comparison, compare
 from pytest_ragcheck.summary.gate.gate_decision import Decision, decide
-from pytest_ragcheck.summary.gate_rules import GateRules
 from pytest_ragcheck.summary.judge_calibration import read_agreements
-from pytest_ragcheck.summary.run_outcomes import Outcomes, Reach
+from pytest_ragcheck.summary.run_outcomes import GateRules, Outcomes, Reach
 from pytest_ragcheck.verdict.failure_text import first_line
 from pytest_ragcheck.verdict.record import Record
 from pytest_ragcheck.verdict.verdict import Verdict

@@ -21,8 +21,7 @@ from pytest_ragcheck.plugin.item_records import Evaluated, forget_records, take_
 from pytest_ragcheck.plugin.run_state import OVER_BUDGET, RUN, Run, run_of
 from pytest_ragcheck.plugin.workers import TOLERATED, place_of, put_payload, take_payload
 from pytest_ragcheck.summary.gate.gate_decision import why_tolerated
-from pytest_ragcheck.summary.gate_rules import COMPARING
-from pytest_ragcheck.summary.run_outcomes import EXPECTED, PASSED
+from pytest_ragcheck.summary.run_outcomes import COMPARING, EXPECTED, PASSED
 from pytest_ragcheck.verdict.failure_text import crash_line, first_line
 from pytest_ragcheck.verdict.record import QuestionErrored, QuestionFailed, Record, without_shown_turns
 

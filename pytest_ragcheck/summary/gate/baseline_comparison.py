@@ -13,8 +13,7 @@ from pytest_ragcheck.summary.gate.gate_replies import Change, evidence_of
 from pytest_ragcheck.summary.gate.procedure.compared_question import passes
 from pytest_ragcheck.summary.gate.saved_answer import ASKED, PARTS
 from pytest_ragcheck.summary.gate.saved_answer import EXPECTED as ANSWERS
-from pytest_ragcheck.summary.gate_rules import COMPARING, GateRules
-from pytest_ragcheck.summary.run_outcomes import EXPECTED
+from pytest_ragcheck.summary.run_outcomes import COMPARING, EXPECTED, GateRules
 from pytest_ragcheck.verdict.record import Record
 from pytest_ragcheck.verdict.verdict import Verdict
 

@@ -11,7 +11,7 @@ from pytest_ragcheck.scores import PROHIBITIONS
 from pytest_ragcheck.summary.gate.comparability import LostScores, differences, lost_scores
 from pytest_ragcheck.summary.gate.gate_replies import Change, Judging, evidence_of, findings_of, judging_of
 from pytest_ragcheck.summary.gate.procedure.gate_session import floor_value
-from pytest_ragcheck.summary.gate_rules import COMPARING, GateRules
+from pytest_ragcheck.summary.run_outcomes import COMPARING, GateRules
 from pytest_ragcheck.verdict.verdict import Verdict
 
 if TYPE_CHECKING:

@@ -31,7 +31,7 @@ from pytest_ragcheck.verdict.verdict import Verdict
 
 if TYPE_CHECKING:
     from pytest_ragcheck.summary.gate.baseline_reader import BaselineRow
-    from pytest_ragcheck.summary.gate_rules import GateRules
+    from pytest_ragcheck.summary.run_outcomes import GateRules
 
 _PLAIN = ("gate", "thresholds", "apart", "same", "ids_renamed", "not_judged", "over_budget")
 """Fields whose value is a JSON value."""

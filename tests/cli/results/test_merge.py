@@ -11,9 +11,8 @@ import pytest
 
 from pytest_ragcheck.redaction import Redactor
 from pytest_ragcheck.report.files.result_files import write_shard
-from pytest_ragcheck.summary.gate_rules import GateRules
 from pytest_ragcheck.summary.judge_calibration import Agreement
-from pytest_ragcheck.summary.run_outcomes import Reach
+from pytest_ragcheck.summary.run_outcomes import GateRules, Reach
 from pytest_ragcheck.verdict.verdict import Verdict
 from tests.baselines import failed, passed, predictions
 from tests.making import OFFLINE, a_question, a_record, an_error, some_outcomes

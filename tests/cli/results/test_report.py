@@ -17,7 +17,7 @@ from pytest_ragcheck.summary.aggregate import aggregate
 from pytest_ragcheck.summary.gate.gate_decision import decide, tolerated
 from pytest_ragcheck.summary.gate.gate_replies import GateReplies
 from pytest_ragcheck.summary.gate.procedure.compared_question import KnownRun, Look
-from pytest_ragcheck.summary.gate_rules import GateRules
+from pytest_ragcheck.summary.run_outcomes import GateRules
 from pytest_ragcheck.verdict.verdict import Verdict
 from tests.making import a_question, a_record, some_outcomes
 from tests.report.results import ERRORED, FAILED, PASSED

@@ -11,7 +11,7 @@ from pytest_ragcheck.summary.gate.baseline_comparison import compare
 from pytest_ragcheck.summary.gate.baseline_reader import Baseline, BaselineRow
 from pytest_ragcheck.summary.gate.gate_decision import decide, tolerated
 from pytest_ragcheck.summary.gate.saved_answer import SavedAnswer
-from pytest_ragcheck.summary.gate_rules import GateRules
+from pytest_ragcheck.summary.run_outcomes import GateRules
 from pytest_ragcheck.verdict.verdict import Verdict
 from tests.making import a_question, a_record, an_error, some_outcomes
 

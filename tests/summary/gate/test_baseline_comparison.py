@@ -14,7 +14,7 @@ from pytest_ragcheck.summary.gate.baseline_comparison import Comparison, compare
 from pytest_ragcheck.summary.gate.baseline_reader import Baseline, BaselineRow
 from pytest_ragcheck.summary.gate.gate_replies import Change
 from pytest_ragcheck.summary.gate.saved_answer import SavedAnswer, label_digests
-from pytest_ragcheck.summary.gate_rules import GateRules
+from pytest_ragcheck.summary.run_outcomes import GateRules
 from pytest_ragcheck.verdict.record import Record
 from pytest_ragcheck.verdict.verdict import Verdict
 from tests.making import OFFLINE, a_question, a_record, a_set, an_error, some_outcomes

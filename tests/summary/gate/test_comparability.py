@@ -13,7 +13,7 @@ from pytest_ragcheck.summary.gate.baseline_reader import Baseline, BaselineRow
 from pytest_ragcheck.summary.gate.comparability import LostScores, differences, lost_scores
 from pytest_ragcheck.summary.gate.gate_replies import Change
 from pytest_ragcheck.summary.gate.saved_answer import SavedAnswer
-from pytest_ragcheck.summary.gate_rules import GateRules
+from pytest_ragcheck.summary.run_outcomes import GateRules
 from pytest_ragcheck.verdict.verdict import Verdict
 from tests.making import a_question, a_record, some_outcomes
 
