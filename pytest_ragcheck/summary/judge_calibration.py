@@ -27,7 +27,7 @@ _COMPARED = (*_RANKED_BY, "roc_auc")
 @frozen
 class CurvePoint:
     threshold: float | None
-    """The threshold; None for one above every score."""
+    """None for one above every score."""
 
     tpr: float
     fpr: float
@@ -56,11 +56,7 @@ class Calibration:
 
 
 def calibrate(judged: Sequence[Judged], *, threshold: float) -> Calibration:
-    """
-    The agreement of the scores with the labels, over at least one answer.
-
-    *threshold* is the lowest score that passes, 0..1.
-    """
+    """The agreement of the scores with the labels of >= 1 answer; *threshold* is the lowest score that passes, 0..1."""
     best = _best_threshold(judged, threshold)
     sample = RateSample(judged, threshold)
     return Calibration(
@@ -91,8 +87,7 @@ def _curve(judged: Sequence[Judged]) -> Iterable[CurvePoint]:
 
 
 def _best_threshold(judged: Sequence[Judged], current: float) -> float | None:
-    # A threshold halfway between two scores, the nearest to *current* among equals.
-    # Rounded, since equal gains may differ in the last digit.
+    # Halfway between two scores, the nearest to *current* among equals. Equal gains may differ in the last digit.
     gains = [(p.threshold, round(p.tpr - p.fpr, 12)) for p in _curve(judged) if p.threshold is not None]
     if not gains:
         return None

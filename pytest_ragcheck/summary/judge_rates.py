@@ -120,9 +120,7 @@ class RateSample:
 
     `values` has the defined ones of `accuracy balanced_accuracy tpr tnr kappa roc_auc`.
 
-    Args:
-        judged: At least one answer.
-        threshold: The lowest score that passes, 0..1.
+    There is at least one answer. *threshold* is the lowest score that passes, 0..1.
     """
 
     def __init__(self, judged: Sequence[Judged], threshold: float) -> None:

@@ -22,7 +22,7 @@ class MetricStatistics:
     """The number of values behind the mean, >= 1."""
 
     n_unscored: int
-    """The number of values that could not be measured."""
+    """The number of unmeasured values."""
 
 
 def metric_statistics(scores: Sequence[Score]) -> MetricStatistics | None:
@@ -92,10 +92,7 @@ def rate_difference_interval(up: int, down: int, n: int) -> tuple[float, float]:
     """
     The 95 % interval of the difference of two shares; both ends are the difference itself if *n* is 1.
 
-    Args:
-        up: Questions that only the second has, >= 0.
-        down: Questions that only the first has, >= 0.
-        n: Questions in all, >= 1.
+    *up* questions are in the second alone and *down* in the first alone, both >= 0, of *n* in all, >= 1.
 
     Source: Agresti and Min (2005), the Wald interval with half an observation added to each of the four cells. Unlike
     the plain Wald interval, it holds its level in small samples.

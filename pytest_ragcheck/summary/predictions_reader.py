@@ -42,7 +42,7 @@ class Unusable(Exception):
 
 @contextmanager
 def naming(name: object) -> Iterator[None]:
-    """Turns `Unusable` into a `UsageError` with the name of the file."""
+    """Turns `Unusable` into a `UsageError` that names the file."""
     try:
         yield
     except Unusable as error:
@@ -123,10 +123,7 @@ class Fields:
         return Verdict(value)
 
     def texts(self, key: str) -> tuple[str, ...]:
-        value = self._checked(key, list)
-        if not all(isinstance(each, str) for each in value):
-            raise self.mistake(key)
-        return tuple(value)
+        return tuple(self._of_each(key, list, lambda each: isinstance(each, str)))
 
     def texts_or_null(self, key: str) -> tuple[str, ...] | None:
         return None if self.row.get(key) is None else self.texts(key)
@@ -145,16 +142,10 @@ class Fields:
         return self._or_null(key, bool)
 
     def numbers(self, key: str) -> dict[str, float]:
-        value = self._checked(key, dict)
-        if not all(map(_is_number, value.values())):
-            raise self.mistake(key)
-        return value
+        return self._of_each(key, dict, _is_number)
 
     def list_of_numbers(self, key: str) -> list[float]:
-        value = self._checked(key, list)
-        if not all(map(_is_number, value)):
-            raise self.mistake(key)
-        return value
+        return self._of_each(key, list, _is_number)
 
     def object_or_null(self, key: str) -> Fields | None:
         value = self._or_null(key, dict)
@@ -177,6 +168,13 @@ class Fields:
     def _checked(self, key: str, kind: type[T]) -> T:
         value = self.row.get(key)
         if not isinstance(value, kind):
+            raise self.mistake(key)
+        return value
+
+    def _of_each(self, key: str, kind: type[T], is_right: Callable[[Any], bool]) -> T:
+        value = self._checked(key, kind)
+        found: Any = value.values() if isinstance(value, dict) else value
+        if not all(map(is_right, found)):
             raise self.mistake(key)
         return value
 
@@ -258,12 +256,7 @@ class InGit:
     """The path of the file in the work tree, where it need not exist."""
 
     def read_bytes(self) -> bytes:
-        """
-        The content of the file in the revision.
-
-        Raises:
-            Unusable: The revision has no such file, or git is not installed.
-        """
+        """The content of the file in the revision; `Unusable` if it has no such file, or git is not installed."""
         folder, place = _folder_and_place(self.path)
         return _output(folder, "show", f"{self.rev}:./{place}")
 

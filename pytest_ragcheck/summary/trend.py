@@ -210,24 +210,19 @@ def _verdict(row: BaselineRow | None) -> Verdict | None:
 
 def _question(rows: tuple[BaselineRow | None, ...], since: int) -> TrendQuestion:
     measured = [(n, row.verdict) for n, row in enumerate(rows) if row is not None and row.verdict is not Verdict.ERROR]
-    first_bad = before = None
+    first_bad = latest = None
     for n, verdict in measured:
-        if verdict is Verdict.FAIL and before is not Verdict.FAIL:
+        if verdict is Verdict.FAIL and latest is not Verdict.FAIL:
             first_bad = n
-        before = verdict
-    return TrendQuestion(
-        rows=rows, state=_state(rows, before, since, has_failed=first_bad is not None), first_bad=first_bad
-    )
-
-
-def _state(rows: Sequence[BaselineRow | None], latest: Verdict | None, since: int, *, has_failed: bool) -> State:
+        latest = verdict
+    state: State = "passing" if first_bad is None else "passing again"
     if not any(rows[since:]):
-        return "not in the latest run"
-    if latest is None:
-        return "not measured"
-    if latest is Verdict.FAIL:
-        return "failing"
-    return "passing again" if has_failed else "passing"
+        state = "not in the latest run"
+    elif latest is None:
+        state = "not measured"
+    elif latest is Verdict.FAIL:
+        state = "failing"
+    return TrendQuestion(rows=rows, state=state, first_bad=first_bad)
 
 
 def _rank(question: TrendQuestion) -> tuple[int, int, int]:

@@ -112,9 +112,7 @@ def prediction_row(record: Record, *, tolerated: str = "") -> dict[str, Any]:
     """The row of a PASS or a FAIL; *tolerated* is why the FAIL does not turn the run red."""
     measured = _measured(record)
     return {
-        "question_id": record.question.id,
-        "dataset_name": record.question.dataset_name,
-        "question": record.question.question,
+        **_asked(record),
         "prediction": measured.pop("prediction"),
         "metrics": measured.pop("metrics"),
         "metadata": measured.pop("metadata"),
@@ -134,15 +132,18 @@ def prediction_row(record: Record, *, tolerated: str = "") -> dict[str, Any]:
 
 def _error(record: Record) -> dict[str, Any]:
     return {
-        "question_id": record.question.id,
-        "dataset_name": record.question.dataset_name,
-        "question": record.question.question,
+        **_asked(record),
         "kind": record.error_kind,
         "message": record.reason,
         **_provenance(record),
         # The answer is kept, so that it can be judged again if the judge had failed.
         **(_measured(record) if record.has_reply else {}),
     }
+
+
+def _asked(record: Record) -> dict[str, Any]:
+    question = record.question
+    return {"question_id": question.id, "dataset_name": question.dataset_name, "question": question.question}
 
 
 def _measured(record: Record) -> dict[str, Any]:

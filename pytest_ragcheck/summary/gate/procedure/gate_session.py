@@ -16,7 +16,6 @@ from pytest_ragcheck.summary.gate.procedure.compared_question import (
     GateFindings,
     JudgesAnew,
     Key,
-    MeanFinding,
 )
 from pytest_ragcheck.summary.gate.procedure.mean_test import can_be_judged, can_be_red, weigh_means
 
@@ -58,10 +57,8 @@ def critical_value(known_runs: int, improved: int, level: float) -> int:
     """
     The least number of broken units that is red, given the number of improved ones.
 
-    Args:
-        known_runs: >= 1.
-        improved: Units that broke in exactly one saved run, >= 0.
-        level: Chance of a red run if nothing changed, 0..1.
+    *known_runs* is >= 1. *improved* units, >= 0, broke in exactly one saved run. *level* is the chance of a red run if
+    nothing changed, 0..1.
 
     Source: an unconditional exact test in the sense of Barnard (1945).
     """
@@ -89,12 +86,10 @@ def floor_value(improved: int, questions: int) -> int:
 
 def holds_level(critical: tuple[int, ...], known_runs: int, level: float) -> bool:
     """
-    True if the test is red with a chance of at most *level* for all rates of breaking.
+    True if the test is red with a chance of at most *level*, 0..1, for all rates of breaking.
 
-    Args:
-        critical: Critical value by number of improved units; for larger numbers the conditional test decides.
-        known_runs: >= 1.
-        level: Level of the whole test and of the conditional one, 0..1.
+    *critical* has the critical value by number of improved units; for larger numbers the conditional test, of the same
+    level, decides. *known_runs* is >= 1.
     """
     # The chance of red is linear in each unit's chance to break in exactly one run, so it is the largest where some
     # units have the highest such chance and the others none. Larger totals are decided by the conditional test, which
@@ -244,9 +239,8 @@ def weigh(
     level = false_alarms * (1 - COUNT_SHARE)
     changed = can_be_judged(questions)
     means_can_be_red = can_be_red(changed, unit_of, level)
-    mean: MeanFinding | None = None
-    if means_can_be_red:
-        mean = weigh_means(
+    mean = (
+        weigh_means(
             questions,
             changed,
             unit_of,
@@ -255,6 +249,9 @@ def weigh(
             tolerance=tolerance,
             deterministic_judge=deterministic_judge,
         )
+        if means_can_be_red
+        else None
+    )
     # A test that cannot become significant leaves its share of the false alarms to the other.
     count_level = false_alarms * COUNT_SHARE if means_can_be_red else false_alarms
     differences = mean.differences if mean is not None else {}

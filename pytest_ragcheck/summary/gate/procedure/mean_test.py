@@ -157,11 +157,11 @@ def weigh_means(
     if not judged:
         return None
     one_metric = [each for each in judged if len(each.question.thresholds) < 2]
-    found = _finding(questions, judged, unit_of, level=level, tolerance=tolerance)
+    found = _finding(questions, judged, unit_of, level, tolerance)
     if one_metric and not deterministic_judge and found.p <= _SECOND_ROUND_P:
         several = [each for each in judged if len(each.question.thresholds) > 1]
         judged = [*several, *_judge_once(one_metric, judge_anew, first=False)]
-        return _finding(questions, judged, unit_of, level=level, tolerance=tolerance) if judged else None
+        return _finding(questions, judged, unit_of, level, tolerance) if judged else None
     return found
 
 
@@ -190,7 +190,6 @@ def _finding(
     questions: Sequence[ComparedQuestion],
     judged: Sequence[_Judged],
     unit_of: Mapping[Key, int],
-    *,
     level: float,
     tolerance: float,
 ) -> MeanFinding:
