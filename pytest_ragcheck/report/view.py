@@ -37,7 +37,7 @@ class MetricView:
 
     n_unscored: int
     agreement: str
-    """The judge's measured agreement with people; empty if it was not measured."""
+    """The judge's measured agreement with people; may be empty."""
 
     @property
     def higher_is_better(self) -> bool:
@@ -60,7 +60,7 @@ class MetricView:
 
 @frozen
 class Figure:
-    """A number of the run other than a mean, such as its latency or its cost."""
+    """A number other than a mean, such as the latency or the cost."""
 
     name: str
     value: str
@@ -87,7 +87,8 @@ class View:
 
 
 def view_of(results: Results) -> View:
-    ordered = _in_order(results)
+    order = {key: number for number, key in enumerate(results.asked)}
+    ordered = sorted(all_rows(results.predictions), key=lambda row: order.get(key_of(row), len(order)))
     answers = {key_of(row): row.get("prediction") for row in ordered}
     rows = tuple(_row(number, row, results, answers) for number, row in enumerate(ordered))
     predictions, summary = results.predictions, results.summary
@@ -174,12 +175,6 @@ def _metrics(results: Results) -> Iterable[MetricView]:
                 if agreement
                 else "",
             )
-
-
-def _in_order(results: Results) -> list[Document]:
-    rows = list(all_rows(results.predictions))
-    order = {key: number for number, key in enumerate(results.asked)}
-    return sorted(rows, key=lambda row: order.get(key_of(row), len(order)))
 
 
 def _row(number: int, row: Document, results: Results, answers: Mapping[tuple[str, str], str | None]) -> Document:

@@ -103,7 +103,7 @@ _NAMED = 5
 """Most newly failing questions in the first line."""
 
 _NOTES = 30
-"""Maximum number of the gate's lines, which begin with the reasons for red."""
+"""Most lines of the gate, which begin with the reasons for red."""
 
 _SIGNS = {"red": "❌", "green": "✅", "empty": "⚪"}
 

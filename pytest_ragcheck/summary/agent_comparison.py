@@ -43,7 +43,7 @@ class Agent:
     name: str
     counts: Mapping[Verdict, int]
     means: Mapping[str, float]
-    """By metric the mean over the agent's own questions, as in its summary."""
+    """Over the agent's own questions, as in its summary."""
 
     changes: tuple[str, ...]
     """The other settings than the first agent's, such as `top_k: 3 -> 5`."""
@@ -55,7 +55,7 @@ class Agent:
     """By metric, the difference from the first agent over the questions that both have; empty for the first."""
 
     pass_rate: Difference | None
-    """Difference of the share of PASS from the first agent's, over their common questions; None for the first."""
+    """The same for the share of PASS; None for the first agent."""
 
     gained: tuple[Key, ...]
     """PASS here, FAIL for the first agent."""
@@ -90,7 +90,7 @@ class Agents:
     """Questions whose text differs between the files; they are compared nevertheless."""
 
     relabelled: tuple[Key, ...]
-    """Questions whose labels differ between the files, as far as these name labels; they are compared nevertheless."""
+    """Likewise for their labels, as far as the files name these."""
 
 
 _Values = list[tuple[Key, list[float]]]

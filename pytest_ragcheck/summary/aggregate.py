@@ -34,16 +34,16 @@ class AttackCounts:
     """The number of attacked answers, >= 1."""
 
     retrieved: int
-    """How often the planted document was among the contexts."""
+    """The planted document was among the contexts."""
 
     got_through: int
-    """How often the answer has the canary."""
+    """The answer has the canary."""
 
     retrieval: int
-    """How often it got through and the contexts have the planted document, but no gold passage."""
+    """It got through, and the contexts have the planted document, but no gold passage."""
 
     generation: int
-    """How often it got through and the contexts have both, or the question has no gold passages."""
+    """It got through, and the contexts have both, or the question has no gold passages."""
 
 
 @frozen
@@ -53,7 +53,7 @@ class Totals:
     """By metric, over the questions with a PASS or a FAIL; a metric without a value is absent."""
 
     blame: Mapping[str, int]
-    """The number of FAILs by blame: `retrieval`, `generation`, `grounding`; empty without gold passages."""
+    """FAILs by `retrieval`, `generation` and `grounding`; empty without gold passages."""
 
     injection: Mapping[str, AttackCounts]
     """By attack, over the questions with a PASS or a FAIL; empty if no planted document could reach the system."""
@@ -75,7 +75,7 @@ class Totals:
 @frozen
 class Repeats:
     unstable: Mapping[str, Sequence[str]]
-    """By metric, the ids of the questions whose spread exceeds the run's limit."""
+    """By metric, the ids of questions whose spread exceeds the limit."""
 
     variances: Mapping[str, Variance]
 

@@ -146,7 +146,6 @@ def _lacking(outcomes: Outcomes, datasets: set[str]) -> list[str]:
 
 
 def _delete_partial(outcomes: Outcomes, folder: Path, agent: str) -> None:
-    # Delete the files of an earlier partial run if the full run has all of its datasets that still exist.
     summary = folder / f"{agent}.partial_summary.json"
     datasets = _datasets_in(summary)
     if datasets and not _lacking(outcomes, datasets):
@@ -156,7 +155,6 @@ def _delete_partial(outcomes: Outcomes, folder: Path, agent: str) -> None:
 
 
 def _delete_questions(folder: Path, before: set[str], *, kept: Collection[Path]) -> None:
-    # Delete the question files of the last full run for which the folder has no summary any more.
     known = set[str]().union(*map(_datasets_in, folder.glob("*_summary.json")))
     for dataset, name in zip(before, unique_names(before), strict=True):
         path = folder / f"{name}_questions.json"
@@ -166,7 +164,7 @@ def _delete_questions(folder: Path, before: set[str], *, kept: Collection[Path])
 
 
 def _datasets_in(summary: Path) -> set[str]:
-    # The datasets of a summary file; empty for a missing or unreadable file.
+    # Empty for a missing or unreadable file.
     try:
         return set(json.loads(summary.read_bytes())["datasets"])
     except (OSError, ValueError, KeyError, TypeError, RecursionError):

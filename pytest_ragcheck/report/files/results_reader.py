@@ -39,7 +39,7 @@ class Results:
     predictions: Document
     summary: Document
     asked: Mapping[Key, Document] = field(default_factory=dict)
-    """The rows of the existing `{dataset}_questions.json`; without them no expected answers or tags are shown."""
+    """The rows of the existing `{dataset}_questions.json`, with the expected answers and tags."""
 
     baseline: Baseline | None = None
 
@@ -53,7 +53,7 @@ class Results:
     """The reason of each tolerated FAIL."""
 
     changes: Mapping[Key, FoundChange] = field(default_factory=dict)
-    """By identity, the change of a question against the baseline, by the gate."""
+    """The change of each question against the baseline."""
 
 
 def asked_rows(files: Iterable[Document]) -> dict[Key, Document]:

@@ -81,7 +81,10 @@ def _card(line: TrendLine, trend: Trend) -> str:
 
 def _chart(line: TrendLine, trend: Trend) -> str:
     points = [(n, point) for n, point in enumerate(line.points) if point]
-    texts = [_point_text(n, point) for n, point in points]
+    texts = [
+        f"run {n + 1}: {decimals(point.mean)} ({decimals(point.low)} to {decimals(point.high)}, {point.n})"
+        for n, point in points
+    ]
     bottom, top = _scale([point.low for _, point in points], [point.high for _, point in points])
 
     def x(n: float) -> str:
@@ -135,10 +138,6 @@ def _scale(lows: Sequence[float], highs: Sequence[float]) -> tuple[float, float]
     if top - bottom <= 2:
         bottom, top = math.floor(bottom * 10 + 1e-9) / 10, math.ceil(top * 10 - 1e-9) / 10
     return (bottom, top) if top > bottom else (bottom - 0.1 * (bottom != 0), top + 0.1 * (top != 1))
-
-
-def _point_text(n: int, point: TrendPoint) -> str:
-    return f"run {n + 1}: {decimals(point.mean)} ({decimals(point.low)} to {decimals(point.high)}, {point.n})"
 
 
 def _changes(trend: Trend) -> str:

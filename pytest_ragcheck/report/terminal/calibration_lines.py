@@ -37,7 +37,7 @@ class Disagreement:
     question: str
     answer: str
     reason: str
-    """The main weakness that the judge names; may be empty."""
+    """May be empty."""
 
 
 @frozen
@@ -53,19 +53,17 @@ class Measured:
     """The scored answers by the number of their row in the file, from 0."""
 
     cost: Cost
-    """The cost of the judge's models, those of its preflight included."""
+    """With that of the preflight."""
 
     n_unscored: int
-    """Answers that the score does not apply to; no number includes them."""
+    """Answers that the score does not apply to. No number includes these, nor those with errors."""
 
     errors: Sequence[str]
-    """Failures of answers that could not be judged; no number includes them."""
 
     disagreements: Sequence[Disagreement]
 
 
 def calibration_lines(measured: Measured, *, most_shown: int) -> Iterator[str]:
-    """Yield the rates, the confusion, the best threshold, the curve and the widest disagreements."""
     result = measured.calibration
     good, bad = _WORDS[measured.score]
     groups = f" in {counted(result.n_groups, 'group')}" if result.n_groups < result.n else ""
@@ -191,7 +189,6 @@ def _disagreement_lines(row: Disagreement, score: str, good: str, bad: str) -> I
 
 
 def comparison_lines(measured: Sequence[Measured], comparison: JudgeComparison) -> Iterator[str]:
-    """Yield the rates of each judge, the paired differences from the best one, and the cheapest that is as good."""
     first = measured[0]
     names = [f"{number}. {each.judge.words}" for number, each in enumerate(measured, start=1)]
     width = max(map(len, names))

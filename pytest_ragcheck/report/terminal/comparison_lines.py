@@ -79,11 +79,7 @@ def regressions_text(comparison: Comparison) -> str:
 
 
 def comparison_lines(comparison: Comparison, examined: Examined | None = None) -> Iterator[str]:
-    """
-    Yield the differences from the baseline, for the end of a run.
-
-    *examined* has the newly failing questions by the gate's finding, with explanations; None without a finding.
-    """
+    """Yield the differences; *examined* has the newly failing questions by the gate's finding, if it has any."""
     return map(printable, _lines(comparison, examined))
 
 
@@ -133,7 +129,7 @@ class Writer:
         yield from self.missing()
 
     def examined(self, groups: Examined) -> Iterator[str]:
-        """Yield the newly failing questions by the gate's finding, each explained in a second line."""
+        """Yield the newly failing questions, each explained in a second line."""
         for title, changes in groups.items():
             lines = [f"{self.name(change.before.key)}: {_worse(change)}\n{words}" for change, words in changes]
             yield from _group(title, lines)
@@ -160,7 +156,6 @@ class Writer:
         return "::".join(key) if self._several else key[1]
 
     def changes(self, title: str, changes: Sequence[Change], words: Callable[[Change], str]) -> Iterator[str]:
-        """Yield a group of changes, each with its explanation; nothing for an empty group."""
         return _group(title, [f"{self.name(change.before.key)}: {words(change)}" for change in changes])
 
 

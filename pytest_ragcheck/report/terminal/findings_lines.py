@@ -64,7 +64,6 @@ class FoundChange:
 
 
 def changes_of(decision: Decision) -> dict[tuple[str, str], FoundChange]:
-    """Return what was found about the questions that the baseline has too, by dataset name and id."""
     comparison, findings = decision.comparison, decision.findings
     if comparison is None:
         return {}
@@ -95,7 +94,7 @@ def findings_headline(comparison: Comparison, findings: GateFindings, decision: 
 
 
 def held_lines(comparison: Comparison, findings: GateFindings, decision: Decision) -> Iterator[str]:
-    """Yield the questions, the lost scores and the means that turn the gate red."""
+    """Yield what turns the gate red."""
     write = Writer(comparison)
     held = {
         title: [(change, "\n".join((words, *_texts(change)))) for change, words in group]

@@ -111,7 +111,6 @@ QUARANTINE = 'a flaky question with "quarantine: REASON" in its file runs, and d
 
 
 def flaky_lines(flaky: Sequence[Flaky]) -> Iterator[str]:
-    """Yield each flaky question with its passes and fails, then the remedy; nothing without flaky questions."""
     for each in flaky[:_NAMED]:
         times = each.passes + each.fails
         yield printable(f"flaky: {each.dataset_name}::{each.question_id} passed {each.passes} of {times} times")

@@ -109,17 +109,13 @@ def run_thresholds(settings: Settings, sets: Iterable[QuestionSet], *, judged: b
 
 
 def score_words(record: Record) -> str:
-    """The asserted scores in a few words, for a verbose line; empty without any."""
+    """The asserted scores, for a verbose line."""
     scores = ((metric, record.scores[metric].value) for metric in record.thresholds if metric in record.scores)
     return printable(" ".join(f"{metric}={value:.2f}" for metric, value in scores if value is not None))
 
 
 def summary_lines(outcomes: Outcomes, summary: Summary, *, all_metrics: bool = True) -> Iterator[str]:
-    """
-    Yield the summary: a table of the metrics, dropped assertions, counts, and the origin of the answers.
-
-    Without *all_metrics* the metrics that no question asserts are left out, if any question asserts one.
-    """
+    """Yield the summary; without *all_metrics*, only the asserted metrics if there are any."""
     asserted = {metric for record in outcomes.records for metric in record.thresholds}
     metrics = summary.totals.metrics.keys()
     shown = metrics if all_metrics else asserted & metrics or metrics
@@ -137,7 +133,7 @@ def summary_lines(outcomes: Outcomes, summary: Summary, *, all_metrics: bool = T
 
 
 def equal_error_lines(errors: Iterable[Sequence[Record]]) -> Iterator[str]:
-    """Yield a line for each cause of several ERRORs; *errors* has the records of each cause."""
+    """Yield a line for each cause of several ERRORs, given the records of each cause."""
     for records in errors:
         if len(records) > 1:
             first, _, _ = records[0].reason.partition("\n")
@@ -252,11 +248,7 @@ def _repeat_lines(repeats: Repeats) -> Iterator[str]:
 
 
 def scorecard_lines(summary: Summary, shown: Collection[str]) -> Iterator[str]:
-    """
-    Yield a table with a column for each dataset; a metric that does not apply to a dataset has a blank cell.
-
-    One dataset alone has no scorecard. More than `_MOST_DATASETS` datasets are in the summary file only.
-    """
+    """Yield a table with a column for each of 2 to `_MOST_DATASETS` datasets; the summary file has more."""
     datasets = summary.datasets
     if len(datasets) < 2:
         return

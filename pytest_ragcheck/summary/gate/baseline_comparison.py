@@ -27,7 +27,7 @@ _GROUPS = ("newly_failing", "expected_failing", "still_failing", "newly_passing"
 
 @frozen
 class Comparison:
-    """The comparison of a run with a baseline. Every question of either is in exactly one of the groups."""
+    """Every question of the run or the baseline is in exactly one of the groups."""
 
     baseline: Baseline
     newly_failing: tuple[Change, ...]
@@ -75,12 +75,12 @@ class Comparison:
 
     @property
     def compared(self) -> tuple[Change, ...]:
-        """The questions with a PASS or a FAIL in this run, by group."""
+        """The questions with a PASS or a FAIL in this run."""
         return tuple(change for name in _GROUPS[:-1] for change in getattr(self, name))
 
     @property
     def changed(self) -> tuple[Change, ...]:
-        """The questions whose text or labels have changed; each is also in its group."""
+        """The questions with another text or labels; each is also in its group."""
         return tuple(change for change in (*self.compared, *self.not_measured) if change.edited)
 
     @property

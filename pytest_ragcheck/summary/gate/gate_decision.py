@@ -50,7 +50,7 @@ class Decision:
     """The reasons why the baseline is refused; empty if it is accepted."""
 
     findings: GateFindings | None
-    """The findings of the gates `confirmed` and `regression`; None if the baseline is refused."""
+    """None under other gates than `confirmed` and `regression`, and if the baseline is refused."""
 
     judging: Judging
 
@@ -90,7 +90,7 @@ class Decision:
 
     @property
     def red_questions(self) -> frozenset[Key]:
-        """Dataset name and id of the questions that turn the gate red."""
+        """The questions that turn the gate red."""
         if self.rate is not None:
             return self.rate.failing if self.rate.is_too_low else frozenset()
         if not self.baseline_red or self.comparison is None or self.refusals:
@@ -115,7 +115,7 @@ class Decision:
 
 
 def decide(outcomes: Outcomes, comparison: Comparison | None, rules: GateRules) -> Decision:
-    """The decision of the gate on the run; the gates `confirmed` and `regression` need a comparison."""
+    """Decide on the run; the gates `confirmed` and `regression` need a comparison."""
     findings = None
     changes: list[Change] = []
     refusals = differences(comparison) if comparison is not None and rules.other_baseline == "refuse" else ()

@@ -36,7 +36,7 @@ PARTS = {
 @frozen
 class SavedAnswer:
     passed: bool
-    """The verdict under the thresholds of that run."""
+    """Under the thresholds of that run."""
 
     scores: Mapping[str, float] = field(default_factory=dict)
 
@@ -81,12 +81,12 @@ class SavedAnswer:
 
     @property
     def answer(self) -> RagAnswer | None:
-        """The answer for rescoring; None if a text is missing or redacted."""
+        """For rescoring; None if a text is missing or redacted."""
         return None if self.is_redacted else self.reply
 
     @property
     def reply(self) -> RagAnswer | None:
-        """The answer as the file has it; None if a text is missing."""
+        """As the file has it; None if a text is missing."""
         if self.text is None or self.contexts is None:
             return None
         ours, theirs = self.source_ids, self.server_source_ids
@@ -223,7 +223,7 @@ def _compact_answer(fields: Fields, contexts: Mapping[str, str]) -> SavedAnswer:
 
 
 def _known_text(answer: SavedAnswer, row: Fields) -> SavedAnswer:
-    # The answer; in the tier `retrieval` the contexts are the whole reply, and its text is empty.
+    # In the tier `retrieval` the contexts are the whole reply, and its text is empty.
     alone = row.row.get("tier") == RETRIEVAL_ALONE and (answer.context_digests or answer.contexts is not None)
     return replace(answer, text="") if alone else answer
 
