@@ -153,7 +153,7 @@ class RateSample:
         self._replicates = [self._rates(without=block) for block in range(self._n_blocks)] if self._n_blocks > 1 else []
 
     def jackknife(self, name: str) -> list[float]:
-        """The rate without each block, or the rate of all answers if it is undefined without a block."""
+        """The rate without each block, or that of all answers if it is undefined."""
         return [replicate.get(name, self.values[name]) for replicate in self._replicates]
 
     def estimate(self, name: str) -> RateEstimate:

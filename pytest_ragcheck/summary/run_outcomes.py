@@ -132,10 +132,10 @@ class Outcomes:
     """The end of the run, with time zone."""
 
     sets: tuple[QuestionSet, ...]
-    """All collected questions, deselected ones too, in collection order."""
+    """Of deselected questions too, in collection order."""
 
     records: tuple[Record, ...]
-    """The records of all questions that ran, in collection order."""
+    """Of all questions that ran, in collection order."""
 
     skipped: Mapping[str, int]
     """The number of skipped questions by dataset."""
@@ -167,7 +167,7 @@ class Outcomes:
     """The shard that ran, from 1, and the number of shards; None for all questions."""
 
     replay_of: str = ""
-    """The name of the replayed recording; empty for a run that asked a system."""
+    """The name of the replayed recording."""
 
     excused: Mapping[tuple[str, str], str] = field(default_factory=dict)
     """By identity, why a FAIL did not fail its test: it was expected (xfail), or the test passed."""
@@ -184,7 +184,7 @@ class Outcomes:
     """None without uploads."""
 
     agreements: tuple[Agreement, ...] = ()
-    """The measured agreement of judges with people, whichever judge the run has."""
+    """Of judges with people, whichever judge the run has."""
 
     @property
     def dataset_name(self) -> str:

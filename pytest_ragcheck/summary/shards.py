@@ -36,7 +36,7 @@ class Shard:
 
     count: int
     same: Mapping[str, Any]
-    """The values that all shards of a run must share, by their name in messages."""
+    """What all shards of a run must share, by its name in messages."""
 
     outcomes: Outcomes
 

@@ -166,11 +166,7 @@ class JsonWriter:
         yield "{}\n" if between == "{" else "\n}\n"
 
     def _text(self, value: Any, line: str) -> str:
-        """
-        The redacted value in the format of `json.dumps` with an indent of two, in one pass.
-
-        *line* is a line break and the indent of the value's first line.
-        """
+        # As `json.dumps` with an indent of two, redacted; *line* is a line break and the indent of the first line.
         inner = line + "  "
         kind = type(value)
         if kind is str:

@@ -140,7 +140,7 @@ def _why_partial(outcomes: Outcomes, last_full: str, before: set[str]) -> str:
 
 
 def _lacking(outcomes: Outcomes, datasets: set[str]) -> list[str]:
-    # The datasets without questions in the run that may still exist.
+    # Those without questions in the run that may still exist.
     absent = datasets - {questions.dataset_name for questions in outcomes.sets}
     return sorted(name for name in absent if not outcomes.reach.expects(name))
 

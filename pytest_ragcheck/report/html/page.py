@@ -151,8 +151,8 @@ def filled(name: str, *, title: str, data: Any, styles: Sequence[str] = ("page.c
     """
     A whole page with its style and script.
 
-    *name* is the name of the template, and of its script. *title* is the text of the heading, and *data* the JSON value
-    for the script. *markup* has the values of the template's other places, escaped by the caller.
+    *name* is that of the template and of its script, which gets the *data*. *markup* has the values of the template's
+    other places, escaped by the caller.
     """
     style, script = "".join(map(_part, styles)), _part("shared.js") + _part(f"{name}.js")
     return Template(_part(f"{name}.html")).substitute(
@@ -197,11 +197,12 @@ def table(label: str, head: Iterable[str], rows: Iterable[Iterable[str]], *, kin
 
 def escaped(text: str) -> str:
     """The text escaped for an element or attribute, with invisible characters shown by their code."""
-    return html.escape("".join(char if _is_shown(char) else f"[U+{ord(char):04X}]" for char in text))
-
-
-def _is_shown(char: str) -> bool:
-    return char in "\n\t" or unicodedata.category(char) not in {"Cc", "Cf", "Cs"}
+    return html.escape(
+        "".join(
+            f"[U+{ord(char):04X}]" if unicodedata.category(char) in {"Cc", "Cf", "Cs"} and char not in "\n\t" else char
+            for char in text
+        )
+    )
 
 
 def _part(name: str) -> str:

@@ -126,8 +126,7 @@ def annotation_lines(
     """
     Yield a workflow command for each FAIL and ERROR that GitHub shows; nothing outside GitHub Actions.
 
-    A question that turns the run red is an error, after the gate's own reason. A tolerated FAIL is a warning. The
-    *environment* names the CI service and the repository.
+    A question that turns the run red is an error, after the gate's own reason. A tolerated FAIL is a warning.
     """
     if environment.get("GITHUB_ACTIONS") != "true":
         return

@@ -41,11 +41,7 @@ _ALWAYS_WRITTEN = ("gate", "thresholds", "now", "known", "saved_runs")
 
 @frozen
 class GateReplies:
-    """
-    One question with its saved runs and the replies to the requests of the gate.
-
-    The process of the item makes the requests, and the decision runs the same procedure over the replies.
-    """
+    """One question's replies to the gate's requests. The item's process asks; the decision runs over the replies."""
 
     gate: str
     """The procedure that made the requests, `confirmed` or `regression`."""
@@ -60,7 +56,7 @@ class GateReplies:
     """Why no saved run can be compared; empty if one can."""
 
     same: bool = False
-    """True if the answer of today equals a recorded one, so that its scores are kept."""
+    """True if the answer of today is a recorded one, whose scores are kept."""
 
     ids_renamed: bool = False
     """True if the contexts are known texts under document ids that no saved run has."""
@@ -75,7 +71,7 @@ class GateReplies:
     """Recorded and new scores of an unchanged answer that was judged again; None if it was not."""
 
     not_judged: bool = False
-    """True if the answers changed and could not all be judged today, so that no mean is over them."""
+    """True if the answers changed and could not all be judged today, so that the mean leaves them out."""
 
     over_budget: bool = False
     """True if a request was not made because the run had reached its cost limit."""
@@ -102,7 +98,7 @@ class GateReplies:
         return drive(steps, lambda _: next(kept, None))
 
     def to_document(self) -> dict[str, Any]:
-        """The evidence as JSON values, without the optional ones that are empty or False."""
+        """JSON values, without the optional ones that are empty or False."""
         document = {
             **{name: getattr(self, name) for name in _PLAIN},
             "thresholds": dict(self.thresholds),
@@ -184,10 +180,10 @@ class Judging:
 
     n_drift: int
     n_not_judged: int = 0
-    """Questions whose changed answers could not all be judged today, so that the mean is not over them."""
+    """Questions that the mean leaves out."""
 
     n_over_budget: int = 0
-    """Questions that were not examined to the end because the run had reached its cost limit."""
+    """Questions that were not examined to the end because of the cost limit."""
 
 
 def is_deterministic(record: Record) -> bool:

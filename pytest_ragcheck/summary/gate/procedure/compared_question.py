@@ -31,10 +31,10 @@ class Look:
     """
 
     scores: Scores
-    """The measured scores, under today's labels."""
+    """Under today's labels."""
 
     passed: bool
-    """The verdict, under today's thresholds."""
+    """Under today's thresholds."""
 
     fresh: bool = False
     """True if the judge was called for the scores in this run; False if they are recorded or from the verdict cache."""
@@ -181,10 +181,10 @@ class Outcome(Enum):
 
 @frozen
 class SideBySide:
-    """New judgements of the recorded and of the new answers, each as its lowest margin over the asserted metrics."""
+    """New judgements of both answers, each as its lowest margin over the asserted metrics."""
 
     recorded: tuple[float, ...]
-    """Margins of the recorded answers; below 0 for a FAIL by today's judge."""
+    """Below 0 for a FAIL by today's judge."""
 
     new: tuple[float, ...]
     p: float
@@ -196,8 +196,6 @@ class SideBySide:
 
 @frozen
 class Examined:
-    """A compared question with its further looks and its side-by-side judgement, if the decision needed them."""
-
     question: ComparedQuestion
     outcome: Outcome | None = None
     """None if the question is not a candidate."""
@@ -279,8 +277,6 @@ class MeanFinding:
 
 @frozen
 class GateFindings:
-    """The findings of the procedure, for the decision, the report and the result files."""
-
     gate: str
     """The procedure that decided: `confirmed` or `regression`; `confirmed` for a small set under `regression`."""
 
