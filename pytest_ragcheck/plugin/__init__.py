@@ -27,8 +27,7 @@ from pytest_ragcheck.plugin.fixtures import (
     rag_result_without_judge,  # noqa: F401 - for the items of question files
     rag_settings,
 )
-from pytest_ragcheck.plugin.item_records import has_records
-from pytest_ragcheck.plugin.run_state import RUN
+from pytest_ragcheck.plugin.run_state import RUN, has_records
 
 __all__ = ["rag_check", "rag_client", "rag_judge", "rag_question", "rag_result", "rag_settings"]
 

@@ -8,7 +8,7 @@ import pytest
 
 from pytest_ragcheck import GoldPassage
 from pytest_ragcheck.config.settings import Settings
-from pytest_ragcheck.engine.estimate import estimate, estimate_lines
+from pytest_ragcheck.plugin.collecting.cost_preview import estimate, estimate_lines
 from pytest_ragcheck.questions.question import in_conversation
 from tests.making import a_question
 

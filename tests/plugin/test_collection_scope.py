@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_ragcheck.plugin.ending.gated_outcomes import reach_of
-from pytest_ragcheck.plugin.item_results import ItemResults
-from pytest_ragcheck.plugin.run_state import Run
+from pytest_ragcheck.plugin.run_state import ItemResults, Run
 from pytest_ragcheck.questions.collected_questions import CollectedQuestions
 from tests.making import a_question, a_set
 

@@ -29,7 +29,7 @@ def test_nothing_is_loaded():
         "_version", "config", "config.baseline_place", "config.metric_readers",
         "config.readers", "config.table", "frozen", "package_text", "plugin",
         "plugin.configuration", "plugin.ending", "plugin.ending.recorder", "plugin.fixtures", "plugin.extensions",
-        "plugin.item_records", "plugin.plain_modules", "plugin.question_files", "plugin.run_state",
+        "plugin.plain_modules", "plugin.question_files", "plugin.run_state",
         "plugin.workers", "questions", "scores",
     }}
     assert not {{*{HEAVY!r}}} & set(sys.modules)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from pytest_ragcheck.plugin.item_results import ItemResults
+from pytest_ragcheck.plugin.run_state import ItemResults
 from pytest_ragcheck.questions.collected_questions import CollectedQuestions
 from pytest_ragcheck.questions.question import EarlierTurn, Question
 from pytest_ragcheck.verdict.record import Record

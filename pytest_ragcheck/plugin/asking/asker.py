@@ -13,7 +13,7 @@ from pytest_ragcheck.engine.evaluator import Evaluator, jobs_of
 from pytest_ragcheck.engine.prefetch import PrefetchEnded
 from pytest_ragcheck.engine.store.run_folder import stop, stop_reason
 from pytest_ragcheck.plugin.asking.session_loop import loop_of, seconds_between_lines, write_line
-from pytest_ragcheck.plugin.item_records import Evaluated
+from pytest_ragcheck.plugin.run_state import Evaluated
 from pytest_ragcheck.plugin.workers import STOPPED, end_worker, run_folder, worker_info
 
 if TYPE_CHECKING:

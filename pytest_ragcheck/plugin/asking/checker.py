@@ -133,7 +133,7 @@ class Checker:
     ) -> PreparedQuestion:
         settings = backends.settings
         if settings.run.replay is not None:
-            from pytest_ragcheck.plugin.collecting.replay_source import recording_of
+            from pytest_ragcheck.plugin.collecting.run_baseline import recording_of
 
             recording = recording_of(self._config, settings.run.replay)
             prepared = recording.prepared(question, backends.judge, metrics, settings)

@@ -81,7 +81,7 @@ def default_client(request: pytest.FixtureRequest, settings: Settings, *, for_al
     _check(settings)
     with usage_errors_as_failures():
         if settings.run.replay is not None:
-            from pytest_ragcheck.plugin.collecting.replay_source import recording_of
+            from pytest_ragcheck.plugin.collecting.run_baseline import recording_of
 
             return recording_of(request.config, settings.run.replay)
         if settings.endpoint.url is not None:
@@ -163,7 +163,7 @@ def _asks_for_answers(session: pytest.Session) -> bool:
 def _chosen_judge(settings: Settings, config: pytest.Config) -> Judge | None:
     if settings.run.replay is None:
         return choose_judge(settings)
-    from pytest_ragcheck.plugin.collecting.replay_source import recording_of
+    from pytest_ragcheck.plugin.collecting.run_baseline import recording_of
     from pytest_ragcheck.replay.recorded_run import choose_replay_judge
 
     return choose_replay_judge(settings, recording_of(config, settings.run.replay))

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from pytest_ragcheck.check import PreparedQuestion
     from pytest_ragcheck.engine.store.last_run import RunStore
     from pytest_ragcheck.judging.judgement import Judge
-    from pytest_ragcheck.plugin.item_records import Evaluated
+    from pytest_ragcheck.plugin.run_state import Evaluated
     from pytest_ragcheck.questions.question import Question
     from pytest_ragcheck.verdict.record import Record
 

@@ -17,8 +17,7 @@ from pytest_ragcheck.metrics.retrieval import has_short_gold, short_gold_note
 from pytest_ragcheck.plugin.asking.question_session import question_session_of
 from pytest_ragcheck.plugin.asking.session_loop import loop_of
 from pytest_ragcheck.plugin.configuration import known_metrics
-from pytest_ragcheck.plugin.item_records import Evaluated, keep_record
-from pytest_ragcheck.plugin.run_state import run_of
+from pytest_ragcheck.plugin.run_state import Evaluated, keep_record, run_of
 from pytest_ragcheck.plugin.workers import own_suffix
 from pytest_ragcheck.questions.call import id_of_call, question_of_call
 from pytest_ragcheck.questions.question import END_TO_END, GoldPassage, Question

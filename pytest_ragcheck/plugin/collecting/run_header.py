@@ -122,7 +122,7 @@ def _unreached(sets: Iterable[QuestionSet]) -> Iterator[str]:
 
 def _endpoint(config: pytest.Config, settings: Settings, paths: Sequence[Path]) -> str:
     if settings.run.replay is not None:
-        from pytest_ragcheck.plugin.collecting.replay_source import shown_name
+        from pytest_ragcheck.plugin.collecting.run_baseline import shown_name
 
         return shown_name(settings.run.replay, config.rootpath)
     return _given_or_overridden(

@@ -119,7 +119,7 @@ def check_preconditions(config: pytest.Config) -> None:
         return
     try:
         if settings.run.replay is not None:
-            from pytest_ragcheck.plugin.collecting.replay_source import check_replay
+            from pytest_ragcheck.plugin.collecting.run_baseline import check_replay
 
             check_replay(config, settings, settings.run.replay)
         elif settings.endpoint.url is not None and not own_client:

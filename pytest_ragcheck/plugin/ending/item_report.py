@@ -17,8 +17,7 @@ from pytest_ragcheck.plugin.collecting.selection import NO_ENDPOINT
 from pytest_ragcheck.plugin.configuration import is_fork, settings_of
 from pytest_ragcheck.plugin.guests.junit_properties import add_properties, attach
 from pytest_ragcheck.plugin.guests.traceback_texts import failure_repr, set_crash
-from pytest_ragcheck.plugin.item_records import Evaluated, forget_records, take_records
-from pytest_ragcheck.plugin.run_state import OVER_BUDGET, RUN, Run, run_of
+from pytest_ragcheck.plugin.run_state import OVER_BUDGET, RUN, Evaluated, Run, forget_records, run_of, take_records
 from pytest_ragcheck.plugin.workers import TOLERATED, place_of, put_payload, take_payload
 from pytest_ragcheck.summary.gate.gate_decision import why_tolerated
 from pytest_ragcheck.summary.run_outcomes import COMPARING, EXPECTED, PASSED
