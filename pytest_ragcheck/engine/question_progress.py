@@ -64,19 +64,14 @@ class QuestionProgress:
             self._held[leave] -= 1
         if enter is not None:
             self._held[enter] += 1
-        stage = Stage.QUEUED
-        for each in _BUSIEST_FIRST:
-            if self._held[each]:
-                stage = each
-                break
+        stage = next((each for each in _BUSIEST_FIRST if self._held[each]), Stage.QUEUED)
         if stage is self.stage:
             return
         now = time.monotonic()
         self.spent[self.stage] = self.spent.get(self.stage, 0.0) + now - self.since
         self.stage, self.since = stage, now
         used = sum(seconds for earlier, seconds in self.spent.items() if earlier is not Stage.QUEUED)
-        runs = stage is not Stage.QUEUED
-        self.limit.restart(self.limit_seconds - used if runs else math.inf)
+        self.limit.restart(math.inf if stage is Stage.QUEUED else self.limit_seconds - used)
 
     async def run(self, operation: Callable[[], Awaitable[T]]) -> T:
         """Run a step of the question; raise `QuestionTimeout` if the time of the question runs out."""

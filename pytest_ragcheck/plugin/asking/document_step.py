@@ -3,37 +3,108 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
+import shutil
 import time
 from contextlib import suppress
+from dataclasses import asdict
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_ragcheck.engine.limits.request_limiter import WithoutRetries
+from pytest_ragcheck.engine.limits.request_limiter import RequestLimiter, WithoutRetries
 from pytest_ragcheck.engine.store.run_folder import POLL_SECONDS, Once
 from pytest_ragcheck.errors import EndpointError, UsageError
-from pytest_ragcheck.plugin.asking.document_deletion import add_outcome, settle
-from pytest_ragcheck.plugin.asking.session_loop import is_client_of_url, write_line
+from pytest_ragcheck.plugin.asking.session_loop import is_client_of_url, loop_of, write_line
 from pytest_ragcheck.plugin.asking.shared_run import limits_of
 from pytest_ragcheck.plugin.configuration import settings_of
 from pytest_ragcheck.plugin.run_state import run_of
-from pytest_ragcheck.plugin.workers import home_of, worker_info
+from pytest_ragcheck.plugin.workers import home_of, run_id, worker_info
 from pytest_ragcheck.questions.question import text_digest
 from pytest_ragcheck.rag.ask import endpoint_name
 from pytest_ragcheck.rag.client import RagClient
 from pytest_ragcheck.rag.documents.asking_ingested import AsksIngested
-from pytest_ragcheck.rag.documents.deletion import clean_up
+from pytest_ragcheck.rag.documents.deletion import clean_up, give_up
 from pytest_ragcheck.rag.documents.ingestion import SETTLING_SECONDS, Ingested, has, ingest, refused
-from pytest_ragcheck.rag.documents.uploads import Ledger, Upload, abandoned, folder_of_documents, uploads_of
+from pytest_ragcheck.rag.documents.uploads import (
+    Documents,
+    Ledger,
+    Upload,
+    abandoned,
+    folder_of_documents,
+    ledgers_of,
+    uploads_of,
+)
 from pytest_ragcheck.redaction import shown_url
 from pytest_ragcheck.verdict.failure_text import counted
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import pytest
 
     from pytest_ragcheck.concurrency.limiter import Limiter
     from pytest_ragcheck.rag.answer import Asks
     from pytest_ragcheck.rag.documents.document_routes import DocumentRoutes
+
+
+async def _settle(
+    config: pytest.Config, ledger: Ledger, routes: DocumentRoutes, limiter: Limiter, *, failed: bool
+) -> None:
+    # Delete or keep the ledger's documents at the end of the run.
+    entries = ledger.read()
+    if settings_of(config).run.keeps_documents(failed=failed or entries.failed):
+        ledger.write(kept=True)
+        done = Documents(kept=len(entries.documents))
+    else:
+        done = await clean_up(ledger, routes, limiter)
+    ledger.release()
+    _add_outcome(config, done)
+
+
+def _add_outcome(config: pytest.Config, done: Documents) -> None:
+    # Add the outcome to the summary of the run, from any process.
+    run = run_of(config)
+    run.documents = done if run.documents is None else run.documents + done
+    worker = worker_info(config)
+    if worker.is_worker and worker.shares_disk:
+        folder = _folder(config)
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / f"{os.getpid()}.json").write_text(json.dumps(asdict(run.documents)), encoding="utf-8")
+
+
+def delete_for_all(config: pytest.Config, *, failed: bool) -> None:
+    """Delete the documents that no worker has deleted, in the controller of xdist, and add the workers' outcomes."""
+    folder = _folder(config)
+    for path in sorted(folder.glob("*.json")):
+        _add_outcome(config, Documents.from_row(json.loads(path.read_bytes())))
+    shutil.rmtree(folder, ignore_errors=True)
+    settings = settings_of(config)
+    ledgers = [each for each in ledgers_of(settings.run.output, run_id(config)) if not each.read().is_settled]
+    if ledgers:
+        loop_of(config).run(_delete, config, ledgers, failed)
+
+
+async def _delete(config: pytest.Config, ledgers: list[Ledger], failed: bool) -> None:
+    settings = settings_of(config)
+    limiter = RequestLimiter(settings.endpoint.concurrency, retries=settings.endpoint.retries)
+    client = None if settings.endpoint.url is None else RagClient.from_settings(settings)
+    for ledger in ledgers:
+        entries = ledger.read()
+        if client is not None and entries.base == client.documents.shown:
+            routes = client.documents.of_identity(entries.identity)
+            await _settle(config, ledger, routes, limiter, failed=failed)
+        else:
+            _add_outcome(config, give_up(ledger))
+    if client is not None:
+        await client.aclose()
+
+
+def _folder(config: pytest.Config) -> Path:
+    # The folder with a file for each worker, outside of the run folder, which the next run may remove.
+    return folder_of_documents(settings_of(config).run.output) / f"outcome-{worker_info(config).run_id}"
+
 
 _PROGRESS_SECONDS = 5.0
 
@@ -91,15 +162,12 @@ class RunDocuments:
         self._tasks.clear()
         own, self._own = self._own, []
         for ledger, routes in own:
-            await self._finish(ledger, routes, failed=failed)
+            await _settle(self._config, ledger, routes, self._limiter, failed=failed)
         shared, self._shared = self._shared, {}
         for name, (ledger, routes) in shared.items():
             await self._end_shared(name, ledger, routes, failed=failed)
         for ledger in self._held:
             ledger.release()
-
-    async def _finish(self, ledger: Ledger, routes: DocumentRoutes, *, failed: bool) -> None:
-        add_outcome(self._config, await settle(ledger, routes, self._limiter, settings=self._settings, failed=failed))
 
     async def _end_shared(self, name: str, ledger: Ledger, routes: DocumentRoutes, *, failed: bool) -> None:
         # Delete the documents, or leave them to the last worker that needs them.
@@ -114,7 +182,7 @@ class RunDocuments:
             ledger.release()
             if ledger.alive:
                 return False
-            await self._finish(ledger, routes, failed=failed)
+            await _settle(self._config, ledger, routes, self._limiter, failed=failed)
             return True
 
         await self._once.undo(_step(name), finish_as_last)
@@ -207,34 +275,36 @@ class RunDocuments:
             if entries.base == routes.shown and not entries.kept and not is_own:
                 # Documents of an identity that the settings no longer have stay in their ledger.
                 with suppress(EndpointError):
-                    add_outcome(self._config, await clean_up(old, routes.of_identity(entries.identity), self._limiter))
+                    _add_outcome(self._config, await clean_up(old, routes.of_identity(entries.identity), self._limiter))
         # A worker that died here has left documents; the end of the run retries and reports failed deletions.
         await clean_up(ledger, routes, self._limiter, continues=True)
-        progress = _Progress(self._config, len(uploads), routes.shown)
         limit = self._settings.endpoint.timeout_seconds
         return await ingest(
-            uploads, routes, ledger=ledger, limiter=self._limiter, on_progress=progress.update, timeout_seconds=limit
+            uploads,
+            routes,
+            ledger=ledger,
+            limiter=self._limiter,
+            on_progress=_progress(self._config, len(uploads), routes.shown),
+            timeout_seconds=limit,
         )
 
 
-class _Progress:
-    # Prints every few seconds how many documents are uploaded.
+def _progress(config: pytest.Config, total: int, where: str) -> Callable[[int], None]:
+    # Print the beginning of the upload; the returned function prints every few seconds how many are uploaded.
+    printed_at = 0.0
 
-    def __init__(self, config: pytest.Config, total: int, where: str) -> None:
-        self._config = config
-        self._total = total
-        self._where = where
-        self._print(f"uploading {counted(total, 'document')} to {where}")
+    def write(text: str) -> None:
+        nonlocal printed_at
+        printed_at = time.monotonic()
+        if config.get_verbosity() >= 0:
+            write_line(config, text)
 
-    def update(self, done: int) -> None:
-        # The number of uploaded documents is printed if the last line is a few seconds old.
-        if done == self._total or time.monotonic() - self._printed_at >= _PROGRESS_SECONDS:
-            self._print(f"uploaded {done:,} of {self._total:,} documents to {self._where}")
+    def update(done: int) -> None:
+        if done == total or time.monotonic() - printed_at >= _PROGRESS_SECONDS:
+            write(f"uploaded {done:,} of {total:,} documents to {where}")
 
-    def _print(self, text: str) -> None:
-        self._printed_at = time.monotonic()
-        if self._config.get_verbosity() >= 0:
-            write_line(self._config, text)
+    write(f"uploading {counted(total, 'document')} to {where}")
+    return update
 
 
 def _routes(client: Asks, name: str) -> DocumentRoutes:

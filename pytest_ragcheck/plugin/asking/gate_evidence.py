@@ -233,10 +233,9 @@ class _Examination:
         looks: list[Look] = []
         for _ in range(asks_again(compared, "regression")):
             look = await self._ask_again(thresholds)
-            if look is None:
-                break
-            looks.append(look)
-            if look.passed:
+            if look is not None:
+                looks.append(look)
+            if look is None or look.passed:
                 break
         return tuple(looks)
 

@@ -9,7 +9,7 @@ import pytest
 
 from pytest_ragcheck.plugin.configuration import is_dry_run, opening_files, settings_of
 from pytest_ragcheck.plugin.question_files import is_question_of
-from pytest_ragcheck.plugin.run_state import RUN, Run, run_of
+from pytest_ragcheck.plugin.run_state import RUN, Run, run_of, turn_red
 from pytest_ragcheck.plugin.workers import (
     BEGUN,
     COLLECTED,
@@ -230,7 +230,7 @@ class Recorder:
                 red = "--rag-require-endpoint turns such a run red"
                 self._lines = [f"no question was collected; {red}. Check testpaths and the names of the files."]
             if required:
-                session.exitstatus = session.exitstatus or pytest.ExitCode.TESTS_FAILED
+                turn_red(session)
             return
         self._delete_documents(session)
         self._settle(session, run)
@@ -279,7 +279,7 @@ class Recorder:
 
     def _delete_documents(self, session: pytest.Session) -> None:
         if has_workers(self._config):
-            from pytest_ragcheck.plugin.asking.document_deletion import delete_for_all
+            from pytest_ragcheck.plugin.asking.document_step import delete_for_all
 
             delete_for_all(self._config, failed=bool(session.testsfailed))
 

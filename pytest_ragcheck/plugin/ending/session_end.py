@@ -18,7 +18,7 @@ from pytest_ragcheck.plugin.collecting.run_baseline import baseline_if_read, rul
 from pytest_ragcheck.plugin.collecting.selection import NO_ENDPOINT
 from pytest_ragcheck.plugin.configuration import has_gate, settings_of
 from pytest_ragcheck.plugin.ending.gated_outcomes import outcomes_of, reach_of
-from pytest_ragcheck.plugin.run_state import OVER_BUDGET, GateOutcome, Run
+from pytest_ragcheck.plugin.run_state import OVER_BUDGET, GateOutcome, Run, turn_red
 from pytest_ragcheck.plugin.workers import run_folder, runs_everything
 from pytest_ragcheck.questions.call import caller_of
 from pytest_ragcheck.questions.question_rows import questions_document
@@ -46,10 +46,10 @@ def finish(
     session: pytest.Session, run: Run, *, not_passed: Collection[str], encoded: Callable[[Any], Any]
 ) -> list[str]:
     """
-    Write the result files, and return the lines of the terminal report; without files if no question was asked.
+    Write the result files, unless no question was asked, and return the lines of the terminal report.
 
-    A green run turns red if a file cannot be written, because the next reader would find the old one. It also turns red
-    if documents are left in the system, because they would change the answers of the next run.
+    A green run turns red if a file cannot be written, because the next reader would find the old one, or if documents
+    are left in the system, because they would change the answers of the next run.
 
     *not_passed* is as for `reach_of`, and *encoded* as for `write_results`.
     """
@@ -79,7 +79,7 @@ def finish(
             whole = _with_reach(config, run, outcomes, not_passed, complete=True)
             write_shard(whole, folder, settings.redactor)
     except ResultsError as error:
-        session.exitstatus = session.exitstatus or pytest.ExitCode.TESTS_FAILED
+        turn_red(session)
         return [*lines, printable(f"results: NOT WRITTEN: {error} Name it with --rag-output.")]
     if settings.run.resume and not written.partial:
         forget_unused(run_folder(config))
@@ -111,7 +111,7 @@ def _skipped_lines(session: pytest.Session, run: Run, settings: Settings) -> Ite
     if has_gate(config):
         yield "gate: not compared: no question was asked"
     if red:
-        session.exitstatus = session.exitstatus or pytest.ExitCode.TESTS_FAILED
+        turn_red(session)
 
 
 def _with_reach(
@@ -133,13 +133,13 @@ def _outcome_lines(session: pytest.Session, run: Run, outcomes: Outcomes, summar
         yield f"resumed: {len(run.results.resumed)} of {len(outcomes.records)} questions were asked by the earlier run"
     yield from map(printable, (*run.notes, *_gate_lines(config, run.gate)))
     yield from annotation_lines(outcomes, environment=os.environ, decision=run.gate.decision)
-    yield from _turn_red(session, run, settings)
+    yield from _red_lines(session, run, settings)
     if spent := money_spent(config):
         yield f"cost: {spent}"
     yield from _uncounted(outcomes, settings)
 
 
-def _turn_red(session: pytest.Session, run: Run, settings: Settings) -> list[str]:
+def _red_lines(session: pytest.Session, run: Run, settings: Settings) -> list[str]:
     lines = []
     unexamined = sum(bool(record.evidence.get("over_budget")) for record in run.results.records.values())
     if run.results.over_budget or unexamined:
@@ -151,7 +151,7 @@ def _turn_red(session: pytest.Session, run: Run, settings: Settings) -> list[str
     if run.documents is not None and run.documents.left and not (lines or session.exitstatus):
         lines.append(LEFT_IS_RED)
     if lines:
-        session.exitstatus = session.exitstatus or pytest.ExitCode.TESTS_FAILED
+        turn_red(session)
     return lines
 
 
@@ -201,7 +201,7 @@ def write_reports(session: pytest.Session, gate: GateOutcome, outcomes: Outcomes
             # All commands of a CI step share one summary file.
             write_report(results, path, "html" if is_page else "markdown", append=not is_page)
         except UsageError as error:
-            session.exitstatus = session.exitstatus or pytest.ExitCode.TESTS_FAILED
+            turn_red(session)
             yield f"report: NOT WRITTEN: {error}"
         else:
             yield f"report: {path.relative_to(start) if path.is_relative_to(start) else path}"
