@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 from pytest_ragcheck._version import __version__
 from pytest_ragcheck.cli import calibrate, rejudge
-from pytest_ragcheck.cli.arguments import add_commands
-from pytest_ragcheck.cli.printing import complain
+from pytest_ragcheck.cli.command_line import add_commands, complain
 from pytest_ragcheck.cli.project import check_files, cleanup, dataset, docs, init, probe
 from pytest_ragcheck.cli.results import baseline, comment, compare, convert, merge, report
 from pytest_ragcheck.errors import RagcheckError, UsageError

@@ -7,8 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_ragcheck.cli.arguments import ini_values
-from pytest_ragcheck.cli.printing import say
+from pytest_ragcheck.cli.command_line import ini_values, say
 from pytest_ragcheck.config.given import Given
 from pytest_ragcheck.config.table import TABLE
 from pytest_ragcheck.errors import UsageError

@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from pytest_ragcheck.cli.printing import say
+from pytest_ragcheck.cli.command_line import say
 from pytest_ragcheck.errors import QuestionFileError, UsageError
 from pytest_ragcheck.questions import QUESTION_FILES, RESULT_QUESTIONS, misspelt
 from pytest_ragcheck.questions.collected_questions import CollectedQuestions

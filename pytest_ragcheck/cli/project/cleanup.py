@@ -5,8 +5,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from pytest_ragcheck.cli.arguments import settings_as_typed
-from pytest_ragcheck.cli.printing import complain
+from pytest_ragcheck.cli.command_line import complain, settings_as_typed
 from pytest_ragcheck.cli.project.user_project import default_results, endpoint_settings
 from pytest_ragcheck.config.given import Given
 from pytest_ragcheck.errors import EndpointError

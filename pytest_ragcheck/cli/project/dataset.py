@@ -6,7 +6,7 @@ from dataclasses import replace
 from operator import attrgetter
 from pathlib import Path
 
-from pytest_ragcheck.cli.printing import complain, say
+from pytest_ragcheck.cli.command_line import complain, say
 from pytest_ragcheck.config.metric_readers import read_count, read_number
 from pytest_ragcheck.errors import DatasetError, UsageError
 from pytest_ragcheck.questions.datasets.registry import DATASETS, check_choice, known_datasets

@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from pytest_ragcheck.cli.printing import complain, say
+from pytest_ragcheck.cli.command_line import complain, say
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.package_text import package_text
 from pytest_ragcheck.report.terminal.comparison_lines import shell_word

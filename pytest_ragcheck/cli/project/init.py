@@ -5,7 +5,7 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
-from pytest_ragcheck.cli.printing import complain, say
+from pytest_ragcheck.cli.command_line import complain, say
 from pytest_ragcheck.cli.project.docs import read_schema
 from pytest_ragcheck.cli.project.user_project import Configuration, Project, read_project, run_value
 from pytest_ragcheck.errors import UsageError

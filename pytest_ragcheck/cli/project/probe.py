@@ -10,8 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pytest_ragcheck.cli.arguments import settings_as_typed
-from pytest_ragcheck.cli.printing import json_text
+from pytest_ragcheck.cli.command_line import json_text, settings_as_typed
 from pytest_ragcheck.cli.project.user_project import configuration_of, endpoint_settings
 from pytest_ragcheck.config.given import Given
 from pytest_ragcheck.errors import UsageError

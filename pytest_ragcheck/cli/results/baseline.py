@@ -9,8 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from pytest_ragcheck.cli.command_line import say
 from pytest_ragcheck.cli.gate_arguments import default_baseline
-from pytest_ragcheck.cli.printing import say
 from pytest_ragcheck.cli.project.user_project import default_results, root_of
 from pytest_ragcheck.concurrency.file_lock import FileLock
 from pytest_ragcheck.errors import UsageError

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_ragcheck.cli.printing import json_text
+from pytest_ragcheck.cli.command_line import json_text
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.redaction.printable import printable
 from pytest_ragcheck.report.files.results_reader import RUN_AGAIN, asked_rows, predictions_path, questions_files

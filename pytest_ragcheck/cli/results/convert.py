@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_ragcheck.cli.printing import say
+from pytest_ragcheck.cli.command_line import say
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.redaction import Redactor
 from pytest_ragcheck.verdict.failure_text import counted

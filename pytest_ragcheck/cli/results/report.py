@@ -6,8 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pytest_ragcheck.cli.command_line import complain, say
 from pytest_ragcheck.cli.gate_arguments import gate_of, place_of, with_own_baseline
-from pytest_ragcheck.cli.printing import complain, say
 from pytest_ragcheck.cli.project.user_project import default_results
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.report.files.results_reader import Results, predictions_path, read_results

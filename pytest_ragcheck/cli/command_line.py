@@ -1,8 +1,11 @@
+"""Reads the arguments of commands, and prints texts that may hold commands to terminals and CI runners without them."""
+
 from __future__ import annotations
 
 import argparse
 import json
 import os
+import sys
 from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -12,6 +15,7 @@ from pytest_ragcheck.config.settings import Settings
 from pytest_ragcheck.config.table import TABLE
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.package_text import package_text
+from pytest_ragcheck.redaction.printable import printable
 
 
 def _path(text: str) -> Path:
@@ -70,3 +74,17 @@ def settings_as_typed(typed: Mapping[str, Given], *, variables: Collection[str] 
         {name: given for name, given in typed.items() if given.value is not None},
         environment={name: value for name, value in os.environ.items() if name not in others},
     )
+
+
+def say(*lines: object) -> None:
+    for line in lines:
+        print(printable(str(line)))
+
+
+def complain(command: str, error: object) -> None:
+    print(printable(f"ragcheck {command}: {error}"), file=sys.stderr)
+
+
+def json_text(document: Any) -> str:
+    """The document as ASCII JSON without commands to CI runners, with a final line break."""
+    return json.dumps(document, indent=2).replace("##", r"#\u0023") + "\n"
