@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.cli.command_line import complain, ini_values, say, settings_as_typed
-from pytest_ragcheck.config.given import Given
 from pytest_ragcheck.config.readers import OWN_JUDGE, WITH_MODEL
+from pytest_ragcheck.config.table import Given
 from pytest_ragcheck.errors import RagcheckError, StepFailed, UsageError
 from pytest_ragcheck.judging.labels import read_labelled_answers
 

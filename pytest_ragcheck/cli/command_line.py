@@ -10,9 +10,8 @@ from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from pytest_ragcheck.config.given import Given
 from pytest_ragcheck.config.settings import Settings
-from pytest_ragcheck.config.table import TABLE
+from pytest_ragcheck.config.table import TABLE, Given
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.package_text import package_text
 from pytest_ragcheck.redaction.printable import printable

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.cli.command_line import ini_values, say
-from pytest_ragcheck.config.given import Given
-from pytest_ragcheck.config.table import TABLE
+from pytest_ragcheck.config.table import TABLE, Given
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.questions.question import END_TO_END, Origin, Question, QuestionSet
 from pytest_ragcheck.scores import ASSERTABLE, RETRIEVAL

@@ -10,7 +10,6 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from pytest_ragcheck.config.given import Given, read_given
 from pytest_ragcheck.config.readers import (
     BASELINE_FILE,
     LOCAL,
@@ -21,7 +20,7 @@ from pytest_ragcheck.config.readers import (
     read_embedding_model,
 )
 from pytest_ragcheck.config.settings import DUMMY_API_KEY, Settings
-from pytest_ragcheck.config.table import TABLE, Setting
+from pytest_ragcheck.config.table import TABLE, Given, Setting, read_given
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.redaction import Redactor, header_secrets, url_secrets
 

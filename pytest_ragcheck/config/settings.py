@@ -5,10 +5,9 @@ from dataclasses import field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pytest_ragcheck.config.given import Given, read_given
 from pytest_ragcheck.config.metric_readers import nearest
 from pytest_ragcheck.config.readers import model_and_url, read_header, read_identity
-from pytest_ragcheck.config.table import TABLE
+from pytest_ragcheck.config.table import TABLE, Given, read_given
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.rag.endpoint_settings import EndpointSettings

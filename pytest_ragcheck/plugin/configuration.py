@@ -19,8 +19,8 @@ from pytest_ragcheck.package_text import package_text
 from pytest_ragcheck.plugin.extensions import own_metrics
 
 if TYPE_CHECKING:
-    from pytest_ragcheck.config.given import Given
     from pytest_ragcheck.config.settings import Settings
+    from pytest_ragcheck.config.table import Given
 
 DATASETS_PLUGIN = "ragcheck-datasets"
 SETTINGS: pytest.StashKey[Settings] = pytest.StashKey()
@@ -66,8 +66,8 @@ def check_given(config: pytest.Config) -> None:
 
 def settings_of(config: pytest.Config) -> Settings:
     if SETTINGS not in config.stash:
-        from pytest_ragcheck.config.given import Given
         from pytest_ragcheck.config.resolve import read_settings
+        from pytest_ragcheck.config.table import Given
         from pytest_ragcheck.errors import UsageError
 
         own, given = names_of_own_metrics(config), given_options(config)
@@ -142,7 +142,7 @@ def _given(config: pytest.Config, setting: Setting) -> Given | None:
     value = ini_value(config, setting.name) if typed is None else typed
     if value is None:
         return None
-    from pytest_ragcheck.config.given import Given
+    from pytest_ragcheck.config.table import Given
 
     if typed is None:
         return Given(value, ini_origin(config, setting.name))

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_ragcheck.config.given import Given
 from pytest_ragcheck.config.metric_readers import (
     read_chance,
     read_count,
@@ -55,7 +54,7 @@ from pytest_ragcheck.config.readers import (
 )
 from pytest_ragcheck.config.resolve import read_settings
 from pytest_ragcheck.config.settings import Settings
-from pytest_ragcheck.config.table import TABLE, Setting
+from pytest_ragcheck.config.table import TABLE, Given, Setting
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.package_text import package_text
 from pytest_ragcheck.scores import ASSERTABLE, GROUPS, METRICS, OVERALL, listed

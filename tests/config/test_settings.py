@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_ragcheck.config.given import Given
 from pytest_ragcheck.config.resolve import read_settings
 from pytest_ragcheck.config.settings import DUMMY_API_KEY, Settings
+from pytest_ragcheck.config.table import Given
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.redaction import REDACTED
 from pytest_ragcheck.scores import ASSERTABLE, DEFAULT_GROUPS, DEFAULT_WEIGHTS, listed

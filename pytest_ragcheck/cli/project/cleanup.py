@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from pytest_ragcheck.cli.command_line import complain, settings_as_typed
 from pytest_ragcheck.cli.project.user_project import default_results, endpoint_settings
-from pytest_ragcheck.config.given import Given
+from pytest_ragcheck.config.table import Given
 from pytest_ragcheck.errors import EndpointError
 from pytest_ragcheck.redaction.printable import printable
 from pytest_ragcheck.scores import ASSERTABLE

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.cli.command_line import json_text, settings_as_typed
 from pytest_ragcheck.cli.project.user_project import configuration_of, endpoint_settings
-from pytest_ragcheck.config.given import Given
+from pytest_ragcheck.config.table import Given
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.rag.body.json_body import excerpt
 from pytest_ragcheck.rag.probe.first_reply import Check, CheckOutcome, Point

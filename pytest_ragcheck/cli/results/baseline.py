@@ -12,8 +12,8 @@ from typing import Any
 from pytest_ragcheck.cli.command_line import say
 from pytest_ragcheck.cli.project.user_project import default_results, from_here, root_of, run_value
 from pytest_ragcheck.concurrency.file_lock import FileLock
-from pytest_ragcheck.config.given import Given
 from pytest_ragcheck.config.readers import BASELINE_FILE, BaselinePlace
+from pytest_ragcheck.config.table import Given
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.report.files.results_reader import (
