@@ -11,7 +11,6 @@ from pytest_ragcheck.cli.command_line import complain, ini_values, say, settings
 from pytest_ragcheck.config.readers import OWN_JUDGE, WITH_MODEL
 from pytest_ragcheck.config.table import Given
 from pytest_ragcheck.errors import RagcheckError, StepFailed, UsageError
-from pytest_ragcheck.judging.labels import read_labelled_answers
 
 if TYPE_CHECKING:
     from pytest_ragcheck.config.settings import Settings
@@ -30,7 +29,7 @@ _JUDGE_VARIABLES = ("RAGCHECK_JUDGE", "RAGCHECK_JUDGE_MODEL", "RAGCHECK_JUDGE_UR
 
 
 def run(chosen: argparse.Namespace) -> int:
-    from pytest_ragcheck.cli.judge_measurement import measure_judge
+    from pytest_ragcheck.cli.judge_measurement import measure_judge, read_labelled_answers
     from pytest_ragcheck.judging.checked_judgement import identity_of
 
     if not 0 <= chosen.margin <= 1:

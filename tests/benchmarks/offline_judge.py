@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pytest_ragcheck.judging.labels import read_labelled_answers
+from pytest_ragcheck.cli.judge_measurement import read_labelled_answers
 from pytest_ragcheck.judging.offline.offline_judge import OfflineJudge
 from pytest_ragcheck.judging.offline.refusals import is_refusal
 from pytest_ragcheck.questions.question import Question
@@ -28,8 +28,8 @@ from pytest_ragcheck.summary.judge_rates import Judged
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from pytest_ragcheck.cli.judge_measurement import LabelledAnswer
     from pytest_ragcheck.judging.judgement import Judgement
-    from pytest_ragcheck.judging.labels import LabelledAnswer
     from pytest_ragcheck.summary.judge_calibration import Calibration
 
 LINE = 0.7

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 import pytest_ragcheck
+from pytest_ragcheck.cli.judge_measurement import LABELS
 from pytest_ragcheck.config.table import TABLE
 from pytest_ragcheck.demo.documentation import answers_from
-from pytest_ragcheck.judging.labels import LABELS
 from pytest_ragcheck.package_text import package_text
 
 DESCRIBED: dict[str, Any] = json.loads(package_text("cli/commands.json"))

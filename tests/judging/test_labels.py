@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_ragcheck.cli.judge_measurement import LabelledAnswer, LabelledAnswers, read_labelled_answers
 from pytest_ragcheck.errors import UsageError
-from pytest_ragcheck.judging.labels import LabelledAnswer, LabelledAnswers, read_labelled_answers
 from pytest_ragcheck.questions.question import EarlierTurn, Question
 from pytest_ragcheck.rag.answer import RagAnswer
 
