@@ -105,7 +105,7 @@ def read_labelled_answers(path: Path, *, label: str | None = None) -> LabelledAn
 
 
 def _objects(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    # The line number, from 1, and the object of each line that is not blank.
+    # With the line numbers, from 1.
     try:
         text = path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
@@ -151,7 +151,6 @@ def _problem(row: dict[str, Any], label: str) -> str:
 
 
 def _wrong_text(row: dict[str, Any]) -> str:
-    # The reason why a text of a row or of an earlier turn cannot be read; empty if there is none.
     for key in ("question", "answer"):
         if not isinstance(row.get(key, "" if key == "question" else None), str):
             return f"{key} is {row.get(key)!r:.40}. Write a string."
@@ -297,7 +296,7 @@ def own_judge(place: str) -> Judge:
 
 
 def _takes_nothing(found: object) -> bool:
-    # True for a function that can be called without arguments; a judge is called with two.
+    # A judge is called with two arguments.
     if not inspect.isroutine(found):
         return False
     try:

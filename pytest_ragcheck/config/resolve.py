@@ -107,7 +107,6 @@ def resolved(folder: Path, value: Any) -> Any:
 
 
 def _judge(values: Mapping[str, Any], keys: Mapping[str, str]) -> dict[str, Any]:
-    # The judge's keys, and its name if a key or a model points to one.
     # The key of OpenAI must not be sent to another server.
     other = DUMMY_API_KEY if "judge.url" in values else keys.get("OPENAI_API_KEY")
     key = keys.get("RAGCHECK_JUDGE_API_KEY", other)
@@ -122,7 +121,7 @@ def _judge(values: Mapping[str, Any], keys: Mapping[str, str]) -> dict[str, Any]
 
 
 def _judge_of_replay(chosen: Mapping[str, Given | None], values: Mapping[str, Any]) -> dict[str, Any]:
-    # Remove the judge of a replay, which keeps recorded verdicts unless the command line names a judge.
+    # A replay keeps recorded verdicts unless the command line names a judge.
     given = (chosen["rag_judge"], chosen["rag_judge_model"])
     if "run.replay" not in values or any(each is not None and each.origin.startswith("-") for each in given):
         return {}
@@ -144,7 +143,6 @@ def _models(values: Mapping[str, Any], folder: Path) -> dict[str, Any]:
 
 
 def _gate(values: Mapping[str, Any], folder: Path) -> dict[str, Any]:
-    # The baseline of the folder if none is given, and the default gate of a run with a baseline.
     found: dict[str, Any] = {}
     if "gate.baseline" not in values and (folder / BASELINE_FILE).is_file():
         found["gate.baseline"] = BaselinePlace(path=folder / BASELINE_FILE)
@@ -159,7 +157,6 @@ def _group(group: str, folder: Path) -> str:
 
 
 def _model(text: str, folder: Path) -> str:
-    # The model's folder if there is one with that name; otherwise its name on the hub.
     name, at, layer = text.rpartition("@")
     return f"{_folder_or_name(name, folder)}@{layer}" if at else _folder_or_name(text, folder)
 
@@ -173,7 +170,6 @@ def _folder_or_name(text: str, folder: Path) -> str:
 def _headers(
     chosen: Mapping[str, Given | None], values: Mapping[str, Any], environment: Mapping[str, str]
 ) -> dict[str, Any]:
-    # The headers with the values of the environment, and the secrets of the run.
     found: dict[str, Any] = {}
     secrets: list[str] = []
     asks = "run.replay" not in values
@@ -210,14 +206,13 @@ def _filled(
 
 
 def _keys(environment: Mapping[str, str]) -> dict[str, str]:
-    # All keys in the environment. Those that this run does not use are secrets too.
+    # Those that this run does not use are secrets too.
     names = ("RAGCHECK_JUDGE_API_KEY", "RAGCHECK_EMBEDDING_API_KEY", "OPENAI_API_KEY")
     found = {name: environment.get(name, "").strip() for name in names}
     return {name: key for name, key in found.items() if key}
 
 
 def _secrets_of(environment: Mapping[str, str]) -> list[str]:
-    # All keys, and the secrets in the variables of the openai package.
     found = list(_keys(environment).values())
     with suppress(ValueError):  # not a URL: an error only for the command that uses it
         found += url_secrets(environment.get("OPENAI_BASE_URL", "").strip())

@@ -253,14 +253,7 @@ class Given:
 
 
 def read_given(setting: Setting, given: Given, own_metrics: Collection[str] = ()) -> Any:
-    """
-    The value for `Settings`, the same from a text and from a native value.
-
-    Minimums and weights may name *own_metrics*.
-
-    Raises:
-        UsageError: The value cannot be read. The text names its origin and the way out.
-    """
+    """Minimums and weights may name *own_metrics*. A `UsageError` names the value's origin and the way out."""
     if setting.kind == "lines" and isinstance(given.value, Mapping):
         return setting.collect(given.value.items())
     read: Callable[..., Any] = setting.read

@@ -114,7 +114,6 @@ def model_of(judge: Judge | None) -> AsksModel | None:
 
 
 def _problem(judgement: Judgement) -> str:
-    # The reason why the judgement cannot be used; empty if there is none.
     for metric in JUDGED:
         value = getattr(judgement, metric)
         if value is not None and not 0 <= number(value) <= 1:
@@ -166,17 +165,11 @@ class SameVerdict:
         self._verdicts = verdicts
 
     def known(self, question: Question, answer: RagAnswer) -> Judgement | None:
-        """Returns the known verdict, marked as cached; None if there is none."""
+        """The known verdict, marked as cached."""
         verdict = self._verdicts.get(material_digest(question, answer))
         return None if verdict is None else replace(verdict, cached=True)
 
     async def judge(self, question: Question, answer: RagAnswer) -> Judgement:
-        """
-        Returns the known verdict, or that of the judge.
-
-        Raises:
-            JudgeError: The judge gave no judgement.
-        """
         return self.known(question, answer) or await self.asked.judge(question, answer)
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.errors import JudgeError
 from pytest_ragcheck.frozen import frozen
-from pytest_ragcheck.judging.transformers_model import (
+from pytest_ragcheck.judging.embeds import (
     CONFIG,
     INDEX,
     WEIGHTS,
@@ -71,7 +71,7 @@ def classifier_prompt(question: str, passages: Sequence[str]) -> str:
 
 def windows(claimed: ClaimedAnswer, offsets: Offsets, *, room: int) -> list[Window]:
     """
-    Return windows that combine each part of the answer with each part of the contexts.
+    Windows that combine each part of the answer with each part of the contexts.
 
     Contexts that do not fit together are spread over several windows, and one that is too long alone is cut into
     overlapping pieces. An answer that would take more than half of the room is cut too, at ends of sentences if
@@ -98,7 +98,7 @@ def windows(claimed: ClaimedAnswer, offsets: Offsets, *, room: int) -> list[Wind
 
 
 def _groups(contexts: Sequence[str], offsets: Offsets, *, most: int) -> Iterator[list[str]]:
-    # Yield groups of whole contexts, or of pieces of them, in their order, with at most that many tokens.
+    # Whole contexts, or pieces of them, with at most that many tokens.
     group: list[str] = []
     taken = 0
     longest = max(1, most - _TOKENS_OF_A_LINE)
@@ -116,7 +116,7 @@ def _groups(contexts: Sequence[str], offsets: Offsets, *, most: int) -> Iterator
 
 
 def _pieces(text: str, offsets: Offsets, *, most: int, repeated: int) -> Iterator[tuple[int, int]]:
-    # Yield start and end of pieces of at most *most* tokens; each repeats the last *repeated* of the one before.
+    # Each piece repeats the last *repeated* tokens of the one before.
     starts = [start for start, _ in offsets(text)]
     first = start = 0
     while first + most < len(starts):
@@ -129,7 +129,6 @@ def _pieces(text: str, offsets: Offsets, *, most: int, repeated: int) -> Iterato
 
 
 def _cut(text: str, earliest: int, latest: int) -> int:
-    # Return where the text is best cut: after a sentence, or else after a word, or else at the latest place.
     for pattern in (_SENTENCE_END, _SPACE):
         ends = [match.end() for match in pattern.finditer(text, earliest, latest)]
         if ends:

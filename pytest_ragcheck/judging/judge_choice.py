@@ -8,7 +8,13 @@ from typing import Any
 from pytest_ragcheck.config.readers import LOCAL, WITH_MODEL, model_and_url
 from pytest_ragcheck.config.settings import DUMMY_API_KEY, Settings
 from pytest_ragcheck.errors import UsageError
-from pytest_ragcheck.judging.embeds import Embeds, NoEmbeddings, OpenAIEmbeddings, missing_packages_error
+from pytest_ragcheck.judging.embeds import (
+    Embeds,
+    LocalEmbeddings,
+    NoEmbeddings,
+    OpenAIEmbeddings,
+    missing_packages_error,
+)
 from pytest_ragcheck.judging.judgement import Judge
 from pytest_ragcheck.scores import NO_EMBEDDING_MODEL
 
@@ -59,16 +65,10 @@ def choose_judge(settings: Settings) -> Judge | None:
 
 
 def choose_embeddings(settings: Settings) -> Embeds:
-    """
-    The embeddings that the settings name.
-
-    A local model runs in this process. Any other model is on the server that the setting names, or else on the judge's.
-    """
+    """A model that is neither local nor has a URL of its own is on the judge's server."""
     if not settings.judge.embedding_model:
         return NoEmbeddings(reason=NO_EMBEDDING_MODEL)
     if settings.judge.embedding_model.startswith(LOCAL):
-        from pytest_ragcheck.judging.transformers_model import LocalEmbeddings
-
         return LocalEmbeddings(settings.judge.embedding_model.removeprefix(LOCAL))
     from pytest_ragcheck.judging.model.model_server import ModelServer
     from pytest_ragcheck.judging.model.server_address import EMBEDDING_MODEL

@@ -158,7 +158,7 @@ def packaged_prompt(name: str, **around: str) -> JudgePrompt:
 
 @cache
 def task_prompt(name: str) -> JudgePrompt:
-    """The packaged prompt of a task other than judging, with its own frame and history."""
+    """That of a task other than judging, with its own frame and history."""
     return packaged_prompt(name, frame=frame_of(name), history=text_of(f"{name}.history"))
 
 
@@ -168,7 +168,6 @@ def _on_lines_of_its_own(block: str, place: re.Match[str]) -> str:
 
 
 def _split_version(content: str) -> tuple[str, str]:
-    # The version in a prompt's first line, empty without one, and the text after it.
     match = _VERSION_LINE.match(content)
     return (match[1], content[match.end() :]) if match else ("", content)
 

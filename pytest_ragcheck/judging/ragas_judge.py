@@ -64,26 +64,24 @@ class RagasMeasurement:
         self._metrics = ragas_metrics()
 
     async def answer_relevancy(self) -> Score | None:
-        """The library's `AnswerRelevancy`; None if it is undefined."""
         metric = self._metrics.AnswerRelevancy(llm=self._llm, embeddings=self._vectors)
         return await self._score(metric, user_input=self._asked, response=self._answer)
 
     async def answer_correctness(self) -> Score | None:
-        """The library's `AnswerCorrectness`; None if it is undefined, or if no answer is expected."""
+        """None also if no answer is expected."""
         if not self._expected:
             return None
         metric = self._metrics.AnswerCorrectness(llm=self._llm, embeddings=self._vectors)
         return await self._score(metric, user_input=self._asked, response=self._answer, reference=self._expected)
 
     async def context_relevance(self) -> Score | None:
-        """The library's `ContextRelevance`; None if it is undefined."""
         if not any(map(str.strip, self._contexts)):
             return _WITHOUT_CONTEXTS
         metric = self._metrics.ContextRelevance(llm=self._llm)
         return await self._score(metric, user_input=self._asked, retrieved_contexts=self._contexts)
 
     async def faithfulness(self) -> Score | None:
-        """The library's `Faithfulness`; None for an answer without statements."""
+        """None for an answer without statements."""
         if not any(map(str.strip, self._grounding)):
             return _WITHOUT_CONTEXTS
         metric = self._metrics.Faithfulness(llm=self._llm)

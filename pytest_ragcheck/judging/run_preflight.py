@@ -115,7 +115,6 @@ def weak_note(judge: Judge, trial: Trial, settings: Settings) -> str:
 
 
 def read_trial(kept: Any) -> Trial | None:
-    """The trial that was written as this text; None if it cannot be read."""
     try:
         return None if kept is None else Trial.from_json(kept)
     except (TypeError, ValueError):

@@ -149,14 +149,14 @@ class TokenClassifier:
         return self._tokenizer(*texts, return_offsets_mapping=True, split_special_tokens=True, verbose=False, **options)
 
     def _probabilities(self, batch: Sequence[_Input]) -> list[list[float] | JudgeError]:
-        # The result of each input. If a batch fails, as without enough memory, its inputs are read one by one.
+        # If a batch fails, as without enough memory, its inputs are read one by one.
         try:
             return [*self._forward(batch)]
         except JudgeError as error:
             return [error] if len(batch) == 1 else [self._probabilities([each])[0] for each in batch]
 
     def _forward(self, batch: Sequence[_Input]) -> list[list[float]]:
-        # The probabilities of label 1 of each input's tokens, and after them of its padding.
+        # The padding's probabilities follow those of the tokens.
         longest = max(map(len, batch))
         padded = {
             name: self._torch.tensor(
@@ -183,7 +183,7 @@ class TokenClassifier:
 
 
 def _batches(inputs: Iterable[_Input]) -> Iterator[list[_Input]]:
-    # Yield the inputs, sorted by length, in batches that the longest pads to at most `TOKENS_AT_ONCE`.
+    # The inputs are sorted by length, so that the last one says how far a batch is padded.
     batch: list[_Input] = []
     for each in inputs:
         if batch and len(each) * (len(batch) + 1) > TOKENS_AT_ONCE:

@@ -217,7 +217,7 @@ async def _verdict_on(judge: Judge, canary: Canary) -> CanaryVerdict:
 
 
 def _rated(trial: Trial, score: str) -> list[tuple[float, bool, str]]:
-    # The scores of the canaries that should be high or low, whether they should be high, and the canaries' names.
+    # Each score that should be high or low, whether it should be high, and the canary's name.
     return [
         (verdict.scores[score], canary.good[score], canary.name)
         for canary, verdict in _pairs(trial)

@@ -8,8 +8,7 @@ from typing import Any
 
 from pytest_ragcheck.concurrency.tasks import closing
 from pytest_ragcheck.frozen import frozen
-from pytest_ragcheck.judging.embeds import Embeds, LocalModel, Vector
-from pytest_ragcheck.judging.transformers_model import load
+from pytest_ragcheck.judging.embeds import Embeds, LocalModel, Vector, load
 from pytest_ragcheck.metrics.ragas.formulas import cosine_similarity
 from pytest_ragcheck.questions.question import Question
 from pytest_ragcheck.rag.answer import RagAnswer

@@ -20,11 +20,11 @@ import pytest
 from pytest_ragcheck.config.settings import Settings
 from pytest_ragcheck.errors import JudgeError
 from pytest_ragcheck.judging.classifier_model import ClaimedAnswer
+from pytest_ragcheck.judging.embeds import LocalEmbeddings
 from pytest_ragcheck.judging.judge_choice import choose_judge
 from pytest_ragcheck.judging.judgement import Judgement
 from pytest_ragcheck.judging.local_judge import LocalJudge
 from pytest_ragcheck.judging.token_classifier import AnswerToken, TokenClassifier
-from pytest_ragcheck.judging.transformers_model import LocalEmbeddings
 from pytest_ragcheck.rag.answer import RagAnswer
 from tests.judging.tiny_classifier import SPECIAL, make_classifier, make_modernbert, make_roberta, needs_torch
 from tests.making import a_question
@@ -507,7 +507,7 @@ def test_the_identity_names_the_model_and_both_versions_and_the_fingerprint_foll
 
 OFFLINE_RUN = """
 import asyncio
-from pytest_ragcheck.judging.transformers_model import LocalEmbeddings
+from pytest_ragcheck.judging.embeds import LocalEmbeddings
 from pytest_ragcheck.judging.local_judge import LocalJudge
 from pytest_ragcheck.questions.question import Question
 from pytest_ragcheck.rag.answer import RagAnswer

@@ -80,7 +80,7 @@ class Project:
 
     @property
     def requirements(self) -> str:
-        """The arguments of `pip install` for the project."""
+        """Of `pip install`."""
         wanted = ["pytest-ragcheck"]
         if (self.folder / "requirements.txt").is_file():
             wanted.append("-r requirements.txt")

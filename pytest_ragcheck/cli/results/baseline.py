@@ -87,11 +87,7 @@ def default_baseline() -> BaselinePlace:
 
 
 def with_own_baseline(results: Results) -> Results:
-    """
-    The results with the lines of the run's own gate.
-
-    They stay the same without a gate or its baseline, and if the gate decides otherwise by a changed baseline.
-    """
+    """With the gate's lines, unless the run has no gate or baseline, or a changed baseline decides otherwise."""
     from pytest_ragcheck.config.resolve import environment_redactor
     from pytest_ragcheck.report.gated_results import gated, rules_of_summary
 

@@ -181,11 +181,7 @@ class ModelReply(Generic[T]):
 
 
 class Chat(AsksModel):
-    """
-    Asks one model for JSON, in the request format that its server accepts.
-
-    Requests may be concurrent; the request format is searched for once.
-    """
+    """Asks one model, by requests that may be concurrent."""
 
     def __init__(self, server: ModelServer) -> None:
         self.server = server
@@ -254,7 +250,7 @@ def _problem(reply: ReplyText, error: JudgeReplyError) -> str:
 
 
 def _repair_turn(reply: ReplyText, asked: str) -> list[dict[str, str]]:
-    # The messages of the repair turn; none after an empty reply, which some servers reject in a request.
+    # None after an empty reply, which some servers reject in a request.
     if not reply.text.strip():
         return []
     content = reply.text[:_LONGEST_SENT_BACK].encode("utf-8", "replace").decode("utf-8")

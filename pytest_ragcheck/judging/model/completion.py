@@ -134,13 +134,7 @@ def reply_text(completion: Any) -> ReplyText:
 
 
 def check_for_error(completion: Any) -> None:
-    """
-    Raises the error in a reply with a successful status, as gateways send it.
-
-    Raises:
-        Refused: The error has the status of its cause.
-        OtherContent: The error has no status.
-    """
+    """Raises the error in a successful reply of a gateway: `Refused`, or `OtherContent` without a status."""
     for error in (member(completion, "error"), member(_first(completion), "error")):
         if not error:
             continue
@@ -253,7 +247,7 @@ _METERS: ContextVar[tuple[list[TokenUse], ...]] = ContextVar("ragcheck_meters", 
 
 @contextmanager
 def metered() -> Iterator[list[TokenUse]]:
-    """Yields a list to which all token use inside the `with` is added."""
+    """All token use inside the `with` is added to the list."""
     meter: list[TokenUse] = []
     token = _METERS.set((*_METERS.get(), meter))
     try:
@@ -269,7 +263,7 @@ def note_use(use: TokenUse) -> None:
 
 
 def reported_use(reply: Any, *, model: str, url: str | None) -> TokenUse:
-    """The tokens that an OpenAI-compatible reply reports; invalid numbers count as not reported."""
+    """Invalid numbers count as not reported."""
     usage = member(reply, "usage")
     # Servers that do not count tokens send 0, which no prompt has.
     read = _count(usage, "prompt_tokens", "input_tokens") or None

@@ -77,8 +77,6 @@ async def ask_support(
     nonce: str,
 ) -> tuple[SentenceSupport, ...]:
     """
-    Return the support of each sentence, by one reply of the model.
-
     The sentences are without markers, each with the numbers of the passages that it cites, from 1. The model gets no
     other passages.
 
@@ -133,7 +131,6 @@ class SupportReply(BaseModel):
 
 
 def _read(text: str, *, nonce: str, cited: tuple[frozenset[int], ...]) -> tuple[SentenceSupport, ...]:
-    # The support of each sentence; raises a JudgeReplyError if one is missing, or names a passage not cited.
     sentences = read_object(text, SupportReply, nonce=nonce).sentences
     by_number = {each.number: each for each in sentences}
     if len(sentences) > len(by_number) or by_number.keys() != set(range(1, len(cited) + 1)):

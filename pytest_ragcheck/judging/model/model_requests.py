@@ -44,12 +44,7 @@ _LONGEST_RETRY_WAIT_SECONDS = 120.0
 
 
 class NoConnection(Exception):
-    """
-    There was no connection, or it broke; the cause has the details.
-
-    Args:
-        by_proxy: True if a proxy refused the connection.
-    """
+    """There was no connection, as a refusal *by_proxy*, or it broke; the cause has the details."""
 
     def __init__(self, *, by_proxy: bool = False) -> None:
         super().__init__()

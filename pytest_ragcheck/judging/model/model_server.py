@@ -102,7 +102,6 @@ class ServerFailures:
         )
 
     def of_other_content(self, other: OtherContent) -> JudgeUnavailable:
-        """The status was a success, but the content was not a completion."""
         text = (
             f"{self._server} sent {other} instead of a {self.kind.product} (status {other.status}). "
             f"Check that {self.kind.url} is the API's base, often ending in /v1."
