@@ -79,8 +79,7 @@ def read_labelled_answers(path: Path, *, label: str | None = None) -> LabelledAn
             turn of a conversation has the earlier ones as `history`, each with `question`, `answer` and `contexts`.
         label: One of `LABELS`; None takes the only label that occurs.
 
-    Raises:
-        UsageError: The file cannot be read, or it has several labels and *label* is None.
+    Raises a `UsageError` for a file that cannot be read, or has several labels without a *label*.
     """
     rows = list(_objects(path))
     label = _only_label(path, rows) if label is None else label
@@ -185,13 +184,7 @@ def _labelled(row: dict[str, Any], line: int, label: str) -> LabelledAnswer:
 
 
 def measure_judge(answers: LabelledAnswers, path: Path, judge: Judge, settings: Settings) -> Measured:
-    """
-    Measure and close the judge; *path* is the file of the answers.
-
-    Raises:
-        StepFailed: The judge's preflight failed.
-        UsageError: None of the answers could be measured.
-    """
+    """Measure and close the judge. Raises a `UsageError` if no answer could be measured, or that of the preflight."""
     with metered() as uses:
         judgements = _judged(answers, judge, settings)
     scored: dict[int, tuple[LabelledAnswer, Judgement, float]] = {}
@@ -270,12 +263,7 @@ def _disagreements(scored: Sequence[tuple[LabelledAnswer, Judgement, float]], se
 
 
 def own_judge(place: str) -> Judge:
-    """
-    The judge at `MODULE:NAME`: a judge, a function of question and answer, or what makes one without arguments.
-
-    Raises:
-        UsageError: The module or name does not exist, or is not a judge.
-    """
+    """The judge or function at `MODULE:NAME`, or what makes one without arguments; else a `UsageError`."""
     module, _, name = place.partition(":")
     sys.path.insert(0, str(Path.cwd()))
     try:

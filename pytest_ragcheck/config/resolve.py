@@ -36,16 +36,11 @@ def read_settings(
     own_metrics: Collection[str] = (),
 ) -> Settings:
     """
-    The settings of a run.
+    The settings of a run; a `UsageError` names the origin of a value that cannot be read, and the way out.
 
-    Args:
-        given: The values of the command line, or else of the ini file, by setting.
-        environment: Holds keys, and settings that the command line does not give; the process's if None.
-        folder: The folder of relative paths, except for values with their own; the current one if None.
-        own_metrics: Names of the users' own metrics.
-
-    Raises:
-        UsageError: A value cannot be read; the text names its origin and the way out.
+    *given* has the values of the command line, or else of the ini file. The *environment*, by default the process's,
+    has keys, and settings that *given* lacks. Paths without a folder of their own are relative to *folder*, by default
+    the current one. *own_metrics* are names of the users' own metrics.
     """
     environment = os.environ if environment is None else environment
     folder = Path.cwd() if folder is None else folder

@@ -239,10 +239,8 @@ async def judge_by_all(
     """
     Asks a judge, or each judge of a panel, `repeats` times, one request at a time.
 
-    Several judgements of one judge are combined by their median. A cache keeps the repeats apart.
-
-    Raises:
-        JudgeError: One of the requests failed.
+    Several judgements of one judge are combined by their median. A cache keeps the repeats apart. If one request
+    fails, all fail.
     """
     if isinstance(by, SameVerdict):
         known = by.known(question, answer)
@@ -262,11 +260,7 @@ async def judge_by_all(
 
 
 def combined(judgements: Sequence[Judgement], rule: Rule) -> Judgement:
-    """
-    Combines several judgements by the rule.
-
-    The reason and the claims are those of the judgement whose scores are nearest to the combined scores.
-    """
+    """The reason and the claims are those of the judgement whose scores are nearest to the combined ones."""
     correctness = _combined([judgement.answer_correctness for judgement in judgements], rule)
     grounded = _combined([judgement.groundedness for judgement in judgements], rule)
     abstained = [judgement.abstained for judgement in judgements if judgement.abstained is not None]

@@ -59,8 +59,6 @@ class Window:
 
 def classifier_prompt(question: str, passages: Sequence[str]) -> str:
     """
-    The text before the answer.
-
     Source: the prompt for question answering in RAGTruth (Niu et al., 2024), whose contexts LettuceDetect numbers. The
     models are trained on this text.
     """

@@ -22,12 +22,7 @@ NO_RAGAS = 'the ragas judge needs the ragas library, which is an extra: pip inst
 
 
 def choose_judge(settings: Settings) -> Judge | None:
-    """
-    The judge; None for `none`.
-
-    Raises:
-        UsageError: The judge lacks a model, a key or a package.
-    """
+    """None for `none`; a `UsageError` if the judge lacks a model, a key or a package."""
     if settings.judge.name == "none":
         return None
     if settings.judge.name == "offline":
@@ -92,7 +87,7 @@ def choose_embeddings(settings: Settings) -> Embeds:
 
 
 def missing_for(settings: Settings) -> str:
-    """The error text about the setting or package that the chosen judge lacks; empty if none."""
+    """The error about what the chosen judge lacks; empty if nothing."""
     name = settings.judge.name
     if name not in WITH_MODEL:
         return ""

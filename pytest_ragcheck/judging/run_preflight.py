@@ -77,12 +77,7 @@ async def preflight(
 async def usable_trial(
     judge: Judge, limiter: Limiter, scores: Iterable[str] = JUDGED, *, switch: str = IN_INI
 ) -> Trial:
-    """
-    Asks the judge about all canaries, and returns its verdicts.
-
-    Raises:
-        StepFailed: A verdict is missing, or the judge cannot tell good answers from bad ones. The text says what to do.
-    """
+    """Raises `StepFailed` with advice if a verdict is missing, or the judge cannot tell good answers from bad ones."""
     try:
         trial = await try_judge(judge, limiter)
     except JudgeError as error:
@@ -99,14 +94,14 @@ async def usable_trial(
 
 
 def refusal(judge: Judge, problem: str, settings: Settings) -> str:
-    """The text that ends the run, without secrets, from the text of `usable_trial`."""
+    """The text that ends the run, without secrets, from that of `usable_trial`."""
     return settings.redactor.text(
         f"the judge {identity_of(judge).words} was tried out before the first question: {problem} {_SEE}"
     )
 
 
 def weak_note(judge: Judge, trial: Trial, settings: Settings) -> str:
-    """One line, without secrets, with the mistakes of a usable judge; empty if it made none."""
+    """The mistakes of a usable judge, without secrets; empty if it made none."""
     weak = weaknesses(trial, threshold=settings.gate.threshold)
     note = (
         f"the judge {identity_of(judge).words} is weak: of the answers that it was tried on, {'; '.join(weak)}. {_SEE}"
@@ -128,7 +123,7 @@ def kept_trials(cache: Any) -> dict[str, str]:
 
 
 def with_trial(kept: Mapping[str, str], key: str, text: str) -> dict[str, str]:
-    """The kept trials by key with this one added; only the latest are kept."""
+    """Only the latest are kept."""
     return dict(list({**kept, key: text}.items())[-_MOST_KEPT:])
 
 

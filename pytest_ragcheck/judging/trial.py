@@ -110,12 +110,9 @@ def judges_to_try(judge: Any) -> Iterator[Judge]:
 
 async def try_judge(judge: Judge, limiter: Limiter) -> Trial:
     """
-    Asks the judge about its canaries, past any cache.
+    Asks the judge about its canaries, past any cache; raises a `JudgeError` without a verdict on one.
 
     The right answer goes first and the others follow together, so that an unreachable judge costs one request.
-
-    Raises:
-        JudgeError: The judge gave no verdict on a canary.
     """
     first, *others = canaries_for(judge)
 
@@ -155,10 +152,9 @@ def trial_key(judge: Judge) -> str:
 
 def areas(trial: Trial) -> dict[str, float]:
     """
-    The area under the ROC curve of each score over the canaries, 0..1.
+    The area under the ROC curve of each score, 0..1.
 
-    The area is the share of pairs of a good and a bad canary in which the good one has the higher score; ties count
-    half.
+    It is the share of pairs of a good and a bad canary in which the good one has the higher score; ties count half.
     """
     found = {}
     for score in JUDGED:

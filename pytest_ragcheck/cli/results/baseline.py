@@ -57,12 +57,9 @@ class ChosenGate:
 
 def gate_of(chosen: argparse.Namespace, recorded: GateRules) -> ChosenGate:
     """
-    The gate of the command line, or else the run's own, with the baseline.
+    The gate of the command line, or else the run's own, with the baseline; a `UsageError` for one that cannot be used.
 
     Without `--baseline`, the baseline is that of a run. Without that file, the run's gate may become `each`.
-
-    Raises:
-        UsageError: A value is invalid, the file is not a baseline, or `--gate` lacks one.
     """
     rules = _rules_of(chosen, recorded)
     place = default_baseline() if chosen.baseline is None else place_of(chosen.baseline, "--baseline")

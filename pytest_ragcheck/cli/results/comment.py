@@ -53,13 +53,7 @@ class Discussion:
 
 
 def discussion_of() -> Discussion:
-    """
-    The discussion of the CI job's pull request.
-
-    Raises:
-        NotPosted: The job belongs to no pull request.
-        UsageError: There is no token.
-    """
+    """That of the CI job's pull request: `NotPosted` without one, a `UsageError` without a token."""
     if os.environ.get("GITLAB_CI"):
         return _on_gitlab()
     if os.environ.get("GITHUB_ACTIONS"):
@@ -102,12 +96,7 @@ def _on_gitlab() -> Discussion:
 
 
 def post_comment(discussion: Discussion, marker: str, text: str) -> bool:
-    """
-    Update the comment that begins with the marker, or write one and return False.
-
-    Raises:
-        NotPosted: The host refused, or cannot be reached.
-    """
+    """Update the comment that begins with the marker, or write one and return False; else `NotPosted`."""
     from pytest_ragcheck.rag.http.connections import http_library
 
     library = http_library()

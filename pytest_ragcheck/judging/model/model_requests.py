@@ -78,15 +78,7 @@ class HttpRequests:
             await connections.aclose()
 
     async def post(self, body: Mapping[str, Any]) -> Any:
-        """
-        The JSON value of the reply.
-
-        Raises:
-            Refused: The server replied with an error.
-            NoConnection: There was no connection, or it broke.
-            OtherContent: The reply is not JSON.
-            TimeoutError: The whole exchange took too long.
-        """
+        """The JSON value; raises `Refused`, `NoConnection`, `OtherContent`, or for its time `TimeoutError`."""
         connections = self._connections
         if connections is None:
             # In a thread if certificates have to be read, which would block the loop.
@@ -166,7 +158,7 @@ def sendable(body: Mapping[str, Any]) -> bytes:
 
 
 async def _body(response: AnyResponse, library: Any) -> bytes:
-    # The decompressed body; for an unsuccessful status the part that could be read.
+    # For an unsuccessful status the part that could be read.
     status, body = response.status_code, bytearray()
     try:
         async for chunk in response.aiter_bytes():

@@ -231,9 +231,7 @@ class ModelServer:
         """
         The result of `send`, which makes requests to this server and may raise `OtherContent` and `Declined`.
 
-        Raises:
-            JudgeUnavailable: The server gave no reply. The error has its status and Retry-After, if there were any.
-            JudgeReplyError: The model declined.
+        Raises `JudgeUnavailable`, with the reply's status and Retry-After if any, or for a refusal `JudgeReplyError`.
         """
         failed = 0
         while True:

@@ -73,8 +73,7 @@ def environment_headers() -> dict[str, str]:
 
     OPENAI_CUSTOM_HEADERS has one `Name: value` a line, and overrides the other variables.
 
-    Raises:
-        UsageError: A value cannot be sent.
+    A `UsageError` names a value that cannot be sent.
     """
     headers = {}
     for header, variable in _OF_ACCOUNT.items():
