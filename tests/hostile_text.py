@@ -19,7 +19,7 @@ from pytest_ragcheck.judging.offline.details.list_items import entries_of
 from pytest_ragcheck.judging.offline.offline_judge import OfflineJudge
 from pytest_ragcheck.judging.offline.refusals import Sentence
 from pytest_ragcheck.metrics.citations import cited_sentences
-from pytest_ragcheck.metrics.overlap import token_f1
+from pytest_ragcheck.metrics.similarity import token_f1
 from pytest_ragcheck.rag.answer import RagAnswer
 from pytest_ragcheck.rag.body.json_body import ReplyMismatch, parse_json, quoted
 from pytest_ragcheck.rag.cited_answer import cited_answer

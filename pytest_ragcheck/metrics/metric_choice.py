@@ -10,8 +10,16 @@ from pytest_ragcheck.judging.checked_judgement import model_of
 from pytest_ragcheck.judging.embeds import missing_packages
 from pytest_ragcheck.metrics.citations import Citations
 from pytest_ragcheck.metrics.mentions import Leaks, Mentions
-from pytest_ragcheck.metrics.overlap import Overlap, chrf, exact_match, rouge_l, token_f1
 from pytest_ragcheck.metrics.retrieval import Retrieval
+from pytest_ragcheck.metrics.similarity import (
+    BertScore,
+    Overlap,
+    Similarity,
+    chrf,
+    exact_match,
+    rouge_l,
+    token_f1,
+)
 from pytest_ragcheck.scores import EXTRAS
 
 if TYPE_CHECKING:
@@ -39,12 +47,9 @@ def choose_metrics(settings: Settings, judge: Judge | None = None) -> tuple[RunM
         metrics.append(Overlap(rouge_l=rouge_l, chrf=chrf))
     if "semantic" in groups:
         from pytest_ragcheck.judging.judge_choice import choose_embeddings
-        from pytest_ragcheck.metrics.similarity import Similarity
 
         metrics.append(Similarity(choose_embeddings(settings)))
     if "bertscore" in groups:
-        from pytest_ragcheck.metrics.similarity import BertScore
-
         model, layer = model_and_layer(settings.run.bertscore_model)
         metrics.append(BertScore(model, layer))
     if "ragas" in groups:

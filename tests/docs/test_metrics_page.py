@@ -10,8 +10,8 @@ import pytest
 from pytest_ragcheck.concurrency.search_process import SearchProcess
 from pytest_ragcheck.metrics.citations import citation_validity
 from pytest_ragcheck.metrics.mentions import mention_scores
-from pytest_ragcheck.metrics.overlap import chrf, exact_match, rouge_l, token_f1
 from pytest_ragcheck.metrics.retrieval import average_precision, ndcg_at_k, precision_at_k, recall_at_k, reciprocal_rank
+from pytest_ragcheck.metrics.similarity import chrf, exact_match, rouge_l, token_f1
 from pytest_ragcheck.questions.question import Question
 from pytest_ragcheck.rag.answer import RagAnswer
 from pytest_ragcheck.rag.cited_answer import cited_answer

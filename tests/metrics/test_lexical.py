@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_ragcheck import RagAnswer
-from pytest_ragcheck.metrics.overlap import Overlap, chrf, rouge_l
+from pytest_ragcheck.metrics.similarity import Overlap, chrf, rouge_l
 from tests.making import a_question
 
 pytest.importorskip("rapidfuzz", reason="the extra lexical is not installed")

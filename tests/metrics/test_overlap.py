@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_ragcheck.metrics.overlap import exact_match, token_f1
+from pytest_ragcheck.metrics.similarity import exact_match, token_f1
 
 
 def squad_words(text: str) -> list[str]:

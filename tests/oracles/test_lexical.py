@@ -6,7 +6,7 @@ from collections import Counter
 from statistics import fmean
 from typing import Any
 
-from pytest_ragcheck.metrics.overlap import chrf, rouge_l
+from pytest_ragcheck.metrics.similarity import chrf, rouge_l
 
 from .comparison import check, program
 from .texts import ASCII, UNICODE, pairs

@@ -7,7 +7,7 @@ import unicodedata
 import warnings
 from typing import Any
 
-from pytest_ragcheck.metrics.overlap import exact_match, token_f1
+from pytest_ragcheck.metrics.similarity import exact_match, token_f1
 
 from .comparison import check, program
 from .texts import UNICODE, pairs
