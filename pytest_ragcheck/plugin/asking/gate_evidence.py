@@ -28,8 +28,8 @@ from pytest_ragcheck.summary.gate.procedure.compared_question import (
 )
 from pytest_ragcheck.summary.gate.procedure.mean_test import can_be_judged
 from pytest_ragcheck.summary.gate.saved_answer import ASKED, EXPECTED, PARTS, answer_digest, text_digest
-from pytest_ragcheck.verdict.maximums import with_whole_cost
 from pytest_ragcheck.verdict.record import lacks_secrets
+from pytest_ragcheck.verdict.redecided import with_whole_cost
 from pytest_ragcheck.verdict.verdict import Verdict
 
 if TYPE_CHECKING:
