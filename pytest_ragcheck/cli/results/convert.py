@@ -22,7 +22,7 @@ _SHOWN_KEYS = 12
 
 def run(chosen: argparse.Namespace) -> int:
     from pytest_ragcheck.questions.exports.export import Export
-    from pytest_ragcheck.questions.exports.mtrag import is_mtrag
+    from pytest_ragcheck.questions.exports.judged_collections import is_mtrag
     from pytest_ragcheck.questions.exports.recognised_forms import read_exports
 
     results: Path = chosen.output or Path("ragcheck-results")
@@ -116,7 +116,7 @@ def _convert(path: Path, folder: Path, agents: dict[str, Path]) -> Iterator[str]
 
 
 def _convert_conversations(path: Path, folder: Path) -> Iterator[str]:
-    from pytest_ragcheck.questions.exports.mtrag import read_mtrag
+    from pytest_ragcheck.questions.exports.judged_collections import read_mtrag
 
     sets = read_mtrag(path)
     yield f"{path}: {counted(sum(len(each.questions) for each in sets), 'turn')}"

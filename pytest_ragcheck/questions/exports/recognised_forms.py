@@ -12,9 +12,9 @@ from typing import Any
 
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.package_text import package_text
-from pytest_ragcheck.questions.exports import beir_trec, inputs_outputs, promptfoo_tests
-from pytest_ragcheck.questions.exports.beir_trec import is_qrels
+from pytest_ragcheck.questions.exports import inputs_outputs, judged_collections, promptfoo_tests
 from pytest_ragcheck.questions.exports.export import Export, Form, further, items_of, passages, user_texts
+from pytest_ragcheck.questions.exports.judged_collections import is_qrels
 from pytest_ragcheck.questions.exports.material import Material, lists_in, read_material, table_rows, value_of
 from pytest_ragcheck.questions.fields.key_names import INVERTED, QUESTION
 from pytest_ragcheck.questions.mention import is_regex
@@ -157,7 +157,7 @@ FORMS: tuple[Form, ...] = (
     *COLUMN_FORMS[:5],
     *inputs_outputs.FORMS,
     *COLUMN_FORMS[5:],
-    *beir_trec.FORMS,
+    *judged_collections.FORMS,
     *(inputs_outputs.PHOENIX, OWN_TABLE),
 )
 
