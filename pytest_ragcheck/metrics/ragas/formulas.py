@@ -18,10 +18,7 @@ HIGHEST_RATING = 2
 
 def cosine_similarity(a: Sequence[float], b: Sequence[float]) -> float:
     """
-    Cosine of the angle between two embeddings.
-
-    Returns:
-        -1..1.
+    Cosine of the angle between two embeddings, -1..1.
 
     Raises:
         ValueError: An embedding is all zeros, or the lengths differ.
@@ -50,15 +47,9 @@ def answer_relevancy(question: Sequence[float], generated: Sequence[Sequence[flo
 
 def factuality(*, true_positives: int, false_positives: int, false_negatives: int) -> float:
     """
-    F1 of the answer's statements against those of the reference.
+    F1 of the answer's statements against those of the reference, 0..1.
 
-    Args:
-        true_positives: Statements of the answer that are in the reference, >= 0.
-        false_positives: Statements of the answer that are not in the reference, >= 0.
-        false_negatives: Statements of the reference that are not in the answer, >= 0.
-
-    Returns:
-        0..1.
+    The false positives are statements of the answer alone, the false negatives those of the reference alone.
 
     Raises:
         ValueError: There are no statements at all; ragas returns 1.0 then.
@@ -73,14 +64,7 @@ def factuality(*, true_positives: int, false_positives: int, false_negatives: in
 
 def answer_correctness(factual: float, similarity: float) -> float:
     """
-    Weighted mean of factuality and of the similarity between answer and reference.
-
-    Args:
-        factual: The factuality, 0..1.
-        similarity: The cosine similarity of the two embeddings, -1..1.
-
-    Returns:
-        -0.25..1.
+    Weighted mean, -0.25..1, of factuality (0..1) and of the cosine similarity of answer and reference (-1..1).
 
     Source: ragas 0.4.3, `AnswerCorrectness`, with its weights of 0.75 and 0.25.
     """
@@ -101,10 +85,7 @@ def context_relevance(first: int, second: int) -> float:
 
 def faithfulness(*, supported: int, statements: int) -> float:
     """
-    Share of the answer's statements that the contexts support.
-
-    Returns:
-        0..1.
+    Share of the answer's statements that the contexts support, 0..1.
 
     Raises:
         ValueError: There are no statements; ragas returns NaN then.

@@ -29,7 +29,7 @@ UNJUDGED: Mapping[str, float] = {"answer_correctness": 0.0, "groundedness": 0.0}
 
 @frozen
 class Form:
-    """docs/reference/convert.md has a section about each form."""
+    """docs/reference/convert.md describes each form."""
 
     name: str
     """The tool and its name of the form, such as `ragas testset`."""
@@ -178,27 +178,21 @@ def keep(values: dict[str, Any], key: str, value: Any) -> None:
 def user_texts(messages: Any) -> list[str] | None:
     if not isinstance(messages, (list, tuple)):
         return None
-    texts = []
-    for each in messages:
-        if not isinstance(each, Mapping):
-            return None
-        if role_of(each) in ("user", "human") and (text := message_text(each)):
-            texts.append(text)
-    return texts
+    if not all(isinstance(each, Mapping) for each in messages):
+        return None
+    return list(filter(None, (message_text(each) for each in messages if role_of(each) in ("user", "human"))))
 
 
 def role_of(message: Mapping[str, Any]) -> Any:
-    """LangChain calls it `type`."""
-    return message.get("role", message.get("type"))
+    return message.get("role", message.get("type"))  # the latter of LangChain
 
 
 def message_text(message: Mapping[str, Any]) -> str | None:
     data = message.get("data")  # LangChain's own form
     content = (data if isinstance(data, Mapping) else message).get("content")
     if isinstance(content, (list, tuple)):
-        content = "\n".join(
-            [part["text"] for part in content if isinstance(part, Mapping) and isinstance(part.get("text"), str)]
-        )
+        texts = (part.get("text") for part in content if isinstance(part, Mapping))
+        content = "\n".join(text for text in texts if isinstance(text, str))
     return content if isinstance(content, str) and content.strip() else None
 
 
