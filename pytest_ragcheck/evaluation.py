@@ -20,8 +20,7 @@ from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.judging.checked_judgement import as_judge
 from pytest_ragcheck.judging.judge_choice import choose_judge
 from pytest_ragcheck.judging.run_preflight import preflight
-from pytest_ragcheck.metrics.metric import OwnMetric, distinct
-from pytest_ragcheck.metrics.metric_choice import choose_metrics
+from pytest_ragcheck.metrics.metric import OwnMetric, choose_metrics, distinct
 from pytest_ragcheck.questions.call import check_question
 from pytest_ragcheck.questions.question import END_TO_END, Question, QuestionSet
 from pytest_ragcheck.questions.reader import read_question_file
