@@ -102,9 +102,7 @@ class CitedSentence:
 
 def cited_sentences(answer: RagAnswer, cited: CitedAnswer) -> tuple[CitedSentence, ...]:
     """
-    The sentences of the answer in their order.
-
-    Headings, the heads of tables, questions and lines that end with a colon are left out.
+    The sentences of the answer without headings, the heads of tables, questions and lines that end with a colon.
 
     A marker belongs to the sentence that contains it or precedes it. At the beginning of a line, and before a word in
     lower case, it belongs to the sentence that follows. Sentences with citations are never left out.

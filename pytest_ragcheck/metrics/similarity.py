@@ -135,11 +135,9 @@ class _Reader:
 
 @frozen
 class _Words:
+    # Tensors with a unit vector and a weight >= 0 a row.
     vectors: Any
-    """A tensor with one unit vector a row."""
-
     weights: Any
-    """A tensor with one weight a row, >= 0."""
 
 
 def _match(given: _Words, accepted: _Words) -> dict[str, float]:
@@ -227,10 +225,7 @@ _ASCII_WORDS = re.compile(r"[a-z0-9]+")
 
 def rouge_l(answer: str, acceptable: Sequence[str]) -> float:
     """
-    F-measure of the longest common subsequence of words.
-
-    Returns:
-        0..1; 0.0 if either text has no words.
+    F-measure of the longest common subsequence of words, 0..1; 0.0 if either text has no words.
 
     Source: Lin (2004), as in Google's `rouge_score` without stemming: case and punctuation do not count. That program
     drops all characters outside ASCII. Here words of all scripts count, and so does each character of scripts without

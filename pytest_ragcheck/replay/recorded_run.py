@@ -80,7 +80,7 @@ class Recording:
         row = self._row(question)
         before = self.history[: question.turn or 0]
         if row is None and before and before[-1].question == self.clean(question.question):
-            # Of an earlier turn without an item, such as a skipped one.
+            # The turn has no item, such as a skipped one.
             return RagAnswer(text=before[-1].answer or "", contexts=before[-1].contexts)
         if row is None:
             # A dataset's name is its path below pytest's rootdir, which may differ today.
@@ -103,10 +103,10 @@ class Recording:
         self, question: Question, judge: Judge | None, metrics: Sequence[RunMetric], settings: Settings
     ) -> PreparedQuestion:
         """
-        The question with the recording in place of its system, and of its judge if there is a verdict.
+        Today's *question* with the recording in place of its system, and of its judge if there is a verdict.
 
-        *question* is today's question. *judge* judges an answer without a recorded verdict; None for no judge. An
-        `UnavailableJudge` without an identity accepts the recorded verdicts of any judge.
+        *judge* judges an answer without a recorded verdict; None for no judge. An `UnavailableJudge` without an
+        identity accepts the recorded verdicts of any judge.
         """
         recording = replace(self, endpoint="", clean=settings.redactor.text)
         row, stands = recording._row(question), None
@@ -165,10 +165,9 @@ class Recording:
 
 class UnavailableJudge(AsksModel):
     """
-    Stands in for a judge that cannot be asked, such as one without a key.
+    Stands in for a judge that cannot be asked, or for any judge of the recording if *identity* is None.
 
-    An *identity* of None stands for any judge of the recording. *problem* is the reason and the remedy. *is_model* is
-    True for a language model, whose other metrics may be recorded too.
+    *problem* is the reason and the remedy. The other metrics of a model (*is_model*) may be recorded too.
     """
 
     def __init__(self, identity: JudgeIdentity | None, problem: str, *, is_model: bool) -> None:
@@ -210,21 +209,20 @@ class RecordedJudge:
             RecordedError: The same judge failed in the recorded run.
             JudgeError: The judge fails.
         """
-        row = self._row
-        same_judge = row.judge == self.identity
-        stands = row.material == material_digest(question, answer) if self._stands is None else self._stands
-        if row.judgement is not None and same_judge and stands:
-            if row.cost.asked_judge:
-                cost = row.cost
-                tokens = {"input_tokens": cost.judge_input_tokens, "output_tokens": cost.judge_output_tokens}
-                note_use(TokenUse(model="", url=None, **tokens, recorded=True, recorded_usd=cost.judge_usd))
-            return row.judgement
-        if row.verdict is Verdict.ERROR and row.error_kind not in DECIDED and same_judge:
-            raise RecordedError(row.reason, kind=row.error_kind)
-        # The judge failed beside a leak.
-        reasons = [row.scores[metric].reason for metric in (ABSTAINED, *JUDGED) if metric in row.scores]
-        if same_judge and any(reasons):
-            raise RecordedError(max(reasons), kind=JudgeError.kind)
+        row, cost = self._row, self._row.cost
+        if row.judge == self.identity:
+            stands = row.material == material_digest(question, answer) if self._stands is None else self._stands
+            if row.judgement is not None and stands:
+                if cost.asked_judge:
+                    tokens = {"input_tokens": cost.judge_input_tokens, "output_tokens": cost.judge_output_tokens}
+                    note_use(TokenUse(model="", url=None, **tokens, recorded=True, recorded_usd=cost.judge_usd))
+                return row.judgement
+            if row.verdict is Verdict.ERROR and row.error_kind not in DECIDED:
+                raise RecordedError(row.reason, kind=row.error_kind)
+            # The judge failed beside a leak.
+            reasons = (row.scores[metric].reason for metric in (ABSTAINED, *JUDGED) if metric in row.scores)
+            if reason := max(reasons, default=""):
+                raise RecordedError(reason, kind=JudgeError.kind)
         if self._stands is not None:
             raise JudgeError(f"{_REDACTED}.")
         judgement = await judge_by_all(question, answer, self._judge, repeats=self._repeats)
@@ -245,19 +243,15 @@ class _RecordedScores:
 
     async def score(self, question: Question, answer: RagAnswer) -> Mapping[str, Score]:
         known = self._scores
-        local = self._metric.local
-        found = await self._metric.score(question, answer) if local else () if known else self.names
+        found = await self._metric.score(question, answer) if self._metric.local else () if known else self.names
         return dict.fromkeys(found, Score.unscored(_REDACTED)) | known
 
 
 def _extra(cost: Cost) -> dict[str, Any]:
-    metrics = {
-        "input_tokens": cost.system_input_tokens,
-        "output_tokens": cost.system_output_tokens,
-        "cost_usd": cost.system_usd,
-    }
-    known = {name: value for name, value in metrics.items() if value is not None}
-    return {"metrics": known} if known else {}
+    names = {"input_tokens": "system_input_tokens", "output_tokens": "system_output_tokens", "cost_usd": "system_usd"}
+    known = cost.known()
+    metrics = {name: known[own] for name, own in names.items() if own in known}
+    return {"metrics": metrics} if metrics else {}
 
 
 def choose_replay_judge(settings: Settings, recording: Recording) -> Judge | None:

@@ -24,13 +24,13 @@ Values = tuple[tuple[float, ...], ...]
 
 @frozen
 class Variance:
-    """The parts of a metric's variance; each >= 0, None if it cannot be estimated."""
+    """The parts of a metric's variance; each >= 0, None without several of its kind."""
 
     judge: float | None
-    """Between judgements of one answer; None if each answer was judged once."""
+    """Between judgements of one answer."""
 
     system: float | None
-    """Between answers to one question; None if each question was asked once."""
+    """Between answers to one question."""
 
 
 def combined_record(records: Sequence[Record], thresholds: Thresholds, new_leaks: Sequence[Record]) -> Record:

@@ -124,8 +124,8 @@ def decide(question: Question, scores: Mapping[str, Score], run: Thresholds) -> 
     """
     The verdict on one question.
 
-    A score that does not apply is dropped. A score that applies but could not be measured makes an ERROR, unless a
-    prohibition is broken. So does a question with nothing left to assert, unless the run is lenient.
+    A score that applies but could not be measured makes an ERROR, unless a prohibition is broken. So does a question
+    with nothing left to assert, unless the run is lenient.
     """
     wanted = wanted_thresholds(question, run)
     thresholds = {metric: minimum for metric, minimum in wanted.items() if metric in scores}
