@@ -22,9 +22,9 @@ from pytest_ragcheck.judging.judge_choice import choose_judge
 from pytest_ragcheck.judging.run_preflight import preflight
 from pytest_ragcheck.metrics.metric import OwnMetric, choose_metrics, distinct
 from pytest_ragcheck.questions.call import check_question
+from pytest_ragcheck.questions.collected_questions import asked_in
 from pytest_ragcheck.questions.question import END_TO_END, Question, QuestionSet
 from pytest_ragcheck.questions.reader import read_question_file
-from pytest_ragcheck.questions.tiers import asked_in
 from pytest_ragcheck.rag.client import RagClient, as_client
 from pytest_ragcheck.redaction.printable import printable
 from pytest_ragcheck.redaction.redactor import redact_logs

@@ -110,8 +110,8 @@ def _given(chosen: argparse.Namespace) -> dict[str, Given]:
 
 
 def _sets(predictions: Path, recording: Recording, settings: Settings) -> list[QuestionSet]:
+    from pytest_ragcheck.questions.collected_questions import asked_in
     from pytest_ragcheck.questions.reader import read_question_file
-    from pytest_ragcheck.questions.tiers import asked_in
 
     folder = predictions.parent
     known = {*ASSERTABLE, *settings.gate.minimums, *(name for row in recording.rows.values() for name in row.scores)}

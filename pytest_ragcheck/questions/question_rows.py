@@ -21,7 +21,11 @@ from pytest_ragcheck.questions.question import (
     Question,
     QuestionSet,
 )
-from pytest_ragcheck.questions.tiers import tier_of
+
+
+def tier_of(questions: tuple[Question, ...]) -> str:
+    tiers = {question.tier for question in questions}
+    return tiers.pop() if len(tiers) == 1 else "mixed" if tiers else END_TO_END
 
 
 def questions_document(

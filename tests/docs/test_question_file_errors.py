@@ -9,8 +9,8 @@ from typing import NamedTuple
 import pytest
 
 from pytest_ragcheck.errors import QuestionFileError
+from pytest_ragcheck.questions.collected_questions import asked_in
 from pytest_ragcheck.questions.reader import read_question_file
-from pytest_ragcheck.questions.tiers import asked_in
 from tests.docs.error_pages import shown_on
 
 ERRORS = Path(__file__).parents[2] / "docs" / "reference" / "errors"

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_ragcheck.errors import QuestionFileError
+from pytest_ragcheck.questions.collected_questions import asked_in
 from pytest_ragcheck.questions.question import END_TO_END, GENERATION, RETRIEVAL_ALONE, GoldPassage, Origin, QuestionSet
-from pytest_ragcheck.questions.question_rows import questions_document, set_from_wire, set_to_wire
-from pytest_ragcheck.questions.tiers import asked_in, tier_of
+from pytest_ragcheck.questions.question_rows import questions_document, set_from_wire, set_to_wire, tier_of
 from tests.making import a_question
 from tests.questions.reading import read
 

@@ -82,8 +82,8 @@ def _mistakes(path: Path, own_metrics: Iterable[str], collected: CollectedQuesti
     if kind is not None:
         yield from (printable(f"{path}: {mistake}") for mistake in schema_mistakes(kind, document))
         return
+    from pytest_ragcheck.questions.collected_questions import asked_in
     from pytest_ragcheck.questions.reader import read_question_file
-    from pytest_ragcheck.questions.tiers import asked_in
 
     try:
         questions = read_question_file(

@@ -119,8 +119,8 @@ def _by_name(chosen: argparse.Namespace, settings: Settings) -> int:
 
 
 def _names(files: Sequence[Path]) -> dict[str, set[str]]:
+    from pytest_ragcheck.questions.collected_questions import asked_in
     from pytest_ragcheck.questions.reader import read_question_file
-    from pytest_ragcheck.questions.tiers import asked_in
     from pytest_ragcheck.rag.documents.uploads import uploads_of
 
     questions = [

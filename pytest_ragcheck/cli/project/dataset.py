@@ -11,7 +11,7 @@ from pytest_ragcheck.config.metric_readers import read_count, read_number
 from pytest_ragcheck.errors import DatasetError, UsageError
 from pytest_ragcheck.questions.datasets.registry import DATASETS, check_choice, known_datasets
 from pytest_ragcheck.questions.datasets.standard_dataset import DatasetChoice, read_choice
-from pytest_ragcheck.questions.planted import ATTACKS, plants_of, with_plants
+from pytest_ragcheck.questions.mention import ATTACKS, plants_of, with_plants
 from pytest_ragcheck.questions.question import END_TO_END, GENERATION
 from pytest_ragcheck.scores import ASSERTABLE
 from pytest_ragcheck.verdict.failure_text import counted
@@ -47,9 +47,9 @@ def _listed() -> Iterator[str]:
 
 
 def _write(chosen: argparse.Namespace) -> str:
+    from pytest_ragcheck.questions.collected_questions import asked_in
     from pytest_ragcheck.questions.datasets.loading import load_questions
     from pytest_ragcheck.questions.question_rows import write_questions
-    from pytest_ragcheck.questions.tiers import asked_in
 
     choice = _choice(chosen)
     known = known_datasets()
@@ -69,9 +69,9 @@ def _write(chosen: argparse.Namespace) -> str:
 def _plant(chosen: argparse.Namespace) -> str:
     import secrets
 
+    from pytest_ragcheck.questions.collected_questions import asked_in
     from pytest_ragcheck.questions.question_rows import write_questions
     from pytest_ragcheck.questions.reader import default_dataset_name, read_question_file
-    from pytest_ragcheck.questions.tiers import asked_in
 
     path: Path | None = chosen.path
     if path is None:

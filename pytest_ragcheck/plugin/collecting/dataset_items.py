@@ -15,11 +15,11 @@ from pytest_ragcheck.plugin.collecting.question_items import QuestionFile, regis
 from pytest_ragcheck.plugin.configuration import known_metrics, settings_of
 from pytest_ragcheck.plugin.run_state import run_of
 from pytest_ragcheck.plugin.workers import has_workers
+from pytest_ragcheck.questions.collected_questions import asked_in
 from pytest_ragcheck.questions.datasets.loading import load_questions, would_be_sampled
 from pytest_ragcheck.questions.datasets.registry import check_choices, known_datasets
 from pytest_ragcheck.questions.datasets.standard_dataset import Dataset, DatasetChoice
 from pytest_ragcheck.questions.question import QuestionSet
-from pytest_ragcheck.questions.tiers import asked_in
 
 _ALONE = "ragcheck_datasets_alone"
 """Key of the worker input; in a worker, pytest takes every path as given on the command line."""

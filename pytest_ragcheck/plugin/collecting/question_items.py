@@ -17,10 +17,9 @@ from pytest_ragcheck.metrics.retrieval import has_short_gold, short_gold_note
 from pytest_ragcheck.plugin.configuration import known_metrics, settings_of
 from pytest_ragcheck.plugin.guests.traceback_texts import PYTEST_RICH, failure_repr
 from pytest_ragcheck.plugin.run_state import run_of
-from pytest_ragcheck.questions.collected_questions import renamed
+from pytest_ragcheck.questions.collected_questions import asked_in, renamed
 from pytest_ragcheck.questions.question import Question, QuestionSet
 from pytest_ragcheck.questions.reader import read_question_file
-from pytest_ragcheck.questions.tiers import asked_in
 from pytest_ragcheck.redaction.printable import printable
 from pytest_ragcheck.verdict.record import QuestionFailed, Record
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from pytest_ragcheck._version import __version__
 from pytest_ragcheck.judging.judgement import JudgeIdentity
-from pytest_ragcheck.questions.tiers import tier_of
+from pytest_ragcheck.questions.question_rows import tier_of
 from pytest_ragcheck.report.terminal.gate_lines import decision_headline
 from pytest_ragcheck.scores import JUDGED, measured_values
 from pytest_ragcheck.summary.aggregate import Repeats, Summary, Totals
