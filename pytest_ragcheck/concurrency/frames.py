@@ -16,7 +16,7 @@ _ROLES = {
     "judging/checked_judgement.py": "rag_judge",
     "metrics/metric.py": "metric",
     "rag/http/asgi_lifespan.py": "lifespan",
-    "rag/http/asgi_transport.py": "app",
+    "rag/http/asgi_app.py": "app",
     "rag/ask.py": "rag_client",
     "rag/function_endpoint.py": "rag_client",
 }
@@ -29,7 +29,7 @@ _CALLERS_OF_USERS = {
     ("rag/shapes/reading.py", "__getitem__"),
     ("concurrency/tasks.py", "run"),
     ("rag/http/asgi_lifespan.py", "_run"),
-    ("rag/http/asgi_transport.py", "_run_app"),
+    ("rag/http/asgi_app.py", "_run_app"),
 }
 """The functions that call the objects of users, by module and name."""
 
