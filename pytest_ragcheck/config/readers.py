@@ -293,7 +293,7 @@ def read_stream(text: str) -> bool:
 
 
 def read_request(text: str) -> str:
-    from pytest_ragcheck.rag.shapes.request_template import read_template
+    from pytest_ragcheck.rag.shapes.shape import read_template
 
     read_template(text)
     return text

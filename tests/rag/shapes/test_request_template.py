@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_ragcheck.rag.client import RagClient
-from pytest_ragcheck.rag.shapes.request_template import read_template
+from pytest_ragcheck.rag.shapes.shape import read_template
 from tests.rag.misbehaviours import GOOD
 from tests.servers.fake_endpoint import FakeEndpoint, Request, json_reply
 
