@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from pytest_ragcheck.plugin.collecting.run_baseline import RunBaseline
     from pytest_ragcheck.questions.question import Question
     from pytest_ragcheck.rag.answer import Asks, RagAnswer
-    from pytest_ragcheck.rag.documents.asking_ingested import AsksIngested
+    from pytest_ragcheck.rag.documents.ingestion import AsksIngested
     from pytest_ragcheck.summary.gate.comparability import KnownVerdict
     from pytest_ragcheck.verdict.record import Record
 

@@ -24,9 +24,8 @@ from pytest_ragcheck.plugin.workers import home_of, run_id, worker_info
 from pytest_ragcheck.questions.question import text_digest
 from pytest_ragcheck.rag.ask import endpoint_name
 from pytest_ragcheck.rag.client import RagClient
-from pytest_ragcheck.rag.documents.asking_ingested import AsksIngested
 from pytest_ragcheck.rag.documents.deletion import clean_up, give_up
-from pytest_ragcheck.rag.documents.ingestion import SETTLING_SECONDS, Ingested, has, ingest, refused
+from pytest_ragcheck.rag.documents.ingestion import SETTLING_SECONDS, AsksIngested, Ingested, has, ingest, refused
 from pytest_ragcheck.rag.documents.uploads import (
     Documents,
     Ledger,

@@ -18,9 +18,8 @@ from pytest_ragcheck.errors import IngestionError
 from pytest_ragcheck.questions.question import GoldPassage, Question
 from pytest_ragcheck.rag.answer import RagAnswer
 from pytest_ragcheck.rag.client import RagClient
-from pytest_ragcheck.rag.documents.asking_ingested import AsksIngested
 from pytest_ragcheck.rag.documents.deletion import clean_up, give_up
-from pytest_ragcheck.rag.documents.ingestion import Ingested, has, ingest
+from pytest_ragcheck.rag.documents.ingestion import AsksIngested, Ingested, has, ingest
 from pytest_ragcheck.rag.documents.uploads import (
     Documents,
     Ledger,
