@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING
 
 import uvicorn
 
-from pytest_ragcheck.demo.index import Index, read_corpus
-
 from .accounts import accounts_from, create_app_with_accounts
 from .app import create_app
+from .documents import DocumentIndex
 from .faults import faults_from
 from .llm import LanguageModel
 
@@ -48,7 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if options.corpus is not None and not options.corpus.is_dir():
         parser.error(f"--corpus {options.corpus} is no folder")
     try:
-        index = Index(options.database)
+        index = DocumentIndex(options.database)
     except sqlite3.Error as error:
         parser.error(f"--database {options.database}: {error}")
     try:
@@ -57,7 +56,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         parser.error(f"cannot listen on {options.host}:{options.port}: {error.strerror}")
     with closing(index):
         if options.corpus is not None:
-            read_corpus(index, options.corpus)
+            index.update(options.corpus)
         model, cites = model_from(os.environ), os.environ.get("RAG_SERVER_CITATIONS") == "1"
         accounts = accounts_from(os.environ.get("RAG_SERVER_ACCOUNTS", ""))
         if accounts:

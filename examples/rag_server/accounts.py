@@ -10,9 +10,8 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Mount
 
-from pytest_ragcheck.demo.index import Index
-
 from .app import create_app
+from .documents import DocumentIndex
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping
@@ -30,11 +29,16 @@ def accounts_from(setting: str) -> dict[str, str]:
 
 
 def create_app_with_accounts(
-    accounts: Mapping[str, str], index: Index, faults: Faults, model: LanguageModel | None, *, cites: bool = False
+    accounts: Mapping[str, str],
+    index: DocumentIndex,
+    faults: Faults,
+    model: LanguageModel | None,
+    *,
+    cites: bool = False,
 ) -> Starlette:
     """The server for the tenants of *accounts*; with the fault `leaks` all of them share *index*."""
     apps = {
-        tenant: create_app(index if faults.leaks else Index(), faults, model, cites=cites)
+        tenant: create_app(index if faults.leaks else DocumentIndex(), faults, model, cites=cites)
         for tenant in dict.fromkeys(accounts.values())
     }
 

@@ -28,13 +28,12 @@ if TYPE_CHECKING:
 
     from starlette.requests import Request
 
-    from pytest_ragcheck.demo.index import Index
-
+    from .documents import DocumentIndex
     from .llm import LanguageModel
 
 
 def create_app(
-    index: Index, faults: Faults | None = None, model: LanguageModel | None = None, *, cites: bool = False
+    index: DocumentIndex, faults: Faults | None = None, model: LanguageModel | None = None, *, cites: bool = False
 ) -> Starlette:
     """The server over *index*; without a *model* answers are quoted from the passages, with markers if it *cites*."""
     routes = _Routes(index, faults or Faults(), model, cites=cites)
@@ -68,7 +67,7 @@ class _Json(JSONResponse):
 
 
 class _Routes:
-    def __init__(self, index: Index, faults: Faults, model: LanguageModel | None, *, cites: bool) -> None:
+    def __init__(self, index: DocumentIndex, faults: Faults, model: LanguageModel | None, *, cites: bool) -> None:
         self._index = index
         self._faults = faults
         self._batches = Batches(index, faults)

@@ -13,8 +13,7 @@ from pytest_ragcheck.demo.index import SUFFIXES
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_ragcheck.demo.index import Index
-
+    from .documents import DocumentIndex
     from .faults import Faults
 
 
@@ -34,7 +33,7 @@ class Task:
 class Batches:
     """The files that were uploaded together, and how far they have come; forgotten when the server ends."""
 
-    def __init__(self, index: Index, faults: Faults) -> None:
+    def __init__(self, index: DocumentIndex, faults: Faults) -> None:
         self._index = index
         self._faults = faults
         self._batches: dict[str, list[Task]] = {}

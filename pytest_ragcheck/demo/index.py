@@ -14,7 +14,6 @@ from datetime import datetime, timezone
 from pathlib import Path
 
 from pytest_ragcheck.demo.chunks import Chunk, Passage, chunks_of
-from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.package_text import package_text
 
 # Function words carry no topic. Question words are included, because `quoted_answer` checks them itself.
@@ -66,18 +65,6 @@ HEADING_WEIGHT = 2.0
 """A word of the heading counts double, because a heading names the topic."""
 
 
-@frozen
-class Document:
-    id: str
-    file_name: str
-
-    uploaded: bool
-    """False for a document of the folder that the server was started with."""
-
-    added_at: str
-    """ISO 8601, UTC."""
-
-
 class Index:
     """
     Finds the passages of documents by their words. Any thread may call any method.
@@ -95,7 +82,7 @@ class Index:
     def close(self) -> None:
         self._database.close()
 
-    def add(self, document_id: str, text: str, *, file_name: str, uploaded: bool) -> None:
+    def add(self, document_id: str, text: str, *, file_name: str, uploaded: bool = False) -> None:
         """Add a document; it replaces an earlier one with the same id."""
         rows = [
             (
@@ -112,20 +99,6 @@ class Index:
             self._delete(document_id)
             self._database.execute("INSERT INTO documents VALUES (?, ?, ?, ?)", (document_id, file_name, uploaded, now))
             self._database.executemany("INSERT INTO passages VALUES (?, ?, ?, ?, ?)", rows)
-
-    def delete(self, document_id: str) -> bool:
-        """False if there is none with this id."""
-        with self._lock, self._database:
-            return self._delete(document_id)
-
-    def documents(self) -> list[Document]:
-        """All documents, the oldest first."""
-        with self._lock:
-            rows = self._database.execute("SELECT id, file_name, uploaded, added_at FROM documents ORDER BY rowid")
-            return [
-                Document(id=document_id, file_name=name, uploaded=bool(uploaded), added_at=added_at)
-                for document_id, name, uploaded, added_at in rows
-            ]
 
     def search(self, words: Collection[str], limit: int) -> list[Passage]:
         """At most *limit* passages with any of *words*, best first."""
@@ -172,17 +145,11 @@ SUFFIXES = {".md", ".txt"}
 """The endings of the files that are read."""
 
 
-def read_corpus(index: Index, folder: Path) -> None:
-    """
-    Add the files of the folder, at any depth, with their relative paths as ids.
-
-    Documents of files that the folder no longer has are deleted. Uploaded documents stay.
-    """
+def read_corpus(index: Index, folder: Path) -> list[str]:
+    """Add the files of the folder, at any depth, with their relative paths as ids, which are returned."""
     files = sorted(path for path in folder.rglob("*") if path.suffix in SUFFIXES and path.is_file())
     document_ids = [path.relative_to(folder).as_posix() for path in files]
-    before = {document.id for document in index.documents() if not document.uploaded}
-    for document_id in before.difference(document_ids):
-        index.delete(document_id)
     for path, document_id in zip(files, document_ids, strict=True):
         text = path.read_text(encoding="utf-8-sig", errors="replace")
-        index.add(document_id, text, file_name=document_id, uploaded=False)
+        index.add(document_id, text, file_name=document_id)
+    return document_ids

@@ -167,12 +167,12 @@ def test_documents_go_up_into_an_app_and_come_out_again(project: Project) -> Non
         """
 import pytest
 from examples.rag_server.app import create_app
-from pytest_ragcheck.demo.index import Index
+from examples.rag_server.documents import DocumentIndex
 from pytest_ragcheck import RagClient
 
 @pytest.fixture(scope="session")
 def rag_client(rag_settings):
-    index = Index()
+    index = DocumentIndex()
     yield RagClient.from_settings(rag_settings, app=create_app(index))
     with open("left.txt", "a") as file:
         file.write(f"{len(index.documents())} left\\n")
