@@ -92,7 +92,7 @@ class SecretPattern:
     pattern: str
     """Group 1 is kept, group 2 is the possible secret. Compiled on first use."""
 
-    proof: Callable[[str], object] = bool
+    proof: Callable[[str], object] = looks_secret
     """The condition on group 2."""
 
     def blank(self, match: re.Match[str]) -> str:
@@ -118,14 +118,12 @@ PATTERNS = (
     SecretPattern(
         ("authorization",),
         rf"(?i)(authorization{_IS}(?!\S{{1,30}} \[)(?:[A-Za-z][\w-]{{0,30}}\s{{1,4}})?){_VALUE}",
-        looks_secret,
     ),
-    SecretPattern(("bearer",), r"(?i)(\bbearer\s{1,4})([\w.~+/=-]+)", looks_secret),
+    SecretPattern(("bearer",), r"(?i)(\bbearer\s{1,4})([\w.~+/=-]+)"),
     SecretPattern(("basic",), r"(?i)(\bbasic\s{1,4})([A-Za-z0-9+/]+={0,2})", _basic_credential),
     SecretPattern(
         ("cookie",),
         rf"(?i)(cookie{_IS}|[<-]cookie [\"']?)([\w.-]+=[^\s;\"'\\\[\]]*(?:;\s?[\w.-]+=[^\s;\"'\\\[\]]*)*)",
-        looks_secret,
     ),
     SecretPattern(
         ("passw", "pwd"),
@@ -138,7 +136,6 @@ PATTERNS = (
             r"(?i)((?:(?:api|access|account|secret|private|subscription|encryption|signing|master|auth)[-_ ]?key|token|"
             rf"secret|passphrase|signature|credentials?|sess(?:ion)?[-_]?id){_IS}){_VALUE}"
         ),
-        looks_secret,
     ),
     SecretPattern(
         ("--", "curl", "auth=("),
@@ -146,14 +143,14 @@ PATTERNS = (
             r"((?<![\w-])(?:-(?:u|-user)(?=.\S{1,80}:)|--[\w-]{0,30}(?:-key|token|secret|password)|"
             r"auth=\([\"'][^\"'\n]{1,80})(?:[\"'],)?[ =][\"']?)((?<=[\"'])[^\"'\n]+|[^\s\"']+)"
         ),
-        looks_secret,
     ),
     SecretPattern(
         ("hooks.slack.com/", "/api/webhooks/"),
         r"(hooks\.slack\.com/\w{4,20}/|/api/webhooks/\d{1,30}/)([\w/-]{20,})",
+        bool,
     ),
     # No match starts inside another, which keeps the time linear.
-    SecretPattern(("eyj",), r"(?a)(?<![\w.-])()(eyJ[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*){1,3})"),
+    SecretPattern(("eyj",), r"(?a)(?<![\w.-])()(eyJ[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*){1,3})", bool),
 )
 KEY = SecretPattern(
     (),
