@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.rag.citation_targets import (
+    IsDocument,
     bracket_targets,
     documents_in,
     expanded,
@@ -150,13 +151,13 @@ class MarkedText:
         return blanked(answer, places)
 
 
-def find_markers(answer: str, contexts: Sequence[str], *, is_document: Callable[[str], bool]) -> MarkedText:
+def find_markers(answer: str, contexts: Sequence[str], *, is_document: IsDocument) -> MarkedText:
     """
     The citation markers of the answer.
 
     Markers in code, formulas and images are no citations, nor are task lists, intervals, indexes such as `rows[0]`, and
     markers that a context has too, before or after the same words. The time grows in proportion to the length of
-    the answer and of the contexts. *is_document* returns True for a name that may be a document of the system.
+    the answer and of the contexts.
     """
     if not MAY_CITE.search(answer):
         return MarkedText(definitions={})
@@ -184,7 +185,7 @@ def find_markers(answer: str, contexts: Sequence[str], *, is_document: Callable[
     return MarkedText(markers=tuple(markers), definitions=definitions, left_out=left_out)
 
 
-def _marker(found: re.Match[str], definitions: Mapping[str, str], is_document: Callable[[str], bool]) -> Marker | None:
+def _marker(found: re.Match[str], definitions: Mapping[str, str], is_document: IsDocument) -> Marker | None:
     label = ""
     if url := found["spaced"] or found["url"]:
         inner = found["label"].strip("[] ")

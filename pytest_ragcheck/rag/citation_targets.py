@@ -7,6 +7,9 @@ from collections.abc import Callable
 
 from pytest_ragcheck.package_text import package_text
 
+IsDocument = Callable[[str], bool]
+"""True for a name that may be a document of the system."""
+
 _WIDEST_RANGE = 20
 """A wider range, such as `[1-100]`, is an interval."""
 
@@ -57,7 +60,7 @@ def expanded(text: str) -> tuple[str, ...]:
     return tuple(numbers)
 
 
-def bracket_targets(inside: str, is_document: Callable[[str], bool]) -> tuple[str, ...]:
+def bracket_targets(inside: str, is_document: IsDocument) -> tuple[str, ...]:
     """
     The targets in brackets of any kind; empty if the text is no citation.
 
@@ -81,7 +84,7 @@ def bracket_targets(inside: str, is_document: Callable[[str], bool]) -> tuple[st
     return parts if known and not years else ()
 
 
-def named_targets(inside: str, is_document: Callable[[str], bool]) -> tuple[str, ...]:
+def named_targets(inside: str, is_document: IsDocument) -> tuple[str, ...]:
     """The targets after a word such as `source:`, which makes any name a target; `see:` and `source` do not."""
     prefix = None if is_document(inside.strip()) else _PREFIX.match(inside)
     rest = (inside[prefix.end() :] if prefix else inside).strip(" []")
@@ -100,13 +103,13 @@ def named_targets(inside: str, is_document: Callable[[str], bool]) -> tuple[str,
     return tuple(parts)
 
 
-def documents_in(inside: str, is_document: Callable[[str], bool]) -> tuple[str, ...]:
+def documents_in(inside: str, is_document: IsDocument) -> tuple[str, ...]:
     """The targets in round brackets without a word such as `source`; empty if the first is no known document."""
     parts = _parts(inside, is_document)
     return tuple(filter(is_document, parts)) if parts and is_document(parts[0]) else ()
 
 
-def listed_targets(inside: str, is_document: Callable[[str], bool]) -> tuple[str, ...]:
+def listed_targets(inside: str, is_document: IsDocument) -> tuple[str, ...]:
     """The numbers, documents, files and addresses after `Sources:`, in its line and in the list below."""
     targets: dict[str, None] = {}
     for line in inside.split("\n"):
@@ -116,12 +119,12 @@ def listed_targets(inside: str, is_document: Callable[[str], bool]) -> tuple[str
     return tuple(targets)
 
 
-def is_source(name: str, is_document: Callable[[str], bool]) -> bool:
+def is_source(name: str, is_document: IsDocument) -> bool:
     """True for a document, the name of a file and an address."""
     return is_document(name) or _is_file(name) or _ADDRESS.fullmatch(name) is not None
 
 
-def _parts(text: str, is_document: Callable[[str], bool]) -> tuple[str, ...]:
+def _parts(text: str, is_document: IsDocument) -> tuple[str, ...]:
     # The names of a list, without pages, sections and lines; other text after a file is a place.
     # `doc_1` is a number, and `Terms and Conditions.pdf` two names, unless a document has that id.
     names: dict[str, None] = {}

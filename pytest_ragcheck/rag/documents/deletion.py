@@ -44,10 +44,9 @@ async def clean_up(
     """
     Deletes every document of the ledger's run, and the empty ledger itself unless the run *continues*.
 
-    No failure of the server is raised. A document that could not be deleted is logged as a warning, stays in the ledger
-    and is returned, as does an upload whose batch is not done or cannot be followed, or whose document is not listed.
-    If an earlier cleanup has reported it, and the server still has no such batch or document, the upload made none.
-    The server may still create documents for *settling_seconds*.
+    No failure of the server is raised. A document that could not be deleted, or may still be created, is logged as a
+    warning, stays in the ledger and is returned. If an earlier cleanup has reported an upload, and the server still has
+    no such batch or document, the upload made none. The server may still create documents for *settling_seconds*.
 
     A document that the server does not find counts as deleted; with *by_command*, which may have the token of another
     account, only if an earlier cleanup has reported it.
@@ -114,7 +113,7 @@ async def _delete(
 
 
 def _why(error: EndpointError, down: list[str], before: str = "") -> str:
-    # The reason why a document is left, which is added to *down* if the server does not answer.
+    # The reason is added to *down* if the server does not answer.
     reason = before + str(error).partition("\n")[0]
     if isinstance(error, EndpointUnreachable | EndpointTimeout):
         down.append(reason)

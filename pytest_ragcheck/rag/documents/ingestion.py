@@ -75,13 +75,11 @@ async def ingest(
     """
     Uploads the documents to the system.
 
-    Existing documents stay untouched. Each name must get exactly one new document. If the server has no route for
-    uploads, reads nothing of the first document, or fails with the first three, all count as failed, and no further one
-    is sent.
+    Each name, which is unique, must get exactly one new document. If the server has no route for uploads, reads nothing
+    of the first document, or fails with the first three, all count as failed, and no further one is sent.
 
-    The file names are unique. The *ledger* has a line for each upload before it begins. *on_progress* is called with
-    the number of finished documents. The server has stopped reading if no document progresses for twice as long as a
-    request may take, or for five times as long once it has begun one.
+    The *ledger* has a line for each upload before it begins. *on_progress* is called with the number of finished
+    documents.
     """
     try:
         listed = await limiter.run(routes.listed)

@@ -85,8 +85,7 @@ def _scope(request: Any, state: Mapping[str, Any]) -> dict[str, Any]:
 
 class _AppExchange:
     # One call of the app, and the stream of its reply's body.
-    # The call runs in a task, which outlives the reply if the app has background work. The set *under_way* holds the
-    # task until it ends or is cancelled.
+    # Its task, which outlives the reply if the app has background work, is *under_way* until it ends or is cancelled.
 
     def __init__(
         self, app: AsgiCallable, scope: dict[str, Any], body: bytes, under_way: set[asyncio.Task[None]]

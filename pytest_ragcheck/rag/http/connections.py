@@ -58,11 +58,7 @@ class Progress:
         return self.is_traced and not self._has_connected
 
     async def cut_short(self) -> None:
-        """
-        Closes the connection of an exchange that was cancelled in a TLS handshake.
-
-        The library would leave the socket open.
-        """
+        """Closes the connection of an exchange that was cancelled in a TLS handshake, as the library does not."""
         if self._connected is not None and self.phase is Phase.CONNECTING:
             await self._connected.aclose()
 

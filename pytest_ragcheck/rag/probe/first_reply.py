@@ -146,13 +146,14 @@ def _points_of_body(first: Exchange, clean: Clean) -> list[Point]:
         reply = parse_json(first.body, first.content_type)
     except ReplyMismatch:
         reply, why = None, "no JSON came"
+    # Use the client's error, since the client may have stopped reading at the end of this body.
+    failed = Check.JSON.failed(first.found, first.to_do)
     if not isinstance(reply, Mapping):
-        # Use the client's error, since the client may have stopped reading at the end of this body.
-        return [Check.JSON.failed(first.found, first.to_do), Check.ANSWER.skipped(why), Check.CONTEXTS.skipped(why)]
+        return [failed, Check.ANSWER.skipped(why), Check.CONTEXTS.skipped(why)]
     answer, contexts = _answer_point(reply, clean), _contexts_point(reply, clean)
     # For example, a reply that is too large.
     if first.error is not None and answer.outcome is contexts.outcome is CheckOutcome.PASS:
-        return [Check.JSON.failed(first.found, first.to_do), answer, contexts]
+        return [failed, answer, contexts]
     return [_type_point(first, clean, f", {len(first.body):,} bytes", "application/json"), answer, contexts]
 
 

@@ -77,7 +77,7 @@ class Exchange(HttpExchange):
 
 
 def route_to(target: Target) -> HttpRoute:
-    """The route of the target, for all exchanges of a probe; raises a `UsageError` as `probe_endpoint`."""
+    """The route for all exchanges of a probe; raises a `UsageError` as `probe_endpoint`."""
     return HttpRoute(target.url, headers=target.headers, timeout_seconds=target.timeout_seconds)
 
 
@@ -140,7 +140,6 @@ async def fitting_settings(target: Target) -> Fit | None:
     """
     The ini settings that read an answer with contexts, with ids if any settings find them.
 
-    Tries the user's own settings, each named shape, each usual key of a question with and without `top_k`, and GET.
     Settings that find no contexts fit only if they are the user's own. If no settings fit, returns the first request
     that gets JSON, or that lacks credentials alone; None if none does.
     """

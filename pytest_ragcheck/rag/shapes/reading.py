@@ -136,8 +136,7 @@ class Reading:
         """
         The answer in the reply; top-level keys other than those of the expressions go to `extra`.
 
-        An empty answer (the system abstained) and an empty list of contexts are valid. The text is empty if no answer
-        is read.
+        Answer and contexts may be empty. The text is empty if no answer is read.
 
         Raises:
             ReplyMismatch: An expression finds nothing, or a value of another type.
@@ -284,9 +283,8 @@ def _contexts(value: object, label: str) -> tuple[str, ...]:
 def _session(value: object, label: str) -> str | float | None:
     # The session as the reply has it, since a server may check its type; None if the reply names none.
     if isinstance(value, bool) or not isinstance(value, str | int | float | None):
-        raise SessionMismatch(
-            f"{label} is {named(value)}, not a string or a number", "Name the id of the conversation."
-        )
+        found = f"{label} is {named(value)}, not a string or a number"
+        raise SessionMismatch(found, "Name the id of the conversation.")
     if isinstance(value, str):
         _refuse_lone_surrogates(value, label)
     return None if value == "" else value
