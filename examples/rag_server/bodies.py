@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from starlette.exceptions import HTTPException
 
-from pytest_ragcheck.demo.chunks import Chunk, Passage, chunks_of
+from pytest_ragcheck.demo.index import Chunk, Passage, chunks_of
 
 if TYPE_CHECKING:
     from starlette.requests import Request

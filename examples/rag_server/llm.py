@@ -12,7 +12,7 @@ from .replies import Completion
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_ragcheck.demo.chunks import Passage
+    from pytest_ragcheck.demo.index import Passage
 
 INSTRUCTIONS = f"""\
 Answer the question from the numbered passages and from nothing else.

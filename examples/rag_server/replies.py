@@ -21,8 +21,7 @@ from pytest_ragcheck.demo.documentation import (
 from pytest_ragcheck.demo.index import words_of
 
 if TYPE_CHECKING:
-    from pytest_ragcheck.demo.chunks import Passage
-    from pytest_ragcheck.demo.index import Index
+    from pytest_ragcheck.demo.index import Index, Passage
 
     from .faults import Faults
 

@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from pytest_ragcheck.demo.chunks import Passage, without_code
-from pytest_ragcheck.demo.index import Index, read_corpus, words_of
+from pytest_ragcheck.demo.index import Index, Passage, read_corpus, without_code, words_of
 from pytest_ragcheck.frozen import frozen
 
 REFUSAL = "The documents do not answer this question."
