@@ -199,9 +199,8 @@ def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(value) < len(pairs):
         times = Counter(key for key, _ in pairs)
         repeated = next(key for key, count in times.items() if count > 1)
-        raise ReplyMismatch(
-            f'the reply has the key "{excerpt(repeated, 60)}" twice in one object', "Give each key once."
-        )
+        found = f'the reply has the key "{excerpt(repeated, 60)}" twice in one object'
+        raise ReplyMismatch(found, "Give each key once.")
     return value
 
 
@@ -212,9 +211,8 @@ def _refuse_constant(name: str) -> NoReturn:
 def _finite(digits: str) -> float:
     number = float(digits)
     if math.isinf(number):
-        raise ReplyMismatch(
-            f"the reply holds the number {excerpt(digits, 40)}, which is too large to be read", "Return a smaller one."
-        )
+        found = f"the reply holds the number {excerpt(digits, 40)}, which is too large to be read"
+        raise ReplyMismatch(found, "Return a smaller one.")
     return number
 
 
@@ -251,9 +249,8 @@ def _not_json(text: str, content_type: str, error: ValueError) -> ReplyMismatch:
     is_declared = content_type.lower().startswith("text/event-stream")
     if is_declared or text.startswith(("data:", "event:")):
         to_do = "Set rag_stream = auto" if is_declared else "Send it with Content-Type: text/event-stream"
-        return ReplyMismatch(
-            f"the reply is a stream of events ({quoted(text)})", f"{to_do}, or return one JSON object."
-        )
+        found = f"the reply is a stream of events ({quoted(text)})"
+        return ReplyMismatch(found, f"{to_do}, or return one JSON object.")
     return _syntax_error(text, error)
 
 
@@ -267,8 +264,7 @@ def _syntax_error(text: str, error: ValueError) -> ReplyMismatch:
             to_do += " Or stream one a line, with Content-Type: application/x-ndjson and rag_stream = auto."
         return NotJson(f"the reply goes on after its JSON has ended, at {where}: {quoted(text)}", to_do)
     if error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated"):
-        return NotJson(
-            f"the reply's JSON breaks off, at {where}: {quoted(text)}", "Return the whole of it, as valid JSON."
-        )
+        found = f"the reply's JSON breaks off, at {where}: {quoted(text)}"
+        return NotJson(found, "Return the whole of it, as valid JSON.")
     found = error.msg.removesuffix(" at")  # as in "Invalid control character at"
     return NotJson(f"the reply is not JSON ({found} at {where}): {quoted(text)}", "Return JSON.")

@@ -40,8 +40,7 @@ def uploads_of(questions: Iterable[Question]) -> list[Upload]:
     """
     The documents of the questions with ingestion and of the turns before them, each once and in their order.
 
-    A file has the name of its document, with unsafe characters as `_`. Files that would share a name get a part of
-    their digests.
+    Files of documents with the same name get a part of their digests.
     """
     distinct: dict[tuple[str, str, str], set[str]] = {}
     for question in questions:
@@ -160,7 +159,7 @@ class Ledger:
         """
         Holds the run's lock until `release` or the end of this process, even if its folder was removed meanwhile.
 
-        An *undecided* process may find before `decide` that the documents are in another system.
+        An *undecided* process may find that the documents are in another system.
         """
         lock = self.folder / f"{os.getpid()}.lock"
         if self._held is None or not lock.exists():

@@ -65,10 +65,8 @@ def unreachable(address: Address, error: Exception, phase: Phase, before: BaseEx
 
 def refused_by_proxy(address: Address, error: Exception) -> EndpointUnreachable:
     words = excerpt(address.redactor.text(str(error)), 120)
-    text = (
-        f"{address.shown}: the proxy {proxy_of(address.shown) or 'before it'} made no connection ({words})\n"
-        f"{_proxy_remedy(address)}"
-    )
+    found = f"the proxy {proxy_of(address.shown) or 'before it'} made no connection ({words})"
+    text = f"{address.shown}: {found}\n{_proxy_remedy(address)}"
     return EndpointUnreachable(text, url=address.shown, transient=False)
 
 
@@ -79,10 +77,9 @@ def wrong_status(
     status, headers = response.status_code, response.headers
     body = address.redactor.text(body)
     found = f"status {status} {excerpt(response.reason_phrase, 60)}".rstrip()
-    usual = _TO_DO.get(
-        str(int(status)), "See the endpoint's log." if status >= 500 else "The contract wants status 200."
-    )
-    advice = to_do.get(status) or usual.format(request=exchange.shown, method=exchange.method)
+    other = "See the endpoint's log." if status >= 500 else "The contract wants status 200."
+    usual = _TO_DO.get(str(int(status)), other).format(request=exchange.shown, method=exchange.method)
+    advice = to_do.get(status) or usual
     if status == HTTPStatus.METHOD_NOT_ALLOWED and exchange.method == "POST" and status not in to_do:
         advice += " If it takes GET with ?questions=TEXT, set rag_shape = search-rag."
     if status == HTTPStatus.NOT_FOUND and exchange.session:

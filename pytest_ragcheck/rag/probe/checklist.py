@@ -145,9 +145,8 @@ def _unicode(exchange: Exchange) -> Point:
 def _time(exchanges: list[Exchange], limit_seconds: float) -> Point:
     late = [exchange for exchange in exchanges if isinstance(exchange.error, EndpointTimeout)]
     if late:
-        return Check.TIME.failed(
-            f"{len(late)} of {len(exchanges)} took more than {limit_seconds:g} s", "Answer sooner."
-        )
+        seen = f"{len(late)} of {len(exchanges)} took more than {limit_seconds:g} s"
+        return Check.TIME.failed(seen, "Answer sooner.")
     slowest = max(exchange.seconds for exchange in exchanges)
     return Check.TIME.passed(f"the slowest of {len(exchanges)} in {slowest:.2f} s, limit {limit_seconds:g} s")
 

@@ -273,9 +273,8 @@ def _contexts(value: object, label: str) -> tuple[str, ...]:
         if not isinstance(context, str):
             key = _key_of_text(context)
             to_do = f'Return the "{key}" of each; further keys of the reply may hold the rest.' if key else ""
-            raise ReplyMismatch(
-                f"{where} is {named(context)}, not a string", to_do or "Return the text of each passage."
-            )
+            found = f"{where} is {named(context)}, not a string"
+            raise ReplyMismatch(found, to_do or "Return the text of each passage.")
         _refuse_lone_surrogates(context, where)
     return tuple(value)
 

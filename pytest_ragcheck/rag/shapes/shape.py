@@ -25,9 +25,7 @@ _EXAMPLE = '{"input": "{query}", "k": "{top_k}"}'
 
 def read_template(text: str) -> RequestTemplate:
     """
-    The template of JSON, or of `GET name=value&name=value`, with placeholders.
-
-    These are `{query}`, `{top_k}`, and for conversations `{history}` and `{session}`.
+    The template of JSON, or of `GET name=value&name=value`.
 
     Raises:
         ValueError: The text is neither, or lacks `{query}`; the message continues a sentence that starts with the text.
@@ -246,9 +244,8 @@ def read_shape(name: str = CONTRACT, request: str | None = None, response: str |
         replacement=_expression(named.stream_replacement),
         leaves_out_contexts=named.leaves_out_contexts and response is None,
     )
-    return Shape(
-        request=template, reading=reading, stream=stream, reads_the_contract=response is None and name == CONTRACT
-    )
+    is_contract = response is None and name == CONTRACT
+    return Shape(request=template, reading=reading, stream=stream, reads_the_contract=is_contract)
 
 
 def _expression(text: str | None) -> Expression | None:
