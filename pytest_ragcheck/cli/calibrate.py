@@ -133,7 +133,7 @@ def _check_writable(path: Path, labels: Path) -> None:
 
 
 def _write(path: Path, document: dict[str, Any], settings: Settings) -> None:
-    from pytest_ragcheck.report.files.output_folder import rounded
+    from pytest_ragcheck.report.files.json_writer import rounded
 
     document = settings.redactor.document(rounded(document))
     _write_text(path, json.dumps(document, ensure_ascii=False, indent=2, allow_nan=False) + "\n")

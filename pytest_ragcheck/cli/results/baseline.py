@@ -287,7 +287,7 @@ def _named(ids: Sequence[str], now: BaselineFile, earlier: Baseline) -> list[Key
 
 def _write(path: Path, compact: dict[str, Any], contexts: dict[str, Any]) -> None:
     from pytest_ragcheck.config.resolve import environment_redactor
-    from pytest_ragcheck.report.files.output_folder import JsonWriter
+    from pytest_ragcheck.report.files.json_writer import JsonWriter
 
     redactor = environment_redactor()
     texts, used = contexts_path(path), contexts["contexts"]

@@ -133,7 +133,7 @@ def _names(paths: Sequence[Path]) -> list[str]:
 
 def _text(compared: Agents, chosen: argparse.Namespace) -> str:
     from pytest_ragcheck.report import agents_report as report
-    from pytest_ragcheck.report.files.output_folder import rounded
+    from pytest_ragcheck.report.files.json_writer import rounded
 
     if chosen.format == "json":
         return json_text(rounded(report.agents_document(compared)))

@@ -26,7 +26,7 @@ from pytest_ragcheck.plugin.workers import (
 
 if TYPE_CHECKING:
     from pytest_ragcheck.plugin.ending.run_reports import GateItem
-    from pytest_ragcheck.report.files.output_folder import RowsAhead
+    from pytest_ragcheck.report.files.json_writer import RowsAhead
     from pytest_ragcheck.verdict.record import Record
 
 JUDGE_ID = "ragcheck::judge"
@@ -153,7 +153,7 @@ class Recorder:
     def _encode(self, records: Iterable[Record]) -> None:
         # Encode the rows of the records now, while pytest waits for replies.
         if self._rows is None:
-            from pytest_ragcheck.report.files.output_folder import RowsAhead
+            from pytest_ragcheck.report.files.json_writer import RowsAhead
 
             settings = settings_of(self._config)
             self._rows = RowsAhead(settings.run.output, settings.redactor)

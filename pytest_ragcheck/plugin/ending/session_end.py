@@ -23,7 +23,7 @@ from pytest_ragcheck.plugin.workers import run_folder, runs_everything
 from pytest_ragcheck.questions.call import caller_of
 from pytest_ragcheck.questions.question_rows import questions_document
 from pytest_ragcheck.redaction.printable import printable
-from pytest_ragcheck.report.files.output_folder import rounded
+from pytest_ragcheck.report.files.json_writer import rounded
 from pytest_ragcheck.report.files.result_documents import predictions_document, summary_document
 from pytest_ragcheck.report.files.result_files import write_results, write_shard
 from pytest_ragcheck.report.files.results_reader import Results, asked_rows

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_ragcheck.report.files.output_folder import DECIMALS
+from pytest_ragcheck.report.files.json_writer import DECIMALS
 from pytest_ragcheck.verdict.verdict import Verdict
 
 if TYPE_CHECKING:

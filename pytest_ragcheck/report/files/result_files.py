@@ -13,7 +13,8 @@ from pytest_ragcheck.engine.store.run_folder import unwritten
 from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.questions.question_rows import questions_document
 from pytest_ragcheck.redaction import Redactor
-from pytest_ragcheck.report.files.output_folder import JsonWriter, rounded, safe_name, unique_names, without_links
+from pytest_ragcheck.report.files.json_writer import JsonWriter, rounded
+from pytest_ragcheck.report.files.output_folder import safe_name, unique_names, without_links
 from pytest_ragcheck.report.files.result_documents import predictions_document, summary_document
 from pytest_ragcheck.summary.aggregate import Summary
 from pytest_ragcheck.summary.run_outcomes import Outcomes

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from pytest_ragcheck.errors import ResultsError
 from pytest_ragcheck.redaction import Redactor
-from pytest_ragcheck.report.files.output_folder import JsonWriter, rounded
+from pytest_ragcheck.report.files.json_writer import JsonWriter, rounded
 from tests.report.folders import content, names
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ import json, resource, signal, sys
 from pathlib import Path
 from pytest_ragcheck.errors import ResultsError
 from pytest_ragcheck.redaction import Redactor
-from pytest_ragcheck.report.files.output_folder import JsonWriter
+from pytest_ragcheck.report.files.json_writer import JsonWriter
 
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 before = resource.getrlimit(resource.RLIMIT_FSIZE)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_ragcheck.redaction import REDACTED, Redactor
-from pytest_ragcheck.report.files.output_folder import RowsAhead
+from pytest_ragcheck.report.files.json_writer import RowsAhead
 from pytest_ragcheck.report.files.result_files import write_results
 from pytest_ragcheck.summary.aggregate import aggregate
 from tests.making import a_record, an_error, some_outcomes
@@ -77,7 +77,7 @@ FULL_DISK = """
 import resource, signal, sys
 from pathlib import Path
 from pytest_ragcheck.redaction import Redactor
-from pytest_ragcheck.report.files.output_folder import RowsAhead
+from pytest_ragcheck.report.files.json_writer import RowsAhead
 from tests.making import a_record
 
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
