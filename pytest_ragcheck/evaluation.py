@@ -109,7 +109,9 @@ async def evaluate(
     known = (*ASSERTABLE, *(name for metric in own for name in metric.names))
     sets = _sets(questions, settings.run.tier, known)
     settings = settings.replace(agent=agent_name or settings.run.agent)
-    folder = _output_folder(output, settings)
+    folder = None if output is None else Path(output)
+    if folder is None and settings.run.output != Settings.of().run.output:
+        folder = settings.run.output
     if folder is not None:
         check_folder(folder)
     if judge is None or isinstance(judge, str):
@@ -158,12 +160,6 @@ def _checked(settings: Settings | None) -> Settings:
 def needing_pytest(settings: Settings) -> list[str]:
     """The keywords of the settings that only a pytest run can honour."""
     return [name for name in _NEED_PYTEST if settings.replace(**{name: None}) != settings]
-
-
-def _output_folder(output: str | PathLike[str] | None, settings: Settings) -> Path | None:
-    if output is None and settings.run.output != Settings.of().run.output:
-        return settings.run.output
-    return None if output is None else Path(output)
 
 
 def _client(client: GivenClient | None, settings: Settings) -> Asks:
@@ -227,7 +223,7 @@ def outcomes_of(
     def is_skipped(question: Question) -> bool:
         name = question.dataset_name
         stopped = any(verdicts.get((name, turn.id)) is Verdict.ERROR for turn in question.earlier)
-        return (name, question.id) not in verdicts and (question.skip is not None or stopped)
+        return question.key not in verdicts and (question.skip is not None or stopped)
 
     skipped = {each.dataset_name: sum(map(is_skipped, each.questions)) for each in sets}
     outcomes = Outcomes(

@@ -63,10 +63,9 @@ def fingerprint(settings: Settings) -> dict[str, str]:
 
 
 def differences(before: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
-    names = sorted(before.keys() | now.keys())
     nothing = _text(None)
-    pairs = ((name, before.get(name, nothing), now.get(name, nothing)) for name in names)
-    return [f"{name}: {was} -> {now_is}" for name, was, now_is in pairs if was != now_is]
+    pairs = {name: (before.get(name, nothing), now.get(name, nothing)) for name in sorted({**before, **now})}
+    return [f"{name}: {was} -> {now_is}" for name, (was, now_is) in pairs.items() if was != now_is]
 
 
 def question_digest(question: Question) -> str:

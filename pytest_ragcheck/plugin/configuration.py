@@ -104,11 +104,7 @@ def given_options(config: pytest.Config, leave_out: frozenset[str] | set[str] = 
 
 
 def has_gate(config: pytest.Config) -> bool:
-    """
-    True if the run was given a gate or a baseline, valid or not, or the rootdir has a baseline.
-
-    If `-p no:ragcheck-gate` blocks the gate, the result is False.
-    """
+    """True if the run was given a gate or a baseline, valid or not, or the rootdir has one, and no `-p` blocks it."""
     given = is_given(config, "rag_gate") or is_given(config, "rag_baseline")
     given = given or (config.rootpath / BASELINE_FILE).is_file()
     return given and not config.pluginmanager.is_blocked("ragcheck-gate")

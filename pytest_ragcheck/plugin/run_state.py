@@ -85,7 +85,7 @@ class ItemResults:
             self._called[node_id] = (*self._called.get(node_id, ()), key)
 
     def with_known_turns(self, record: Record) -> Record:
-        """The record with shared objects for equal earlier turns, because every record has all of them."""
+        # Every record has all earlier turns, so equal ones are shared.
         question = record.question
         if not question.history:
             return record

@@ -65,10 +65,9 @@ class Asker:
         self, key: str, prepared: PreparedQuestion, why: str, conversation: Conversation | None = None
     ) -> Evaluated:
         """
-        The record of a question that was not prefetched, from an earlier run or asked now.
+        The record of a question, from an earlier run or asked now; *why* is why it was not prefetched.
 
-        *why* is the reason why it was not prefetched. *conversation* has the turns that the same system answered; None
-        for a question that is no turn.
+        *conversation* has the turns that the same system answered; None for a question that is no turn.
         """
         if conversation is not None:
             conversation.reported.add(prepared.question.turn)
@@ -106,11 +105,7 @@ class Waiting:
         self._parent = os.getppid()
 
     def run(self, function: Callable[..., Awaitable[T]], *arguments: Any, question: Question, to_go: int) -> T:
-        """
-        The result of `function(*arguments)`, which runs in the private loop.
-
-        Progress lines name *question* during a long wait, and *to_go* is the number of questions after it.
-        """
+        """Run the function in the private loop; lines name *question*, and *to_go* after it, in a long wait."""
         if not self._is_worker:
             config = self._session.config
             return self._loop.run(

@@ -90,11 +90,7 @@ class Checker:
         return await self.evaluator.evaluate(anew)
 
     def preparer(self, backends: Backends, *, lasting: bool) -> Callable[[Question], PreparedQuestion]:
-        """
-        A function that adds to a question the backends, the metrics, and the baseline's verdicts on its answers.
-
-        The private loop may call it. *lasting* is True if the backends last until the end of the run.
-        """
+        """A function, for any thread, that prepares questions; *lasting* backends last until the end of the run."""
         metrics = self.metrics_of(backends, lasting=lasting)
         asked = replace(backends, client=as_client(backends.client, backends.settings))
         return lambda question: self._prepared(question, asked, self._known(question, asked.judge), metrics)

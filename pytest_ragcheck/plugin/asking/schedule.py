@@ -62,11 +62,10 @@ class Backends:
 
     def are_lasting(self, set_up: Mapping[pytest.FixtureDef[Any], int], *, judged: bool) -> bool:
         """
-        Return True if the backends live as long as the session, and other items of the folder share them.
+        True if the backends live as long as the session, and other items of the folder share them.
 
-        A fixture of narrower scope can return the value that it overrides, to some items only. While such a fixture is
-        set up, the answer is False. *set_up* has the ids of the fixtures' values. A question of the tier `retrieval`
-        is not *judged*.
+        A fixture of narrower scope can return the value that it overrides, to some items only: while it is set up, the
+        answer is False. *set_up* has the ids of the values. A question of the tier `retrieval` is not *judged*.
         """
         return all(
             {each.scope for each, given in set_up.items() if (each.argname, given) == (name, id(value))} == {"session"}
@@ -119,7 +118,7 @@ class Schedule:
 
         @cache
         def found_for(path: Path) -> tuple[bool, FixtureHome]:
-            """Return whether a fixture changes the file's questions, and the folders of its backends."""
+            # Whether a fixture changes the file's questions, and the folders of its backends.
             return _nearest(path, changing) is not None, tuple(_nearest(path, where) for where in folders)
 
         for item in session.items:
@@ -143,12 +142,11 @@ class Schedule:
         if planned is None or planned.question != question:
             return Step(on_demand=self._on_demand.get(item.nodeid, AGAIN))
         begin: tuple[tuple[str, Question], ...] = ()
-        off = "prefetch" in backends.settings.run.disabled
-        if (
-            planned.home not in self._begun
-            and not off
-            and backends.are_lasting(self._fixtures.values, judged=question.is_answered)
-        ):
+        if planned.home not in self._begun:
+            if "prefetch" in backends.settings.run.disabled:
+                return Step(on_demand=SWITCHED_OFF)
+            if not backends.are_lasting(self._fixtures.values, judged=question.is_answered):
+                return Step(on_demand=NARROW)
             self._begun[planned.home] = (backends, digest := backends.digest)
             same = [planned, *(each for each in self._ahead.values() if each.home == planned.home)]
             if self._fixtures.in_last_item:
@@ -158,8 +156,6 @@ class Schedule:
             for each in same:
                 each.key = store_key(each.question, digest)
             begin = tuple((each.key, each.question) for each in by_conversation(same))
-        if planned.home not in self._begun:
-            return Step(on_demand=SWITCHED_OFF if off else NARROW)
         begun, digest = self._begun[planned.home]
         key = planned.key or store_key(question, digest)
         return Step(key=key, begin=begin, on_demand="" if begun.same_as(backends) else OTHER_BACKENDS)

@@ -59,12 +59,7 @@ class LoopStart:
 
 
 def client_of_url(session: pytest.Session, settings: Settings) -> RagClient:
-    """
-    The client of the endpoint of *settings*, until the end of the session.
-
-    Raises:
-        UsageError: The settings do not describe a client.
-    """
+    """The client of the endpoint, until the end of the session; a `UsageError` if the settings describe none."""
     from pytest_ragcheck.rag.client import RagClient
 
     clients = session.config.stash.setdefault(CLIENTS, [])

@@ -124,11 +124,7 @@ class RunBaseline:
         return row
 
     def with_saved_turns(self, question: Question, run: int) -> Question:
-        """
-        The question after the earlier turns of a saved run; *run* is -1 for the latest.
-
-        The question is returned unchanged if the baseline lacks one of the turns.
-        """
+        """The question after the turns of a saved run, -1 for the latest; unchanged if the baseline lacks one."""
         history = []
         for turn in question.earlier:
             row = self.row(turn)

@@ -177,10 +177,8 @@ def shorten_failures(config: pytest.Config, failed: Sequence[tuple[pytest.TestRe
     """
     Shorten the texts of the reports, unless `-v` is set, and put the reason first in the short summary.
 
-    *config* is that of the process that shows the reports. Each failed report comes with the records of its item.
-
-    Returns:
-        A line that names the option for the whole texts; none if no text was shortened.
+    Each failed report comes with the records of its item. The line that is returned names the option for the whole
+    texts, if any was shortened.
     """
     if not config.pluginmanager.has_plugin("terminalreporter"):
         return []
@@ -201,8 +199,7 @@ def _texts(report: pytest.TestReport, record: Record) -> Iterator[list[str]]:
     # Yield the lines of the record's failure text in the report, and complete the line of the short summary.
     shown: Any = report.longrepr
     crash = getattr(shown, "reprcrash", None)
-    first = first_line(record)
-    if crash is None or crash.message != first.partition("\n")[0]:
+    if crash is None or crash.message != first_line(record).partition("\n")[0]:
         return
     crash.message = crash_line(record)
     for entry in shown.reprtraceback.reprentries:

@@ -40,11 +40,7 @@ _ENDED = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.NO_T
 
 
 class Recorder:
-    """
-    Collects the reports of a run, calls the gate, and writes the files.
-
-    Under xdist it runs in the controller.
-    """
+    """Collects the reports of a run, calls the gate, and writes the files; under xdist in the controller."""
 
     def __init__(self, config: pytest.Config, gate: GateItem | None) -> None:
         self._config = config
@@ -145,7 +141,8 @@ class Recorder:
             self._records.setdefault(report.nodeid, []).extend(records)
             if report.when == "setup" and report.failed and records:
                 equal = self._errors.setdefault(cause_of(records[0]), [])
-                self._equal_errors |= {report.nodeid} if equal else set()
+                if equal:
+                    self._equal_errors.add(report.nodeid)
                 equal.append(records[0])
         if report.failed and report.nodeid in self._records:
             self._failed.append((report, self._records[report.nodeid]))

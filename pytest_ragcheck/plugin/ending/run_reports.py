@@ -19,8 +19,7 @@ def report_failure(
     """
     Report a failed item that was not collected, so that the exit status, the terminal and the JUnit file agree.
 
-    *session* is that of the process that shows the results. *when* is `setup` for an ERROR, and `call` for a FAIL.
-    *path* is the file that the text is about.
+    *when* is `setup` for an ERROR, and `call` for a FAIL. *path* is the file that the text is about.
     """
     session.testscollected += 1
     location = ("ragcheck", None, node_id)
@@ -61,38 +60,28 @@ def _longrepr(text: str, path: Path | None) -> Any:
 
 
 class GateItem:
-    """
-    Decides whether the run as a whole is red, once the last item has ended.
-
-    The `Recorder` calls the methods in the order of this class.
-    """
+    """Decides whether the run as a whole is red; the `Recorder` calls the methods in the order of this class."""
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
         self._tolerated: set[str] = set()
 
     def add_report(self, report: pytest.TestReport) -> None:
-        """Record a failure that the gate tolerates."""
         if hasattr(report, TOLERATED):
             self._tolerated.add(report.nodeid)
 
     def decide(self, session: pytest.Session, run: Run, *, not_passed: Collection[str]) -> None:
-        """
-        Decide after the last item, and report a failed item if the run is red.
-
-        *not_passed* is as for `reach_of`.
-        """
+        """Decide after the last item, and report a failed one if the run is red; *not_passed* as for `reach_of`."""
         from pytest_ragcheck.plugin.ending.gated_outcomes import decided
         from pytest_ragcheck.report.terminal.gate_lines import decision_headline, decision_lines, decision_text
 
         decision = decided(self._config, run, not_passed=not_passed)
         run.gate.decision = decision
         run.gate.lines = list(decision_lines(decision))
-        place = settings_of(self._config).gate.baseline
         run.gate.headline = decision_headline(decision)
         if decision.red:
-            path = None if place is None else place.path
-            report_failure(session, GATE_ID, decision_text(decision), when="call", path=path)
+            place = settings_of(self._config).gate.baseline
+            report_failure(session, GATE_ID, decision_text(decision), when="call", path=place.path if place else None)
 
     def finish(self, run: Run) -> None:
         """Complete the outcome of the run, whether or not the gate has decided."""
