@@ -84,7 +84,7 @@ class Batches(Generic[T, R]):
     """
     Collects items while a batch is computed, and computes them as the next batch.
 
-    *compute* returns one result or error for each item; it is called in a thread, one batch at a time.
+    *compute* gets a batch at a time, in a thread, and returns a result or an error for each item.
     """
 
     def __init__(self, compute: Callable[[Sequence[T]], Sequence[R | Exception]]) -> None:

@@ -48,8 +48,7 @@ def backends_of(
     """
     The backends of a question, by the values of its fixtures.
 
-    pytest sets up the default client and judge once, with the settings of the first folder; a folder with other
-    settings gets its own.
+    pytest sets up the default ones once, with the settings of the first folder; a folder with others gets its own.
     """
     _check(settings)
     config = request.config
@@ -191,15 +190,14 @@ def _cache_folder(config: pytest.Config) -> Path | None:
     cache: Any = getattr(config, "cache", None)  # None with -p no:cacheprovider
     if cache is None:
         return None
-    folder: Path | None = None
     try:
-        folder = cache.mkdir(_FOLDER)
+        return Path(cache.mkdir(_FOLDER))
     except OSError as error:
         run_of(config).queue_note(
             f"the verdict cache is off: {error}. The judge is asked about every answer. "
             "Allow writing there, or set rag_disable = cache."
         )
-    return folder
+    return None
 
 
 @contextmanager

@@ -113,8 +113,7 @@ class RunDocuments:
     Uploads and deletes the documents of this process's questions, by system.
 
     Under xdist the first worker uploads for all. The controller deletes from the system of `--rag-url`, the last worker
-    from one that only a conftest.py defines. Each worker has its own documents if systems share a name, such as an app
-    in each process.
+    from that of a conftest.py. Systems that share a name, such as an app in each process, have documents of their own.
     """
 
     def __init__(self, config: pytest.Config) -> None:

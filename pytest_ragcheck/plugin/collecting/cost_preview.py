@@ -58,7 +58,7 @@ class Estimate:
 
 def estimate(questions: Sequence[Question], settings: Settings, *, own_judge: bool) -> Estimate:
     """
-    The estimate; *own_judge* is True if a fixture of the user returns the judge.
+    Estimate the run; *own_judge* is True if a fixture of the user returns the judge.
 
     Raises:
         UsageError: The judge prompt does not exist.
@@ -199,9 +199,9 @@ def _unpriced(model: str, url: str | None, settings: Settings) -> str:
 
 def most_requests(rows: Iterable[tuple[BaselineRow, int]], gate: str) -> tuple[int, int]:
     """
-    The calls of the gate `confirmed` or `regression` to the system and the judge, if every answer is new and fails.
+    The calls of the gate to the system and the judge, if every answer is new and fails.
 
-    Each row comes with the number of requests to ask its question again: a turn is asked after those before it.
+    Each row comes with the requests to ask its question again: a turn is asked after those before it.
     """
     asks = judgements = 0
     for row, requests in rows:

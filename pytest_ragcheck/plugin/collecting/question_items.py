@@ -157,9 +157,9 @@ def question_file(parent: pytest.Collector, path: Path) -> QuestionFile:
 
 def questions_of_file(config: pytest.Config, path: Path, *, test: str = "") -> QuestionSet:
     """
-    Read a file, add its questions to the run, and register its tags as markers.
+    Read the file of a run, or of a marked *test*, and register its tags as markers.
 
-    *test* is the name of the test that is marked with the file, if any. The `CollectError` lists all mistakes.
+    The `CollectError` lists all mistakes.
     """
     try:
         run = settings_of(config).run

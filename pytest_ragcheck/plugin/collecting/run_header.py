@@ -46,7 +46,7 @@ def resume_lines(config: pytest.Config) -> list[str]:
     """
     The number of questions that a run with `--rag-resume` takes from the last one; empty without it.
 
-    Raises a `pytest.UsageError` if that run had other settings, or another version of this package wrote it.
+    A `pytest.UsageError` if that run had other settings or another version of this package.
     """
     settings = settings_of(config)
     if not settings.run.resume:
@@ -85,13 +85,8 @@ def lines_of_questions(config: pytest.Config) -> list[str]:
     known = {question.is_answered for each in sets for question in each.questions}
     if "judge" in settings.run.metrics and known != {False}:
         judge = _given_or_overridden(config, "rag_judge", _judge(settings), paths)
-    lines = header_lines(
-        settings,
-        endpoint=_endpoint(config, settings, paths),
-        judge=judge,
-        sets=sets,
-        folder=f"{folder}/",
-    )
+    endpoint = _endpoint(config, settings, paths)
+    lines = header_lines(settings, endpoint=endpoint, judge=judge, sets=sets, folder=f"{folder}/")
     if config.getoption("rag_threshold") is not None:
         lines += _unreached(sets)
     return list(map(printable, lines))

@@ -114,10 +114,8 @@ def _sets_with_calls(run: Run) -> dict[str, QuestionSet]:
 def decided(config: pytest.Config, run: Run, *, not_passed: Collection[str]) -> Decision:
     settings = settings_of(config)
     outcomes = outcomes_of(run, settings)
-    comparison = None
-    if settings.gate.baseline is not None:
-        comparison = _comparison(config, run, outcomes, not_passed)
-    return decide(outcomes, comparison, outcomes.rules)
+    compares = settings.gate.baseline is not None
+    return decide(outcomes, _comparison(config, run, outcomes, not_passed) if compares else None, outcomes.rules)
 
 
 def gate_name(config: pytest.Config) -> str:
@@ -152,10 +150,10 @@ def _comparison(config: pytest.Config, run: Run, outcomes: Outcomes, not_passed:
 
 def reach_of(config: pytest.Config, run: Run, *, complete: bool, not_passed: Collection[str]) -> Reach:
     """
-    Return the questions that the run was asked to collect, in files, folders, and datasets of `--rag-dataset`.
+    The questions that the run, after its last item, was asked to collect.
 
-    It is made after the last item. *complete* is True if every collected question was asked or skipped. *not_passed*
-    has the node ids of tests that failed, which may not have made all of their `rag_check` calls, and of skipped files.
+    *complete* is True if every collected question was asked or skipped. *not_passed* has the node ids of failed tests,
+    which may not have made all of their `rag_check` calls, and of skipped files.
     """
     # A collected file counts as a whole, unless the arguments name single questions of it. The path of a file that was
     # not collected is guessed from its dataset name.

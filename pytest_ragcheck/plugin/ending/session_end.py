@@ -180,8 +180,7 @@ def _gate_lines(config: pytest.Config, gate: GateOutcome) -> Iterator[str]:
 def write_reports(session: pytest.Session, gate: GateOutcome, outcomes: Outcomes, summary: Summary) -> Iterator[str]:
     """Write the reports, and yield a line for each. A green run turns red if one cannot be written."""
     settings = settings_of(session.config)
-    clean = settings.redactor.document
-    text = settings.redactor.text
+    clean, text = settings.redactor.document, settings.redactor.text
     results = Results(
         predictions=clean(rounded(predictions_document(outcomes))),
         summary=clean(rounded(summary_document(outcomes, summary))),

@@ -43,11 +43,9 @@ _MOST_KNOWN = 1_000
 
 def add_properties(item: pytest.Item, report: pytest.TestReport, records: Sequence[Record]) -> Sequence[Record]:
     """
-    Add the properties of the item's records to the report, as the `record_property` fixture does.
+    Add the properties of the item's records to the report, and return the records of all its phases so far.
 
-    Returns the records of all phases of the item so far.
-
-    The list of that fixture is not used, because a rerun of the item would add to it.
+    The list of the `record_property` fixture is not used, because a rerun of the item would add to it.
     """
     attempts = item.config.stash.setdefault(ATTEMPTS, {})
     attempt = attempts.setdefault(item, Attempt())
@@ -104,8 +102,7 @@ def complete_row(node_id: str, properties: Iterable[tuple[object, Any]], cells: 
     """
     Add the asserted scores to the row of a question, and escape its node id, which pytest-html does not.
 
-    The scores go into the last cell. The report sorts and filters by the other cells, and a new column would also
-    appear in runs without questions.
+    They go into the last cell: the report sorts by the others, and runs without questions would have a new column, too.
     """
     words = _scores({str(name): value for name, value in properties})
     for index, cell in enumerate(cells):
