@@ -58,7 +58,6 @@ from pytest_ragcheck.config.readers import (
     read_tier,
     read_url,
 )
-from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.scores import DEFAULT_GROUPS, DEFAULT_WEIGHTS
 
@@ -266,6 +265,8 @@ def read_given(setting: Setting, given: Given, own_metrics: Collection[str] = ()
         for text in texts:
             values.append(read(text.strip()))
     except ValueError as error:
+        from pytest_ragcheck.errors import UsageError
+
         raise UsageError(f"{given.origin}: {_quoted(setting, text)} {error}") from None
     if setting.kind in ("text", "switch"):
         return values[0]
