@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.errors import JudgeError
 from pytest_ragcheck.frozen import frozen
-from pytest_ragcheck.judging.embeds import (
+from pytest_ragcheck.judging.local_model import (
     CONFIG,
     INDEX,
     WEIGHTS,

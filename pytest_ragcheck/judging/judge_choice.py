@@ -8,14 +8,9 @@ from typing import Any
 from pytest_ragcheck.config.readers import LOCAL, WITH_MODEL, model_and_url
 from pytest_ragcheck.config.settings import DUMMY_API_KEY, Settings
 from pytest_ragcheck.errors import UsageError
-from pytest_ragcheck.judging.embeds import (
-    Embeds,
-    LocalEmbeddings,
-    NoEmbeddings,
-    OpenAIEmbeddings,
-    missing_packages_error,
-)
+from pytest_ragcheck.judging.embeds import Embeds, LocalEmbeddings, NoEmbeddings, OpenAIEmbeddings
 from pytest_ragcheck.judging.judgement import Judge
+from pytest_ragcheck.judging.local_model import missing_packages_error
 from pytest_ragcheck.scores import NO_EMBEDDING_MODEL
 
 NO_RAGAS = 'the ragas judge needs the ragas library, which is an extra: pip install "pytest-ragcheck[ragas]"'

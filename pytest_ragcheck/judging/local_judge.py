@@ -16,8 +16,8 @@ from pytest_ragcheck.concurrency.tasks import Batches
 from pytest_ragcheck.errors import JudgeError, UsageError
 from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.judging.classifier_model import ClaimedAnswer
-from pytest_ragcheck.judging.embeds import LocalModel, downloaded, file_states, missing_packages_error
 from pytest_ragcheck.judging.judgement import JudgeIdentity, Judgement, digest_of, grounding_contexts
+from pytest_ragcheck.judging.local_model import LocalModel, downloaded, file_states, missing_packages_error
 from pytest_ragcheck.judging.offline.offline_judge import OfflineJudge
 from pytest_ragcheck.judging.offline.words.sentences import places_of_sentences
 from pytest_ragcheck.judging.token_classifier import CLOSED, AnswerToken, TokenClassifier

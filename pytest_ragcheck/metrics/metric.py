@@ -15,7 +15,7 @@ from pytest_ragcheck.config.metric_readers import model_and_layer
 from pytest_ragcheck.config.readers import LOCAL
 from pytest_ragcheck.errors import MeasurementError, UsageError
 from pytest_ragcheck.judging.checked_judgement import model_of
-from pytest_ragcheck.judging.embeds import missing_packages
+from pytest_ragcheck.judging.local_model import missing_packages
 from pytest_ragcheck.metrics.citations import Citations
 from pytest_ragcheck.metrics.mentions import Leaks, Mentions
 from pytest_ragcheck.metrics.retrieval import Retrieval

@@ -16,7 +16,8 @@ from typing import Any
 
 from pytest_ragcheck.concurrency.tasks import closing
 from pytest_ragcheck.frozen import frozen
-from pytest_ragcheck.judging.embeds import Embeds, LocalModel, Vector, load
+from pytest_ragcheck.judging.embeds import Embeds, Vector
+from pytest_ragcheck.judging.local_model import LocalModel, load
 from pytest_ragcheck.metrics.ragas.formulas import cosine_similarity
 from pytest_ragcheck.questions.question import Question
 from pytest_ragcheck.rag.answer import RagAnswer

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from pytest_ragcheck.config.settings import Settings
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.judging.classifier_model import EXAMPLE
-from pytest_ragcheck.judging.embeds import INSTALL_LOCAL
 from pytest_ragcheck.judging.judge_choice import choose_judge
 from pytest_ragcheck.judging.local_judge import (
     VERSION,
@@ -22,6 +21,7 @@ from pytest_ragcheck.judging.local_judge import (
     unsupported_spans,
     weakness,
 )
+from pytest_ragcheck.judging.local_model import INSTALL_LOCAL
 from pytest_ragcheck.judging.offline.words.sentences import sentences
 from pytest_ragcheck.judging.token_classifier import LONGEST, TOKENS_AT_ONCE, AnswerToken
 from tests.docs.pages import DOCS

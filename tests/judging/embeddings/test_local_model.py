@@ -9,7 +9,7 @@ from functools import partial
 import pytest
 
 from pytest_ragcheck.errors import JudgeError
-from pytest_ragcheck.judging.embeds import LocalModel
+from pytest_ragcheck.judging.local_model import LocalModel
 
 
 def test_it_is_loaded_once_and_asked_one_text_at_a_time_in_another_thread() -> None:

@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from pytest_ragcheck.judging.embeds import limit_threads
+from pytest_ragcheck.judging.local_model import limit_threads
 
 CPUS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
