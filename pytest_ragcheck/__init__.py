@@ -31,12 +31,12 @@ if TYPE_CHECKING:
         UsageError,
     )
     from pytest_ragcheck.evaluation import Evaluation, evaluate
-    from pytest_ragcheck.judging.checked_judgement import Panel
     from pytest_ragcheck.judging.judge_prompt import load_prompt
     from pytest_ragcheck.judging.judgement import Judge, JudgeIdentity, Judgement
     from pytest_ragcheck.judging.local_judge import LocalJudge
     from pytest_ragcheck.judging.model.openai_judge import OpenAIJudge
     from pytest_ragcheck.judging.offline.offline_judge import OfflineJudge
+    from pytest_ragcheck.judging.panel import Panel
     from pytest_ragcheck.metrics.metric import Metric
     from pytest_ragcheck.questions.datasets.standard_dataset import Dataset
     from pytest_ragcheck.questions.question import GoldPassage, Question
@@ -58,7 +58,7 @@ _HOMES = {
         "judging.local_judge": "LocalJudge",
         "judging.model.openai_judge": "OpenAIJudge",
         "judging.offline.offline_judge": "OfflineJudge",
-        "judging.checked_judgement": "Panel",
+        "judging.panel": "Panel",
         "judging.judge_prompt": "load_prompt",
         "metrics.metric": "Metric",
         "questions.datasets.standard_dataset": "Dataset",

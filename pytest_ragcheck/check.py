@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 from pytest_ragcheck.concurrency.limiter import NO_LIMITS, Limiter, StepLimiters
 from pytest_ragcheck.errors import IngestionError, MeasurementError, ReplayError
 from pytest_ragcheck.frozen import frozen, replace
-from pytest_ragcheck.judging.checked_judgement import checked_judgement, judge_by_all, judge_identity
+from pytest_ragcheck.judging.checked_judgement import checked_judgement, judge_identity
 from pytest_ragcheck.judging.judgement import Judge, Judgement, material_digest
 from pytest_ragcheck.judging.model.completion import metered
+from pytest_ragcheck.judging.panel import judge_by_all
 from pytest_ragcheck.metrics.cost import summed, system_cost, with_judge
 from pytest_ragcheck.metrics.metric import RunMetric, measure_all
 from pytest_ragcheck.rag.ask import ask, endpoint_name

@@ -19,9 +19,10 @@ from pytest_ragcheck.config.settings import Settings
 from pytest_ragcheck.engine.limits.request_limiter import RequestLimiter
 from pytest_ragcheck.errors import JudgeError, MeasurementError, UsageError
 from pytest_ragcheck.frozen import frozen
-from pytest_ragcheck.judging.checked_judgement import Panel, as_judge, checked_judgement, identity_of
+from pytest_ragcheck.judging.checked_judgement import as_judge, checked_judgement, identity_of
 from pytest_ragcheck.judging.judgement import Judge, Judgement
 from pytest_ragcheck.judging.model.completion import metered
+from pytest_ragcheck.judging.panel import Panel
 from pytest_ragcheck.judging.run_preflight import preflight
 from pytest_ragcheck.metrics.cost import Cost, with_judge
 from pytest_ragcheck.questions.question import EarlierTurn, Question

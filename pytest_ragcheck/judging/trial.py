@@ -11,9 +11,9 @@ from pytest_ragcheck.concurrency.limiter import Limiter
 from pytest_ragcheck.concurrency.tasks import together
 from pytest_ragcheck.errors import JudgeError, JudgeReplyError
 from pytest_ragcheck.frozen import frozen
-from pytest_ragcheck.judging.checked_judgement import Cached, Panel
 from pytest_ragcheck.judging.judge_prompt import JudgePrompt
 from pytest_ragcheck.judging.judgement import Judge, digest_of, material_digest
+from pytest_ragcheck.judging.panel import Cached, Panel
 from pytest_ragcheck.package_text import package_text
 from pytest_ragcheck.questions.question import Question
 from pytest_ragcheck.rag.answer import RagAnswer

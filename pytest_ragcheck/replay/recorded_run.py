@@ -10,11 +10,12 @@ from pytest_ragcheck.check import PreparedQuestion
 from pytest_ragcheck.config.settings import DUMMY_API_KEY, Settings
 from pytest_ragcheck.errors import JudgeError, RecordedError, ReplayError
 from pytest_ragcheck.frozen import frozen
-from pytest_ragcheck.judging.checked_judgement import judge_by_all, judge_identity
+from pytest_ragcheck.judging.checked_judgement import judge_identity
 from pytest_ragcheck.judging.judge_choice import choose_judge, missing_for
 from pytest_ragcheck.judging.judgement import Judge, JudgeIdentity, Judgement, material_digest
 from pytest_ragcheck.judging.model.chat import AsksModel
 from pytest_ragcheck.judging.model.completion import TokenUse, note_use
+from pytest_ragcheck.judging.panel import judge_by_all
 from pytest_ragcheck.metrics.cost import Cost
 from pytest_ragcheck.metrics.metric import RunMetric
 from pytest_ragcheck.questions.mention import plants_of

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from pytest_ragcheck import JudgeError, JudgeIdentity, Judgement, Panel, RagAnswer, UsageError
-from pytest_ragcheck.judging.checked_judgement import afresh, combined, judge_by_all
+from pytest_ragcheck.judging.panel import afresh, combined, judge_by_all
 from tests.making import Judges, a_question
 
 QUESTION = a_question(expected_answer="30 days")

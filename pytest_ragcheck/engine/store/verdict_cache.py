@@ -14,9 +14,9 @@ from typing import Any, Protocol, TypeVar
 from pytest_ragcheck.concurrency.tasks import closing, in_thread
 from pytest_ragcheck.engine.store.shared_database import opened, when_unlocked
 from pytest_ragcheck.errors import JudgeReplyError
-from pytest_ragcheck.judging.checked_judgement import Cached
 from pytest_ragcheck.judging.judgement import Judge, JudgeIdentity, Judgement, digest_of, material_digest
 from pytest_ragcheck.judging.model.chat import AsksModel, Chat, ExpectedReply
+from pytest_ragcheck.judging.panel import Cached
 from pytest_ragcheck.questions.question import Question
 from pytest_ragcheck.rag.answer import RagAnswer
 from pytest_ragcheck.redaction import Redactor

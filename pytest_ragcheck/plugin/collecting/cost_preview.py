@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 from pytest_ragcheck.config.settings import DUMMY_API_KEY, Settings
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.frozen import frozen
-from pytest_ragcheck.judging.checked_judgement import Panel, identity_of, model_of
+from pytest_ragcheck.judging.checked_judgement import identity_of, model_of
 from pytest_ragcheck.judging.judge_choice import choose_judge
 from pytest_ragcheck.judging.judge_prompt import load_prompt
 from pytest_ragcheck.judging.model.chat import Chat
+from pytest_ragcheck.judging.panel import Panel
 from pytest_ragcheck.judging.run_preflight import kept_trials, read_trial
 from pytest_ragcheck.judging.trial import canaries_for, judges_to_try, trial_key
 from pytest_ragcheck.metrics.cost import EXTRA, has_table, price_usd

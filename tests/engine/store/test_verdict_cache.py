@@ -17,10 +17,10 @@ import pytest
 
 from pytest_ragcheck.engine.store.verdict_cache import FILE, CachingJudge, VerdictCache
 from pytest_ragcheck.errors import JudgeError, JudgeReplyError
-from pytest_ragcheck.judging.checked_judgement import Panel, afresh, judge_by_all
 from pytest_ragcheck.judging.judge_prompt import load_prompt
 from pytest_ragcheck.judging.judgement import JudgeIdentity, Judgement
 from pytest_ragcheck.judging.model.openai_judge import OpenAIJudge
+from pytest_ragcheck.judging.panel import Panel, afresh, judge_by_all
 from pytest_ragcheck.rag.answer import RagAnswer
 from pytest_ragcheck.redaction import REDACTED, Redactor
 from tests.making import Judges, a_question

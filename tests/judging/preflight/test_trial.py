@@ -12,11 +12,11 @@ import pytest
 from pytest_ragcheck.concurrency.limiter import NO_LIMIT
 from pytest_ragcheck.engine.store.verdict_cache import CachingJudge, VerdictCache
 from pytest_ragcheck.errors import JudgeReplyError, JudgeUnavailable
-from pytest_ragcheck.judging.checked_judgement import Panel
 from pytest_ragcheck.judging.judge_prompt import load_prompt
 from pytest_ragcheck.judging.judgement import Judgement
 from pytest_ragcheck.judging.model.openai_judge import OpenAIJudge
 from pytest_ragcheck.judging.offline.offline_judge import OfflineJudge
+from pytest_ragcheck.judging.panel import Panel
 from pytest_ragcheck.judging.trial import (
     CanaryVerdict,
     Trial,
