@@ -25,7 +25,7 @@ from pytest_ragcheck.rag.body.json_body import ReplyMismatch, parse_json, quoted
 from pytest_ragcheck.rag.cited_answer import cited_answer
 from pytest_ragcheck.rag.shapes.variants import fitting_response
 from pytest_ragcheck.redaction import Redactor, shown_url
-from pytest_ragcheck.verdict.failure_text import cut
+from pytest_ragcheck.short_texts import cut
 from tests.making import a_question
 
 if TYPE_CHECKING:

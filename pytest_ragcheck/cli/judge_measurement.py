@@ -29,9 +29,9 @@ from pytest_ragcheck.questions.question import EarlierTurn, Question
 from pytest_ragcheck.rag.answer import RagAnswer
 from pytest_ragcheck.rag.body.json_body import shown_error
 from pytest_ragcheck.report.terminal.calibration_lines import Disagreement, Measured
+from pytest_ragcheck.short_texts import counted
 from pytest_ragcheck.summary.judge_calibration import calibrate
 from pytest_ragcheck.summary.judge_rates import Judged
-from pytest_ragcheck.verdict.failure_text import counted
 
 LABELS = {
     "label_grounded": "groundedness",

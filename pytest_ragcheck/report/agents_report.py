@@ -8,9 +8,9 @@ from typing import Any
 
 from pytest_ragcheck.report.terminal.run_lines import aligned
 from pytest_ragcheck.report.write_report import cell, csv_text, table_lines
+from pytest_ragcheck.short_texts import counted, one_line
 from pytest_ragcheck.summary.agent_comparison import Agent, Agents, Difference, QuestionOfAll
 from pytest_ragcheck.summary.trend import PASS_RATE
-from pytest_ragcheck.verdict.failure_text import counted, one_line
 from pytest_ragcheck.verdict.verdict import Verdict
 
 _TITLES = {"exact_match": "Exact Match", "f1": "F1", "bertscore_f1": "BERTScore", "mrr": "MRR", "map": "MAP"}

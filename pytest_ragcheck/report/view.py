@@ -11,9 +11,10 @@ from pytest_ragcheck.report.files.results_reader import Document, Results, all_r
 from pytest_ragcheck.report.terminal.findings_lines import FoundChange
 from pytest_ragcheck.report.terminal.run_lines import judge_tokens
 from pytest_ragcheck.scores import ABSTAINED
+from pytest_ragcheck.short_texts import counted, some
 from pytest_ragcheck.summary.gate.baseline_reader import BaselineRow
 from pytest_ragcheck.summary.predictions_reader import key_of
-from pytest_ragcheck.verdict.failure_text import counted, some, unstable_line
+from pytest_ragcheck.verdict.failure_text import unstable_line
 from pytest_ragcheck.verdict.verdict import Verdict
 
 BINS = 10

@@ -14,8 +14,8 @@ from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.redaction.printable import printable
 from pytest_ragcheck.report.files.results_reader import Document, Results, all_rows
 from pytest_ragcheck.report.view import MetricView, View, view_of
+from pytest_ragcheck.short_texts import counted, from_difference, one_line, some, unequal
 from pytest_ragcheck.summary.predictions_reader import key_of
-from pytest_ragcheck.verdict.failure_text import counted, from_difference, one_line, some, unequal
 
 _FIRST = (
     *("dataset_name", "question_id", "question", "expected_answer", "prediction", "verdict", "reason", "error_kind"),

@@ -11,6 +11,7 @@ from typing import Literal, get_args
 
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.frozen import frozen
+from pytest_ragcheck.short_texts import some
 from pytest_ragcheck.summary.gate.baseline_reader import BaselineRow, error_row, measured_row
 from pytest_ragcheck.summary.metric_statistics import mean_interval, wilson
 from pytest_ragcheck.summary.predictions_reader import (
@@ -24,7 +25,6 @@ from pytest_ragcheck.summary.predictions_reader import (
     rows,
     versions,
 )
-from pytest_ragcheck.verdict.failure_text import some
 from pytest_ragcheck.verdict.verdict import Verdict
 
 PASS_RATE = "pass rate"  # noqa: S105 - no password

@@ -8,7 +8,7 @@ from statistics import fmean, median, variance
 from pytest_ragcheck.frozen import frozen, replace
 from pytest_ragcheck.metrics.cost import Cost
 from pytest_ragcheck.scores import BOUNDED, PROHIBITIONS, Score, measured_values
-from pytest_ragcheck.verdict.failure_text import unequal
+from pytest_ragcheck.short_texts import unequal
 from pytest_ragcheck.verdict.record import Record, lacks_secrets
 from pytest_ragcheck.verdict.verdict import NO_ANSWER, Thresholds, Verdict, decide
 

@@ -14,8 +14,8 @@ from pytest_ragcheck.questions.collected_questions import CollectedQuestions
 from pytest_ragcheck.questions.question import END_TO_END
 from pytest_ragcheck.redaction.printable import printable
 from pytest_ragcheck.scores import ASSERTABLE
+from pytest_ragcheck.short_texts import counted
 from pytest_ragcheck.summary.result_schemas import kind_of_document, schema_mistakes
-from pytest_ragcheck.verdict.failure_text import counted
 
 RESULTS = (RESULT_QUESTIONS, "_predictions.json", "_summary.json")
 

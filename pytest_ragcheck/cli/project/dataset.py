@@ -14,7 +14,7 @@ from pytest_ragcheck.questions.datasets.standard_dataset import DatasetChoice, r
 from pytest_ragcheck.questions.mention import ATTACKS, plants_of, with_plants
 from pytest_ragcheck.questions.question import END_TO_END, GENERATION
 from pytest_ragcheck.scores import ASSERTABLE
-from pytest_ragcheck.verdict.failure_text import counted
+from pytest_ragcheck.short_texts import counted
 
 _INJECTION = "injection"
 _ENDINGS = ("_questions.json", ".rag.json", ".rag.yaml", ".rag.yml")

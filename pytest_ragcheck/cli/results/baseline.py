@@ -26,6 +26,7 @@ from pytest_ragcheck.report.files.results_reader import (
     questions_files,
 )
 from pytest_ragcheck.report.terminal.gate_lines import flaky_lines
+from pytest_ragcheck.short_texts import counted, some
 from pytest_ragcheck.summary.gate.baseline_comparison import flaky_in_history
 from pytest_ragcheck.summary.gate.baseline_file import (
     BaselineFile,
@@ -40,7 +41,6 @@ from pytest_ragcheck.summary.gate.saved_answer import contexts_path, read_contex
 from pytest_ragcheck.summary.predictions_reader import InGit, Key
 from pytest_ragcheck.summary.result_schemas import is_compact
 from pytest_ragcheck.summary.run_outcomes import COMPARING, GateRules, Reach, allowances, gate_and_tolerance
-from pytest_ragcheck.verdict.failure_text import counted, some
 from pytest_ragcheck.verdict.verdict import Verdict
 
 _SET = ("rag_false_alarms", "rag_baseline_allow")

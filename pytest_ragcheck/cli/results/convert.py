@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from pytest_ragcheck.cli.command_line import say
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.redaction import Redactor
-from pytest_ragcheck.verdict.failure_text import counted
+from pytest_ragcheck.short_texts import counted
 
 if TYPE_CHECKING:
     from pytest_ragcheck.questions.exports.export import Export

@@ -11,7 +11,7 @@ from pytest_ragcheck.config.readers import BASELINE_FILE, BaselinePlace
 from pytest_ragcheck.redaction.printable import printable
 from pytest_ragcheck.report.terminal.comparison_lines import accept_command
 from pytest_ragcheck.report.terminal.gate_lines import decision_lines, decision_text, flaky_lines, lines_beside
-from pytest_ragcheck.verdict.failure_text import some
+from pytest_ragcheck.short_texts import some
 
 _SHOWN = 10
 _OF_EARLIER = "If it is of an earlier run, run it again, and merge."

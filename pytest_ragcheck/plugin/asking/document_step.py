@@ -36,7 +36,7 @@ from pytest_ragcheck.rag.documents.uploads import (
     uploads_of,
 )
 from pytest_ragcheck.redaction import shown_url
-from pytest_ragcheck.verdict.failure_text import counted
+from pytest_ragcheck.short_texts import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -23,8 +23,8 @@ from pytest_ragcheck.plugin.extensions import is_overridden
 from pytest_ragcheck.questions.question import EarlierTurn, Question
 from pytest_ragcheck.rag.answer import RagAnswer
 from pytest_ragcheck.replay.recorded_run import UnavailableJudge
+from pytest_ragcheck.short_texts import counted
 from pytest_ragcheck.summary.gate.procedure.candidate import ASKS, MORE_ASKS, MOST
-from pytest_ragcheck.verdict.failure_text import counted
 from pytest_ragcheck.verdict.verdict import Verdict
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from pytest_ragcheck.redaction import shown_url
 from pytest_ragcheck.redaction.printable import printable
 from pytest_ragcheck.report.terminal.run_lines import header_lines
 from pytest_ragcheck.scores import JUDGED
-from pytest_ragcheck.verdict.failure_text import counted, some
+from pytest_ragcheck.short_texts import counted, some
 
 _MOST_NAMED = 5
 

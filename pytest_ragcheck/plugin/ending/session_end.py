@@ -31,10 +31,10 @@ from pytest_ragcheck.report.terminal.findings_lines import changes_of
 from pytest_ragcheck.report.terminal.gate_lines import annotation_lines, decision_text, flaky_lines, lines_beside
 from pytest_ragcheck.report.terminal.run_lines import LEFT_IS_RED, summary_lines
 from pytest_ragcheck.report.write_report import write_report
+from pytest_ragcheck.short_texts import counted
 from pytest_ragcheck.summary.aggregate import aggregate
 from pytest_ragcheck.summary.gate.baseline_comparison import flaky_in_run
 from pytest_ragcheck.summary.gate.gate_decision import tolerated
-from pytest_ragcheck.verdict.failure_text import counted
 
 if TYPE_CHECKING:
     from pytest_ragcheck.config.settings import Settings

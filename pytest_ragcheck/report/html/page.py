@@ -17,7 +17,7 @@ from pytest_ragcheck._version import __version__
 from pytest_ragcheck.package_text import package_text
 from pytest_ragcheck.report.files.results_reader import Document
 from pytest_ragcheck.report.view import BINS, MetricView, View
-from pytest_ragcheck.verdict.failure_text import counted
+from pytest_ragcheck.short_texts import counted
 
 _SAME = 0.0005
 """Smaller differences of means are invisible in the shown digits."""

@@ -9,9 +9,9 @@ from typing import Any
 
 from pytest_ragcheck._version import __version__
 from pytest_ragcheck.report.html.page import card, decimals, escaped, filled, folded, table
+from pytest_ragcheck.short_texts import counted, some
 from pytest_ragcheck.summary.gate.baseline_reader import BaselineRow
 from pytest_ragcheck.summary.trend import PASS_RATE, Trend, TrendLine, TrendPoint, TrendQuestion, TrendRun
-from pytest_ragcheck.verdict.failure_text import counted, some
 from pytest_ragcheck.verdict.verdict import Verdict
 
 _HEIGHT = 100

@@ -14,9 +14,9 @@ from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.judging.judgement import JudgeIdentity
 from pytest_ragcheck.metrics.cost import Cost
 from pytest_ragcheck.package_text import package_text
+from pytest_ragcheck.short_texts import counted, one_line
 from pytest_ragcheck.summary.judge_calibration import Calibration, JudgeComparison
 from pytest_ragcheck.summary.judge_rates import Confusion, Judged, RateEstimate
-from pytest_ragcheck.verdict.failure_text import counted, one_line
 
 _WIDTH, _HEIGHT = 40, 12
 _TEXT_CHARS = 300

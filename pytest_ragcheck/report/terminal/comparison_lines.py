@@ -9,10 +9,10 @@ from shlex import quote
 from pytest_ragcheck.config.readers import BASELINE_FILE
 from pytest_ragcheck.judging.judgement import JudgeIdentity
 from pytest_ragcheck.redaction.printable import printable
+from pytest_ragcheck.short_texts import counted, cut, distinct, some, unequal
 from pytest_ragcheck.summary.gate.baseline_comparison import Comparison
 from pytest_ragcheck.summary.gate.gate_replies import Change
 from pytest_ragcheck.summary.predictions_reader import Key
-from pytest_ragcheck.verdict.failure_text import counted, cut, distinct, some, unequal
 from pytest_ragcheck.verdict.verdict import Verdict
 
 Examined = Mapping[str, Sequence[tuple[Change, str]]]

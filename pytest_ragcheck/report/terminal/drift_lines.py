@@ -7,12 +7,12 @@ from operator import itemgetter
 from statistics import fmean
 
 from pytest_ragcheck.scores import ABSTAINED
+from pytest_ragcheck.short_texts import counted, some
 from pytest_ragcheck.summary.gate.comparability import LostScores
 from pytest_ragcheck.summary.gate.gate_replies import Change
 from pytest_ragcheck.summary.gate.saved_answer import SavedAnswer, text_digest
 from pytest_ragcheck.summary.metric_statistics import percentile
 from pytest_ragcheck.summary.predictions_reader import Key
-from pytest_ragcheck.verdict.failure_text import counted, some
 from pytest_ragcheck.verdict.record import Record
 
 Pairs = Sequence[tuple[SavedAnswer, Record]]

@@ -14,6 +14,7 @@ from pytest_ragcheck.report.terminal.comparison_lines import (
     short,
 )
 from pytest_ragcheck.report.terminal.drift_lines import drift_lines, lost_score_lines
+from pytest_ragcheck.short_texts import counted, from_difference, some
 from pytest_ragcheck.summary.gate.baseline_comparison import Comparison, is_above_maximum_alone
 from pytest_ragcheck.summary.gate.gate_decision import Decision, is_newly_forbidden
 from pytest_ragcheck.summary.gate.gate_replies import Change, Judging, evidence_of
@@ -25,7 +26,6 @@ from pytest_ragcheck.summary.gate.procedure.compared_question import (
     Outcome,
 )
 from pytest_ragcheck.summary.gate.procedure.gate_session import FEWEST_QUESTIONS
-from pytest_ragcheck.verdict.failure_text import counted, from_difference, some
 from pytest_ragcheck.verdict.verdict import Verdict
 
 _FORBIDDEN = "breaks a prohibition"

@@ -18,7 +18,7 @@ from pytest_ragcheck.scores import (
     listed,
     recall_at_most,
 )
-from pytest_ragcheck.verdict.failure_text import counted, cut, some
+from pytest_ragcheck.short_texts import counted, cut, some
 
 if TYPE_CHECKING:
     from pytest_ragcheck.config.settings import Settings

@@ -22,11 +22,11 @@ from pytest_ragcheck.scores import (
     measured_values,
     weighted,
 )
+from pytest_ragcheck.short_texts import some
 from pytest_ragcheck.summary.gate.procedure.compared_question import Look, passes
 from pytest_ragcheck.summary.gate.procedure.gate_session import floor_value
 from pytest_ragcheck.summary.gate.saved_answer import ASKED, EXPECTED, PARTS, SavedAnswer, label_digests
 from pytest_ragcheck.summary.predictions_reader import judge_name
-from pytest_ragcheck.verdict.failure_text import some
 
 if TYPE_CHECKING:
     from pytest_ragcheck.judging.judgement import Judge, JudgeIdentity, Judgement

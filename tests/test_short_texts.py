@@ -1,10 +1,10 @@
-"""The texts on one line."""
+"""The short forms of texts."""
 
 from __future__ import annotations
 
 import pytest
 
-from pytest_ragcheck.verdict.failure_text import from_difference
+from pytest_ragcheck.short_texts import from_difference
 
 SAME = "x" * 50
 LAST = "y" * 60
