@@ -23,7 +23,7 @@ from pytest_ragcheck.questions.question import END_TO_END, RETRIEVAL_ALONE, Earl
 from pytest_ragcheck.rag.answer import RagAnswer
 from pytest_ragcheck.redaction import is_redacted
 from pytest_ragcheck.scores import ABSTAINED, JUDGED, Score
-from pytest_ragcheck.summary.gate.comparability import SameScore
+from pytest_ragcheck.summary.gate.recorded_verdicts import SameScore
 from pytest_ragcheck.summary.gate.saved_answer import MENTIONS, label_digests
 from pytest_ragcheck.verdict.record import Record, lacks_secrets
 from pytest_ragcheck.verdict.verdict import Verdict

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from pytest_ragcheck.questions.question import Question
     from pytest_ragcheck.rag.answer import Asks, RagAnswer
     from pytest_ragcheck.rag.documents.ingestion import AsksIngested
-    from pytest_ragcheck.summary.gate.comparability import KnownVerdict
+    from pytest_ragcheck.summary.gate.recorded_verdicts import KnownVerdict
     from pytest_ragcheck.verdict.record import Record
 
 _OPEN_METRICS = 8
@@ -69,7 +69,7 @@ class Checker:
 
     async def ask_again(self, record: Record, backends: Backends) -> Record:
         """Ask again, and return the new record. Verdicts on recorded answers and the answer of *record* are reused."""
-        from pytest_ragcheck.summary.gate.comparability import KnownVerdict
+        from pytest_ragcheck.summary.gate.recorded_verdicts import KnownVerdict
 
         known = {**self._known(record.question, backends.judge), **KnownVerdict.of(record)}
         again = self._prepared(record.question, _afresh(backends), known, self.metrics_of(backends))
@@ -119,7 +119,7 @@ class Checker:
         row = self.baseline.row(question) if self.baseline is not None else None
         if row is None or judge is None:
             return {}
-        from pytest_ragcheck.summary.gate.comparability import known_verdicts
+        from pytest_ragcheck.summary.gate.recorded_verdicts import known_verdicts
 
         return known_verdicts(row.answers, question, judge)
 
@@ -143,7 +143,7 @@ class Checker:
             )
         if prepared.judge is None or not known:
             return prepared
-        from pytest_ragcheck.summary.gate.comparability import with_known
+        from pytest_ragcheck.summary.gate.recorded_verdicts import with_known
 
         judge = SameVerdict(prepared.judge, {material: each.judgement for material, each in known.items()})
         return replace(prepared, judge=judge, metrics=with_known(prepared.metrics, known))

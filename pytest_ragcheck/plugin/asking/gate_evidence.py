@@ -13,7 +13,7 @@ from pytest_ragcheck.engine.budget import OverBudget
 from pytest_ragcheck.metrics.cost import summed
 from pytest_ragcheck.metrics.metric import measure
 from pytest_ragcheck.scores import PROHIBITIONS, RETRIEVAL, measured_values
-from pytest_ragcheck.summary.gate.comparability import look_of_today, other_settings
+from pytest_ragcheck.summary.gate.comparability import other_settings
 from pytest_ragcheck.summary.gate.gate_decision import is_newly_forbidden
 from pytest_ragcheck.summary.gate.gate_replies import GateReplies, is_deterministic
 from pytest_ragcheck.summary.gate.procedure.candidate import asks_again, examine
@@ -27,6 +27,7 @@ from pytest_ragcheck.summary.gate.procedure.compared_question import (
     passes,
 )
 from pytest_ragcheck.summary.gate.procedure.mean_test import can_be_judged
+from pytest_ragcheck.summary.gate.recorded_verdicts import look_of_today
 from pytest_ragcheck.summary.gate.saved_answer import ASKED, EXPECTED, PARTS, answer_digest, text_digest
 from pytest_ragcheck.verdict.record import lacks_secrets
 from pytest_ragcheck.verdict.redecided import with_whole_cost

@@ -12,7 +12,7 @@ import pytest
 from pytest_ragcheck import GoldPassage, Judgement, Question, RagAnswer
 from pytest_ragcheck.judging.judgement import JudgeIdentity, material_digest
 from pytest_ragcheck.scores import Score
-from pytest_ragcheck.summary.gate.comparability import KnownVerdict, known_verdicts, with_known
+from pytest_ragcheck.summary.gate.recorded_verdicts import KnownVerdict, known_verdicts, with_known
 from pytest_ragcheck.summary.gate.saved_answer import SavedAnswer, label_digests
 from tests.making import OFFLINE, a_question, a_record
 
