@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 from pytest_ragcheck.cli.command_line import complain, say
 from pytest_ragcheck.cli.project.user_project import default_results
-from pytest_ragcheck.cli.results.baseline import with_own_baseline
+from pytest_ragcheck.cli.results.gate_arguments import with_own_baseline
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.report.files.results_reader import predictions_path, read_results

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from pytest_ragcheck.cli.command_line import say
 from pytest_ragcheck.cli.project.user_project import default_results
-from pytest_ragcheck.cli.results.baseline import default_baseline, gate_of
+from pytest_ragcheck.cli.results.gate_arguments import default_baseline, gate_of
 from pytest_ragcheck.config.readers import BASELINE_FILE, BaselinePlace
 from pytest_ragcheck.redaction.printable import printable
 from pytest_ragcheck.report.terminal.comparison_lines import accept_command

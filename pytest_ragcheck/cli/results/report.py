@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from pytest_ragcheck.cli.command_line import complain, json_text, say
 from pytest_ragcheck.cli.project.user_project import default_results
-from pytest_ragcheck.cli.results.baseline import gate_of, place_of, with_own_baseline
+from pytest_ragcheck.cli.results.gate_arguments import gate_of, place_of, with_own_baseline
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.redaction.printable import printable
 from pytest_ragcheck.report.files.results_reader import (

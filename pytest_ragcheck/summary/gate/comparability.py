@@ -7,12 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from pytest_ragcheck.scores import (
-    ABSTAINED,
-    DEMANDED,
-    JUDGED,
-    group_of,
-)
+from pytest_ragcheck.scores import ABSTAINED, DEMANDED, JUDGED, group_of
 from pytest_ragcheck.short_texts import some
 from pytest_ragcheck.summary.gate.procedure.gate_session import floor_value
 from pytest_ragcheck.summary.predictions_reader import judge_name
