@@ -20,7 +20,8 @@ from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.judging.checked_judgement import as_judge
 from pytest_ragcheck.judging.judge_choice import choose_judge
 from pytest_ragcheck.judging.run_preflight import preflight
-from pytest_ragcheck.metrics.metric import OwnMetric, choose_metrics, distinct
+from pytest_ragcheck.metrics.metric import OwnMetric, distinct
+from pytest_ragcheck.metrics.metric_choice import choose_metrics
 from pytest_ragcheck.questions.call import check_question
 from pytest_ragcheck.questions.collected_questions import asked_in
 from pytest_ragcheck.questions.question import END_TO_END, Question, QuestionSet

@@ -19,7 +19,8 @@ from pytest_ragcheck.errors import (
 )
 from pytest_ragcheck.judging.judgement import JudgeIdentity
 from pytest_ragcheck.judging.offline.offline_judge import OfflineJudge
-from pytest_ragcheck.metrics.metric import choose_metrics, read_own
+from pytest_ragcheck.metrics.metric import read_own
+from pytest_ragcheck.metrics.metric_choice import choose_metrics
 from pytest_ragcheck.redaction import REDACTED
 from pytest_ragcheck.scores import Score
 from pytest_ragcheck.verdict.verdict import Verdict

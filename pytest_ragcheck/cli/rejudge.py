@@ -89,7 +89,7 @@ async def _judged(
     from pytest_ragcheck.engine.limits.request_limiter import RequestLimiter
     from pytest_ragcheck.judging.checked_judgement import judge_identity
     from pytest_ragcheck.judging.run_preflight import preflight
-    from pytest_ragcheck.metrics.metric import choose_metrics
+    from pytest_ragcheck.metrics.metric_choice import choose_metrics
 
     notes: tuple[str, ...] = ()
     metrics = choose_metrics(settings, judge)

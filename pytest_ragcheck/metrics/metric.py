@@ -1,4 +1,4 @@
-"""Defines the protocols of metrics, adapts users' metrics to them, calls metrics, and chooses those of a run."""
+"""Defines the protocols of metrics, adapts users' metrics to them, and calls metrics."""
 
 from __future__ import annotations
 
@@ -7,35 +7,14 @@ import re
 from asyncio import CancelledError
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from pytest_ragcheck.concurrency.limiter import Limiter
-from pytest_ragcheck.config.metric_readers import model_and_layer
-from pytest_ragcheck.config.readers import LOCAL
 from pytest_ragcheck.errors import MeasurementError, UsageError
-from pytest_ragcheck.judging.checked_judgement import model_of
-from pytest_ragcheck.judging.local_model import missing_packages
-from pytest_ragcheck.metrics.citations import Citations
-from pytest_ragcheck.metrics.mentions import Leaks, Mentions
-from pytest_ragcheck.metrics.retrieval import Retrieval
-from pytest_ragcheck.metrics.similarity import (
-    BertScore,
-    Overlap,
-    Similarity,
-    chrf,
-    exact_match,
-    rouge_l,
-    token_f1,
-)
 from pytest_ragcheck.questions.question import Question
 from pytest_ragcheck.rag.answer import RagAnswer
 from pytest_ragcheck.rag.ask import settled
-from pytest_ragcheck.scores import BOUNDED, EXTRAS, LARGEST, METRICS, OF_ANSWERS, Score, number
-
-if TYPE_CHECKING:
-    from pytest_ragcheck.config.settings import Settings
-    from pytest_ragcheck.judging.judgement import Judge
+from pytest_ragcheck.scores import BOUNDED, LARGEST, METRICS, OF_ANSWERS, Score, number
 
 
 class Metric(Protocol):
@@ -184,74 +163,3 @@ def _read(value: Any) -> Score:
     if not abs(value_read) <= LARGEST:  # NaN too
         return Score.unscored(f"score() returned {value!r:.80}, not a number up to {LARGEST}")
     return Score(value_read)
-
-
-def choose_metrics(settings: Settings, judge: Judge | None = None) -> tuple[RunMetric, ...]:
-    """
-    The metrics of the chosen groups, and those that every run measures.
-
-    The judge measures the groups `judge` and `abstention`; the group `performance` belongs to the whole run. The groups
-    `ragas` and `citations` ask the judge's model, if it has one.
-
-    Raises:
-        UsageError: A group needs a package that is not installed.
-    """
-    check_installed(settings)
-    groups = settings.run.metrics
-    metrics: list[RunMetric] = []
-    if "overlap" in groups:
-        metrics.append(Overlap(exact_match=exact_match, f1=token_f1))
-    if "lexical" in groups:
-        metrics.append(Overlap(rouge_l=rouge_l, chrf=chrf))
-    if "semantic" in groups:
-        from pytest_ragcheck.judging.judge_choice import choose_embeddings
-
-        metrics.append(Similarity(choose_embeddings(settings)))
-    if "bertscore" in groups:
-        model, layer = model_and_layer(settings.run.bertscore_model)
-        metrics.append(BertScore(model, layer))
-    if "ragas" in groups:
-        metrics.append(_ragas(settings, judge))
-    if "citations" in groups:
-        from pytest_ragcheck.metrics.citation_support import CitationSupport
-
-        metrics.append(CitationSupport(model_of(judge)))
-    if "retrieval" in groups:
-        metrics.append(Retrieval(settings.endpoint.top_k))
-    return (*metrics, Mentions(), Leaks(), Citations())
-
-
-def check_installed(settings: Settings) -> None:
-    """Raises a `UsageError` if a group or a local model needs a package that is not installed."""
-    for group in settings.run.metrics:
-        missing = [package for package in EXTRAS.get(group, ()) if find_spec(package) is None]
-        if missing:
-            raise UsageError(
-                f"rag_metrics: the group {group} needs {' and '.join(missing)}, not installed here: "
-                f'pip install "pytest-ragcheck[{group}]", or leave the group out'
-            )
-    embeds = settings.judge.name == "ragas" or not {"semantic", "ragas"}.isdisjoint(settings.run.metrics)
-    if embeds and (settings.judge.embedding_model or "").startswith(LOCAL) and (lacking := missing_packages()):
-        raise UsageError(
-            f"rag_embedding_model: a local model needs {lacking}, not installed here: "
-            'pip install "pytest-ragcheck[semantic]", or name the model of a server'
-        )
-
-
-def _ragas(settings: Settings, judge: Judge | None) -> RunMetric:
-    # The ragas metrics by the ragas library, by the judge's model, or without a model by counting words.
-    from pytest_ragcheck.judging.ragas_judge import RagasJudge
-
-    if isinstance(judge, RagasJudge):
-        from pytest_ragcheck.metrics.ragas.model_ragas import RagasByLibrary
-
-        return RagasByLibrary(judge)
-    chat = model_of(judge)
-    if chat is None:
-        from pytest_ragcheck.metrics.ragas.stand_ins import RagasStandIns
-
-        return RagasStandIns()
-    from pytest_ragcheck.judging.judge_choice import choose_embeddings
-    from pytest_ragcheck.metrics.ragas.model_ragas import RagasMetrics
-
-    return RagasMetrics(chat, choose_embeddings(settings))

@@ -13,7 +13,8 @@ from pytest_ragcheck import EndpointError, Judgement, RagAnswer, Settings, Verdi
 from pytest_ragcheck.check import PreparedQuestion
 from pytest_ragcheck.engine.limits.request_limiter import RequestLimiter
 from pytest_ragcheck.engine.question_progress import ProgressBoard
-from pytest_ragcheck.metrics.metric import OwnMetric, choose_metrics
+from pytest_ragcheck.metrics.metric import OwnMetric
+from pytest_ragcheck.metrics.metric_choice import choose_metrics
 from tests.making import a_question
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import pytest
 from pytest_ragcheck import Judgement, Panel, evaluate
 from pytest_ragcheck.config.settings import Settings
 from pytest_ragcheck.errors import UsageError
-from pytest_ragcheck.metrics.metric import choose_metrics
+from pytest_ragcheck.metrics.metric_choice import choose_metrics
 from pytest_ragcheck.scores import (
     CITATION_VALIDITY,
     DEFAULT_GROUPS,

@@ -16,7 +16,7 @@ from pytest_ragcheck.config.settings import Settings
 from pytest_ragcheck.errors import JudgeError
 from pytest_ragcheck.judging.embeds import LocalEmbeddings
 from pytest_ragcheck.judging.judge_choice import choose_embeddings
-from pytest_ragcheck.metrics.metric import choose_metrics
+from pytest_ragcheck.metrics.metric_choice import choose_metrics
 from pytest_ragcheck.rag.answer import RagAnswer
 from tests.making import a_question
 from tests.oracles.comparison import check, program

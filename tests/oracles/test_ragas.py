@@ -30,7 +30,7 @@ from pytest_ragcheck.judging.model.server_address import EMBEDDING_MODEL
 from pytest_ragcheck.judging.ragas_judge import RagasJudge, ragas_adapters, ragas_metrics
 from pytest_ragcheck.judging.run_preflight import IN_INI, preflight
 from pytest_ragcheck.judging.trial import canaries
-from pytest_ragcheck.metrics.metric import choose_metrics
+from pytest_ragcheck.metrics.metric_choice import choose_metrics
 from pytest_ragcheck.metrics.ragas import formulas
 from pytest_ragcheck.metrics.ragas.model_ragas import RagasByLibrary, RagasMetrics
 from pytest_ragcheck.metrics.similarity import nearest

@@ -12,7 +12,7 @@ from pytest_ragcheck import Judgement, RagAnswer
 from pytest_ragcheck.config.settings import Settings
 from pytest_ragcheck.engine.evaluator import evaluate_all
 from pytest_ragcheck.judging.judgement import JudgeIdentity, material_digest
-from pytest_ragcheck.metrics.metric import choose_metrics
+from pytest_ragcheck.metrics.metric_choice import choose_metrics
 from pytest_ragcheck.questions.question import GoldPassage
 from pytest_ragcheck.replay.recorded_run import Recording, UnavailableJudge
 from pytest_ragcheck.scores import Score

@@ -11,7 +11,7 @@ import pytest
 from pytest_ragcheck import GoldPassage, Judgement, Question, RagAnswer, Settings, Verdict
 from pytest_ragcheck.check import PreparedQuestion, check_question
 from pytest_ragcheck.errors import EndpointTimeout, JudgeError
-from pytest_ragcheck.metrics.metric import choose_metrics
+from pytest_ragcheck.metrics.metric_choice import choose_metrics
 from pytest_ragcheck.verdict.record import Record
 from pytest_ragcheck.verdict.redecided import Variance, spread, variances
 from tests.making import a_question

@@ -12,7 +12,7 @@ from pytest_ragcheck.concurrency.tasks import in_thread
 from pytest_ragcheck.engine.evaluator import Evaluator
 from pytest_ragcheck.engine.fingerprint import store_key
 from pytest_ragcheck.judging.panel import SameVerdict, afresh
-from pytest_ragcheck.metrics.metric import choose_metrics
+from pytest_ragcheck.metrics.metric_choice import choose_metrics
 from pytest_ragcheck.plugin.asking.session_loop import close_in_loop, loop_of
 from pytest_ragcheck.plugin.asking.shared_run import limits_of, new_budget
 from pytest_ragcheck.plugin.configuration import has_gate

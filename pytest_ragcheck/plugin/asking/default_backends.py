@@ -16,7 +16,7 @@ from pytest_ragcheck.config.table import TABLE
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.judging.checked_judgement import as_judge
 from pytest_ragcheck.judging.judge_choice import choose_judge
-from pytest_ragcheck.metrics.metric import check_installed
+from pytest_ragcheck.metrics.metric_choice import check_installed
 from pytest_ragcheck.plugin.asking.schedule import Backends
 from pytest_ragcheck.plugin.asking.session_loop import client_of_url, close_in_loop, is_client_of_url
 from pytest_ragcheck.plugin.collecting.question_items import question_of

@@ -126,7 +126,7 @@ def check_preconditions(config: pytest.Config) -> None:
             from pytest_ragcheck.rag.http.endpoint_address import read_address
 
             read_address(settings.endpoint.url, settings.endpoint.headers)
-        from pytest_ragcheck.metrics.metric import check_installed
+        from pytest_ragcheck.metrics.metric_choice import check_installed
 
         check_installed(settings)
         if settings.judge.calibrations:
