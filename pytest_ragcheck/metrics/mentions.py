@@ -10,7 +10,8 @@ from urllib.parse import unquote
 from pytest_ragcheck.concurrency.search_process import SearchProcess
 from pytest_ragcheck.errors import MeasurementError
 from pytest_ragcheck.metrics.retrieval import found_gold, is_half_from
-from pytest_ragcheck.questions.mention import canaries_in, compile_mention, is_mentioned, is_regex, searched
+from pytest_ragcheck.questions.mention import compile_mention, is_mentioned, is_regex, searched
+from pytest_ragcheck.questions.planted_documents import canaries_in
 from pytest_ragcheck.questions.question import GoldPassage, Question
 from pytest_ragcheck.rag.answer import RagAnswer
 from pytest_ragcheck.scores import MENTIONS, MUST_NOT_RETRIEVE, Score

@@ -18,7 +18,7 @@ from pytest_ragcheck.judging.model.completion import TokenUse, note_use
 from pytest_ragcheck.judging.panel import judge_by_all
 from pytest_ragcheck.metrics.cost import Cost
 from pytest_ragcheck.metrics.metric import RunMetric
-from pytest_ragcheck.questions.mention import plants_of
+from pytest_ragcheck.questions.planted_documents import plants_of
 from pytest_ragcheck.questions.question import END_TO_END, RETRIEVAL_ALONE, EarlierTurn, Question
 from pytest_ragcheck.rag.answer import RagAnswer
 from pytest_ragcheck.redaction import is_redacted

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.judging.judgement import JudgeIdentity
 from pytest_ragcheck.metrics.cost import summed
-from pytest_ragcheck.questions.mention import ATTACKS, plants_of
+from pytest_ragcheck.questions.planted_documents import ATTACKS, plants_of
 from pytest_ragcheck.scores import ABSTAINED, METRICS, RETRIEVAL
 from pytest_ragcheck.summary.gate.baseline_comparison import Flaky
 from pytest_ragcheck.summary.gate.gate_decision import Decision

@@ -7,7 +7,8 @@ from enum import Enum
 
 from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.metrics.retrieval import found_gold, lacks_ids
-from pytest_ragcheck.questions.mention import Plant, compile_mention, plants_of, searched
+from pytest_ragcheck.questions.mention import compile_mention, searched
+from pytest_ragcheck.questions.planted_documents import Plant, plants_of
 from pytest_ragcheck.questions.question import GENERATION, Question
 from pytest_ragcheck.rag.answer import RagAnswer
 from pytest_ragcheck.scores import (

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_ragcheck.cli import main
-from pytest_ragcheck.questions.mention import plants_of
+from pytest_ragcheck.questions.planted_documents import plants_of
 from pytest_ragcheck.questions.reader import read_question_file
 from tests.examples.conftest import running
 from tests.harness import two_ways

@@ -11,7 +11,7 @@ from pytest_ragcheck.config.metric_readers import read_count, read_number
 from pytest_ragcheck.errors import DatasetError, UsageError
 from pytest_ragcheck.questions.datasets.registry import DATASETS, check_choice, known_datasets
 from pytest_ragcheck.questions.datasets.standard_dataset import DatasetChoice, read_choice
-from pytest_ragcheck.questions.mention import ATTACKS, plants_of, with_plants
+from pytest_ragcheck.questions.planted_documents import ATTACKS, plants_of, with_plants
 from pytest_ragcheck.questions.question import END_TO_END, GENERATION
 from pytest_ragcheck.scores import ASSERTABLE
 from pytest_ragcheck.short_texts import counted
