@@ -11,7 +11,7 @@ from pytest_ragcheck._version import __version__
 from pytest_ragcheck.cli import calibrate, rejudge
 from pytest_ragcheck.cli.command_line import add_commands, complain
 from pytest_ragcheck.cli.project import check_files, cleanup, dataset, docs, init, probe
-from pytest_ragcheck.cli.results import baseline, comment, convert, merge, report
+from pytest_ragcheck.cli.results import baseline, comment, compare, convert, merge, report
 from pytest_ragcheck.errors import RagcheckError, UsageError
 from pytest_ragcheck.summary.predictions_reader import AS_WRITTEN
 
@@ -25,7 +25,7 @@ _COMMANDS = {
     "check": check_files.run,
     "cleanup": cleanup.run,
     "comment": comment.run,
-    "compare": report.run_compare,
+    "compare": compare.run,
     "convert": convert.run,
     "dataset": dataset.run,
     "demo": docs.run_demo,
