@@ -16,7 +16,7 @@ from pytest_ragcheck.judging.model.completion import metered
 from pytest_ragcheck.judging.panel import judge_by_all
 from pytest_ragcheck.metrics.cost import summed, system_cost, with_judge
 from pytest_ragcheck.metrics.metric import RunMetric, measure_all
-from pytest_ragcheck.rag.ask import ask, endpoint_name
+from pytest_ragcheck.rag.ask import Dialogue, ask, endpoint_name
 from pytest_ragcheck.rag.client import is_whole
 from pytest_ragcheck.scores import ABSTAINED, JUDGED, METRICS, OVERALL, Score, weighted
 from pytest_ragcheck.verdict.failure_text import reason_for
@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     from pytest_ragcheck.config.settings import Settings
     from pytest_ragcheck.questions.question import Question
     from pytest_ragcheck.rag.answer import Asks, RagAnswer
-    from pytest_ragcheck.rag.ask import Dialogue
 
 
 @frozen

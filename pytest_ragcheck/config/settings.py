@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.config.metric_readers import nearest
-from pytest_ragcheck.config.readers import model_and_url, read_header, read_identity
+from pytest_ragcheck.config.readers import BaselinePlace, model_and_url, read_header, read_identity
 from pytest_ragcheck.config.table import TABLE, Given, read_given
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.frozen import frozen
@@ -15,7 +15,6 @@ from pytest_ragcheck.redaction import Redactor, header_secrets, url_secrets
 from pytest_ragcheck.scores import JUDGE_GROUPS, OVERALL, group_of
 
 if TYPE_CHECKING:
-    from pytest_ragcheck.config.readers import BaselinePlace
     from pytest_ragcheck.questions.datasets.standard_dataset import DatasetChoice, Sample
 
 

@@ -12,12 +12,10 @@ from typing import TYPE_CHECKING
 from pytest_ragcheck.concurrency.limiter import TimeLimit
 from pytest_ragcheck.concurrency.private_loop import end_tasks
 from pytest_ragcheck.concurrency.tasks import waited_for
-from pytest_ragcheck.engine.conversation import units_of
-from pytest_ragcheck.engine.store.record_store import MemoryStore
+from pytest_ragcheck.engine.conversation import Job, Unit, units_of
+from pytest_ragcheck.engine.store.record_store import MemoryStore, SharedStore
 
 if TYPE_CHECKING:
-    from pytest_ragcheck.engine.conversation import Job, Unit
-    from pytest_ragcheck.engine.store.record_store import SharedStore
     from pytest_ragcheck.verdict.record import Record
 
 _CLAIMED_AT_ONCE = 200

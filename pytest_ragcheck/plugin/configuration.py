@@ -14,13 +14,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_ragcheck.config.readers import BASELINE_FILE, read_switch
-from pytest_ragcheck.config.table import TABLE, Setting
+from pytest_ragcheck.config.table import TABLE, Given, Setting
 from pytest_ragcheck.package_text import package_text
 from pytest_ragcheck.plugin.extensions import own_metrics
 
 if TYPE_CHECKING:
     from pytest_ragcheck.config.settings import Settings
-    from pytest_ragcheck.config.table import Given
 
 DATASETS_PLUGIN = "ragcheck-datasets"
 SETTINGS: pytest.StashKey[Settings] = pytest.StashKey()

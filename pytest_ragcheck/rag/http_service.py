@@ -9,19 +9,17 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.errors import EndpointError, EndpointStreamError
 from pytest_ragcheck.frozen import replace
-from pytest_ragcheck.rag.ask import check_identity
+from pytest_ragcheck.rag.ask import ConversationState, check_identity
 from pytest_ragcheck.rag.body.json_body import ReplyMismatch
 from pytest_ragcheck.rag.http.endpoint_address import base_of, joined, read_address
 from pytest_ragcheck.rag.http.http_exchange import HttpExchange
 from pytest_ragcheck.rag.shapes.reading import EXAMPLE, LATER
-from pytest_ragcheck.rag.shapes.shape import CHAT, CONTRACT, read_shape
+from pytest_ragcheck.rag.shapes.shape import CHAT, CONTRACT, Shape, read_shape
 
 if TYPE_CHECKING:
     from pytest_ragcheck.rag.answer import RagAnswer
-    from pytest_ragcheck.rag.ask import ConversationState
     from pytest_ragcheck.rag.documents.document_routes import DocumentRoutes
     from pytest_ragcheck.rag.http.route import HttpRoute
-    from pytest_ragcheck.rag.shapes.shape import Shape
 
 
 class HttpEndpoint:

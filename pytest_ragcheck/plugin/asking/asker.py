@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import pytest
 
 from pytest_ragcheck.engine.evaluator import Evaluator, jobs_of
-from pytest_ragcheck.engine.prefetch import PrefetchEnded
+from pytest_ragcheck.engine.prefetch import PrefetchEnded, Prefetcher
 from pytest_ragcheck.engine.store.run_folder import stop, stop_reason
 from pytest_ragcheck.plugin.asking.session_loop import loop_of, seconds_between_lines, write_line
 from pytest_ragcheck.plugin.run_state import Evaluated
@@ -19,7 +19,6 @@ from pytest_ragcheck.plugin.workers import STOPPED, end_worker, run_folder, work
 if TYPE_CHECKING:
     from pytest_ragcheck.check import PreparedQuestion
     from pytest_ragcheck.engine.conversation import Conversation
-    from pytest_ragcheck.engine.prefetch import Prefetcher
     from pytest_ragcheck.engine.question_progress import ProgressBoard
     from pytest_ragcheck.engine.store.last_run import RunStore
     from pytest_ragcheck.questions.question import Question

@@ -29,7 +29,7 @@ from pytest_ragcheck.summary.gate.procedure.compared_question import (
 from pytest_ragcheck.summary.gate.procedure.mean_test import can_be_judged
 from pytest_ragcheck.summary.gate.recorded_verdicts import look_of_today
 from pytest_ragcheck.summary.gate.saved_answer import ASKED, EXPECTED, PARTS, answer_digest, text_digest
-from pytest_ragcheck.verdict.record import lacks_secrets
+from pytest_ragcheck.verdict.record import Record, lacks_secrets
 from pytest_ragcheck.verdict.redecided import with_whole_cost
 from pytest_ragcheck.verdict.verdict import Verdict
 
@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     from pytest_ragcheck.questions.question import Question
     from pytest_ragcheck.rag.answer import RagAnswer
     from pytest_ragcheck.summary.gate.baseline_reader import BaselineRow
-    from pytest_ragcheck.verdict.record import Record
 
 
 async def with_evidence(record: Record, backends: Backends, checker: Checker, run: RunBaseline) -> Record:

@@ -12,7 +12,7 @@ import pytest
 from pytest_ragcheck.engine.question_progress import QuestionProgress, Stage
 from pytest_ragcheck.engine.store.run_folder import Once
 from pytest_ragcheck.errors import StepFailed
-from pytest_ragcheck.judging.judgement import digest_of
+from pytest_ragcheck.judging.judgement import Judge, digest_of
 from pytest_ragcheck.judging.model.completion import metered
 from pytest_ragcheck.judging.run_preflight import (
     KEPT_TRIALS,
@@ -32,7 +32,6 @@ from pytest_ragcheck.plugin.workers import STOPPED, USELESS_JUDGE
 if TYPE_CHECKING:
     from pytest_ragcheck.concurrency.limiter import Limiter
     from pytest_ragcheck.engine.budget import Budget
-    from pytest_ragcheck.judging.judgement import Judge
     from pytest_ragcheck.plugin.asking.schedule import Backends
 
 _REMEMBERED = 8

@@ -26,7 +26,7 @@ from pytest_ragcheck.plugin.asking.shared_run import forget_limits, limits_of, o
 from pytest_ragcheck.plugin.collecting.question_items import question_of
 from pytest_ragcheck.plugin.configuration import is_fork, settings_of
 from pytest_ragcheck.plugin.guests.interruption import end_cleanly_on_sigterm, shorten
-from pytest_ragcheck.plugin.run_state import begin_run
+from pytest_ragcheck.plugin.run_state import Evaluated, begin_run
 from pytest_ragcheck.plugin.workers import (
     NO_DOCUMENTS,
     NOT_STARTED,
@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     from pytest_ragcheck.check import PreparedQuestion
     from pytest_ragcheck.engine.store.last_run import RunStore
     from pytest_ragcheck.judging.judgement import Judge
-    from pytest_ragcheck.plugin.run_state import Evaluated
     from pytest_ragcheck.questions.question import Question
     from pytest_ragcheck.verdict.record import Record
 

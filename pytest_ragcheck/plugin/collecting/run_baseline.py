@@ -15,8 +15,8 @@ from pytest_ragcheck.plugin.configuration import given_options, settings_of
 from pytest_ragcheck.plugin.run_state import run_of
 from pytest_ragcheck.questions.call import id_of_caller
 from pytest_ragcheck.rag.ask import earlier_turn
-from pytest_ragcheck.summary.gate.baseline_reader import Baseline, read_baseline
-from pytest_ragcheck.summary.gate.saved_answer import ASKED, EXPECTED, text_digest
+from pytest_ragcheck.summary.gate.baseline_reader import Baseline, BaselineRow, read_baseline
+from pytest_ragcheck.summary.gate.saved_answer import ASKED, EXPECTED, SavedAnswer, text_digest
 from pytest_ragcheck.summary.predictions_reader import InGit
 from pytest_ragcheck.summary.run_outcomes import COMPARING, GateRules
 from pytest_ragcheck.verdict.verdict import Verdict
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from pytest_ragcheck.config.settings import Settings
     from pytest_ragcheck.questions.question import Question
     from pytest_ragcheck.replay.recorded_run import Recording
-    from pytest_ragcheck.summary.gate.baseline_reader import BaselineRow
-    from pytest_ragcheck.summary.gate.saved_answer import SavedAnswer
     from pytest_ragcheck.verdict.record import Record
 
 _BASELINE: pytest.StashKey[Baseline] = pytest.StashKey()

@@ -32,13 +32,12 @@ from pytest_ragcheck.report.terminal.gate_lines import annotation_lines, decisio
 from pytest_ragcheck.report.terminal.run_lines import LEFT_IS_RED, summary_lines
 from pytest_ragcheck.report.write_report import write_report
 from pytest_ragcheck.short_texts import counted
-from pytest_ragcheck.summary.aggregate import aggregate
+from pytest_ragcheck.summary.aggregate import Summary, aggregate
 from pytest_ragcheck.summary.gate.baseline_comparison import flaky_in_run
 from pytest_ragcheck.summary.gate.gate_decision import tolerated
 
 if TYPE_CHECKING:
     from pytest_ragcheck.config.settings import Settings
-    from pytest_ragcheck.summary.aggregate import Summary
     from pytest_ragcheck.summary.run_outcomes import Outcomes
 
 

@@ -20,13 +20,12 @@ from pytest_ragcheck.errors import (
     EndpointUnreachable,
 )
 from pytest_ragcheck.package_text import package_text
-from pytest_ragcheck.rag.body.json_body import excerpt, quoted
+from pytest_ragcheck.rag.body.json_body import ReplyMismatch, excerpt, quoted
 from pytest_ragcheck.rag.http.connections import Phase
 from pytest_ragcheck.rag.http.retry import retry_after_seconds
 from pytest_ragcheck.redaction import shown_url
 
 if TYPE_CHECKING:
-    from pytest_ragcheck.rag.body.json_body import ReplyMismatch
     from pytest_ragcheck.rag.http.connections import AnyResponse
     from pytest_ragcheck.rag.http.endpoint_address import Address
     from pytest_ragcheck.rag.http.http_exchange import HttpExchange

@@ -13,13 +13,12 @@ from pytest_ragcheck.rag.body.json_body import ReplyMismatch, parse_json
 from pytest_ragcheck.rag.http.http_exchange import HttpExchange
 from pytest_ragcheck.rag.http.route import HttpRoute
 from pytest_ragcheck.rag.http_service import HttpEndpoint
-from pytest_ragcheck.rag.shapes.shape import NAMED_SHAPES, read_shape
+from pytest_ragcheck.rag.shapes.shape import NAMED_SHAPES, Shape, read_shape
 from pytest_ragcheck.rag.shapes.variants import NO_CONTEXTS, fitting_events, fitting_response
 
 if TYPE_CHECKING:
     from pytest_ragcheck.rag.answer import RagAnswer
     from pytest_ragcheck.rag.http.connections import AnyResponse
-    from pytest_ragcheck.rag.shapes.shape import Shape
 
 
 @frozen

@@ -5,21 +5,17 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pytest_ragcheck.frozen import frozen
-from pytest_ragcheck.summary.gate.baseline_reader import Baseline, passes_and_fails
+from pytest_ragcheck.summary.gate.baseline_reader import Baseline, BaselineRow, passes_and_fails
 from pytest_ragcheck.summary.gate.gate_replies import Change, evidence_of
 from pytest_ragcheck.summary.gate.procedure.compared_question import passes
 from pytest_ragcheck.summary.gate.saved_answer import ASKED, PARTS
 from pytest_ragcheck.summary.gate.saved_answer import EXPECTED as ANSWERS
-from pytest_ragcheck.summary.run_outcomes import COMPARING, EXPECTED, GateRules
+from pytest_ragcheck.summary.run_outcomes import COMPARING, EXPECTED, GateRules, Outcomes
 from pytest_ragcheck.verdict.record import Record
 from pytest_ragcheck.verdict.verdict import Verdict
-
-if TYPE_CHECKING:
-    from pytest_ragcheck.summary.gate.baseline_reader import BaselineRow
-    from pytest_ragcheck.summary.run_outcomes import Outcomes
 
 ACCEPT = "ragcheck baseline accept"
 _GROUPS = ("newly_failing", "expected_failing", "still_failing", "newly_passing", "still_passing", "not_measured")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.summary.gate.saved_answer import (
+    SavedAnswer,
     read_contexts,
     repeated_answers,
     saved_runs,
@@ -18,6 +19,7 @@ from pytest_ragcheck.summary.gate.saved_answer import (
 from pytest_ragcheck.summary.predictions_reader import (
     AS_WRITTEN,
     Fields,
+    InGit,
     Key,
     Unusable,
     judge_of,
@@ -32,8 +34,6 @@ from pytest_ragcheck.verdict.verdict import Verdict
 if TYPE_CHECKING:
     from pytest_ragcheck.judging.judgement import JudgeIdentity
     from pytest_ragcheck.questions.question import Question
-    from pytest_ragcheck.summary.gate.saved_answer import SavedAnswer
-    from pytest_ragcheck.summary.predictions_reader import InGit
 
 
 GIVE = "Make a baseline with pytest -p no:ragcheck-gate, then ragcheck baseline save."

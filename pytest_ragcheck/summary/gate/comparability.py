@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING
 from pytest_ragcheck.scores import ABSTAINED, DEMANDED, JUDGED, group_of
 from pytest_ragcheck.short_texts import some
 from pytest_ragcheck.summary.gate.procedure.gate_session import floor_value
-from pytest_ragcheck.summary.predictions_reader import judge_name
+from pytest_ragcheck.summary.predictions_reader import Key, judge_name
 
 if TYPE_CHECKING:
     from pytest_ragcheck.judging.judgement import JudgeIdentity
     from pytest_ragcheck.summary.gate.baseline_comparison import Comparison
     from pytest_ragcheck.summary.gate.baseline_reader import BaselineRow
     from pytest_ragcheck.summary.gate.gate_replies import Change
-    from pytest_ragcheck.summary.predictions_reader import Key
     from pytest_ragcheck.verdict.record import Record
 
     Differing = Mapping[str, tuple[object, object]]

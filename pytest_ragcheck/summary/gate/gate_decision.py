@@ -11,7 +11,7 @@ from pytest_ragcheck.scores import PROHIBITIONS
 from pytest_ragcheck.summary.gate.comparability import LostScores, differences, lost_scores
 from pytest_ragcheck.summary.gate.gate_replies import Change, Judging, evidence_of, findings_of, judging_of
 from pytest_ragcheck.summary.gate.procedure.gate_session import floor_value
-from pytest_ragcheck.summary.run_outcomes import COMPARING, GateRules
+from pytest_ragcheck.summary.run_outcomes import COMPARING, GateRules, Outcomes
 from pytest_ragcheck.verdict.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from pytest_ragcheck.summary.gate.baseline_reader import Baseline, BaselineRow
     from pytest_ragcheck.summary.gate.procedure.compared_question import GateFindings
     from pytest_ragcheck.summary.predictions_reader import Key
-    from pytest_ragcheck.summary.run_outcomes import Outcomes
     from pytest_ragcheck.verdict.record import Record
 
 

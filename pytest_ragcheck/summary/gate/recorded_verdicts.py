@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING
 
 from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.judging.checked_judgement import judge_identity
-from pytest_ragcheck.judging.judgement import material_digest
+from pytest_ragcheck.judging.judgement import Judge, Judgement, material_digest
 from pytest_ragcheck.metrics.metric import RunMetric, measure
 from pytest_ragcheck.scores import METRICS, OVERALL, Score, measured_values, weighted
 from pytest_ragcheck.summary.gate.procedure.compared_question import Look, passes
 from pytest_ragcheck.summary.gate.saved_answer import ASKED, EXPECTED, PARTS, SavedAnswer, label_digests
 
 if TYPE_CHECKING:
-    from pytest_ragcheck.judging.judgement import Judge, Judgement
     from pytest_ragcheck.questions.question import Question
     from pytest_ragcheck.rag.answer import RagAnswer
     from pytest_ragcheck.verdict.record import Record
