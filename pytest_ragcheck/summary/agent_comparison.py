@@ -10,7 +10,8 @@ from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.frozen import frozen, replace
 from pytest_ragcheck.summary.gate.baseline_reader import Baseline, BaselineRow
 from pytest_ragcheck.summary.gate.procedure.compared_question import ComparedQuestion, KnownRun, Look
-from pytest_ragcheck.summary.gate.procedure.gate_session import COUNT_SHARE, binomial_p, critical_value, units_of
+from pytest_ragcheck.summary.gate.procedure.count_test import binomial_p, critical_value
+from pytest_ragcheck.summary.gate.procedure.gate_session import COUNT_SHARE, units_of
 from pytest_ragcheck.summary.gate.procedure.mean_test import lower_sum_p, sums_by_unit
 from pytest_ragcheck.summary.metric_statistics import mean_interval, rate_difference_interval
 from pytest_ragcheck.summary.predictions_reader import Key

@@ -6,7 +6,8 @@ import math
 import re
 
 from pytest_ragcheck.summary.gate.procedure.candidate import ASKS, LEVEL, MORE_ASKS
-from pytest_ragcheck.summary.gate.procedure.gate_session import COUNT_SHARE, FEWEST_QUESTIONS, critical_value
+from pytest_ragcheck.summary.gate.procedure.count_test import critical_value
+from pytest_ragcheck.summary.gate.procedure.gate_session import COUNT_SHARE, FEWEST_QUESTIONS
 from tests.docs.pages import DOCS
 
 PAGE = (DOCS / "explanation" / "statistics.md").read_text(encoding="utf-8")

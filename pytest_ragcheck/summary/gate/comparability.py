@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from pytest_ragcheck.scores import ABSTAINED, DEMANDED, JUDGED, group_of
 from pytest_ragcheck.short_texts import some
-from pytest_ragcheck.summary.gate.procedure.gate_session import floor_value
+from pytest_ragcheck.summary.gate.procedure.count_test import floor_value
 from pytest_ragcheck.summary.predictions_reader import Key, judge_name
 
 if TYPE_CHECKING:

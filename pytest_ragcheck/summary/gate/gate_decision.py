@@ -10,7 +10,7 @@ from pytest_ragcheck.metrics.mentions import broken
 from pytest_ragcheck.scores import PROHIBITIONS
 from pytest_ragcheck.summary.gate.comparability import LostScores, differences, lost_scores
 from pytest_ragcheck.summary.gate.gate_replies import Change, Judging, evidence_of, findings_of, judging_of
-from pytest_ragcheck.summary.gate.procedure.gate_session import floor_value
+from pytest_ragcheck.summary.gate.procedure.count_test import floor_value
 from pytest_ragcheck.summary.run_outcomes import COMPARING, GateRules, Outcomes
 from pytest_ragcheck.verdict.verdict import Verdict
 

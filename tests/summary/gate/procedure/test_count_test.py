@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from pytest_ragcheck.summary.gate.procedure.gate_session import (
+from pytest_ragcheck.summary.gate.procedure.count_test import (
     binomial_p,
     critical_value,
     floor_value,
