@@ -23,9 +23,9 @@ from pytest_ragcheck.report.html.trend_page import trend_page
 from pytest_ragcheck.report.view import view_of
 from pytest_ragcheck.summary.trend import trend_of
 from tests.chromium import CHROMIUM, Tab, open_tab
+from tests.report.html.test_trend_page import many_runs
 from tests.report.many import many
 from tests.report.results import written
-from tests.report.test_trend_page import many_runs
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

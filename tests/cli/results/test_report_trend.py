@@ -16,7 +16,7 @@ from pytest_ragcheck.summary.aggregate import aggregate
 from pytest_ragcheck.verdict.verdict import Verdict
 from tests.making import some_outcomes
 from tests.report.results import ERRORED, FAILED, PASSED
-from tests.summary.gate.test_git_revision import git
+from tests.summary.test_predictions_reader_git import git
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -15,9 +15,9 @@ from pytest_ragcheck.summary.trend import trend_of
 from tests.browser import Shown
 from tests.chromium import Screen
 from tests.report.hostile import HOSTILE
+from tests.report.html.test_page_hostile import seen
 from tests.report.results import written
 from tests.report.test_access import FOCUSED, contrast
-from tests.report.test_hostile_page import seen
 from tests.summary.test_trend import FIRST, a_row, a_run
 
 if TYPE_CHECKING:

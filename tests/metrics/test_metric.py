@@ -134,7 +134,7 @@ def named(name: Any) -> Nameless:
     [
         (
             Length,
-            "pytest_ragcheck_metrics: <class 'tests.metrics.test_user_metric.Length'> was returned: return a list of ",
+            "pytest_ragcheck_metrics: <class 'tests.metrics.test_metric.Length'> was returned: return a list of ",
         ),
         ([1], "pytest_ragcheck_metrics: 1 is not a metric: give functions of (question, answer), or objects with a "),
         ([named("Word Count")], " has the name 'Word Count': give it a name of lower-case letters, digits and '_' "),
