@@ -69,7 +69,7 @@ def read_settings(
 
 
 def read_value(name: str, given: Given) -> Any:
-    """Raises a `UsageError` as `read_settings` does."""
+    """The value of one setting; raises a `UsageError` as `read_settings` does."""
     return read_given(next(setting for setting in TABLE if setting.name == name), given)
 
 

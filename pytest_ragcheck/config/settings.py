@@ -174,7 +174,7 @@ class Settings:
 
     @classmethod
     def from_values(cls, values: Mapping[str, Any]) -> Settings:
-        """*values* are by `group.field`."""
+        """The settings with these *values* by `group.field`."""
         groups: dict[str, dict[str, Any]] = {group: {} for group in _GROUPS}
         for path, value in values.items():
             group, dot, name = path.partition(".")

@@ -36,7 +36,7 @@ def missing_packages() -> str:
 
 
 def missing_packages_error() -> str:
-    """Empty if all are installed."""
+    """The text of an error about them; empty if all are installed."""
     missing = missing_packages()
     return missing and f"the local judge needs {missing}, not installed here: {INSTALL_LOCAL}"
 

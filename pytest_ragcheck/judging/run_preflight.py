@@ -123,7 +123,7 @@ def kept_trials(cache: Any) -> dict[str, str]:
 
 
 def with_trial(kept: Mapping[str, str], key: str, text: str) -> dict[str, str]:
-    """Only the latest are kept."""
+    """The trials with a new one, of which only the latest are kept."""
     return dict(list({**kept, key: text}.items())[-_MOST_KEPT:])
 
 

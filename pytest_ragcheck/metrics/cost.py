@@ -89,7 +89,7 @@ def summed(costs: Iterable[Cost]) -> Cost:
 
 
 def usd_of(use: TokenUse, own: Mapping[str, tuple[float, float]]) -> float | None:
-    """>= 0; None if it is unknown."""
+    """The price in US dollars, >= 0; None if it is unknown."""
     if use.recorded:
         return use.recorded_usd
     if use.input_tokens is None or use.output_tokens is None:

@@ -66,7 +66,6 @@ def check_given(config: pytest.Config) -> None:
 def settings_of(config: pytest.Config) -> Settings:
     if SETTINGS not in config.stash:
         from pytest_ragcheck.config.resolve import read_settings
-        from pytest_ragcheck.config.table import Given
         from pytest_ragcheck.errors import UsageError
 
         own, given = names_of_own_metrics(config), given_options(config)
@@ -137,8 +136,6 @@ def _given(config: pytest.Config, setting: Setting) -> Given | None:
     value = ini_value(config, setting.name) if typed is None else typed
     if value is None:
         return None
-    from pytest_ragcheck.config.table import Given
-
     if typed is None:
         return Given(value, ini_origin(config, setting.name))
     # A typed path is relative to the working directory, a configured one to the root.

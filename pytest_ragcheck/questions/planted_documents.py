@@ -33,7 +33,7 @@ class Plant:
 
 
 def plants_of(question: Question) -> tuple[Plant, ...]:
-    """In the order of `must_not_mention`."""
+    """The planted documents, one for each canary, in the order of `must_not_mention`."""
     if TAG not in question.tags:
         return ()
     canaries = ((_CANARY.fullmatch(mention), mention) for mention in question.must_not_mention)

@@ -39,7 +39,7 @@ _LONG_WORD = b"A" * 20
 
 
 class KnownSecret:
-    """Of at least 4 characters."""
+    """A secret of at least 4 characters, and its spellings in texts."""
 
     def __init__(self, secret: str) -> None:
         self.core = max(_ALPHANUMERIC_RUN.findall(secret), key=len)

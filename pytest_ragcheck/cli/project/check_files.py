@@ -10,7 +10,7 @@ from pathlib import Path
 from pytest_ragcheck.cli.command_line import say
 from pytest_ragcheck.errors import QuestionFileError, UsageError
 from pytest_ragcheck.questions import QUESTION_FILES, RESULT_QUESTIONS, misspelt
-from pytest_ragcheck.questions.collected_questions import CollectedQuestions
+from pytest_ragcheck.questions.collected_questions import CollectedQuestions, asked_in
 from pytest_ragcheck.questions.question import END_TO_END
 from pytest_ragcheck.redaction.printable import printable
 from pytest_ragcheck.scores import ASSERTABLE
@@ -82,7 +82,6 @@ def _mistakes(path: Path, own_metrics: Iterable[str], collected: CollectedQuesti
     if kind is not None:
         yield from (printable(f"{path}: {mistake}") for mistake in schema_mistakes(kind, document))
         return
-    from pytest_ragcheck.questions.collected_questions import asked_in
     from pytest_ragcheck.questions.reader import read_question_file
 
     try:

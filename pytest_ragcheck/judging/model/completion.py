@@ -263,7 +263,7 @@ def note_use(use: TokenUse) -> None:
 
 
 def reported_use(reply: Any, *, model: str, url: str | None) -> TokenUse:
-    """Invalid numbers count as not reported."""
+    """The tokens that a reply reports; invalid numbers count as not reported."""
     usage = member(reply, "usage")
     # Servers that do not count tokens send 0, which no prompt has.
     read = _count(usage, "prompt_tokens", "input_tokens") or None

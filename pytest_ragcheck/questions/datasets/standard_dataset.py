@@ -205,7 +205,7 @@ def passages_of(prefix: str, *, gold: Iterable[str], others: Iterable[str] = ())
 
 @frozen
 class DatasetChoice:
-    """`check_choice` checks that the dataset exists."""
+    """A dataset as `--rag-dataset` names it; `check_choice` checks that it exists."""
 
     name: str
     subset: str | None = None

@@ -29,7 +29,7 @@ UNJUDGED: Mapping[str, float] = {"answer_correctness": 0.0, "groundedness": 0.0}
 
 @frozen
 class Form:
-    """docs/reference/convert.md describes each form."""
+    """A form of exports with its reader; docs/reference/convert.md describes each."""
 
     name: str
     """The tool and its name of the form, such as `ragas testset`."""
