@@ -241,7 +241,7 @@ def _thresholds(prepared: PreparedQuestion) -> Thresholds:
     settings = prepared.settings
     has_maximum = bool(settings.gate.maximums or prepared.question.maximums)
     return Thresholds(
-        both=settings.gate.threshold,
+        judge_minimum=settings.gate.threshold,
         minimums=settings.gate.minimums,
         groups=settings.run.metrics,
         judged=prepared.judge is not None,

@@ -22,7 +22,7 @@ from pytest_ragcheck.judging.judge_choice import choose_judge
 from pytest_ragcheck.judging.run_preflight import preflight
 from pytest_ragcheck.metrics.metric import OwnMetric, distinct
 from pytest_ragcheck.metrics.metric_choice import choose_metrics
-from pytest_ragcheck.questions.call import check_question
+from pytest_ragcheck.questions.call import check_values
 from pytest_ragcheck.questions.collected_questions import asked_in
 from pytest_ragcheck.questions.question import END_TO_END, Question, QuestionSet
 from pytest_ragcheck.questions.reader import read_question_file
@@ -183,7 +183,7 @@ def _sets(given: Questions, tier: str, known_metrics: Collection[str]) -> tuple[
     paths: dict[str, Path] = {}
     for each in [given] if isinstance(given, str | PathLike) or not isinstance(given, Iterable) else given:
         if isinstance(each, Question):
-            check_question(each, known_metrics=known_metrics, given_as="evaluate")
+            check_values(each, known_metrics=known_metrics, given_as="evaluate")
             read = [replace(each, tier=tier) if each.tier == END_TO_END else each]
             path = each.path or Path(each.dataset_name)
         elif not isinstance(each, str | PathLike):

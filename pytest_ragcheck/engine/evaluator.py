@@ -139,13 +139,13 @@ async def evaluate_all(prepared: Iterable[PreparedQuestion], settings: Settings)
     """
     limits = RunLimits.of(settings, asking=settings.endpoint.concurrency, judging=settings.judge_concurrency)
     evaluator = Evaluator(asking=limits.asking, judging=limits.judging)
-    reader = Prefetcher(room=limits.room)
+    prefetcher = Prefetcher(room=limits.room)
     in_order = by_conversation(prepared)
     try:
-        await reader.add(jobs_of(enumerate(in_order), evaluator))
-        taken = [await reader.take(number) for number in range(len(in_order))]
+        await prefetcher.add(jobs_of(enumerate(in_order), evaluator))
+        taken = [await prefetcher.take(number) for number in range(len(in_order))]
     finally:
-        await reader.close()
+        await prefetcher.close()
     return tuple(record for record in taken if record is not None and record.error_kind != EARLIER_TURN)
 
 

@@ -139,7 +139,7 @@ def _thresholds(given: float | Mapping[str, float] | None, known_metrics: Collec
     return {metric: float(value) for metric, value in by_metric.items()}
 
 
-def check_question(question: Question, *, known_metrics: Collection[str], given_as: str) -> None:
+def check_values(question: Question, *, known_metrics: Collection[str], given_as: str) -> None:
     """
     Check the types and values of a question of no question file.
 

@@ -55,11 +55,11 @@ class Verdict(Enum):
 class Thresholds:
     """The minimums that a run asserts for every question; a question's own thresholds override them."""
 
-    both: float = 0.7
+    judge_minimum: float = 0.7
     """Minimum of answer_correctness and groundedness, 0..1."""
 
     minimums: Mapping[str, float]
-    """Further minimums by metric, 0..1; they override `both`."""
+    """Further minimums by metric, 0..1; they override `judge_minimum`."""
 
     groups: Collection[str] = DEFAULT_GROUPS
     judged: bool = True
@@ -106,12 +106,12 @@ def wanted_thresholds(question: Question, run: Thresholds) -> dict[str, float]:
     own = question.minimums
     if not question.is_answered:
         recall = recall_at_most(question.top_k or run.top_k)
-        wanted = {recall: run.both}
+        wanted = {recall: run.judge_minimum}
         # A question's own number sets both minimums.
         if (both := own.get(JUDGED[0])) is not None and own.get(JUDGED[1]) == both:
             own = {recall: both, **{metric: minimum for metric, minimum in own.items() if metric not in JUDGED}}
     elif run.judged and question.answerable:
-        wanted = dict.fromkeys(JUDGED, run.both)
+        wanted = dict.fromkeys(JUDGED, run.judge_minimum)
     wanted |= {**run.minimums, **own}
     if not question.answerable:
         wanted = {metric: minimum for metric, minimum in wanted.items() if metric not in JUDGED}

@@ -7,7 +7,7 @@ from typing import Any, cast
 import pytest
 
 from pytest_ragcheck.errors import UsageError
-from pytest_ragcheck.questions.call import check_question
+from pytest_ragcheck.questions.call import check_values
 from pytest_ragcheck.questions.question import GoldPassage, Question, in_conversation
 from tests.making import a_question
 
@@ -15,7 +15,7 @@ KNOWN = ("groundedness", "f1")
 
 
 def check(question: Question) -> None:
-    check_question(question, known_metrics=KNOWN, given_as="evaluate")
+    check_values(question, known_metrics=KNOWN, given_as="evaluate")
 
 
 def test_lists_are_as_good_as_tuples() -> None:

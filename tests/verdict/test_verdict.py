@@ -11,8 +11,8 @@ from pytest_ragcheck.scores import Score
 from pytest_ragcheck.verdict.verdict import ScoredVerdict, Thresholds, Verdict, decide, shortfalls, wanted_thresholds
 from tests.making import a_question
 
-JUDGED = Thresholds(both=0.7, minimums={})
-UNJUDGED = Thresholds(both=0.7, minimums={}, judged=False, lenient=True)
+JUDGED = Thresholds(judge_minimum=0.7, minimums={})
+UNJUDGED = Thresholds(judge_minimum=0.7, minimums={}, judged=False, lenient=True)
 GOOD = {"answer_correctness": Score(0.9), "groundedness": Score(0.8), "abstained": Score(0.0)}
 
 
@@ -37,7 +37,7 @@ def test_a_score_at_its_threshold_passes_and_one_just_below_fails(score: float, 
 
 
 def test_a_question_threshold_overrides_the_run_minimum_which_overrides_the_common_one() -> None:
-    run = Thresholds(both=0.7, minimums={"groundedness": 0.8, "f1": 0.5})
+    run = Thresholds(judge_minimum=0.7, minimums={"groundedness": 0.8, "f1": 0.5})
     assert wanted_thresholds(a_question(), run) == {"answer_correctness": 0.7, "groundedness": 0.8, "f1": 0.5}
     own = a_question(thresholds={"groundedness": 0.95, "exact_match": 1.0})
     assert wanted_thresholds(own, run) == {
@@ -57,20 +57,20 @@ def test_mentions_are_asserted_with_every_judge() -> None:
 @pytest.mark.parametrize(("abstained", "verdict"), [(1.0, Verdict.PASS), (0.0, Verdict.FAIL)])
 def test_an_unanswerable_question_passes_if_and_only_if_the_system_abstains(abstained: float, verdict: Verdict) -> None:
     scores = {"groundedness": 0.0, "abstained": abstained}
-    decision = decided(scores, Thresholds(both=0.7, minimums={"groundedness": 0.9}), answerable=False)
+    decision = decided(scores, Thresholds(judge_minimum=0.7, minimums={"groundedness": 0.9}), answerable=False)
     assert decision.verdict is verdict
     assert decision.thresholds == {"abstained": 1.0}
 
 
 def test_what_has_no_meaning_for_an_unanswerable_question_is_dropped() -> None:
-    run = Thresholds(both=0.7, minimums={"f1": 0.5})
+    run = Thresholds(judge_minimum=0.7, minimums={"f1": 0.5})
     decision = decided({"abstained": 1.0}, run, answerable=False)
     assert decision.verdict is Verdict.PASS
     assert decision.dropped == {"f1": "the question is unanswerable"}
 
 
 def test_a_score_that_does_not_apply_is_dropped_with_its_reason() -> None:
-    run = Thresholds(both=0.7, minimums={"f1": 0.5})
+    run = Thresholds(judge_minimum=0.7, minimums={"f1": 0.5})
     decision = decided({"groundedness": 0.9, "abstained": 0.0}, run)
     assert decision.verdict is Verdict.PASS
     assert decision.thresholds == {"groundedness": 0.7}
@@ -128,7 +128,7 @@ def test_without_a_judge_a_question_with_nothing_to_assert_is_measured_and_passe
 
 
 def test_without_a_judge_judged_metrics_are_dropped_and_the_rest_is_asserted() -> None:
-    run = Thresholds(both=0.7, minimums={"groundedness": 0.9, "f1": 0.5}, judged=False)
+    run = Thresholds(judge_minimum=0.7, minimums={"groundedness": 0.9, "f1": 0.5}, judged=False)
     decision = decided({"f1": 0.4, "abstained": 0.0}, run, expected_answer="30 days")
     assert decision.verdict is Verdict.FAIL
     assert decision.dropped == {"groundedness": "there is no judge"}
@@ -152,7 +152,7 @@ SHARE = st.floats(0, 1)
 def test_a_verdict_is_a_pass_if_and_only_if_no_asserted_score_is_below_its_threshold(
     scores: dict[str, float], both: float
 ) -> None:
-    decision = decided(scores, Thresholds(both=both, minimums={"f1": 0.5}))
+    decision = decided(scores, Thresholds(judge_minimum=both, minimums={"f1": 0.5}))
     below = [metric for metric, minimum in decision.thresholds.items() if scores[metric] < minimum]
     assert decision.verdict is (Verdict.FAIL if below else Verdict.PASS)
     assert set(decision.thresholds) | set(decision.dropped) == {"answer_correctness", "groundedness", "f1"}

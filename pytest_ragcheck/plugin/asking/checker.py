@@ -48,7 +48,7 @@ class _OpenMetrics:
 
 
 class Checker:
-    """Checks questions with the backends of their items, within the limits of the run."""
+    """Prepares questions with the backends of their items, and evaluates them again for the gate."""
 
     def __init__(self, config: pytest.Config, store: RunStore | None) -> None:
         limits = limits_of(config)

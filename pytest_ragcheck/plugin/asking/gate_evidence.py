@@ -28,7 +28,7 @@ from pytest_ragcheck.summary.gate.procedure.compared_question import (
 )
 from pytest_ragcheck.summary.gate.procedure.mean_test import can_be_judged
 from pytest_ragcheck.summary.gate.recorded_verdicts import look_of_today
-from pytest_ragcheck.summary.gate.saved_answer import ASKED, EXPECTED, PARTS, answer_digest, text_digest
+from pytest_ragcheck.summary.gate.saved_answer import ASKED, EXPECTED, PARTS, answer_digest, context_digest
 from pytest_ragcheck.verdict.record import Record, lacks_secrets
 from pytest_ragcheck.verdict.redecided import with_whole_cost
 from pytest_ragcheck.verdict.verdict import Verdict
@@ -173,7 +173,7 @@ class _Examination:
         return tuple(found)
 
     async def _look(self, record: Record, thresholds: Mapping[str, float]) -> Look:
-        contexts, reply = list(map(text_digest, record.contexts)), record.reply
+        contexts, reply = list(map(context_digest, record.contexts)), record.reply
         scores = measured_values(record.scores)
         if ids := self.baseline.recorded_ids(record):
             # A gold passage without a text is found by its recorded id only.

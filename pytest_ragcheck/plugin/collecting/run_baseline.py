@@ -16,7 +16,7 @@ from pytest_ragcheck.plugin.run_state import run_of
 from pytest_ragcheck.questions.call import id_of_caller
 from pytest_ragcheck.rag.ask import earlier_turn
 from pytest_ragcheck.summary.gate.baseline_reader import Baseline, BaselineRow, read_baseline
-from pytest_ragcheck.summary.gate.saved_answer import ASKED, EXPECTED, SavedAnswer, text_digest
+from pytest_ragcheck.summary.gate.saved_answer import ASKED, EXPECTED, SavedAnswer, context_digest
 from pytest_ragcheck.summary.predictions_reader import InGit
 from pytest_ragcheck.summary.run_outcomes import COMPARING, GateRules
 from pytest_ragcheck.verdict.verdict import Verdict
@@ -136,7 +136,7 @@ class RunBaseline:
         """The baseline's ids of the contexts if most are known texts with unknown ids; otherwise empty."""
         # With renamed ids, a forbidden document may have any id.
         ids = () if record.question.must_not_retrieve or self._has_unknown_gold(record) else record.source_ids or ()
-        known = [self._ids_by_text.get(text_digest(text)) for text in record.contexts]
+        known = [self._ids_by_text.get(context_digest(text)) for text in record.contexts]
         if not self._known_ids.isdisjoint(ids) or 2 * known.count(None) > len(known):
             return ()
         return tuple(recorded or id_ for recorded, id_ in zip(known, ids, strict=False))

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from pytest_ragcheck.errors import DatasetError, UsageError
-from pytest_ragcheck.questions.call import check_question
+from pytest_ragcheck.questions.call import check_values
 from pytest_ragcheck.questions.datasets.standard_dataset import Dataset, DatasetChoice, Hub, Row, described
 from pytest_ragcheck.questions.question import Origin, Question, QuestionSet
 from pytest_ragcheck.questions.question_ids import usable_id
@@ -238,7 +238,7 @@ def _usable(
         text = str(question.question)[:60]
         question_id = usable_id(question.id) if isinstance(question.id, str) else question.id
         usable = replace(question, dataset_name=choice.dataset_name, id=question_id, path=choice.path)
-        check_question(usable, known_metrics=known_metrics, given_as=str(choice))
+        check_values(usable, known_metrics=known_metrics, given_as=str(choice))
         if question_id in seen.by_id:
             raise DatasetError(
                 f"{choice}: expected an id of its own for each question, found {question_id!r} twice: "

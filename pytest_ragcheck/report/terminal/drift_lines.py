@@ -10,7 +10,7 @@ from pytest_ragcheck.scores import ABSTAINED
 from pytest_ragcheck.short_texts import counted, some
 from pytest_ragcheck.summary.gate.comparability import LostScores
 from pytest_ragcheck.summary.gate.gate_replies import Change
-from pytest_ragcheck.summary.gate.saved_answer import SavedAnswer, text_digest
+from pytest_ragcheck.summary.gate.saved_answer import SavedAnswer, context_digest
 from pytest_ragcheck.summary.metric_statistics import percentile
 from pytest_ragcheck.summary.predictions_reader import Key
 from pytest_ragcheck.verdict.record import Record
@@ -76,7 +76,7 @@ def _documents(changes: Sequence[Change]) -> Iterator[str]:
     if not (ids and known_ids):
         return
     known_texts = {digest for look in looks for digest in look.context_digests}
-    texts = [text_digest(text) in known_texts for change in changes for text in change.now.contexts]
+    texts = [context_digest(text) in known_texts for change in changes for text in change.now.contexts]
     known = fmean(texts) if texts else 0.0
     gold = {passage.doc_id for change in changes for passage in change.now.question.gold_passages if passage.doc_id}
     if len(ids & known_ids) <= _RENAMED_IDS * len(ids) and known >= _KNOWN_TEXTS:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.scores import DEMANDED, MUST_NOT_RETRIEVE, PROHIBITIONS
 from pytest_ragcheck.summary.gate.comparability import other_settings_of_rows
-from pytest_ragcheck.summary.gate.saved_answer import OF_THE_LATEST_ANSWER, text_digest
+from pytest_ragcheck.summary.gate.saved_answer import OF_THE_LATEST_ANSWER, context_digest
 from pytest_ragcheck.summary.predictions_reader import Fields, Key, key_of
 from pytest_ragcheck.verdict.verdict import Verdict
 
@@ -198,7 +198,7 @@ def _answers_and_runs(known: Mapping[str, Any]) -> tuple[list[dict[str, Any]], l
 
 
 def _full_answer(given: Mapping[str, Any], texts: dict[str, str]) -> dict[str, Any]:
-    digests = list(map(text_digest, given.get("contexts", ())))
+    digests = list(map(context_digest, given.get("contexts", ())))
     texts.update(zip(digests, given.get("contexts", ()), strict=True))
     answer = {name: given[name] for name in _ANSWER_KEYS if given.get(name) is not None} | {"contexts": digests}
     if claims := given.get("unsupported_claims"):

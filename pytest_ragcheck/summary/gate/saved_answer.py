@@ -93,7 +93,7 @@ class SavedAnswer:
         return RagAnswer(text=self.text, contexts=self.contexts, source_ids=ours, server_source_ids=theirs)
 
 
-def text_digest(text: str) -> str:
+def context_digest(text: str) -> str:
     return digest_of(text)[:_DIGITS]
 
 
@@ -233,7 +233,7 @@ def _of_predictions(fields: Fields) -> SavedAnswer:
         # A compact baseline of an earlier version has no answers.
         return replace(_common(fields), text=None)
     texts = fields.texts("contexts")
-    return replace(_common(fields), contexts=texts, context_digests=tuple(map(text_digest, texts)))
+    return replace(_common(fields), contexts=texts, context_digests=tuple(map(context_digest, texts)))
 
 
 def _common(fields: Fields) -> SavedAnswer:
