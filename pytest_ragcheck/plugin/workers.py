@@ -174,7 +174,7 @@ def own_suffix(config: pytest.Config) -> str:
     return f"[{worker['workerid']}]" if worker_info(config).runs_everything else ""
 
 
-def place_of(report: pytest.TestReport, config: pytest.Config) -> str:
+def node_id_of(report: pytest.TestReport, config: pytest.Config) -> str:
     """The report's node id on the controller, with the worker's suffix if several workers run the item."""
     node = getattr(report, "node", None)
     return report.nodeid + (f"[{node.gateway.id}]" if node is not None and runs_everything(config) else "")

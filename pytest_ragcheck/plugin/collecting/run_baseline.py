@@ -37,7 +37,7 @@ _BASELINE: pytest.StashKey[Baseline] = pytest.StashKey()
 def baseline_of(config: pytest.Config) -> Baseline:
     """The baseline, read at the first call; a `pytest.UsageError` if it cannot be read or is in the output folder."""
     if _BASELINE not in config.stash:
-        place, name = place_of(config), baseline_name(config)
+        place, name = baseline_place(config), baseline_name(config)
         file = place.path if place.rev is None else InGit(rev=place.rev, path=place.path)
         try:
             if place.rev is None:
@@ -56,14 +56,14 @@ def baseline_if_read(config: pytest.Config) -> Baseline | None:
     return config.stash.get(_BASELINE, None)
 
 
-def place_of(config: pytest.Config) -> BaselinePlace:
+def baseline_place(config: pytest.Config) -> BaselinePlace:
     place = settings_of(config).gate.baseline
     assert place is not None, "the caller has checked that there is a baseline"  # noqa: S101 - for type checkers
     return place
 
 
 def baseline_name(config: pytest.Config) -> str:
-    place, root = place_of(config), config.rootpath
+    place, root = baseline_place(config), config.rootpath
     inside = place.path.is_relative_to(root)
     return str(replace(place, path=place.path.relative_to(root)) if inside else place)
 

@@ -14,7 +14,7 @@ import pytest
 
 from pytest_ragcheck.config.settings import Settings
 from pytest_ragcheck.engine.fingerprint import fingerprint
-from pytest_ragcheck.plugin.collecting.run_baseline import baseline_name, baseline_of, place_of
+from pytest_ragcheck.plugin.collecting.run_baseline import baseline_name, baseline_of, baseline_place
 from pytest_ragcheck.plugin.configuration import DATASETS_PLUGIN, settings_of
 from pytest_ragcheck.plugin.question_files import is_question_of
 from pytest_ragcheck.plugin.run_state import GATE_ID, Run
@@ -143,7 +143,7 @@ def _comparison(config: pytest.Config, run: Run, outcomes: Outcomes, not_passed:
     # The command does not see -o of this run.
     output = Path("ragcheck-results") if config.getini("rag_output") is None else None
     command = accept_command(
-        results=results, baseline=place_of(config).path, start=start, is_plain=is_plain, output=output
+        results=results, baseline=baseline_place(config).path, start=start, is_plain=is_plain, output=output
     )
     return replace(compared, accept=command)
 

@@ -18,7 +18,7 @@ from pytest_ragcheck.plugin.configuration import is_fork, settings_of
 from pytest_ragcheck.plugin.guests.junit_properties import add_properties, attach
 from pytest_ragcheck.plugin.guests.traceback_texts import failure_repr, set_crash
 from pytest_ragcheck.plugin.run_state import OVER_BUDGET, RUN, Evaluated, Run, forget_records, run_of, take_records
-from pytest_ragcheck.plugin.workers import TOLERATED, place_of, put_payload, take_payload
+from pytest_ragcheck.plugin.workers import TOLERATED, node_id_of, put_payload, take_payload
 from pytest_ragcheck.summary.gate.gate_decision import why_tolerated
 from pytest_ragcheck.summary.run_outcomes import COMPARING, EXPECTED, PASSED
 from pytest_ragcheck.verdict.failure_text import crash_line, first_line
@@ -69,7 +69,7 @@ def records_of(report: pytest.TestReport, config: pytest.Config) -> list[Record]
         run.merge(payload["collected"])
     run.add_notes(payload.get("notes", ()))
     run.judge_problem = run.judge_problem or payload.get("judge_problem", "")
-    records, place = [], place_of(report, config)
+    records, place = [], node_id_of(report, config)
     if "own_failure" in payload:
         run.results.own_failures.add(place)
     for one in payload.get("records", ()):
@@ -88,7 +88,7 @@ def records_of(report: pytest.TestReport, config: pytest.Config) -> list[Record]
 
 
 def add_outcome(run: Run, report: pytest.TestReport, config: pytest.Config) -> None:
-    place, results = place_of(report, config), run.results
+    place, results = node_id_of(report, config), run.results
     outcome: str = report.outcome
     if outcome == "rerun":
         results.forget(place)
