@@ -1,4 +1,4 @@
-"""Asks a judge several times, or the judges of a panel, and combines their judgements; known ones are reused."""
+"""Asks a judge several times, or each of a panel, and combines the judgements; known ones are reused."""
 
 from __future__ import annotations
 

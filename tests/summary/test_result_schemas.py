@@ -27,14 +27,8 @@ from pytest_ragcheck.summary.aggregate import aggregate
 from pytest_ragcheck.summary.gate.baseline_comparison import Flaky
 from pytest_ragcheck.summary.gate.gate_decision import decide
 from pytest_ragcheck.summary.gate.gate_replies import GateReplies
-from pytest_ragcheck.summary.gate.procedure.compared_question import (
-    ComparedQuestion,
-    Examined,
-    GateFindings,
-    KnownRun,
-    Look,
-    Outcome,
-)
+from pytest_ragcheck.summary.gate.procedure.compared_question import ComparedQuestion, Examined, KnownRun, Look, Outcome
+from pytest_ragcheck.summary.gate.procedure.gate_session import GateFindings
 from pytest_ragcheck.summary.judge_calibration import Agreement
 from pytest_ragcheck.summary.run_outcomes import GateRules
 from pytest_ragcheck.verdict.verdict import Verdict

@@ -1,4 +1,4 @@
-"""Reads the gate and the baseline that the arguments of a command name, or else those of the run."""
+"""Reads the gate and the baseline of a command's arguments, or else of the run."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ from pytest_ragcheck.summary.predictions_reader import InGit
 from pytest_ragcheck.summary.run_outcomes import COMPARING, GateRules, allowances, gate_and_tolerance
 
 _SET = ("rag_false_alarms", "rag_baseline_allow")
-_GIVE_BASELINE = "Give --baseline the {agent}_predictions.json of a full run."
 
 
 @frozen
@@ -99,4 +98,4 @@ def _read_baseline(place: BaselinePlace, folder: Path = Path()) -> Baseline:
     file = (
         predictions_path(folder / place.path) if place.rev is None else InGit(rev=place.rev, path=place.path.absolute())
     )
-    return read_baseline(file, name=str(place), advice=_GIVE_BASELINE)
+    return read_baseline(file, name=str(place), advice="Give --baseline the {agent}_predictions.json of a full run.")

@@ -18,14 +18,10 @@ from pytest_ragcheck.short_texts import counted, from_difference, some
 from pytest_ragcheck.summary.gate.baseline_comparison import Comparison, is_above_maximum_alone
 from pytest_ragcheck.summary.gate.gate_decision import Decision, is_newly_forbidden
 from pytest_ragcheck.summary.gate.gate_replies import Change, Judging, evidence_of
-from pytest_ragcheck.summary.gate.procedure.compared_question import (
-    CountFinding,
-    Examined,
-    GateFindings,
-    MeanFinding,
-    Outcome,
-)
-from pytest_ragcheck.summary.gate.procedure.gate_session import FEWEST_QUESTIONS
+from pytest_ragcheck.summary.gate.procedure.compared_question import Examined, Outcome
+from pytest_ragcheck.summary.gate.procedure.count_test import CountFinding
+from pytest_ragcheck.summary.gate.procedure.gate_session import FEWEST_QUESTIONS, GateFindings
+from pytest_ragcheck.summary.gate.procedure.mean_test import MeanFinding
 from pytest_ragcheck.verdict.verdict import Verdict
 
 _FORBIDDEN = "breaks a prohibition"

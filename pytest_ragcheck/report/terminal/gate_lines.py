@@ -19,7 +19,7 @@ from pytest_ragcheck.report.terminal.findings_lines import (
 )
 from pytest_ragcheck.summary.gate.baseline_comparison import Comparison, Flaky
 from pytest_ragcheck.summary.gate.gate_decision import Decision, Rate
-from pytest_ragcheck.summary.gate.procedure.compared_question import GateFindings
+from pytest_ragcheck.summary.gate.procedure.gate_session import GateFindings
 from pytest_ragcheck.summary.metric_statistics import wilson
 from pytest_ragcheck.summary.run_outcomes import Outcomes
 from pytest_ragcheck.verdict.failure_text import first_line

@@ -17,7 +17,7 @@ from pytest_ragcheck.verdict.verdict import Verdict
 if TYPE_CHECKING:
     from pytest_ragcheck.summary.gate.baseline_comparison import Comparison
     from pytest_ragcheck.summary.gate.baseline_reader import Baseline, BaselineRow
-    from pytest_ragcheck.summary.gate.procedure.compared_question import GateFindings
+    from pytest_ragcheck.summary.gate.procedure.gate_session import GateFindings
     from pytest_ragcheck.summary.predictions_reader import Key
     from pytest_ragcheck.verdict.record import Record
 

@@ -13,7 +13,6 @@ from pytest_ragcheck.summary.gate.procedure.candidate import examine
 from pytest_ragcheck.summary.gate.procedure.compared_question import (
     ComparedQuestion,
     Examined,
-    GateFindings,
     JudgeAnew,
     Key,
     KnownRun,
@@ -24,7 +23,7 @@ from pytest_ragcheck.summary.gate.procedure.compared_question import (
     drive,
     passes,
 )
-from pytest_ragcheck.summary.gate.procedure.gate_session import procedure_for, weigh
+from pytest_ragcheck.summary.gate.procedure.gate_session import GateFindings, procedure_for, weigh
 from pytest_ragcheck.summary.gate.procedure.mean_test import lower_sum_p
 from pytest_ragcheck.verdict.record import Record
 from pytest_ragcheck.verdict.verdict import Verdict

@@ -1,4 +1,4 @@
-"""Reuses recorded verdicts and scores of the same answers, and measures recorded answers by today's labels."""
+"""Reuses recorded verdicts of the same answers, and measures recorded answers by today's labels."""
 
 from __future__ import annotations
 

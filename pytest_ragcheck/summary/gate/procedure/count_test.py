@@ -7,6 +7,8 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from functools import cache
 
+from pytest_ragcheck.frozen import frozen
+
 _MOST_IMPROVED = 3
 """Most improved units for which a lower critical value is searched."""
 
@@ -15,6 +17,37 @@ _FLOOR_SHARE, _FLOOR_DEVIATIONS = 0.2, 3
 
 _EXACT = 1e-12
 """Tolerance for rounding errors of sums."""
+
+
+@frozen
+class CountFinding:
+    known_runs: int
+    """The fewest saved runs of a unit that broke in exactly one run, else the median of all questions; >= 1."""
+
+    unit: str
+    """`question`, or `document` if the noise is shared within documents."""
+
+    n_units: int
+    broken: int
+    """Units that broke today and in no saved run."""
+
+    improved: int
+    """Units that broke in exactly one saved run and not today."""
+
+    needed: int | None
+    """Broken units that turn the run red, given `improved`; None if fewer passed in all saved runs."""
+
+    p: float
+    """Chance of as large a share of broken units if today is a run like the saved ones, 0..1."""
+
+    red: bool
+    floor: int | None
+    """
+    Number of broken questions that turns the run red without a test; None if fewer passed in the latest saved run.
+    Questions are counted one by one here, even if documents are the units.
+    """
+
+    floor_red: bool
 
 
 def binomial_p(broken: int, improved: int, known_runs: int) -> float:

@@ -6,16 +6,16 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from statistics import median_low
 
+from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.summary.gate.procedure.compared_question import (
     ComparedQuestion,
-    CountFinding,
     Examined,
-    GateFindings,
     JudgesAnew,
     Key,
+    Outcome,
 )
-from pytest_ragcheck.summary.gate.procedure.count_test import critical_value, floor_value, mixed_p
-from pytest_ragcheck.summary.gate.procedure.mean_test import can_be_judged, can_be_red, weigh_means
+from pytest_ragcheck.summary.gate.procedure.count_test import CountFinding, critical_value, floor_value, mixed_p
+from pytest_ragcheck.summary.gate.procedure.mean_test import MeanFinding, can_be_judged, can_be_red, weigh_means
 
 FEWEST_QUESTIONS = 10
 """Smaller sets are decided as under `confirmed`, because no count of them can be significant."""
@@ -28,6 +28,46 @@ _CHANGED_ELSEWHERE = 0.1
 
 _CORRELATED = 3.5
 """Standard deviations above which differences correlate within documents."""
+
+
+@frozen
+class GateFindings:
+    gate: str
+    """The procedure that decided: `confirmed` or `regression`; `confirmed` for a small set under `regression`."""
+
+    examined: tuple[Examined, ...]
+
+    count: CountFinding | None
+    """None under `confirmed`."""
+
+    mean: MeanFinding | None
+    """None under `confirmed`, if too few answers changed to reach significance, or without judgements."""
+
+    documents_share_noise: bool = False
+    """True if the differences correlate within documents of the contexts that no question file names."""
+
+    fails_by_day: tuple[Key, ...] = ()
+    """Questions that failed all looks of one saved run and passed in another."""
+
+    @property
+    def candidates(self) -> tuple[Examined, ...]:
+        return tuple(each for each in self.examined if each.outcome is not None)
+
+    @property
+    def confirmed(self) -> tuple[Key, ...]:
+        return tuple(each.question.key for each in self.examined if each.confirmed)
+
+    @property
+    def not_measured(self) -> tuple[Key, ...]:
+        """The candidates that could not be asked again or judged; each is an ERROR, not a regression."""
+        return tuple(each.question.key for each in self.examined if each.outcome is Outcome.NOT_MEASURED)
+
+    @property
+    def red(self) -> bool:
+        if self.gate == "confirmed":
+            return bool(self.confirmed)
+        counted = self.count is not None and (self.count.red or self.count.floor_red)
+        return counted or (self.mean is not None and self.mean.red)
 
 
 def by_document(questions: Sequence[ComparedQuestion]) -> dict[Key, int]:

@@ -13,8 +13,6 @@ from pytest_ragcheck.summary.gate.procedure.compared_question import (
     JudgeAnew,
     JudgesAnew,
     Key,
-    MeanFinding,
-    MetricDrop,
     Scores,
 )
 from pytest_ragcheck.summary.metric_statistics import student_quantile
@@ -32,6 +30,39 @@ _CLEAR = 0.05
 """Above this p the normal distribution is used, because no decision depends on the exact value."""
 
 _FEW = 30
+
+
+@frozen
+class MetricDrop:
+    """One asserted metric over the questions whose answers were judged today; the others count as unchanged."""
+
+    metric: str
+    drop: float
+    """Mean of the saved runs minus the mean of today, over all questions that assert the metric."""
+
+    p: float
+
+
+@frozen
+class MeanFinding:
+    n_changed: int
+    """Number of questions with asserted metrics whose answers differ between runs and were all judged today."""
+
+    drop: float
+    """Mean of the saved runs minus the mean of today, of the questions' means over their asserted metrics."""
+
+    p: float
+    """Chance of a drop this large if today is a run like the saved ones, 0..1."""
+
+    metrics: tuple[MetricDrop, ...]
+    """The metrics whose drop exceeds the tolerance and is significant; empty if the run is not red."""
+
+    red: bool
+    visible_drop: float | None
+    """The drop that turns about four of five runs red, with as many changed answers; None if no drop can."""
+
+    differences: Mapping[Key, float]
+    """Value of today minus the mean of the saved runs, for each judged question."""
 
 
 def lower_sum_p(units: Sequence[Sequence[float]]) -> float:

@@ -21,7 +21,7 @@ from pytest_ragcheck.summary.gate.procedure.gate_session import procedure_for, w
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from pytest_ragcheck.summary.gate.procedure.compared_question import GateFindings
+    from pytest_ragcheck.summary.gate.procedure.gate_session import GateFindings
 
 METRIC, THRESHOLD = "answer_correctness", 0.7
 

@@ -18,7 +18,7 @@ from pytest_ragcheck.summary.gate.procedure.compared_question import (
 from tests.summary.gate.procedure.outside import METRIC, Outside, decided, look, question, steady
 
 if TYPE_CHECKING:
-    from pytest_ragcheck.summary.gate.procedure.compared_question import MeanFinding
+    from pytest_ragcheck.summary.gate.procedure.mean_test import MeanFinding
 
 
 def reworded(number: int, before: float, now: float, **scores: float) -> ComparedQuestion:
