@@ -90,6 +90,6 @@ class GateItem:
 
             run.gate.lines = [f"{gate_name(self._config)}: not compared: {run.unfinished}"]
         if run.gate.headline:
-            held = run.gate.decision.red_questions if run.gate.decision is not None else frozenset()
-            at_fault = [node_id for node_id in self._tolerated if not held.isdisjoint(run.results.keys_of(node_id))]
+            red = run.gate.decision.red_questions if run.gate.decision is not None else frozenset()
+            at_fault = [node_id for node_id in self._tolerated if not red.isdisjoint(run.results.keys_of(node_id))]
             forget_failure(self._config, GATE_ID, at_fault=at_fault)

@@ -26,7 +26,7 @@ from pytest_ragcheck.verdict.verdict import Verdict
 
 _FORBIDDEN = "breaks a prohibition"
 _UNCONFIRMED = "newly failing, unconfirmed"
-_HELD = (_UNCONFIRMED, Outcome.CONFIRMED.value, Outcome.NOT_MEASURED.value)
+_RED = (_UNCONFIRMED, Outcome.CONFIRMED.value, Outcome.NOT_MEASURED.value)
 """The titles of the questions that count against the run."""
 
 
@@ -42,7 +42,7 @@ def examined_groups(comparison: Comparison, findings: GateFindings) -> dict[str,
                 groups[NEWLY_FAILING].append((change, "above a maximum, which allows for no noise"))
                 continue
             groups[_UNCONFIRMED].append((change, "neither asked again nor judged side by side"))
-        elif each.outcome.value not in _HELD and is_newly_forbidden(change.now, change.before):
+        elif each.outcome.value not in _RED and is_newly_forbidden(change.now, change.before):
             groups[_FORBIDDEN].append((change, "one such answer is red, whatever the answers when asked again"))
         else:
             groups[each.outcome.value].append((change, _words(each, change)))
@@ -71,7 +71,7 @@ def changes_of(decision: Decision) -> dict[tuple[str, str], FoundChange]:
     groups = {title: [(change, "") for change in changes] for title, changes in others.items()}
     groups |= examined_groups(comparison, findings) if findings is not None else {}
     return {
-        change.now.question.key: FoundChange(title=title, words=printable(words), counts=title in _HELD)
+        change.now.question.key: FoundChange(title=title, words=printable(words), counts=title in _RED)
         for title, group in groups.items()
         for change, words in group
     }
@@ -80,7 +80,7 @@ def changes_of(decision: Decision) -> dict[tuple[str, str], FoundChange]:
 def findings_headline(comparison: Comparison, findings: GateFindings, decision: Decision) -> str:
     """The reasons of a red gate in one line, without the name of the baseline."""
     groups = examined_groups(comparison, findings)
-    counts = {title: len(groups.get(title, ())) for title in _HELD}
+    counts = {title: len(groups.get(title, ())) for title in _RED}
     counts["changed but not judged"] = decision.judging.n_not_judged
     counts |= {f"without a score of {each.metric}": len(each.lost) for each in decision.vanished}
     counts |= {"edited and failing": len(decision.edited), "missing": len(comparison.lost)}
@@ -89,15 +89,15 @@ def findings_headline(comparison: Comparison, findings: GateFindings, decision: 
     return ", ".join((*(f"{count} {title}" for title, count in counts.items() if count), *dropped))
 
 
-def held_lines(comparison: Comparison, findings: GateFindings, decision: Decision) -> Iterator[str]:
-    """Yield what turns the gate red."""
+def red_lines(comparison: Comparison, findings: GateFindings, decision: Decision) -> Iterator[str]:
+    """Yield the changes that turn the gate red."""
     write = Writer(comparison)
-    held = {
+    red = {
         title: [(change, "\n".join((words, *_texts(change)))) for change, words in group]
         for title, group in examined_groups(comparison, findings).items()
-        if title in _HELD
+        if title in _RED
     }
-    yield from write.examined(held)
+    yield from write.examined(red)
     yield from lost_score_lines(decision.vanished, write.name)
     if edited := [write.name(change.before.key) for change in decision.edited]:
         yield f"edited questions that passed before and fail now: {some(edited, 10)}"

@@ -15,7 +15,7 @@ from pytest_ragcheck.report.terminal.findings_lines import (
     examined_groups,
     findings_headline,
     findings_lines,
-    held_lines,
+    red_lines,
 )
 from pytest_ragcheck.summary.gate.baseline_comparison import Comparison, Flaky
 from pytest_ragcheck.summary.gate.gate_decision import Decision, Rate
@@ -75,7 +75,7 @@ def _red_texts(decision: Decision) -> Iterator[str]:
         elif findings is not None:
             first = f"{findings_headline(comparison, findings, decision)} against {name}"
             advice = _advice(comparison, findings, decision)
-            yield _printable(first, "", *held_lines(comparison, findings, decision), "", *advice)
+            yield _printable(first, "", *red_lines(comparison, findings, decision), "", *advice)
         else:
             yield regressions_text(comparison)
     if decision.rate is not None and decision.rate.is_too_low:
