@@ -205,5 +205,7 @@ def closing(*parts: object) -> AsyncExitStack:
 
 
 async def _called(aclose: Callable[[], Any]) -> None:
-    if inspect.isawaitable(called := aclose()):  # that of a user may be plain
+    # A plain one of a user may block, or run a loop of its own.
+    called = aclose() if inspect.iscoroutinefunction(aclose) else await in_thread(aclose)
+    if inspect.isawaitable(called):
         await called

@@ -41,3 +41,18 @@ def test_the_other_parts_are_closed_when_one_fails_to_close() -> None:
     with pytest.raises(OSError, match="broken"):
         asyncio.run(stack.aclose())
     assert closed == ["metric", "judge"]
+
+
+def test_a_plain_aclose_may_run_a_loop_of_its_own() -> None:
+    class Plain:
+        closed = False
+
+        async def _close(self) -> None:
+            self.closed = True
+
+        def aclose(self) -> None:
+            asyncio.run(self._close())
+
+    plain = Plain()
+    asyncio.run(closing(plain).aclose())
+    assert plain.closed
