@@ -335,6 +335,12 @@ def test_the_offline_judge_tells_a_wrong_secret_from_the_expected_one() -> None:
     assert [key[8:] for key in KEYS.values() if key[8:] in shown] == []
 
 
+def test_a_secret_that_only_its_place_shows_is_the_same_in_the_expected_answer() -> None:
+    question, context = a_question(expected_answer="Guest4321x"), "The password: Guest4321x"
+    for text, verdict in (context, Verdict.PASS), ("The password: Guest9999x", Verdict.FAIL):
+        assert checked(question, RagAnswer(text=text, contexts=(context,)), OfflineJudge()).verdict is verdict
+
+
 def test_the_offline_judge_names_no_number_of_a_secret() -> None:
     answer = RagAnswer(text="The password: hunter9999.", contexts=("The password: lumio2024",))
     record = checked(a_question(expected_answer="The password: lumio2024"), answer, OfflineJudge())
@@ -346,7 +352,7 @@ def test_the_offline_judge_names_no_number_of_a_secret() -> None:
 def test_texts_for_a_judge_differ_if_their_secrets_do() -> None:
     judge = Judges(GOOD)
     materials = {key: checked(OF_KEY, naming(key), judge).material for key in KEYS}
-    assert [answer.text for answer in judge.judged] == ["Use the key [redacted]", "Use the key [redacted 2]."]
+    assert [answer.text for answer in judge.judged] == ["Use the key [redacted].", "Use the key [redacted 2]."]
     assert [answer.contexts for answer in judge.judged] == [("The key is [redacted]",), ("The key is [redacted 1]",)]
     assert materials["right"] != materials["wrong"]
 

@@ -134,12 +134,15 @@ class Redactor:
         return kept
 
     def numbering(self, *texts: str) -> Callable[[str], str]:
-        """A function that numbers the secrets of these texts in all of them, or redacts the only one."""
+        """A function that numbers the secrets of these texts in all of them, or redacts the only one in all."""
         found: dict[str, str] = {}
         for text in texts:
             self.numbered(text, found)
-        secrets = [*(known.text for known in self._secrets), *found]
-        return partial(Redactor(secrets).numbered, secrets={}) if len(found) > 1 else self.text
+        if not found:
+            return self.text
+        # A pattern finds a secret in some of its places only.
+        clean = Redactor([*(known.text for known in self._secrets), *found])
+        return partial(clean.numbered, secrets={}) if len(found) > 1 else clean.text
 
     def _redacted(self, text: str) -> str:
         if self._secrets:
