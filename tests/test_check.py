@@ -331,7 +331,7 @@ def test_the_offline_judge_tells_a_wrong_secret_from_the_expected_one() -> None:
     record = checked(OF_KEY, naming("wrong"), OfflineJudge())
     assert set(record.shortfalls) == {"answer_correctness", "groundedness"}
     shown = f"{record.reason} {record.answer} {record.judgement} {record.unsupported_claims}"
-    assert "[redacted 2]" in record.reason
+    assert "[redacted 7002]" in record.reason
     assert [key[8:] for key in KEYS.values() if key[8:] in shown] == []
 
 
@@ -339,6 +339,15 @@ def test_a_secret_that_only_its_place_shows_is_the_same_in_the_expected_answer()
     question, context = a_question(expected_answer="Guest4321x"), "The password: Guest4321x"
     for text, verdict in (context, Verdict.PASS), ("The password: Guest9999x", Verdict.FAIL):
         assert checked(question, RagAnswer(text=text, contexts=(context,)), OfflineJudge()).verdict is verdict
+
+
+def test_the_offline_judge_takes_no_number_of_the_answer_for_a_secret() -> None:
+    text = "Enter 1 password: {}, as 1 of 2"
+    contexts = ("The password: lumio2024", text.format("lumio2024"))
+    question = a_question(expected_answer="The password: lumio2024")
+    for secret, verdict in ("lumio2024", Verdict.PASS), ("hunter9999", Verdict.FAIL):
+        record = checked(question, RagAnswer(text=text.format(secret), contexts=contexts), OfflineJudge())
+        assert record.verdict is verdict
 
 
 def test_the_offline_judge_names_no_number_of_a_secret() -> None:
@@ -352,8 +361,8 @@ def test_the_offline_judge_names_no_number_of_a_secret() -> None:
 def test_texts_for_a_judge_differ_if_their_secrets_do() -> None:
     judge = Judges(GOOD)
     materials = {key: checked(OF_KEY, naming(key), judge).material for key in KEYS}
-    assert [answer.text for answer in judge.judged] == ["Use the key [redacted].", "Use the key [redacted 2]."]
-    assert [answer.contexts for answer in judge.judged] == [("The key is [redacted]",), ("The key is [redacted 1]",)]
+    assert [answer.text for answer in judge.judged] == ["Use the key [redacted].", "Use the key [redacted 7002]."]
+    assert [answer.contexts for answer in judge.judged] == [("The key is [redacted]",), ("The key is [redacted 7001]",)]
     assert materials["right"] != materials["wrong"]
 
 
@@ -361,8 +370,8 @@ def test_a_secret_without_its_name_is_redacted_for_a_judge_too() -> None:
     judge = Judges(GOOD)
     answer = RagAnswer(text="It is lumio2024, I think.", contexts=("The password: lumio2024.",))
     checked(a_question(expected_answer="The password: hunter9999"), answer, judge)
-    assert judge.judged[0].text == "It is [redacted 2], I think."
-    assert judge.judged[0].contexts == ("The password: [redacted 2].",)
+    assert judge.judged[0].text == "It is [redacted 7002], I think."
+    assert judge.judged[0].contexts == ("The password: [redacted 7002].",)
 
 
 def test_what_needs_no_judge_is_measured_on_what_was_really_said() -> None:

@@ -251,9 +251,11 @@ def test_a_short_secret_is_redacted_as_a_word_only() -> None:
 
 def test_equal_secrets_and_no_others_get_equal_numbers() -> None:
     clean, secrets = Redactor(["correct-horse"]), dict[str, str]()
-    assert clean.numbered("correct-horse, password: lumio2024.", secrets) == "[redacted 1], password: [redacted 2]"
+    assert (
+        clean.numbered("correct-horse, password: lumio2024.", secrets) == "[redacted 7001], password: [redacted 7002]"
+    )
     assert clean.numbered("password: lumio2024 and token=x1y2z3a4b5", secrets) == (
-        "password: [redacted 2] and token=[redacted 3]"
+        "password: [redacted 7002] and token=[redacted 7003]"
     )
     assert clean.numbered("no secret", secrets) == "no secret"
     assert list(secrets) == ["correct-horse", "lumio2024", "x1y2z3a4b5"]
