@@ -106,7 +106,7 @@ async def check_question(
     spreads = {metric: spread(values) for metric, values in record.repeated.items()}
     unstable = {metric: by for metric, by in spreads.items() if by > SPREAD_LIMIT}
     cost = with_judge(summed(each.cost for each in records), uses, settings.judge.own_prices)
-    record = replace(record, unstable=unstable, blame=_blame(record), cost=cost)
+    record = replace(record, unstable=unstable, blame=_blame(record, settings.redactor.text), cost=cost)
     return with_maximums(record, settings.gate.maximums) if settings.gate.maximums or question.maximums else record
 
 
@@ -290,8 +290,11 @@ def _judged_scores(question: Question, judgement: Judgement, settings: Settings)
     return {metric: Score(value) for metric, value in values.items() if value is not None}
 
 
-def _blame(record: Record) -> str:
+def _blame(record: Record, clean: Callable[[str], str]) -> str:
     if record.verdict is not Verdict.FAIL:
         return ""
+    # As the contexts of the record.
+    gold = tuple(replace(each, text=clean(each.text)) for each in record.question.gold_passages)
+    question = replace(record.question, gold_passages=gold)
     declined = not record.reply.text.strip() or record.scores.get(ABSTAINED) == Score(1.0)
-    return blame(record.question, record.reply, record.shortfalls, declined=declined)
+    return blame(question, record.reply, record.shortfalls, declined=declined)

@@ -341,6 +341,13 @@ def test_a_secret_that_only_its_place_shows_is_the_same_in_the_expected_answer()
         assert checked(question, RagAnswer(text=text, contexts=(context,)), OfflineJudge()).verdict is verdict
 
 
+def test_a_gold_passage_with_a_secret_that_was_found_is_no_fault_of_the_retrieval() -> None:
+    passage = "The password: lumio2024"
+    question = a_question(expected_answer="The password: lumio2024", gold_passages=(GoldPassage(text=passage),))
+    record = checked(question, RagAnswer(text="Ask at the desk.", contexts=(passage,)), OfflineJudge())
+    assert (record.verdict, record.blame) == (Verdict.FAIL, "grounding")
+
+
 def test_the_offline_judge_takes_no_number_of_the_answer_for_a_secret() -> None:
     text = "Enter 1 password: {}, as 1 of 2"
     contexts = ("The password: lumio2024", text.format("lumio2024"))
