@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from collections import Counter, defaultdict
@@ -140,6 +141,13 @@ def test_the_checkout_has_nothing_at_its_top_but_the_project() -> None:
         pytest.skip("not a git checkout")
     folders = {path.partition("/")[0] for path in listed.stdout.splitlines() if "/" in path}
     assert folders == {".ci", ".github", "action", "docs", "examples", "pytest_ragcheck", "tests"}
+
+
+def test_coverage_leaves_out_existing_modules_only() -> None:
+    settings = (PACKAGE.parent / "pyproject.toml").read_text("utf-8")
+    left_out = re.findall(r'^    "\*/(.+\.py)",$', settings, re.MULTILINE)
+    assert left_out
+    assert [name for name in left_out if not (PACKAGE / name).is_file()] == []
 
 
 def test_no_two_public_classes_share_a_name() -> None:
