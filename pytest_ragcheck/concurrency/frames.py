@@ -67,10 +67,10 @@ def is_own_failure(error: BaseException) -> bool:
     come from a library and may call the package. An OSError, as of a full disk, is a failure of the machine.
     """
     is_own = calls_users = False
-    cause: BaseException | None = error
-    while cause is not None:
-        error, cause, is_own, calls_users = cause, cause.__cause__, False, False
-        for frame, _ in traceback.walk_tb(error.__traceback__):
+    chain = causes(error)
+    for each in chain:
+        is_own = calls_users = False
+        for frame, _ in traceback.walk_tb(each.__traceback__):
             path = Path(frame.f_code.co_filename).resolve()
             in_package = _PACKAGE in path.parents
             if calls_users and not in_package:
@@ -78,8 +78,16 @@ def is_own_failure(error: BaseException) -> bool:
             name = path.relative_to(_PACKAGE).as_posix() if in_package else ""
             calls_users = (name, frame.f_code.co_name) in _CALLERS_OF_USERS
             is_own = in_package or (is_own and not is_users(frame.f_code.co_filename))
-    is_other = isinstance(error, (RagcheckError, OSError, MemoryError)) or not isinstance(error, Exception)
+    is_other = isinstance(chain[-1], (RagcheckError, OSError, MemoryError)) or not isinstance(chain[-1], Exception)
     return is_own and not calls_users and not is_other
+
+
+def causes(error: BaseException) -> list[BaseException]:
+    """The exception and its causes, each once, as in the circle of `raise error from error`."""
+    found = [error]
+    while (cause := found[-1].__cause__) is not None and cause not in found:
+        found.append(cause)
+    return found
 
 
 def shown_place(filename: str, line: int | None) -> str:
@@ -98,7 +106,7 @@ def users_places(error: BaseException) -> str:
     """
     frames = traceback.extract_tb(error.__traceback__)
     own = [frame for frame in frames if is_users(frame.filename)]
-    if not own and error.__cause__ is None:
+    if not own and causes(error) == [error]:
         own = frames[-1:]
     return ", from ".join(shown_place(frame.filename, frame.lineno) for frame in own[: -_SHOWN_PLACES - 1 : -1])
 

@@ -190,6 +190,20 @@ def test_what_the_function_raises_names_the_users_own_line():
     assert f": raised RuntimeError ({here}:" in str(fail(raises_without_a_text))
 
 
+def raises_from_itself(query):
+    try:
+        json.loads("not json")
+    except ValueError as error:
+        raise error from error
+
+
+def test_an_error_that_is_its_own_cause_is_an_error_like_any_other():
+    error = fail(raises_from_itself)
+    assert ": raised JSONDecodeError: Expecting value: line 1 column 1 (char 0) (" in str(error)
+    assert "caused by" not in str(error)
+    assert not is_own_failure(error)
+
+
 def test_a_line_of_a_library_is_named_where_there_is_none_of_the_users():
     error = fail(json.JSONDecoder().decode)
     assert "json/decoder.py:" in str(error)

@@ -516,6 +516,22 @@ def test_a_limit_of_a_users_own_transport_is_a_timeout(library):
         asyncio.run(run())
 
 
+def test_an_error_of_a_users_own_transport_may_be_its_own_cause(library):
+    class Wrapping(library.AsyncHTTPTransport):  # type: ignore[misc, name-defined]
+        async def handle_async_request(self, request: Any) -> Any:
+            try:
+                return await super().handle_async_request(request)
+            except library.ConnectError as error:
+                raise error from error
+
+    async def run() -> None:
+        async with library.AsyncClient(transport=Wrapping(uds="/nonexistent/rag.sock")) as http:
+            await RagClient("http://rag.example/query", http=http).query("?")
+
+    with pytest.raises(EndpointUnreachable, match=r"http://rag\.example/query: "):
+        asyncio.run(run())
+
+
 def test_a_mistake_of_ours_is_no_endpoint_error():
     async def run() -> None:
         client = RagClient("http://127.0.0.1:9/query")

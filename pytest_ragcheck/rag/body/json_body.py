@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any, NoReturn
 
-from pytest_ragcheck.concurrency.frames import users_places
+from pytest_ragcheck.concurrency.frames import causes, users_places
 from pytest_ragcheck.redaction.printable import printable
 
 LONGEST = 300
@@ -50,9 +50,7 @@ def shown_error(error: BaseException) -> str:
     places = users_places(error)
     # An address would make equal errors differ.
     text = _ADDRESS.sub("", f"{type(error).__name__}: {error}".rstrip(": "))
-    cause = error
-    while cause.__cause__ is not None:
-        cause = cause.__cause__
+    cause = causes(error)[-1]
     known = cause is error or (str(cause) or type(cause).__name__) in text
     return excerpt(text) + (f" ({places})" if places else "") + ("" if known else f", caused by {shown_error(cause)}")
 

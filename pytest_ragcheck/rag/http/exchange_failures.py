@@ -200,15 +200,15 @@ def _disconnected(causes: Sequence[BaseException], phase: Phase) -> _Failure:
 
 def causes_of(error: BaseException, before: BaseException | None = None) -> Iterator[BaseException]:
     """The error and its causes, members of groups included, without the exception that was handled *before*."""
-    waiting: list[BaseException] = [error]
-    while waiting:
-        cause = waiting.pop(0)
+    found: list[BaseException] = [error]
+    for cause in found:  # grows
         yield cause
-        waiting += getattr(cause, "exceptions", ())  # an ExceptionGroup has one for each address
+        found += getattr(cause, "exceptions", ())  # an ExceptionGroup has one for each address
         # httpcore's pool raises "from None", which leaves the cause in the context only.
         led_to_it = cause.__cause__ or cause.__context__
-        if led_to_it is not None and led_to_it is not before:
-            waiting.append(led_to_it)
+        # It is the cause itself after `raise error from error`.
+        if led_to_it is not None and led_to_it is not before and led_to_it not in found:
+            found.append(led_to_it)
 
 
 def _proxy_remedy(address: Address) -> str:
