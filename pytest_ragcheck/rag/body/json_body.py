@@ -185,7 +185,7 @@ def _decode(body: bytes, content_type: str, compressed_as: str) -> str:
 def _array_of_lines(text: str) -> str:
     # The data stream of AI SDK 4, such as `0:"text"`, as an array of objects, such as `{"0":"text"}`.
     if error := re.search('^3:(.*)|^d:.*("finishReason": ?"error")', text, re.MULTILINE):
-        raise ReplyMismatch(f"the stream reports an error: {excerpt(error[1] or error[2])}", FIX_IT)
+        raise ReplyMismatch(f"the stream reports an error: {excerpt(''.join(error.groups('')))}", FIX_IT)
     end = re.search('^d:.*("finishReason": ?"[^"]*")', text, re.MULTILINE)
     lines = re.sub("^(.):(.*)\n", r'{"\1":\2},', text.strip() + "\n", flags=re.MULTILINE)
     # As in other replies, the reason is a key of an object on the path of the answer.

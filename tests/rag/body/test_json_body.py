@@ -46,6 +46,7 @@ def test_the_lines_of_ai_sdk_4_are_an_array():
     ("lines", "found"),
     [
         (b'0:"Refunds"\n3:"no index"\n', 'the stream reports an error: "no index"'),
+        (b'0:"Refunds"\n3:\n', "the stream reports an error: "),
         (b'0:"Ref"\nd:{"finishReason":"error"}', 'the stream reports an error: "finishReason":"error"'),
         (b'0:"Refunds"\n0:"take', "the reply's JSON breaks off, at line 1, column "),
         (b'0:"Refunds"\nplain\n', "the reply is not JSON (Expecting value at line 1, column "),
