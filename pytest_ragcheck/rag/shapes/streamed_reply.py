@@ -213,8 +213,9 @@ class StreamedReply:
         if found == [None] or (field == "session" and found == "") or (found == [] and any(kept.values())):
             return
         call = self._call(value) if isinstance(found, list) else None
-        so_far = self._value_of(field) or []
-        if isinstance(call, tuple) and call not in kept and kept and found[: len(so_far)] == so_far:
+        so_far = self._value_of(field)
+        is_new = isinstance(call, tuple) and call not in kept
+        if is_new and isinstance(so_far, list) and found[: len(so_far)] == so_far:
             kept.clear()  # the server sends all passages so far
         is_whole = call is None or None in kept
         ids = self._found.get("source_ids", {})

@@ -770,6 +770,11 @@ def test_a_source_part_that_is_no_array_is_named() -> None:
     assert '"title" is one string, not an array' in str(error)
 
 
+def test_the_contexts_of_a_tool_call_replace_a_value_that_is_no_array() -> None:
+    events = [{"contexts": 5}, {"tool_call_id": "1", "contexts": ["A."]}, {"answer": "30 days"}]
+    assert ask(streamed([sse(*events)])).contexts == ("A.",)
+
+
 def test_a_stream_of_another_shape_names_the_setting_that_reads_it() -> None:
     hits = {"event": "docs", "hits": [{"path": "kb/a.md", "body": "Refunds: 30 days."}]}
     error = fail(streamed([sse(hits), *(sse({"event": "token", "delta": word}) for word in ("30 ", "days"))]))
