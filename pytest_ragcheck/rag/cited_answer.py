@@ -121,7 +121,7 @@ def are_other_documents(source_id: str, document: str) -> bool:
     names = [_folded(document_of(name)) for name in (source_id, document)]
     endings = {ending[0] if (ending := _EXTENSION.search(name)) else "" for name in names}
     alike = all(names) and (len({*map(_form, names)}) == 1 or (len(endings) == 1 and "" not in endings))
-    words = {str(int(name)) if name.isdecimal() else "".join(_LETTERS.findall(name)) for name in names}
+    words = {name.lstrip("0") if name.isdecimal() else "".join(_LETTERS.findall(name)) for name in names}
     return alike and len(words) > 1 and not _is_same(*names)
 
 

@@ -112,6 +112,8 @@ def test_a_number_is_the_document_of_its_numbered_parts_and_of_no_section_or_dat
         ("a/de.md", "at.md", False),
         ("17", "12", False),
         ("17_2", "12", False),
+        ("1" * 5000, "2", False),
+        ("012", "12", True),
         # A part, an index made anew, and ids of another system.
         ("at.md#2", "at.md", True),
         ("12_2", "12", True),
