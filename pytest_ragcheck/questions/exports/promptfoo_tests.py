@@ -199,7 +199,8 @@ def _read(material: Material, export: Export) -> None:
     if isinstance(default, str):
         export.leave(f"defaultTest in another file ({default})")
     export.leave("scenarios", len(config.get("scenarios") or ()))
-    asked = _PLACEHOLDER.findall(str(config.get("prompts")))
+    prompts = config.get("prompts")
+    asked = _PLACEHOLDER.findall(prompts if isinstance(prompts, str) else " ".join(map(str, _list(prompts))))
     for test in _single_tests(material, export):
         _add(export, _resolved(test, config), _mapping(_resolved(default, config)), asked)
 

@@ -781,6 +781,15 @@ def test_variables_of_promptfoo_may_have_variables(tmp_path: Path, capsys: pytes
     assert questions[0]["metadata"]["vars"] == {"product": "small lamp", "size": "small", "price": 30}
 
 
+def test_a_prompt_of_promptfoo_may_break_the_line_within_a_variable(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config = {"prompts": ["Answer {{\n  wish\n}} briefly."], "tests": [{"vars": {"wish": "Who pays?", "tone": "kind"}}]}
+    (tmp_path / "a.json").write_text(json.dumps(config), encoding="utf-8")
+    left, [question] = convert(tmp_path, capsys, "a.json")
+    assert (question["question"], left) == ("Who pays?", [])
+
+
 @pytest.mark.parametrize(
     ("variables", "asked"),
     [
