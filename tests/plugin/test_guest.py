@@ -26,7 +26,7 @@ def test_nothing_is_loaded():
     # What other plugins load is not ours: nothing of the package beyond what every run needs may be there.
     ours = {{name.removeprefix("pytest_ragcheck.") for name in sys.modules if name.startswith("pytest_ragcheck.")}}
     assert ours <= {{
-        "_version", "config", "config.baseline_place", "config.metric_readers",
+        "_version", "config", "config.metric_readers",
         "config.readers", "config.table", "frozen", "package_text", "plugin",
         "plugin.configuration", "plugin.ending", "plugin.ending.recorder", "plugin.fixtures", "plugin.extensions",
         "plugin.plain_modules", "plugin.question_files", "plugin.run_state",
