@@ -10,6 +10,7 @@ from copy import copy
 from dataclasses import replace
 from typing import Any, NoReturn
 
+from pytest_ragcheck.concurrency.frames import is_own_failure
 from pytest_ragcheck.concurrency.limiter import TimeLimit
 from pytest_ragcheck.concurrency.tasks import in_task
 from pytest_ragcheck.errors import EndpointError, EndpointReplyError, EndpointTimeout, UsageError
@@ -133,6 +134,8 @@ class FunctionEndpoint:
             except EndpointError:
                 raise  # raised by another client inside the function
             except Exception as error:
+                if is_own_failure(error):  # in the reading
+                    raise
                 raise self._raised(error) from error
             return answer
         to_do = "Make it return sooner, or raise timeout_seconds."

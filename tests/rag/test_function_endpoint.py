@@ -116,6 +116,12 @@ def test_a_list_of_contexts_in_a_rag_answer_becomes_a_tuple():
     assert ask(lambda _: RagAnswer(text="a", contexts=["x"])).contexts == ("x",)  # type: ignore[arg-type]
 
 
+def test_bytes_are_no_contexts():
+    for contexts in (b"", b"x"):
+        error = fail(lambda _, contexts=contexts: SimpleNamespace(a="x", c=contexts), response="answer=a contexts=c")
+        assert '"c" is one string, not an array' in str(error)
+
+
 def returns_none(query): ...
 
 
@@ -188,6 +194,12 @@ def test_what_the_function_raises_names_the_users_own_line():
     )
     assert f": raised ValueError: no index at all ({here}:" in str(fail(raises_async))
     assert f": raised RuntimeError ({here}:" in str(fail(raises_without_a_text))
+
+
+def test_a_mistake_of_ours_in_reading_the_reply_is_no_error_of_the_function():
+    with pytest.raises(ValueError, match="Exceeds the limit") as caught:
+        ask(lambda _: {"answer": 10**5000, "contexts": []})  # Python writes 4,300 digits at most
+    assert is_own_failure(caught.value)
 
 
 def raises_from_itself(query):

@@ -263,7 +263,7 @@ def _text(value: object, label: str) -> str:
 
 
 def _contexts(value: object, label: str) -> tuple[str, ...]:
-    if isinstance(value, str):
+    if isinstance(value, str | bytes):
         raise ReplyMismatch(f"{label} is one string, not an array", 'Return ["...", "..."], each passage a string.')
     if not isinstance(value, Sequence):
         found = f"{label} is {named(value)}, not an array of strings"
