@@ -266,18 +266,18 @@ def _add(export: Export, test: Mapping[str, Any], default: Mapping[str, Any], as
             continue
         if _has_template(variables[name]):
             export.leave("templates in questions, which are asked as written")
-        assertions = _Assertions(export)
+        wanted = export.named.get("expected_answer", "")
+        answer = None if _has_template(variables.get(wanted)) else text_of(variables.get(wanted))
+        export.leave(f"tests without a text in the variable {wanted}", bool(wanted and not answer))
+        assertions = _Assertions(export, expected=answer)
         assertions.read(_rendered(asserted, variables))
         further = {key: value for key, value in variables.items() if key != name and value not in (None, "")}
         kept = dict(metadata)
         keep(kept, "vars", further)
         keep(kept, "not_carried_over", assertions.left)
-        wanted = export.named.get("expected_answer", "")
-        answer = None if _has_template(variables.get(wanted)) else text_of(variables.get(wanted))
-        export.leave(f"tests without a text in the variable {wanted}", bool(wanted and not answer))
         export.add(
             variables[name],
-            expected=answer or assertions.expected,
+            expected=assertions.expected,
             must_mention=assertions.must_mention,
             must_not_mention=assertions.must_not_mention,
             thresholds=assertions.thresholds,

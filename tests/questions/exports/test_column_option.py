@@ -68,6 +68,19 @@ tests:
     assert (question["question"], question["metadata"]) == (WHO, {"vars": {"kontext": RULE}})
 
 
+def test_references_of_promptfoo_beside_a_named_answer_are_listed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = f"""
+tests:
+  - vars: {{frage: '{WHO}', soll: We do.}}
+    assert: [{{type: similar, value: They do.}}, {{type: factuality, value: '{{{{soll}}}}'}}, {{type: is-refusal}}]
+"""
+    _, left, [question] = convert(tmp_path, capsys, "a.yaml", text, "question=frage", "expected_answer=soll")
+    assert left == ["is-refusal: 1", "similar: 1"]
+    assert (question["expected_answer"], question.get("answerable", True)) == ("We do.", True)
+
+
 def test_a_question_of_promptfoo_in_another_file_is_listed_as_such(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
