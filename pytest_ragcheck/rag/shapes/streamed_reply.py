@@ -143,7 +143,7 @@ class StreamedReply:
             fitting = f"= {setting}" if setting else f"so that {missing}=EXPRESSION finds it in an event."
             found = f"no event of the stream has the {missing}, or it ended early; the first is {named(self.firsts[0])}"
             raise ReplyMismatch(with_messages(found, self.values), f"Set rag_response {fitting}")
-        if gap := next(filter(None, self._gaps.values()), ""):
+        if gap := next(filter(None, map(self._gaps.get, self._found["contexts"])), ""):
             raise ReplyMismatch(gap, f"Correct contexts={parts.contexts.text}, or fix the event.")
         values = {field: self._value_of(field) for field in self._found}
         return parts.assemble(values | {"answer": text, "unfinished": self._unfinished}, self.values)
@@ -228,8 +228,6 @@ class StreamedReply:
         kept[call] = found
         self._found[field] = kept
         if field == "contexts" and not isinstance(call, int):
-            if is_whole:
-                self._gaps.clear()
             expression = self._reading.parts.contexts
             gap = expression.dead_end(value)
             self._gaps[call] = gap and f"{self._where}: contexts={expression.text} finds nothing: {gap}"

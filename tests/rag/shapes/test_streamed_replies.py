@@ -758,6 +758,13 @@ def test_a_context_that_lacks_its_text_in_an_earlier_tool_call_is_an_error() -> 
     assert 'event 1 of the stream: contexts=output[].text finds nothing: output[1] has no "text"' in str(error)
 
 
+def test_a_context_that_gets_its_text_in_a_later_state_of_all_tool_calls_is_read() -> None:
+    lacking = {"tool_call_id": "1", "output": [{"text": "A."}, {"id": "b"}]}
+    whole = {"tool_call_id": "2", "output": hits("A.", "B.")}
+    answer = ask(streamed([sse(lacking, whole, {"answer": "30"})]), response="answer=answer contexts=output[].text")
+    assert answer.contexts == ("A.", "B.")
+
+
 def test_the_end_of_the_lines_of_ai_sdk_4_says_why_the_answer_is_cut_off() -> None:
     lines = b'2:[{"text": "Refunds: 30 days."}]\n0:"30"\ne:{"finishReason": "length"}\nd:{"finishReason": "length"}\n'
     answer = ask(chunked([lines]), response="""answer=join('', []."0") contexts=[?"2"]."2"[].text""")
