@@ -256,3 +256,17 @@ def test_nothing_left_to_assert_is_an_error(project: Project) -> None:
             ),
         )
     }
+
+
+def test_a_minimum_that_no_question_is_measured_against_is_a_yellow_line(project: Project) -> None:
+    gold = {"gold_passages": ["30 days"]}
+    project.ask(good("terms", **gold), good("wide", top_k=10, **gold).but(contexts=("30 days",) * 10), good("no-gold"))
+    minimum = "--rag-min=recall_at_10=0.1", "--color=yes"
+    narrow = [
+        line for line in project.run(*minimum, "-k", "not wide").lines if line.startswith("\x1b[33mrecall_at_10 ")
+    ]
+    assert narrow == [
+        f"\x1b[33mrecall_at_10 asserted on NO question, not on 1: {why}\x1b[0m"
+        for why in ("fewer contexts are requested", "no gold passages")
+    ]
+    assert "recall_at_10 not asserted on 1: fewer contexts are requested" in project.run(*minimum).lines

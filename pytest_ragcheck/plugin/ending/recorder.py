@@ -264,7 +264,7 @@ class Recorder:
 
                 self._lines[:0] = equal_error_lines(self._errors.values())
             for line in self._lines:
-                terminalreporter.write_line(line)
+                terminalreporter.write_line(line, yellow=" asserted on NO question, " in line)
 
     def _merge_begun(self) -> None:
         while self._begun:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from pytest_ragcheck.questions.question import GENERATION, RETRIEVAL_ALONE, Origin, QuestionSet
 from pytest_ragcheck.redaction.printable import printable
 from pytest_ragcheck.scores import (
+    BOUNDED,
     JUDGED,
     NO_EMBEDDING_MODEL,
     OVERALL,
@@ -192,8 +193,10 @@ def _unscored_lines(outcomes: Outcomes, summary: Summary) -> Iterator[str]:
 
 
 def _limit_lines(outcomes: Outcomes, summary: Summary) -> Iterator[str]:
+    asserted = {*BOUNDED, *(metric for record in outcomes.records for metric in record.thresholds)}
     for metric, reasons in summary.dropped.items():
-        yield from (f"{metric} not asserted on {count}: {reason}" for reason, count in reasons.items())
+        what = "not asserted" if metric in asserted else "asserted on NO question, not"
+        yield from (f"{metric} {what} on {count}: {reason}" for reason, count in reasons.items())
     yield from _unscored_lines(outcomes, summary)
     if "unanswerable_accuracy" in summary.totals.abstention:
         yield f"abstention: {', '.join(f'{name} {rate:.3f}' for name, rate in summary.totals.abstention.items())}"
